@@ -45,7 +45,7 @@ MAY_USE = {
     "language machine monitor packetizer query quoting results selector tree worker",
     "dataset": "chain errors faces io_report monitor query quoting session tree",
     "facility": "errors",
-    "cli": "bench chain dataset errors facility language monitor query session",
+    "cli": "bench chain dataset errors facility language machine monitor query selector session",
 }
 GROUND = ("quoting", "errors", "faces")
 """Small modules that all others stand on."""
@@ -65,7 +65,7 @@ ONLY = {
     ],
     "fsspec": ["tree/over_fsspec.py"],
     "XRootD": ["tree/official_xrootd.py"],
-    "distributed": ["backend/dask", "facility/gathering"],
+    "distributed": ["backend/dask", "facility/gathering", "cli/benchmark/systems"],
     "dask": ["backend/dask"],
 }
 # What runs without anything but Python.

@@ -1,10 +1,9 @@
-"""`treemill bench`: the commands that write test data and simulate clusters. Parses arguments and
-prints; imports what a command needs when it is called."""
+"""`treemill bench`: the group of commands, and the one that simulates clusters. Parses arguments
+and prints; imports what a command needs when it is called."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import click
 
@@ -14,26 +13,6 @@ __all__ = ["bench"]
 @click.group()
 def bench() -> None:
     """Measure this machine and treemill on it."""
-
-
-@bench.command()
-@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--files", default=4, show_default=True, type=click.IntRange(1))
-@click.option(
-    "--events", default=500_000, show_default=True, type=click.IntRange(1), help="Per file."
-)
-@click.option("--codec", default="zstd", show_default=True, help="zstd, lz4, zlib, lzma or none.")
-@click.option("--seed", default=1, show_default=True)
-@click.option(
-    "--schema", default="demo", show_default=True, help="demo, or opendata: CMS's, of 2012."
-)
-def generate(folder: Path, files: int, events: int, codec: str, seed: int, schema: str) -> None:
-    """Write a NanoAOD-like dataset into FOLDER. Files that are there already are kept."""
-    from .generate import Recipe, write_dataset  # heavy: numpy
-
-    recipe = Recipe(files, events, codec=codec, seed=seed, schema=schema)
-    for line in write_dataset(folder, recipe):
-        click.echo(line)
 
 
 @bench.command("simulate")

@@ -1,12 +1,14 @@
 """The group `treemill bench`: what is measured without any dataset, which is bench/'s, and what
-reads datasets, which bench/ does not know.
+reads datasets or runs sessions, which bench/ does not know.
 """
 
 from __future__ import annotations
 
 from ..bench.commands import bench
+from .benchmark import generate, report, run
 from .exerciser import command
 
 __all__ = ["bench"]
 
-bench.add_command(command)
+for each in (command, generate.command, run.command, report.command):
+    bench.add_command(each)

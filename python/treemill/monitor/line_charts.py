@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-__all__ = ["Panel", "Series", "save"]
+__all__ = ["Panel", "Series", "save", "svg"]
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,10 @@ class Series:
     x: Sequence[float]
     y: Sequence[float]
     dashed: bool = False
+    loose: bool = False
+    """Points that no line joins."""
+    color: int | None = None
+    """The number of its colour; None: its place in the panel, grey for dashed ones."""
 
 
 @dataclass(frozen=True)
@@ -31,10 +37,31 @@ class Panel:
     y: str
     series: Sequence[Series]
     marked: bool = False
+    log_x: bool = False
+    steps: bool = False
+    """Whether a value holds until the next point."""
+    whole_x: bool = False
+    """Whether x counts something."""
+    below: bool = False
+    """Whether the lines are named below the chart, because there are many."""
 
 
 def save(rows: Sequence[Sequence[Panel]], path: str) -> None:
     """Writes the panels to `path`, whose suffix decides the format."""
+    _figure(rows).savefig(path, dpi=110)
+
+
+def svg(rows: Sequence[Sequence[Panel]]) -> str:
+    """The panels as a picture in SVG, the same for the same panels."""
+    import matplotlib as mpl
+
+    text = io.StringIO()
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "treemill"}):
+        _figure(rows).savefig(text, format="svg", metadata={"Date": None})
+    return text.getvalue()
+
+
+def _figure(rows: Sequence[Sequence[Panel]]) -> Figure:
     from matplotlib.figure import Figure
 
     columns = max(len(row) for row in rows)
@@ -45,29 +72,43 @@ def save(rows: Sequence[Sequence[Panel]], path: str) -> None:
         for x, panel in enumerate(row):
             _draw(axes[y][x], panel)
             # Lines of one name have one colour, and are named once in a row.
-            labels = {series.label for series in panel.series}
-            if not labels <= named:
+            labels = {series.label for series in panel.series if series.label}
+            if panel.below:
+                axes[y][x].legend(
+                    fontsize=6, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2
+                )
+            elif not labels <= named:
                 axes[y][x].legend(fontsize=7)
             named |= labels
         for axis in axes[y][len(row) :]:
             axis.set_axis_off()
-    figure.savefig(path, dpi=110)
+    return figure
 
 
 def _draw(axes: Axes, panel: Panel) -> None:
     for number, series in enumerate(panel.series):
+        usual = "0.4" if series.dashed else f"C{number}"
+        solid = "" if series.loose else "-"
         axes.plot(
             series.x,
             series.y,
-            color="0.4" if series.dashed else f"C{number}",
-            linestyle="--" if series.dashed else "-",
-            marker="o" if panel.marked and not series.dashed else "",
+            color=usual if series.color is None else f"C{series.color}",
+            linestyle="--" if series.dashed else solid,
+            marker="o" if series.loose or (panel.marked and not series.dashed) else "",
             markersize=3,
-            linewidth=1.2,
-            label=series.label,
+            linewidth=1.0 if series.dashed else 1.2,
+            alpha=0.6 if series.loose else 1.0,
+            drawstyle="steps-post" if panel.steps else "default",
+            label=series.label or None,
         )
     axes.set_title(panel.title, fontsize=8)
     axes.set_xlabel(panel.x, fontsize=8)
     axes.set_ylabel(panel.y, fontsize=8)
+    if panel.whole_x:
+        from matplotlib.ticker import MaxNLocator
+
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if panel.log_x:
+        axes.set_xscale("log")
     axes.set_ylim(bottom=0)
     axes.tick_params(labelsize=7)

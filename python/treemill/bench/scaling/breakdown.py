@@ -1,0 +1,185 @@
+"""Where the time of a query's workers went, from the coordinator's trace. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ...packetizer import (
+    Commit,
+    Committed,
+    FileFailed,
+    FileOpened,
+    OpenFile,
+    PacketDone,
+    PacketFailed,
+    Process,
+    Record,
+    Timeline,
+    Trace,
+    WorkerJoined,
+)
+
+__all__ = ["Breakdown", "broken_down"]
+
+_POINTS = 200
+"""Times at which active workers are counted."""
+_WINDOW = 10
+"""The maximum rate is that of a tenth of the run, at the least of one packet."""
+_MOST = 2000
+"""Latencies that are kept of one run."""
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """Seconds of all workers together: they add up to the number of workers times the query's."""
+
+    starting: float
+    """From the query's start until each worker had something to do."""
+    opening: float
+    """Opening files, as far as workers waited for it."""
+    busy: float
+    """At packets: reading, decoding, computing."""
+    asking: float
+    """Between a packet's end and the next one's beginning: messages, the packetizer, waiting."""
+    committing: float
+    """Handing partials over, while they were merged."""
+    tail: float
+    """Idle at the end, because others were not done yet."""
+    collecting: float
+    """After the last worker's end, until the master had the result."""
+    around: float
+    """Before the master began and after its end: planning, sending the query, fetching the
+    result."""
+    packets: int = 0
+    peak: float = 0.0
+    """Events in a second, at the best time of the run."""
+    times: Sequence[float] = field(default_factory=tuple)
+    """Times for `active`."""
+    active: Sequence[int] = field(default_factory=tuple)
+    """Workers that had a packet at these times."""
+    latencies: Sequence[float] = field(default_factory=tuple)
+    """Seconds that a worker waited for its next packet, each time; evenly chosen if there are
+    many."""
+
+    @property
+    def total(self) -> float:
+        """All seconds."""
+        return (
+            self.starting
+            + self.opening
+            + self.busy
+            + self.asking
+            + self.committing
+            + self.tail
+            + self.collecting
+            + self.around
+        )
+
+
+@dataclass
+class _Worker:
+    """What a worker was last seen at."""
+
+    since: float | None = None
+    """When its last work had ended; None: it has had none."""
+    opening: float = 0.0
+    busy: float = 0.0
+    committing: float = 0.0
+    starting: float = 0.0
+    asking: float = 0.0
+    latencies: list[float] = field(default_factory=list)
+
+
+def broken_down(trace: Trace, workers: int, seconds: float) -> Breakdown | None:
+    """The breakdown of a query that took `seconds` for the user on `workers` workers. None if the
+    trace has lost its first records, or no packet was done."""
+    if trace.dropped or not trace.records:
+        return None
+    found: dict[int, _Worker] = {}
+    for record in trace.records:
+        _follow(found, record)
+    timeline = Timeline.of(trace)
+    spans = [*timeline.spans, *timeline.thrown_away]
+    if not spans or timeline.seconds <= 0:
+        return None
+    took_part = [each for each in found.values() if each.since is not None]
+    end = timeline.seconds
+    absent = max(workers - len(took_part), 0)
+    last = max((each.since or 0.0 for each in took_part), default=0.0)
+    there = max(workers, len(took_part))
+    times, active = timeline.activity(_POINTS)
+    return Breakdown(
+        starting=sum(each.starting for each in took_part),
+        opening=sum(each.opening for each in took_part),
+        busy=sum(each.busy for each in took_part),
+        asking=sum(each.asking for each in took_part),
+        committing=sum(each.committing for each in took_part),
+        # A worker that got nothing to do was too late for the last packet.
+        tail=sum(last - (each.since or 0.0) for each in took_part) + absent * last,
+        collecting=(end - last) * there,
+        around=max(seconds - end, 0.0) * there,
+        packets=len(spans),
+        peak=_peak(timeline),
+        times=[round(each, 6) for each in times],
+        active=active,
+        latencies=_chosen([one for each in took_part for one in each.latencies]),
+    )
+
+
+def _follow(found: dict[int, _Worker], record: Record) -> None:
+    now, event = record.time, record.event
+    worker = getattr(event, "worker", None)
+    if worker is not None and not isinstance(event, WorkerJoined):
+        _answered(found.setdefault(worker, _Worker()), now, event)
+    for action in record.actions:
+        if isinstance(action, OpenFile | Commit | Process):
+            state = found.setdefault(action.worker, _Worker())
+            if state.since is None:
+                state.starting, state.since = now, now
+
+
+def _answered(state: _Worker, now: float, event: object) -> None:
+    since = state.since or 0.0
+    if isinstance(event, PacketDone):
+        # The worker measures its packet; all else since its last work is what asking took.
+        latency = max(now - event.seconds - since, 0.0)
+        state.latencies.append(latency)
+        state.asking += latency
+        state.busy += now - since - latency
+    elif isinstance(event, PacketFailed):
+        state.busy += now - since
+    elif isinstance(event, FileOpened | FileFailed) and not event.beside:
+        state.opening += now - since
+    elif isinstance(event, Committed):
+        # To the master this comes after the merge, or after a merger's word that it has it.
+        state.committing += now - since
+    else:
+        return
+    state.since = now
+
+
+def _peak(timeline: Timeline) -> float:
+    """The most events in a second over a window of the run."""
+    spans = timeline.spans
+    if not spans:
+        return 0.0
+    shortest = min((each.ended - each.began for each in spans), default=0.0)
+    width = max(timeline.seconds / _WINDOW, shortest, 1e-9)
+    best = 0.0
+    for step in range(2 * _WINDOW):
+        begin = timeline.seconds * step / (2 * _WINDOW)
+        end = min(begin + width, timeline.seconds)
+        if end - begin < width / 2:
+            continue
+        done = 0.0
+        for span in spans:
+            length = max(span.ended - span.began, 1e-9)
+            done += span.entries * max(min(end, span.ended) - max(begin, span.began), 0.0) / length
+        best = max(best, done / (end - begin))
+    return best
+
+
+def _chosen(latencies: Sequence[float]) -> list[float]:
+    step = -(-len(latencies) // _MOST) or 1
+    return [round(each, 7) for each in sorted(latencies)[::step]]

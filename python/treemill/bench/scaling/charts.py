@@ -1,0 +1,235 @@
+"""The figures of a report, as panels of lines: what is drawn, not how. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from statistics import median
+
+from ...monitor.line_charts import Panel, Series
+from .measurements import Results, Storage
+from .summary import Point, Summary, middle, summaries
+
+__all__ = ["Figure", "compared", "figures"]
+
+Figure = tuple[str, list[list[Panel]]]
+"""A title, and rows of panels."""
+
+_BINS = 20
+"""Of latencies."""
+_SHORTEST = 1e-5
+"""Seconds: latencies below are drawn as this."""
+
+
+def figures(results: Results) -> list[Figure]:
+    """All figures of one file of results."""
+    found = summaries(results.measurements)
+    drawn: list[Figure] = []
+    if found:
+        by_query = _by_query(found)
+        drawn = [
+            ("Query time against the number of workers", [_times(each) for each in by_query]),
+            ("Events per second", [_rates(each) for each in by_query]),
+            ("Rate of a worker, and efficiency", [_efficiencies(each) for each in by_query]),
+        ]
+        reading = [
+            many for many in by_query if any(each.last.megabytes_per_second for each in many)
+        ]
+        if reading:
+            drawn.insert(2, ("Megabytes per second", [_megabytes(each) for each in reading]))
+        drawn = [(title, _grid([each for row in rows for each in row])) for title, rows in drawn]
+        traced = [[each for each in many if middle(each.last.runs)] for many in by_query]
+        traced = [many for many in traced if many]
+        if traced:
+            drawn += [
+                (
+                    "Active workers against time, with the most workers",
+                    [_active(many) for many in traced],
+                ),
+                (
+                    "How long workers waited for a packet, with the most workers",
+                    _grid([_latencies(many) for many in traced]),
+                ),
+            ]
+    if results.storage:
+        drawn.append(("Storage: readers and throughput", [[_storage(results.storage)]]))
+    return drawn
+
+
+def compared(results: Sequence[tuple[str, Results]]) -> Figure | None:
+    """Query times of several files of results, with the same query and system in one panel. None
+    if they have none in common."""
+    named = [(name, summaries(each.measurements)) for name, each in results]
+    panels = []
+    for first in named[0][1]:
+        key = (first.system, first.query)
+        lines = [
+            (name, each)
+            for name, found in named
+            for each in found
+            if (each.system, each.query) == key
+        ]
+        if len(lines) > 1:
+            series = [line for name, each in lines for line in _line(name, each, _seconds)]
+            panels.append(
+                Panel(
+                    f"{first.query}, {first.system}",
+                    "workers",
+                    "query (s)",
+                    series,
+                    marked=True,
+                    whole_x=True,
+                )
+            )
+    return ("The files compared: query time", _grid(panels)) if panels else None
+
+
+def _by_query(found: Sequence[Summary]) -> list[list[Summary]]:
+    queries = dict.fromkeys(each.query for each in found)
+    return [[each for each in found if each.query == query] for query in queries]
+
+
+def _grid(panels: Sequence[Panel]) -> list[list[Panel]]:
+    """Two in a row."""
+    return [list(panels[i : i + 2]) for i in range(0, len(panels), 2)]
+
+
+def _seconds(point: Point) -> float:
+    return point.seconds
+
+
+def _line(
+    label: str, summary: Summary, value: Callable[[Point], float], color: int | None = None
+) -> list[Series]:
+    points = summary.points
+    xs = [float(point.workers) for point in points]
+    return [Series(label, xs, [value(point) for point in points], color=color)]
+
+
+def _times(many: Sequence[Summary]) -> list[Panel]:
+    series = []
+    for number, each in enumerate(many):
+        series += _line(each.system, each, _seconds, number)
+        runs = [(float(p.workers), run.seconds) for p in each.points for run in p.runs]
+        series.append(
+            Series("", [n for n, _ in runs], [s for _, s in runs], loose=True, color=number)
+        )
+    first = many[0]
+    ideal = [first.first.seconds * first.first.workers / point.workers for point in first.points]
+    if all(run.entries == first.first.runs[0].entries for p in first.points for run in p.runs):
+        xs = [float(point.workers) for point in first.points]
+        series.append(Series("ideal", xs, ideal, dashed=True))
+    return [Panel(first.query, "workers", "query (s)", series, marked=True, whole_x=True)]
+
+
+def _rates(many: Sequence[Summary]) -> list[Panel]:
+    series: list[Series] = []
+    for number, each in enumerate(many):
+        series += _line(f"{each.system}, average", each, lambda point: point.rate, number)
+        best = _line(f"{each.system}, maximum", each, lambda point: point.best_rate, number)
+        series += [Series(one.label, one.x, one.y, loose=True, color=number) for one in best]
+        series += _fits(each, number)
+    return [
+        Panel(many[0].query, "workers", "events/s", series, marked=True, whole_x=True, below=True)
+    ]
+
+
+def _fits(summary: Summary, color: int) -> list[Series]:
+    fit = summary.saturating
+    if fit is None:
+        return []
+    few, most = summary.first.workers, summary.last.workers
+    xs = [few + (most - few) * i / 40 for i in range(41)]
+    label = f"R₁n/(1+s(n-1)), s = {fit.shared:.2f}"
+    return [Series(label, xs, [fit.at(x) for x in xs], dashed=True, color=color)]
+
+
+def _megabytes(many: Sequence[Summary]) -> list[Panel]:
+    series: list[Series] = []
+    for number, each in enumerate(many):
+        series += _line(
+            f"{each.system}, average", each, lambda point: point.megabytes_per_second, number
+        )
+        best = _line(
+            f"{each.system}, maximum", each, lambda point: point.best_megabytes_per_second, number
+        )
+        series += [Series(one.label, one.x, one.y, loose=True, color=number) for one in best]
+    return [Panel(many[0].query, "workers", "MB/s", series, marked=True, whole_x=True, below=True)]
+
+
+def _efficiencies(many: Sequence[Summary]) -> list[Panel]:
+    series: list[Series] = []
+    for number, each in enumerate(many):
+        series += _line(f"{each.system}, to its first", each, each.efficiency, number)
+        beside = [(float(p.workers), each.beside_baseline(p)) for p in each.points]
+        known = [(n, share) for n, share in beside if share is not None]
+        if known:
+            xs, ys = [n for n, _ in known], [share for _, share in known]
+            label = f"{each.system}, to one process"
+            series.append(Series(label, xs, ys, dashed=True, color=number))
+    return [
+        Panel(
+            many[0].query,
+            "workers",
+            "rate of a worker",
+            series,
+            marked=True,
+            whole_x=True,
+            below=True,
+        )
+    ]
+
+
+def _active(many: Sequence[Summary]) -> list[Panel]:
+    panels = []
+    for number, each in enumerate(many):
+        found = middle(each.last.runs)
+        assert found is not None
+        label = f"{each.system}, {each.last.workers} workers"
+        series = [Series(label, found.times, found.active, color=number)]
+        title = f"{each.query}, {each.system}"
+        panels.append(Panel(title, "time (s)", "workers at a packet", series, steps=True))
+    return panels
+
+
+def _latencies(many: Sequence[Summary]) -> Panel:
+    series = []
+    for each in many:
+        found = [
+            latency
+            for run in each.last.runs
+            if run.breakdown is not None
+            for latency in run.breakdown.latencies
+        ]
+        if found:
+            middle_one = f", median {1e3 * median(found):.2f} ms"
+            series.append(Series(f"{each.system}{middle_one}", *_histogram(found)))
+    return Panel(many[0].query, "ms", "packets", series, log_x=True, steps=True)
+
+
+def _histogram(values: Sequence[float]) -> tuple[list[float], list[float]]:
+    """Edges in ms, and counts, with as many bins in each decade."""
+    logs = [math.log10(max(value, _SHORTEST)) for value in values]
+    low, high = min(logs), max(logs)
+    width = max((high - low) / _BINS, 1e-3)
+    counts = [0.0] * (_BINS + 1)
+    for each in logs:
+        counts[min(int((each - low) / width), _BINS - 1)] += 1
+    return [1e3 * 10 ** (low + i * width) for i in range(_BINS + 1)], counts
+
+
+def _storage(storage: Sequence[Storage]) -> Panel:
+    series = []
+    for number, system in enumerate(dict.fromkeys(each.system for each in storage)):
+        mine = [each for each in storage if each.system == system]
+        readers = sorted({each.readers for each in mine})
+        medians = [
+            median(each.megabytes_per_second for each in mine if each.readers == n) for n in readers
+        ]
+        xs = [float(n) for n in readers]
+        series.append(Series(system, xs, medians, color=number))
+        runs = [(float(each.readers), each.megabytes_per_second) for each in mine]
+        series.append(
+            Series("", [n for n, _ in runs], [rate for _, rate in runs], loose=True, color=number)
+        )
+    return Panel("all readers together", "readers", "MB/s", series, marked=True, whole_x=True)

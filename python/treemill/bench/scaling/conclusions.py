@@ -1,0 +1,91 @@
+"""From a file of results to its verdicts: one line for each query on each system. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from .measurements import Results
+from .summary import Point, Summary, middle, summaries
+from .verdict import Facts, Verdict, verdict
+
+__all__ = ["conclusion", "conclusions", "facts"]
+
+_WITHOUT_DATA = ("none", "cpu")
+
+
+def conclusions(results: Results) -> list[tuple[Summary, Verdict]]:
+    """What limits each query on each system, where traces tell."""
+    found = summaries(results.measurements)
+    remote = bool(results.dataset.get("remote"))
+    cores = results.machine.get("cores")
+    told = []
+    for each in found:
+        known = facts(each, found, remote, cores if isinstance(cores, int) else None)
+        if known is not None:
+            told.append((each, verdict(known)))
+    return told
+
+
+def conclusion(results: Results) -> Iterator[str]:
+    """The lines at the end of a report: one for each system. Of the queries that were run there,
+    the one that reads most counts; another one is said only if it has another limit."""
+    by_system: dict[str, list[tuple[Summary, Verdict]]] = {}
+    for summary, found in conclusions(results):
+        by_system.setdefault(summary.system, []).append((summary, found))
+    for system, told in by_system.items():
+        told.sort(key=lambda each: _bytes(each[0]), reverse=True)
+        summary, leading = told[0]
+        n = summary.last.workers
+        plural = "worker" if n == 1 else "workers"
+        line = f"{system}, {n} {plural}: {summary.query} is {leading}"
+        others: dict[str, list[str]] = {}
+        for other, found in told[1:]:
+            if found.limit != leading.limit:
+                others.setdefault(found.limit, []).append(other.query)
+        if others:
+            said = "; ".join(f"{', '.join(names)}: {limit}" for limit, names in others.items())
+            line += f" Others: {said}."
+        yield line
+
+
+def facts(
+    summary: Summary, beside: Sequence[Summary], remote: bool, cores: int | None
+) -> Facts | None:
+    """What is known of a query. `beside`: all queries, among them the one without data on the same
+    system. `cores` of this machine. None without traces."""
+    last = summary.last
+    run = last.typical
+    breakdown = middle(last.runs)
+    if breakdown is None:
+        return None
+    cpu = next(
+        (each for each in beside if (each.system, each.query) == (summary.system, "cpu")), None
+    )
+    crowd = None if cpu is None else _point(cpu, last.workers)
+    expected = min(1.0, cores / last.workers) if cores is not None else 1.0
+    measured = None if crowd is None else crowd.cpu_share
+    return Facts(
+        breakdown,
+        last.workers,
+        summary.first.workers,
+        slowdown=_slowdown(summary.first, last),
+        slowdown_of_cpu=None if cpu is None or crowd is None else _slowdown(cpu.first, crowd),
+        cpu_share=last.cpu_share,
+        cpu_share_of_cpu=expected if measured is None else measured,
+        waited=run.waited,
+        remote=remote,
+        reads=summary.query not in _WITHOUT_DATA,
+    )
+
+
+def _point(summary: Summary, workers: int) -> Point | None:
+    return next((each for each in summary.points if each.workers == workers), None)
+
+
+def _slowdown(few: Point, many: Point) -> float:
+    before, after = few.busy_per_event, many.busy_per_event
+    return after / before if before and after else 1.0
+
+
+def _bytes(summary: Summary) -> float:
+    return max((run.bytes_read for run in summary.last.runs), default=0)

@@ -1,0 +1,152 @@
+"""What `treemill bench run` has measured: one record for each query that ran, and the file of
+results. Knows JSON; measures nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from ...errors import FormatError, QueryError, SourceError
+from .breakdown import Breakdown
+
+__all__ = ["Measurement", "Results", "Storage", "load", "save"]
+
+_FORM = "treemill-benchmark"
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One run of one query. Times are in seconds."""
+
+    system: str
+    """Where it ran: threads, processes, dask, or the address of a cluster's scheduler."""
+    query: str
+    workers: int
+    round: int
+    seconds: float
+    """From the call to the result, as the user waits for it."""
+    entries: int
+    bytes_read: int = 0
+    bytes_from_cache: int = 0
+    waited: float = 0.0
+    """How long workers waited for servers, all together."""
+    cpu_seconds: float | None = None
+    """Of all workers; None: it is not known."""
+    caches: str = ""
+    """What was done about the operating system's cache of files before."""
+    hosts: int = 1
+    files: int = 0
+    baseline: bool = False
+    """One file in one process: what the others are compared with."""
+    agrees: bool = True
+    """Whether its histograms are those of the other runs over the same events."""
+    breakdown: Breakdown | None = None
+    """Where the workers' time went; None: there is no complete trace of the run."""
+
+    @property
+    def rate(self) -> float:
+        """Events in a second, on average."""
+        return self.entries / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def megabytes_per_second(self) -> float:
+        """10^6 bytes that were read in a second, on average."""
+        return self.bytes_read / 1e6 / self.seconds if self.seconds > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Storage:
+    """One run of `treemill bench scan-storage`: so many readers at once."""
+
+    system: str
+    readers: int
+    round: int
+    seconds: float
+    bytes_read: int
+    caches: str = ""
+
+    @property
+    def megabytes_per_second(self) -> float:
+        """10^6 bytes in a second, of all readers together."""
+        return self.bytes_read / 1e6 / self.seconds if self.seconds > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Results:
+    """A file of results."""
+
+    date: str
+    """In the form of ISO 8601."""
+    machine: Mapping[str, object]
+    """The machine that the benchmark was started on, and versions."""
+    settings: Mapping[str, object]
+    dataset: Mapping[str, object]
+    """Files, events, bytes, and what the events were made from, if it is known."""
+    measurements: Sequence[Measurement] = ()
+    storage: Sequence[Storage] = ()
+    notes: Sequence[str] = field(default_factory=tuple)
+    """What a reader of the figures should know."""
+
+
+def save(results: Results, path: str | Path) -> None:
+    """Write a file of results. It gets its name when it is complete. Raises OSError."""
+    path = Path(path)
+    part = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        text = json.dumps({_FORM: _VERSION, **asdict(results)}, indent=1)
+        part.write_text(text + "\n", encoding="utf-8")
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def load(path: str | Path) -> Results:
+    """Read a file of results. Raises SourceError if it cannot be read, FormatError if it is none,
+    QueryError if another version of treemill has written it."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SourceError(f"cannot read {path}: {error}", file=str(path)) from None
+    try:
+        told = json.loads(text)
+        version = told[_FORM]
+    except (ValueError, KeyError, TypeError):
+        raise FormatError(f"{path} was not written by `treemill bench`", file=str(path)) from None
+    if version != _VERSION:
+        raise QueryError(
+            f"{path} has version {version} of the benchmark's form, and this treemill reads "
+            f"{_VERSION}: measure again, or use the treemill that wrote it"
+        )
+    try:
+        return _results(told)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise FormatError(f"{path} is damaged: {error}", file=str(path)) from None
+
+
+def _results(told: Mapping[str, Any]) -> Results:
+    measurements = []
+    for each in told["measurements"]:
+        made = each["breakdown"]
+        breakdown = None if made is None else Breakdown(**_known(made, Breakdown))
+        measurements.append(Measurement(**(_known(each, Measurement) | {"breakdown": breakdown})))
+    return Results(
+        str(told["date"]),
+        dict(told["machine"]),
+        dict(told["settings"]),
+        dict(told["dataset"]),
+        measurements,
+        [Storage(**_known(each, Storage)) for each in told["storage"]],
+        [str(each) for each in told["notes"]],
+    )
+
+
+def _known(told: Mapping[str, Any], kind: type) -> dict[str, Any]:
+    """The fields that this version knows."""
+    names = {each.name for each in fields(kind)}
+    return {name: value for name, value in told.items() if name in names}

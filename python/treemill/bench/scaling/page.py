@@ -1,0 +1,187 @@
+"""The report as one HTML page that works without the internet: figures are in it, and it runs no
+script. Texts of users are escaped.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+
+from ...monitor.line_charts import svg
+from .charts import compared, figures
+from .conclusions import conclusion, conclusions
+from .measurements import Results
+from .plan import QUERIES
+from .summary import Summary, summaries
+
+__all__ = ["page"]
+
+_STYLE = """\
+:root { color-scheme: light dark; }
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
+figure { margin: 0; } img { max-width: 100%; background: white; border-radius: 4px; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-size: 13px; }
+th, td { padding: .2rem .6rem; text-align: right; border-bottom: 1px solid #8886; }
+th:first-child, td:first-child, th:nth-child(2), td:nth-child(2) { text-align: left; }
+.verdict { border-left: 4px solid #1f6f8b; padding: .3rem .8rem; background: #1f6f8b22; }
+.note { color: #b35900; } dt { font-weight: 600; } dd { margin: 0 0 .4rem 0; }
+"""
+_PARTS = ("starting", "opening", "busy", "asking", "committing", "tail", "collecting", "around")
+"""Of a breakdown, in the order of a query's life."""
+
+
+def page(results: Sequence[tuple[str, Results]]) -> str:
+    """The page of one or several files of results, with their names. Needs matplotlib."""
+    parts = [_head("treemill benchmark")]
+    if len(results) > 1:
+        parts.append(_comparison(results))
+    for name, each in results:
+        parts.append(_one(name, each, several=len(results) > 1))
+    parts.append("</body></html>")
+    return "\n".join(parts)
+
+
+def _head(title: str) -> str:
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>"
+        f"<h1>{escape(title)}</h1>"
+    )
+
+
+def _one(name: str, results: Results, several: bool) -> str:
+    parts = [f"<h1>{escape(name)}</h1>"] if several else []
+    parts.append(_facts(results))
+    parts += [f'<p class="note">{escape(note)}</p>' for note in results.notes]
+    parts += [f'<p class="verdict">{escape(line)}</p>' for line in conclusion(results)]
+    found = summaries(results.measurements)
+    if found:
+        parts.append(_section("What was measured", _table(_HEAD, _rows(found))))
+    parts += [_figure(title, svg(rows)) for title, rows in figures(results)]
+    if found:
+        words = "<p>In percent of the time of all workers, with the most workers; median run.</p>"
+        parts.append(
+            _section(
+                "Where the time went",
+                words + _table(("query", "system", *_PARTS, "limited by"), _times(results)),
+            )
+        )
+        listed = "".join(
+            f"<dt>{escape(query)}</dt><dd>{escape(words)}</dd>" for query, words in QUERIES.items()
+        )
+        parts.append(_section("The queries", f"<dl>{listed}</dl>"))
+    return "\n".join(parts)
+
+
+def _facts(results: Results) -> str:
+    machine, data = results.machine, results.dataset
+    versions = machine.get("versions")
+    if isinstance(versions, Mapping):
+        versions = ", ".join(f"{name} {number}" for name, number in versions.items())
+    told = {
+        "machine": f"{machine.get('cpu')}, {machine.get('cores')} cores; {machine.get('kernel')}",
+        "load before": machine.get("load"),
+        "versions": f"{versions}; Python {machine.get('python')}",
+        "dataset": f"{data.get('files')} files, {data.get('events'):,} events, "
+        f"{_number(data.get('bytes')) / 1e6:,.0f} MB"
+        if isinstance(data.get("events"), int)
+        else "none",
+        "settings": ", ".join(
+            f"{name}: {_plain(value)}" for name, value in results.settings.items()
+        ),
+        "measured": results.date,
+    }
+    return _table(("", ""), [(name, str(value)) for name, value in told.items()])
+
+
+def _plain(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+_HEAD = (
+    "query", "system", "workers", "seconds (min to max)", "events/s", "max", "MB/s", "max",
+    "efficiency", "to one process", "caches",
+)  # fmt: skip
+
+
+def _rows(found: Sequence[Summary]) -> Iterator[tuple[str, ...]]:
+    for each in found:
+        for point in each.points:
+            seconds = [run.seconds for run in point.runs]
+            beside = each.beside_baseline(point)
+            yield (
+                each.query,
+                each.system,
+                str(point.workers),
+                f"{point.seconds:.3f} ({min(seconds):.3f} to {max(seconds):.3f})",
+                f"{point.rate:,.0f}",
+                f"{point.best_rate:,.0f}",
+                f"{point.megabytes_per_second:,.1f}",
+                f"{point.best_megabytes_per_second:,.1f}",
+                f"{each.efficiency(point):.0%}",
+                "" if beside is None else f"{beside:.0%}",
+                ", ".join(sorted({run.caches for run in point.runs})),
+            )
+
+
+def _times(results: Results) -> Iterator[tuple[str, ...]]:
+    for summary, found in conclusions(results):
+        breakdown = summary.traced.breakdown
+        if breakdown is None:
+            continue
+        total = breakdown.total or 1.0
+        shares = [f"{getattr(breakdown, part) / total:.0%}" for part in _PARTS]
+        yield (summary.query, f"{summary.system}, {summary.last.workers}", *shares, found.limit)
+
+
+def _comparison(results: Sequence[tuple[str, Results]]) -> str:
+    """The first file is what others are compared with."""
+    (first_name, first), *others = results
+    before = {
+        (each.system, each.query, point.workers): point
+        for each in summaries(first.measurements)
+        for point in each.points
+    }
+    rows = []
+    for name, results_of in others:
+        for each in summaries(results_of.measurements):
+            for point in each.points:
+                old = before.get((each.system, each.query, point.workers))
+                if old is not None and old.rate and point.rate:
+                    ratio = point.rate / old.rate
+                    rates = (f"{old.rate:,.0f}", f"{point.rate:,.0f}", f"{ratio:.2f}")
+                    rows.append((each.query, each.system, str(point.workers), name, *rates))
+    head = ("query", "system", "workers", "file", f"events/s of {first_name}", "events/s", "ratio")
+    parts = [_section("Compared", _table(head, rows))]
+    figure = compared(results)
+    if figure is not None:
+        parts.append(_figure(figure[0], svg(figure[1])))
+    return "\n".join(parts)
+
+
+def _section(title: str, body: str) -> str:
+    return f"<h2>{escape(title)}</h2>{body}"
+
+
+def _figure(title: str, picture: str) -> str:
+    # As an image, so that names inside one picture cannot meet those of another.
+    data = base64.b64encode(picture.encode()).decode()
+    image = f'<img alt="{escape(title)}" src="data:image/svg+xml;base64,{data}">'
+    return _section(title, f"<figure>{image}</figure>")
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]] | Iterator[Sequence[str]]) -> str:
+    names = "".join(f"<th>{escape(name)}</th>" for name in head)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    whole = f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div class="scroll">{whole}</div>'

@@ -1,0 +1,154 @@
+"""Measurements of one query on one system, by their number of workers: medians, rates, efficiency.
+Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+
+from .breakdown import Breakdown
+from .fits import Linear, Saturating, linear, saturating
+from .measurements import Measurement
+
+__all__ = ["Point", "Summary", "middle", "summaries"]
+
+
+@dataclass(frozen=True)
+class Point:
+    """All rounds with one number of workers."""
+
+    workers: int
+    runs: tuple[Measurement, ...]
+
+    @property
+    def seconds(self) -> float:
+        """The median."""
+        return median(run.seconds for run in self.runs)
+
+    @property
+    def rate(self) -> float:
+        """Events in a second, the median of the averages."""
+        return median(run.rate for run in self.runs)
+
+    @property
+    def best_rate(self) -> float:
+        """Events in a second at the best time of a run, the median over the rounds; the average if
+        there are no traces."""
+        peaks = [run.breakdown.peak for run in self.runs if run.breakdown is not None]
+        return max(median(peaks), self.rate) if peaks else self.rate
+
+    @property
+    def megabytes_per_second(self) -> float:
+        """10^6 bytes read in a second, the median of the averages."""
+        return median(run.megabytes_per_second for run in self.runs)
+
+    @property
+    def best_megabytes_per_second(self) -> float:
+        """The same at the best time."""
+        return self.megabytes_per_second * self.best_rate / self.rate if self.rate else 0.0
+
+    @property
+    def typical(self) -> Measurement:
+        """The run whose time is nearest to the median."""
+        return min(self.runs, key=lambda run: abs(run.seconds - self.seconds))
+
+    @property
+    def cpu_share(self) -> float | None:
+        """The part of the time at packets for which the processor worked; None: not known."""
+        shares = [
+            run.cpu_seconds / run.breakdown.busy
+            for run in self.runs
+            if run.cpu_seconds is not None and run.breakdown and run.breakdown.busy > 0
+        ]
+        return min(fmean(shares), 1.0) if shares else None
+
+    @property
+    def busy_per_event(self) -> float | None:
+        """Seconds at packets for one event; None without traces."""
+        found = [
+            run.breakdown.busy / run.entries
+            for run in self.runs
+            if run.breakdown is not None and run.entries
+        ]
+        return median(found) if found else None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One query on one system."""
+
+    system: str
+    query: str
+    points: tuple[Point, ...]
+    """By rising number of workers."""
+    baseline: Point | None = None
+    """One file in one process of this machine."""
+
+    @property
+    def first(self) -> Point:
+        """The fewest workers."""
+        return self.points[0]
+
+    @property
+    def last(self) -> Point:
+        """The most workers."""
+        return self.points[-1]
+
+    @property
+    def traced(self) -> Measurement:
+        """The typical run with the most workers, of those with a trace if there are any."""
+        runs = [run for run in self.last.runs if run.breakdown is not None]
+        return Point(self.last.workers, tuple(runs) or self.last.runs).typical
+
+    def efficiency(self, point: Point) -> float:
+        """The rate of a worker, as a part of what it was with the fewest workers."""
+        alone = self.first.rate / self.first.workers
+        return point.rate / point.workers / alone if alone else 0.0
+
+    def beside_baseline(self, point: Point) -> float | None:
+        """The rate of a worker, as a part of the rate in one process; None without a baseline."""
+        if self.baseline is None or not self.baseline.rate:
+            return None
+        return point.rate / point.workers / self.baseline.rate
+
+    @property
+    def linear(self) -> Linear | None:
+        """The line through the rates."""
+        return linear(*self._rates())
+
+    @property
+    def saturating(self) -> Saturating | None:
+        """The saturating curve through the rates."""
+        return saturating(*self._rates())
+
+    def _rates(self) -> tuple[list[float], list[float]]:
+        # Medians: one disturbed round must not bend the curve.
+        return [float(point.workers) for point in self.points], [p.rate for p in self.points]
+
+
+def summaries(measurements: Sequence[Measurement]) -> list[Summary]:
+    """One for each system and query, in the order in which they were measured."""
+    normal: dict[tuple[str, str], dict[int, list[Measurement]]] = {}
+    baselines: dict[str, list[Measurement]] = {}
+    for each in measurements:
+        if each.baseline:
+            baselines.setdefault(each.query, []).append(each)
+        else:
+            by_workers = normal.setdefault((each.system, each.query), {})
+            by_workers.setdefault(each.workers, []).append(each)
+    return [
+        Summary(
+            system,
+            query,
+            tuple(Point(n, tuple(by_workers[n])) for n in sorted(by_workers)),
+            Point(1, tuple(baselines[query])) if query in baselines else None,
+        )
+        for (system, query), by_workers in normal.items()
+    ]
+
+
+def middle(runs: Sequence[Measurement]) -> Breakdown | None:
+    """The breakdown of the run whose time is nearest to the median, of those that have one."""
+    traced = [run for run in runs if run.breakdown is not None]
+    return Point(0, tuple(traced)).typical.breakdown if traced else None

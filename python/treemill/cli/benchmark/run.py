@@ -1,0 +1,202 @@
+"""`treemill bench run`: the standard queries with rising numbers of workers, into one file."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from ...bench.recipe import Recipe
+from ...bench.scaling.conclusions import conclusion
+from ...bench.scaling.measurements import Results, save
+from ...bench.scaling.plan import QUERIES, SCALINGS, Plan, rising
+from . import machine
+from .generate import generate
+from .page_cache import DROPPED
+from .systems import HERE, cores, has_dask, is_here
+
+__all__ = ["command"]
+
+_QUICK = Recipe(4, 1_500, 250, schema="event")
+_QUICK_ROUNDS = 2
+_QUICK_EVENTS = 1_000_000
+_EVENTS = 10_000_000
+"""That the query cpu makes."""
+_FOLDER = Path("treemill-benchmark")
+
+
+class _Workers(click.ParamType[tuple[int, ...]]):
+    """1,2,4."""
+
+    name = "N,N,…"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        try:
+            found = tuple(sorted({int(part) for part in str(value).split(",")}))
+        except ValueError:
+            found = ()
+        if not found or found[0] < 1:
+            self.fail(f"{value!r} is no list of numbers of workers: 1,2,4", param, ctx)
+        return found
+
+
+@click.command("run")
+@click.argument("dataset", nargs=-1, metavar="[DATASET]…")
+@click.option(
+    "--on",
+    "systems",
+    multiple=True,
+    metavar="SYSTEM",
+    help="threads (default), processes or dask of this machine, or the address of a Dask "
+    "scheduler. May be given several times.",
+)
+@click.option("--workers", type=_Workers(), help="Default: 1, 2, 4 … up to the number of cores.")
+@click.option(
+    "--query",
+    "queries",
+    multiple=True,
+    type=click.Choice([*QUERIES]),
+    help="May be given several times; default: all.",
+)
+@click.option("--repeat", "rounds", type=click.IntRange(1), help="Runs of each; default: 4.")
+@click.option(
+    "--scaling",
+    type=click.Choice([*SCALINGS]),
+    default="strong",
+    show_default=True,
+    help="; ".join(f"{name}: {words}" for name, words in SCALINGS.items()) + ".",
+)
+@click.option(
+    "--events-cpu",
+    "made",
+    type=click.IntRange(1),
+    help="Thousands of events that the query cpu makes; default: 10,000.",
+)
+@click.option("--warm", is_flag=True, help="Leave the operating system's cache of files as it is.")
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="Less than two minutes on two cores: two rounds, a small dataset that is made if none is "
+    "given, and threads, processes and Dask if no system is given.",
+)
+@click.option(
+    "--folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=_FOLDER,
+    show_default=True,
+    help="Where files are made if no DATASET is given.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The file of results; default: benchmark-DATE.json.",
+)
+def command(
+    dataset: tuple[str, ...],
+    systems: tuple[str, ...],
+    workers: tuple[int, ...] | None,
+    queries: tuple[str, ...],
+    rounds: int | None,
+    scaling: str,
+    made: int | None,
+    warm: bool,
+    quick: bool,
+    folder: Path,
+    output: Path | None,
+) -> None:
+    """Run the standard queries with more and more workers, and write down what they took.
+
+    DATASET is what `bench generate` has described (FOLDER/dataset.json), or any files, as
+    FILE[:TREE]. `treemill bench report` makes figures of the results.
+
+    \b
+    none     files are opened, no column is read: the overhead
+    full     all columns are read: the load on the storage
+    partial  a fifth of the bytes is read and histogrammed: an analysis
+    cpu      no data, 16 histograms of Gaussian random numbers
+
+    Exit status 1 if a query had another result with other workers.
+    """
+    from ...dataset import dataset as opened  # start-up
+    from .measure import Benchmark  # heavy: numpy
+
+    for system in systems:
+        is_here(system)
+    if not dataset:
+        if not quick:
+            raise click.UsageError(
+                "which DATASET? `treemill bench generate` makes one, and --quick a small one"
+            )
+        for line in generate(folder, _QUICK):
+            click.echo(line)
+        dataset = (str(folder / "dataset.json"),)
+    if not systems:
+        systems = HERE if quick else HERE[:1]
+        systems = tuple(each for each in systems if each != "dask" or has_dask())
+    data = opened(dataset[0] if len(dataset) == 1 else list(dataset))
+    plan = Plan(
+        workers or rising(cores()),
+        [query for query in QUERIES if query in (queries or QUERIES)],
+        rounds or (_QUICK_ROUNDS if quick else 4),
+        data.num_entries,
+        1000 * made if made else (_QUICK_EVENTS if quick else _EVENTS),
+        scaling,
+    )
+    facts = machine.describe()  # before: the load is that of others
+    benchmark = Benchmark(data, click.echo, drops=not warm)
+    benchmark.baseline(plan)
+    for system in systems:
+        benchmark.run(system, plan)
+    results = Results(
+        datetime.now(UTC).isoformat(timespec="seconds"),
+        facts,
+        {
+            "systems": list(systems),
+            "workers": list(plan.workers),
+            "queries": list(plan.queries),
+            "rounds": plan.rounds,
+            "scaling": plan.scaling,
+            "events of cpu": plan.cycles,
+            "quick": quick,
+        },
+        {
+            "files": len(data.files),
+            "events": data.num_entries,
+            "bytes": sum(branch.zip_bytes for branch in data.branches.values()),
+            "remote": any("://" in file for file in data.files),
+            "metadata": dict(data.chain.locations[0].metadata or {}),
+        },
+        benchmark.measured,
+        notes=_notes(benchmark),
+    )
+    path = output or Path(f"benchmark-{results.date[:19].replace(':', '')}.json")
+    save(results, path)
+    click.echo()
+    for line in conclusion(results):
+        click.echo(line)
+    click.echo(f"results: {path}; figures: treemill bench report {path}")
+    if not all(each.agrees for each in benchmark.measured):
+        click.echo("a query had another result with other workers", err=True)
+        sys.exit(1)
+
+
+def _notes(benchmark: object) -> list[str]:
+    """What was not as it should be."""
+    from .measure import Benchmark  # heavy: numpy
+
+    assert isinstance(benchmark, Benchmark)
+    found: dict[str, set[str]] = {}
+    for each in benchmark.measured:
+        if each.caches not in (DROPPED, "no data"):
+            found.setdefault(each.caches, set()).add(each.system)
+    notes = [f"caches on {', '.join(sorted(who))}: {what}" for what, who in found.items()]
+    if any(each.bytes_from_cache for each in benchmark.measured):
+        notes.append("some bytes came from treemill's own cache in memory")
+    if not all(each.agrees for each in benchmark.measured):
+        notes.append("a query had another result with other workers")
+    return notes

@@ -1,0 +1,96 @@
+"""The standard queries over a dataset, as bookings and as a selector, and what their results say of
+whether all events were seen once. Runs nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...bench.exerciser import Size, chosen
+from ...errors import QueryError
+from ...selector.selector import Chunk, Inputs, Selector
+
+if TYPE_CHECKING:
+    from hist import Hist
+
+    from ...dataset import Dataset
+    from ...query.node import Booking
+
+__all__ = ["EVENTS", "Digest", "Gaussians", "booked", "digest", "same"]
+
+_PARTIAL = 0.2
+"""The share of the bytes that `partial` reads."""
+_READABLE = ("number", "list", "array")
+_HISTOGRAMS = 16
+EVENTS = 1000
+"""Events that `cpu` makes in a cycle: fewer would measure calls of Python, not arithmetic."""
+_BINS = 64
+
+Digest = tuple[str, tuple[float, ...]]
+"""Exact contents, as a checksum, and sums, which are equal up to rounding."""
+
+
+class Gaussians(Selector):
+    """`cpu`: 16 histograms of Gaussian random numbers; the same ones, whoever makes them."""
+
+    def begin_worker(self, inputs: Inputs) -> None:
+        """Makes the histograms."""
+        import hist
+
+        for number in range(_HISTOGRAMS):
+            axis = hist.axis.Regular(100, -5, 5)
+            self.output[f"gauss{number:02d}"] = hist.Hist(axis, storage=hist.storage.Int64())
+
+    def process(self, events: Chunk) -> None:
+        """Fills each of them once for each event."""
+        for number in range(_HISTOGRAMS):
+            values = self.rng.standard_normal(EVENTS * len(events))
+            self.output[f"gauss{number:02d}"].fill(values)
+
+
+def booked(query: str, events: Dataset, entries: int) -> list[Booking[Any]]:
+    """What `none`, `full` or `partial` computes of so many entries."""
+    numbers = events.hist("entry_number", bins=(_BINS, 0, entries))
+    if query == "none":
+        return [numbers]
+    readable = [b for b in events.branches.values() if b.kind in _READABLE and b.dtype]
+    if not readable:
+        raise QueryError("there is no branch of numbers to read", file=events.files[0])
+    if query == "full":
+        return [numbers, *(events.sum(f"`{branch.name}`") for branch in readable)]
+    sizes = [Size(branch.name, branch.zip_bytes) for branch in readable]
+    names = chosen(sizes, _PARTIAL, "roundrobin")
+    return [
+        numbers,
+        *(events.hist(f"`{name}`", bins=(_BINS, -50, 50), label=name) for name in names),
+    ]
+
+
+def digest(results: Sequence[object]) -> Digest:
+    """What the results say: bins of histograms exactly, sums up to rounding."""
+    exact = hashlib.sha256()
+    sums = []
+    for result in results:
+        if hasattr(result, "values"):
+            histogram: Hist = result
+            exact.update(np.ascontiguousarray(histogram.values(flow=True), np.float64).tobytes())
+        else:
+            sums.append(float(result))  # type: ignore[arg-type]
+    return exact.hexdigest()[:16], tuple(sums)
+
+
+def same(one: Digest, other: Digest) -> bool:
+    """Whether both are of the same events."""
+    if one[0] != other[0] or len(one[1]) != len(other[1]):
+        return False
+    # Sums of values of both signs are small beside what was added.
+    scale = max((abs(value) for value in (*one[1], *other[1]) if math.isfinite(value)), default=1.0)
+    return all(
+        math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9 * scale) or (a != a and b != b)
+        for a, b in zip(one[1], other[1], strict=True)
+    )

@@ -1,0 +1,85 @@
+"""Where the benchmark runs, by the names that users give: threads or processes of this machine, a
+Dask cluster that is started here, or one that is there already. Makes sessions; runs nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...errors import QueryError, UnsupportedError
+
+if TYPE_CHECKING:
+    from ...session.session import Session
+
+__all__ = ["HERE", "cores", "has_dask", "is_here", "session_on"]
+
+HERE = ("threads", "processes", "dask")
+"""Systems of this machine. Others are addresses of schedulers."""
+
+
+def is_here(system: str) -> bool:
+    """Whether the system is of this machine. Raises QueryError for what is no system."""
+    if system in HERE:
+        return True
+    if "://" not in system:
+        raise QueryError(
+            f"{system!r} is neither the address of a scheduler (tcp://host:8786) nor one of "
+            f"{', '.join(HERE)}",
+            suggestions=list(HERE),
+        )
+    return False
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def has_dask() -> bool:
+    """Whether a Dask cluster can be started here."""
+    from importlib.util import find_spec
+
+    return find_spec("distributed") is not None
+
+
+@contextlib.contextmanager
+def session_on(system: str, workers: int | None, trace: int = 0) -> Iterator[Session]:
+    """A session with so many workers, None: as many as there are. Raises UnsupportedError if Dask
+    is needed and not there, WorkerError if no scheduler answers."""
+    from ...session.front import connect  # start-up
+
+    if system == "dask":
+        with (
+            _cluster(workers or cores()) as address,
+            connect(address, workers=workers, trace=trace) as session,
+        ):
+            yield session
+    elif is_here(system):
+        with connect(workers=workers, mode=system, trace=trace) as session:
+            yield session
+    else:
+        with connect(system, workers=workers, trace=trace) as session:
+            yield session
+
+
+@contextlib.contextmanager
+def _cluster(workers: int) -> Iterator[str]:
+    """A cluster of worker processes with one thread each, which ends afterwards."""
+    if not has_dask():
+        raise UnsupportedError("Dask is not installed: pip install 'treemill[cluster]'")
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        dashboard_address=None,
+        silence_logs=50,
+        # Workers that remembered what they have read would not read it again.
+        env={"TREEMILL_CACHE": "0"},
+    ) as cluster:
+        yield cluster.scheduler_address

@@ -1,0 +1,233 @@
+"""`treemill bench generate`, `run` and `report`, from a user's side, on this machine."""
+
+import json
+import re
+import time
+from dataclasses import replace
+
+import awkward as ak
+import pytest
+import treemill as tm
+from click.testing import CliRunner
+from treemill.bench.dataset_file import described
+from treemill.bench.making import Made, Room, check_room
+from treemill.bench.multiplicities import counts
+from treemill.bench.recipe import SCHEMAS, Recipe
+from treemill.bench.scaling.breakdown import broken_down
+from treemill.bench.scaling.charts import compared
+from treemill.bench.scaling.measurements import load
+from treemill.cli.main import cli
+from treemill.errors import QueryError, SourceError
+
+
+def bench(*arguments, fails=False):
+    done = CliRunner().invoke(cli, ["bench", *map(str, arguments)])
+    if fails:
+        assert done.exit_code, done.output
+        return str(done.exception) + done.output
+    assert done.exit_code == 0, (done.output, done.exception)
+    return done.output
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("made") / "d"
+    said = bench("generate", folder, "--files", 3, "--events", 60, "--cluster", 20)
+    assert "3 files" in said
+    return folder
+
+
+def content(folder):
+    return tm.dataset(str(folder / "dataset.json")).arrays()
+
+
+def test_the_same_events_whoever_makes_them(made, tmp_path):
+    events = content(made)
+    assert len(events) == 180
+    options = ("--files", 3, "--events", 60, "--cluster", 20)
+    bench("generate", tmp_path, *options, "--on", "threads", "--workers", 1, "--codec", "lz4")
+    assert ak.array_equal(content(tmp_path), events)
+    options += ("--on", "threads", "--force")
+    bench("generate", tmp_path, *options, "--kind", "rntuple")
+    again = content(tmp_path)
+    assert all(ak.array_equal(again[name], events[name]) for name in events.fields)
+    bench("generate", tmp_path, *options, "--seed", 2)
+    assert not ak.array_equal(content(tmp_path), events)
+
+
+def test_the_event_model(made):
+    events = content(made)
+    assert 580 < ak.mean(events.nTrack) < 620
+    assert ak.all(ak.num(events.Track_px) == events.nTrack)
+    assert ak.all(events.Muon_trackIdx < events.nTrack)
+    pt = (events.Track_px**2 + events.Track_py**2) ** 0.5
+    assert ak.all(abs(pt[events.Muon_trackIdx] - events.Muon_pt) < 1e-6)
+    assert ak.all(ak.num(events.spectrum) == 102)
+    assert len(set(events.event.to_list())) == 180
+
+
+def test_nothing_is_overwritten_unless_it_is_said(made):
+    stamps = {path: path.stat().st_mtime_ns for path in made.glob("*.root")}
+    options = ("--events", 60, "--cluster", 20, "--on", "threads")
+    said = bench("generate", made, "--files", 3, *options)
+    assert "3 were there already" in said
+    said = bench("generate", made, "--files", 3, "--events", 50, fails=True)
+    assert "--force" in said
+    (made / "dataset.json").rename(made / "kept.json")
+    said = bench("generate", made, "--files", 3, "--events", 50, "--on", "threads", fails=True)
+    assert "--force" in said
+    (made / "kept.json").rename(made / "dataset.json")
+    assert {path: path.stat().st_mtime_ns for path in made.glob("*.root")} == stamps
+    assert not list(made.glob("*.tmp"))
+
+
+def test_room_is_checked_first(tmp_path):
+    one, same, other = Room("a", "1:5", 100), Room("b", "1:5", 100), Room("c", "2:5", 100)
+    check_room([one, same, other], 180)
+    with pytest.raises(SourceError, match="GB left"):
+        check_room([one, same], 180)
+    said = bench(
+        "generate",
+        tmp_path / "x",
+        "--files",
+        10**9,
+        "--events",
+        10**6,
+        "--on",
+        "threads",
+        fails=True,
+    )
+    assert "GB left" in said
+    assert not (tmp_path / "x").exists()
+
+
+def test_addresses_of_files():
+    found = described([Made(0, "/d/e.root", "n1", 5, 10, False)], Recipe(), "root://{host}/{path}")
+    assert list(found["demo"]["files"]) == ["root://n1//d/e.root"]
+    with pytest.raises(QueryError, match="is no address"):
+        described([Made(0, "/d/e.root", "n1", 5, 10, False)], Recipe(), "root://{node}/{path}")
+
+
+def test_open_data_has_the_multiplicities_of_the_real_file():
+    n = range(len(counts("jets")))
+    trijets = sum(c * k * (k - 1) * (k - 2) // 6 for k, c in zip(n, counts("jets"), strict=True))
+    assert trijets / counts("jets").sum() == pytest.approx(41.8, abs=0.01)
+    assert counts("muons").sum() == counts("electrons").sum() == 53_446_198
+    columns = SCHEMAS["opendata"](1, 0, 0, 20_000)
+    jets = ak.num(columns["Jet"])
+    assert ak.mean(jets * (jets - 1) * (jets - 2) / 6) == pytest.approx(41.8, rel=0.1)
+    muons = sum(c * k for k, c in enumerate(counts("muons"))) / counts("muons").sum()
+    assert ak.mean(ak.num(columns["Muon"])) == pytest.approx(muons, rel=0.03)
+
+
+@pytest.fixture(scope="module")
+def results(made, tmp_path_factory):
+    path = tmp_path_factory.mktemp("results") / "r.json"
+    said = bench(
+        *("run", made / "dataset.json", "--on", "threads", "--on", "processes"),
+        *("--workers", "1,2", "--repeat", 1, "--events-cpu", 20, "-o", path),
+    )
+    assert re.search(r"threads, 2 workers: full is limited by", said)
+    return path
+
+
+def test_a_run_measures_each_query_with_each_number_of_workers(results):
+    found = load(results)
+    normal = {(m.system, m.query, m.workers, m.round) for m in found.measurements if not m.baseline}
+    queries = ("none", "full", "partial", "cpu")
+    assert normal == {
+        (system, query, workers, 0)
+        for system in ("threads", "processes")
+        for query in queries
+        for workers in (1, 2)
+    }
+    baseline = [m for m in found.measurements if m.baseline]
+    assert {(m.query, m.files) for m in baseline} == {
+        (query, 0 if query == "cpu" else 1) for query in queries
+    }
+    assert all(m.agrees for m in found.measurements)
+    for m in found.measurements:
+        assert m.breakdown.total == pytest.approx(m.workers * m.seconds, rel=0.01)
+        assert (m.bytes_read > 0) == (m.query in ("full", "partial"))
+    full, partial = (
+        next(m.bytes_read for m in baseline if m.query == query) for query in ("full", "partial")
+    )
+    assert 0.2 < partial / full < 0.45  # branches are whole
+    assert found.dataset["events"] == 180
+
+
+def test_weak_scaling_gives_each_worker_as_many_events(made, tmp_path):
+    path = tmp_path / "r.json"
+    bench(
+        *("run", made / "dataset.json", "--workers", "1,3", "--repeat", 1, "--scaling", "weak"),
+        *("--query", "none", "--warm", "-o", path),
+    )
+    found = load(path)
+    assert [m.entries for m in found.measurements if not m.baseline] == [60, 180]
+    assert any("as they were" in note for note in found.notes)
+
+
+def test_a_result_that_differs_is_said(made, tmp_path, monkeypatch):
+    import treemill.cli.benchmark.measure as measure
+
+    answers = iter(range(100))
+    monkeypatch.setattr(measure, "digest", lambda results: (str(next(answers)), ()))
+    said = bench(
+        *("run", made / "dataset.json", "--workers", "1,2", "--query", "none", "--repeat", 1),
+        *("-o", tmp_path / "r.json"),
+        fails=True,
+    )
+    assert "ANOTHER RESULT" in said
+    assert "a query had another result" in said
+    assert any("another result" in note for note in load(tmp_path / "r.json").notes)
+
+
+def test_the_page_needs_nothing_from_outside(results, tmp_path):
+    pytest.importorskip("matplotlib")
+    told = json.loads(results.read_text())
+    told["notes"] = ["<script>alert(1)</script>"]
+    told["measurements"] = [m for m in told["measurements"] if m["query"] == "full"]
+    hostile = tmp_path / "a.json"
+    hostile.write_text(json.dumps(told))
+    bench("report", hostile, "-o", tmp_path / "p.html", "--figures", tmp_path / "figures")
+    page = (tmp_path / "p.html").read_text()
+    assert "<script" not in page
+    assert not re.search(r"""(src|href)\s*=\s*["'](?!data:)""", page)
+    assert not re.search(r"url\((?!#)", page)
+    for words in ("Query time", "Megabytes per second", "Active workers", "limited by"):
+        assert words in page
+    pictures = list((tmp_path / "figures").glob("a-*.png"))
+    assert len(pictures) == 6
+    assert all(path.stat().st_size > 5000 for path in pictures)
+
+
+def test_two_files_are_compared(results):
+    pytest.importorskip("matplotlib")
+    found = load(results)
+    slow = [replace(m, seconds=2 * m.seconds) for m in found.measurements if m.query == "full"]
+    other = replace(found, measurements=slow)
+    title, panels = compared([("a", found), ("b", other)])
+    assert "compared" in title
+    assert {panel.title for row in panels for panel in row} == {"full, threads", "full, processes"}
+    fast, slower = panels[0][0].series
+    assert [2 * seconds for seconds in fast.y] == list(slower.y)
+    assert compared([("a", found), ("b", replace(found, measurements=[]))]) is None
+
+
+def test_words_for_wrong_usage(made, tmp_path):
+    assert "which DATASET" in bench("run", fails=True)
+    assert "neither the address" in bench("run", made / "dataset.json", "--on", "spark", fails=True)
+    assert "no list of numbers" in bench("run", "x", "--workers", "1,a", fails=True)
+    assert "opendata" in bench("generate", tmp_path / "y", "--schema", "nano", fails=True)
+    assert "was not written by" in bench("report", made / "dataset.json", fails=True)
+
+
+def test_a_breakdown_adds_up_to_the_workers_time(made):
+    events = tm.dataset(str(made / "dataset.json"))
+    with tm.connect(workers=2, trace=10_000) as session:
+        began = time.perf_counter()
+        session.run(events.sum("Track_px"), progress=False)
+        seconds = time.perf_counter() - began
+        found = broken_down(session.report.trace, 2, seconds)
+    assert found.total == pytest.approx(2 * seconds, rel=0.01)
+    assert found.packets >= 3

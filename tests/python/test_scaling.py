@@ -1,0 +1,254 @@
+"""The benchmark's pure parts: breakdowns of traces, fits, verdicts, plans, files of results."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from treemill.bench.scaling.breakdown import Breakdown, broken_down
+from treemill.bench.scaling.conclusions import conclusion, conclusions
+from treemill.bench.scaling.fits import linear, saturating
+from treemill.bench.scaling.measurements import Measurement, Results, Storage, load, save
+from treemill.bench.scaling.plan import Plan, rising
+from treemill.bench.scaling.summary import summaries
+from treemill.bench.scaling.verdict import LIMITS, Facts, verdict
+from treemill.errors import FormatError, QueryError, SourceError
+from treemill.packetizer import (
+    Commit,
+    Committed,
+    FileOpened,
+    Finish,
+    OpenFile,
+    Packet,
+    PacketDone,
+    Process,
+    Trace,
+    WorkerJoined,
+)
+
+NOTHING = Breakdown(0, 0, 0, 0, 0, 0, 0, 0)
+
+
+def trace_of(*records):
+    made = Trace()
+    for now, event, *actions in records:
+        made.record(now, event, actions)
+    return made
+
+
+def test_each_second_of_each_worker_is_in_one_part():
+    """Two workers: one opens, does two packets and commits; the other does one packet."""
+    a, b, c = Packet(0, 0, 0, 10), Packet(1, 0, 10, 20), Packet(2, 0, 20, 30)
+    made = trace_of(
+        (0.5, WorkerJoined(0), OpenFile(0, 0)),
+        (0.75, WorkerJoined(1)),
+        (1.5, FileOpened(0, 0, 30), Process(0, a), Process(1, b)),
+        (3.0, PacketDone(0, 0, 10, 1.25), Process(0, c)),
+        (4.0, PacketDone(1, 1, 20, 2.5), Commit(1)),
+        (4.25, Committed(1)),
+        (6.0, PacketDone(0, 2, 30, 2.5), Commit(0)),
+        (7.0, Committed(0), Finish(None)),
+    )
+    found = broken_down(made, 2, 8.0)
+    assert found.starting == 0.5 + 1.5
+    assert found.opening == 1.0
+    assert found.asking == 0.25 + 0.0 + 0.5
+    assert found.busy == 1.25 + 2.5 + 2.5
+    assert found.committing == 0.25 + 1.0
+    assert found.tail == 7.0 - 4.25
+    assert found.collecting == 0
+    assert found.around == 2.0
+    assert found.total == pytest.approx(16.0)
+    assert sorted(found.latencies) == [0.0, 0.25, 0.5]
+    assert found.packets == 3
+    assert max(found.active) == 2
+    assert found.peak > 30 / 7
+
+
+def test_a_worker_that_never_came_is_idle():
+    made = trace_of(
+        (0.0, WorkerJoined(0), Process(0, Packet(0, 0, 0, 10))),
+        (1.0, PacketDone(0, 0, 10, 1.0), Commit(0)),
+        (1.0, Committed(0), Finish(None)),
+    )
+    assert broken_down(made, 3, 1.0).tail == 2.0
+
+
+def test_no_breakdown_without_a_whole_trace():
+    assert broken_down(Trace(), 1, 1.0) is None
+    short = Trace(limit=1)
+    for worker in range(2):
+        short.record(1.0, WorkerJoined(worker), ())
+    assert broken_down(short, 2, 1.0) is None
+
+
+rates = st.floats(1.0, 1e7)
+
+
+@given(rates, st.floats(0.0, 1.0))
+def test_a_saturating_curve_is_found_again(first, shared):
+    workers = [1, 2, 3, 8, 64]
+    fit = saturating(workers, [first * n / (1 + shared * (n - 1)) for n in workers])
+    assert fit.first == pytest.approx(first, rel=1e-6)
+    assert fit.shared == pytest.approx(shared, abs=1e-6)
+    assert all(fit.at(n) <= fit.limit * (1 + 1e-9) for n in workers)
+
+
+@given(st.lists(st.tuples(st.integers(1, 100), rates), max_size=9))
+def test_fits_are_finite_for_all_rates(points):
+    ns, ys = [float(n) for n, _ in points], [rate for _, rate in points]
+    line, curve = linear(ns, ys), saturating(ns, ys)
+    assert (line is None) == (not points)
+    assert (curve is None) == (len(set(ns)) < 2)
+    assert line is None or line.first > 0
+    assert curve is None or (curve.first > 0 and 0 <= curve.shared <= 1)
+
+
+@pytest.mark.parametrize(
+    ("limit", "facts"),
+    [
+        ("CPU", Facts(replace(NOTHING, busy=95, asking=5), 4, 1)),
+        ("cores", Facts(replace(NOTHING, busy=100), 8, 1, slowdown=2, slowdown_of_cpu=2)),
+        ("cores", Facts(replace(NOTHING, busy=100), 8, 1, slowdown=2, reads=False)),
+        ("disk", Facts(replace(NOTHING, busy=100), 8, 1, slowdown=4, slowdown_of_cpu=1)),
+        ("disk", Facts(replace(NOTHING, busy=100), 8, 1, cpu_share=0.4)),
+        ("network", Facts(replace(NOTHING, busy=100), 8, 1, waited=60, remote=True)),
+        ("packetizer", Facts(replace(NOTHING, busy=50, asking=30, tail=20), 8, 1)),
+        ("merging", Facts(replace(NOTHING, busy=50, committing=20, collecting=15), 8, 1)),
+        ("tail", Facts(replace(NOTHING, busy=50, tail=50), 8, 1)),
+        ("start-up", Facts(replace(NOTHING, busy=1, starting=1, around=1), 8, 1)),
+    ],
+)
+def test_what_limits(limit, facts):
+    found = verdict(facts)
+    assert found.limit == limit
+    assert limit in str(found)
+    assert "{" not in str(found)
+
+
+def test_workers_that_wait_for_cores_do_not_wait_for_the_disk():
+    crowded = Facts(replace(NOTHING, busy=100), 8, 1, 4, 4, cpu_share=0.25, cpu_share_of_cpu=0.25)
+    assert verdict(crowded).limit == "cores"
+
+
+parts = st.floats(0, 1e6)
+
+
+@given(
+    st.builds(Breakdown, *[parts] * 8),
+    st.floats(0.1, 100),
+    st.none() | st.floats(0.1, 100),
+    st.none() | st.floats(0, 1),
+    parts,
+    st.booleans(),
+    st.booleans(),
+)
+def test_every_fact_has_a_verdict(breakdown, slowdown, of_cpu, share, waited, remote, reads):
+    found = verdict(
+        Facts(
+            breakdown,
+            8,
+            1,
+            slowdown,
+            of_cpu,
+            cpu_share=share,
+            waited=waited,
+            remote=remote,
+            reads=reads,
+        )
+    )
+    assert found.limit in LIMITS
+    assert 0 <= found.share <= 1 + 1e-9
+    assert not (found.limit in ("disk", "network") and not reads)
+
+
+def measured(query, workers, seconds, number=0, **more):
+    return Measurement("threads", query, workers, number, seconds, 1000, **more)
+
+
+def results_of(*measurements, storage=()):
+    return Results("2026-11-23T00:00:00", {"cores": 4}, {}, {}, measurements, storage)
+
+
+def test_summaries_have_medians_and_efficiency():
+    found = summaries(
+        [
+            measured("full", 1, 4.0),
+            measured("full", 2, 2.5, 0),
+            measured("full", 2, 2.0, 1),
+            measured("full", 2, 9.0, 2),
+            measured("full", 1, 2.0, baseline=True),
+            measured("cpu", 1, 1.0),
+        ]
+    )
+    full, cpu = found
+    assert [point.workers for point in full.points] == [1, 2]
+    assert full.last.seconds == 2.5
+    assert full.efficiency(full.last) == pytest.approx(400 / 2 / 250)
+    assert full.beside_baseline(full.last) == pytest.approx(400 / 2 / 500)
+    assert cpu.baseline is None
+    assert cpu.beside_baseline(cpu.last) is None
+
+
+def test_one_line_for_a_system_says_what_limits():
+    lost = replace(NOTHING, busy=1.0, tail=3.0)
+    good = replace(NOTHING, busy=4.0)
+    results = results_of(
+        measured("cpu", 4, 1.0, breakdown=good),
+        measured("full", 4, 1.0, breakdown=lost, bytes_read=10),
+    )
+    (line,) = conclusion(results)
+    assert line.startswith("threads, 4 workers: full is limited by tail")
+    assert "Others: cpu: CPU" in line
+    assert conclusions(results_of(measured("full", 4, 1.0))) == []
+
+
+def test_results_are_read_back(tmp_path):
+    path = tmp_path / "r.json"
+    given = results_of(
+        measured(
+            "full",
+            2,
+            1.0,
+            breakdown=replace(NOTHING, busy=1.0, times=[], active=[], latencies=[0.1]),
+        ),
+        storage=[Storage("threads", 2, 0, 1.0, 10**6)],
+    )
+    save(given, path)
+    assert load(path) == replace(
+        given, measurements=list(given.measurements), storage=list(given.storage), notes=[]
+    )
+    assert [each.name for each in tmp_path.iterdir()] == ["r.json"]
+
+
+def test_other_files_are_errors(tmp_path):
+    path = tmp_path / "r.json"
+    with pytest.raises(SourceError, match="cannot read"):
+        load(path)
+    for text in ("{", "[]", '{"a": 1}'):
+        path.write_text(text)
+        with pytest.raises(FormatError, match="not written by"):
+            load(path)
+    path.write_text('{"treemill-benchmark": 1}')
+    with pytest.raises(FormatError, match="damaged"):
+        load(path)
+    path.write_text(json.dumps({"treemill-benchmark": 99}))
+    with pytest.raises(QueryError, match="version 99"):
+        load(path)
+
+
+def test_plans():
+    plan = Plan([1, 2, 4], ["none", "cpu"], 2, 1000, 400, "weak")
+    assert [(s.query, s.round, s.events) for s in plan.steps(2)] == [
+        ("none", 0, 500),
+        ("cpu", 0, 200),
+        ("none", 1, 500),
+        ("cpu", 1, 200),
+    ]
+    assert {s.events for s in replace(plan, scaling="strong").steps(1)} == {1000, 400}
+    for wrong in ({"queries": ["all"]}, {"scaling": "up"}, {"workers": []}, {"workers": [0]}):
+        with pytest.raises(QueryError):
+            replace(plan, **wrong)
+    assert rising(1) == [1]
+    assert rising(9) == [1, 2, 4, 8, 9]
