@@ -9,12 +9,13 @@ import awkward as ak
 import pytest
 import treemill as tm
 from click.testing import CliRunner
+from treemill.bench.blocks import BlockReader
 from treemill.bench.dataset_file import described
 from treemill.bench.making import Made, Room, check_room
 from treemill.bench.multiplicities import counts
 from treemill.bench.recipe import SCHEMAS, Recipe
 from treemill.bench.scaling.breakdown import broken_down
-from treemill.bench.scaling.charts import compared
+from treemill.bench.scaling.charts import compared, figures
 from treemill.bench.scaling.measurements import load
 from treemill.cli.main import cli
 from treemill.errors import QueryError, SourceError
@@ -212,6 +213,36 @@ def test_two_files_are_compared(results):
     fast, slower = panels[0][0].series
     assert [2 * seconds for seconds in fast.y] == list(slower.y)
     assert compared([("a", found), ("b", replace(found, measurements=[]))]) is None
+
+
+def test_storage_is_read_once_by_more_and_more_readers(made, tmp_path):
+    path = tmp_path / "s.json"
+    said = bench(
+        *("scan-storage", made / "dataset.json", "--readers", "1,3", "--repeat", 2),
+        *("--block", 1, "-o", path),
+    )
+    assert said.count("MB/s") == 4
+    whole = sum(file.stat().st_size for file in made.glob("*.root"))
+    found = load(path).storage
+    assert [(each.readers, each.round, each.bytes_read) for each in found] == [
+        (readers, number, whole) for readers in (1, 3) for number in (0, 1)
+    ]
+    assert "run --query full" in bench("scan-storage", "root://a//b.root", fails=True)
+    (title, ((panel,),)) = figures(load(path))[0]
+    assert "Storage" in title
+    assert list(panel.series[0].x) == [1, 3]
+
+
+@pytest.mark.parametrize("sizes", [[], [0, 1], [10, 0, 7, 4], [8, 8]])
+def test_blocks_are_every_byte_once(sizes):
+    reader = BlockReader([(f"f{i}", size) for i, size in enumerate(sizes)], 4)
+    found = {}
+    for number in range(len(reader)):
+        path, start, stop = reader.place(number)
+        assert found.get(path, 0) == start
+        assert start < stop <= start + 4
+        found[path] = stop
+    assert found == {f"f{i}": size for i, size in enumerate(sizes) if size}
 
 
 def test_words_for_wrong_usage(made, tmp_path):

@@ -14,6 +14,7 @@ from ...bench.scaling.measurements import Results, save
 from ...bench.scaling.plan import QUERIES, SCALINGS, Plan, rising
 from . import machine
 from .generate import generate
+from .options import Numbers
 from .page_cache import DROPPED
 from .systems import HERE, cores, has_dask, is_here
 
@@ -27,23 +28,6 @@ _EVENTS = 10_000_000
 _FOLDER = Path("treemill-benchmark")
 
 
-class _Workers(click.ParamType[tuple[int, ...]]):
-    """1,2,4."""
-
-    name = "N,N,…"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[int, ...]:
-        try:
-            found = tuple(sorted({int(part) for part in str(value).split(",")}))
-        except ValueError:
-            found = ()
-        if not found or found[0] < 1:
-            self.fail(f"{value!r} is no list of numbers of workers: 1,2,4", param, ctx)
-        return found
-
-
 @click.command("run")
 @click.argument("dataset", nargs=-1, metavar="[DATASET]…")
 @click.option(
@@ -54,7 +38,7 @@ class _Workers(click.ParamType[tuple[int, ...]]):
     help="threads (default), processes or dask of this machine, or the address of a Dask "
     "scheduler. May be given several times.",
 )
-@click.option("--workers", type=_Workers(), help="Default: 1, 2, 4 … up to the number of cores.")
+@click.option("--workers", type=Numbers(), help="Default: 1, 2, 4 … up to the number of cores.")
 @click.option(
     "--query",
     "queries",

@@ -1,0 +1,25 @@
+"""Options that the benchmark's commands share."""
+
+from __future__ import annotations
+
+import click
+
+__all__ = ["Numbers"]
+
+
+class Numbers(click.ParamType[tuple[int, ...]]):
+    """1,2,4: rising, each once."""
+
+    name = "N,N,…"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        """The numbers."""
+        try:
+            found = tuple(sorted({int(part) for part in str(value).split(",")}))
+        except ValueError:
+            found = ()
+        if not found or found[0] < 1:
+            self.fail(f"{value!r} is no list of numbers: 1,2,4", param, ctx)
+        return found
