@@ -16,13 +16,15 @@ SECONDS = 60
 class Processes:
     """A scheduler and its workers, by process id."""
 
-    def __init__(self, folder: Path, tls: tuple[str, ...] = ()) -> None:
+    def __init__(self, folder: Path, tls: tuple[str, ...] = (), host: str = "127.0.0.1") -> None:
+        """`host`: where the scheduler listens."""
         self.folder = folder
         self.file = folder / "scheduler.json"
         self.tls = tls
         self.workers: list[subprocess.Popen] = []
         self.log = (folder / "log").open("w")
-        self.scheduler = self._start("dask_scheduler", "--port", "0", "--scheduler-file", self.file)
+        where = ("--host", host, "--port", "0", "--scheduler-file", self.file)
+        self.scheduler = self._start("dask_scheduler", *where)
         deadline = time.monotonic() + SECONDS
         while not self.file.exists() or not self.file.read_text().endswith("}"):
             assert self.scheduler.poll() is None, self.text()
@@ -30,8 +32,8 @@ class Processes:
             time.sleep(0.02)
         self.address = json.loads(self.file.read_text())["address"]
 
-    def _start(self, module: str, *words: object) -> subprocess.Popen:
-        command = [sys.executable, "-m", f"distributed.cli.{module}", *map(str, words)]
+    def _start(self, module: str, *words: object, enter: tuple[str, ...] = ()) -> subprocess.Popen:
+        command = [*enter, sys.executable, "-m", f"distributed.cli.{module}", *map(str, words)]
         return subprocess.Popen(
             [*command, "--no-dashboard", *self.tls],
             stdout=self.log,
@@ -40,11 +42,13 @@ class Processes:
             start_new_session=True,
         )
 
-    def add(self, workers: int = 1, threads: int = 1, *words: str) -> list[subprocess.Popen]:
-        """Starts workers, without waiting for them."""
+    def add(
+        self, workers: int = 1, threads: int = 1, *words: str, enter: tuple[str, ...] = ()
+    ) -> list[subprocess.Popen]:
+        """Starts workers, without waiting for them. `enter`: see Host."""
         words = words or ("--no-nanny",)
         made = [
-            self._start("dask_worker", self.address, "--nthreads", threads, *words)
+            self._start("dask_worker", self.address, "--nthreads", threads, *words, enter=enter)
             for _ in range(workers)
         ]
         self.workers += made

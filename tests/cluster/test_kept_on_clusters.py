@@ -102,6 +102,40 @@ def test_the_scheduler_is_killed_and_another_cluster_goes_on(events, tmp_path, t
             assert session.run(spans, events, checkpoint=folder) == output, "nothing is done again"
 
 
+def test_bookings_with_automatic_ranges_go_on(session, events, tmp_path):
+    good = events.filter("nMuon >= 1")
+    plain = session.run(good.hist("MET_pt", bins=20), good.count())
+    for before in (0, events.num_entries):
+        found = session.run(good.hist("MET_pt", bins=20), good.count(), checkpoint=tmp_path)
+        assert session.report.entries_before == before
+        assert found == plain
+    names = sorted(path.name for path in tmp_path.glob("*.checkpoint"))
+    assert names == ["0-fill.checkpoint", "0-ranges.checkpoint"]
+
+
+def test_a_checkpoint_of_threads_is_gone_on_with_on_a_cluster(session, events, tmp_path):
+    def count(chunk):
+        return {"n": len(chunk)}
+
+    tm.run(count, events, checkpoint=tmp_path)
+    assert session.run(count, events, checkpoint=tmp_path) == {"n": events.num_entries}
+    assert session.report.entries_before == events.num_entries
+
+
+def test_what_cannot_be_kept_is_an_error(session, events, tmp_path):
+    class Writes(tm.Selector):
+        def begin_worker(self, inputs):
+            self.output["skim"] = tm.FileOutput(tmp_path / "out.root")
+
+        def process(self, chunk):
+            self.output["skim"].write({"x": chunk.MET_pt})
+
+    with pytest.raises(tm.UnsupportedError, match="a FileOutput cannot be kept by checkpoint="):
+        session.run(Writes(), events, checkpoint=tmp_path / "kept")
+    assert not list(tmp_path.glob("*.root"))
+    assert session.run(events.count()) == events.num_entries
+
+
 CLIENT = """
 import functools, json, os, sys
 import treemill as tm

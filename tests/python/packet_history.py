@@ -5,7 +5,16 @@ import itertools
 from random import Random
 
 from packet_world import World
-from treemill.packetizer import Commit, HandedOn, HandOn, PacketDone, Stop, Tick, WorkerLost
+from treemill.packetizer import (
+    Commit,
+    FilesLocated,
+    HandedOn,
+    HandOn,
+    PacketDone,
+    Stop,
+    Tick,
+    WorkerLost,
+)
 
 HOSTS = ["root://a/", "root://a/data", "root://b/", None]
 
@@ -76,6 +85,7 @@ class History:
 
     def live(self):
         deeds = ["step"] * 12 + ["tick", "stick", "unstick", "join", "lose", "stale"]
+        deeds += ["locate"]
         deeds += ["fail"] if self.fails else []
         deeds += ["open_ahead"] * 3 if self.far else []
         if self.merging:
@@ -117,6 +127,11 @@ class History:
     def tick(self):
         self.world.now += self.chance.choice([0.0, 0.5, 5.0])
         self.world.tell(Tick())
+
+    def locate(self):
+        files = range(len(self.world.sizes))
+        found = {n: self.chance.choice(HOSTS[:3]) for n in files if self.chance.random() < 0.5}
+        self.world.tell(FilesLocated(found))
 
     def stick(self):
         if self.world.orders:

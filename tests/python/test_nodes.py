@@ -85,3 +85,17 @@ def test_a_file_of_unknown_size_is_work_until_it_is_opened():
     nodes.opened(files[0])
     assert nodes.has_work
     assert give(nodes, Worker(1)) == 0
+
+
+def test_files_that_are_located_are_read_on_their_hosts():
+    files, nodes = made([100, 100, None, 100], ["x://redirector/"] * 4)
+    on_b = Worker(0, "b")
+    nodes.take(files[0], 10)
+    assert nodes.pick("b", 100.0) is files[0]
+    nodes.move(on_b, files[0])
+    nodes.locate({0: "x://a/", 1: "x://a/", 2: "x://b/", 3: "x://b/"})
+    assert (nodes.left, nodes.unknown) == (290, 1)
+    assert give(nodes, Worker(1, "b")) == 2
+    assert give(nodes, Worker(2, "b")) == 3
+    assert give(nodes, Worker(3, "a")) == 1
+    assert nodes.next_in(on_b) is files[0], "it was taken up before"

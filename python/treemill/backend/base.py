@@ -60,6 +60,8 @@ class Request:
     """The query in a few words, for lists of them."""
     query: object = None
     """What makes the user's result. It is pickled if the workers outlive this process."""
+    nodes: Sequence[str | None] = ()
+    """The nodes of the files, as their addresses say them; None: the address says nothing."""
 
 
 class Results(Protocol):

@@ -2,11 +2,18 @@
 given by the caller. Has no clock, no thread and no I/O; knows nothing of the rest of treemill."""
 
 from .coverage import Coverage, Missing, News, joined
+from .dataset_events import (
+    NOTHING_BEYOND,
+    Beyond,
+    FilesAdded,
+    FileSize,
+    FilesLocated,
+    GiveBack,
+    NoMoreFiles,
+)
 from .entities import Range, WorkerGone
 from .events import (
-    NOTHING_BEYOND,
     Action,
-    Beyond,
     Collect,
     Collected,
     Commit,
@@ -17,11 +24,8 @@ from .events import (
     Event,
     FileFailed,
     FileOpened,
-    FilesAdded,
-    FileSize,
     Finish,
     Forget,
-    GiveBack,
     GivenBack,
     Halt,
     HandedOn,
@@ -30,7 +34,6 @@ from .events import (
     MergerJoined,
     MergerLeaving,
     MergerLost,
-    NoMoreFiles,
     OpenAhead,
     OpenFile,
     Order,
@@ -49,7 +52,7 @@ from .events import (
     WorkerLeaving,
     WorkerLost,
 )
-from .nodes import node_of
+from .nodes import host_of, node_of
 from .packetizer import Packetizer
 from .policy import Policy
 from .sizing import CLUSTER, Sizing
@@ -74,6 +77,7 @@ __all__ = [
     "FileOpened",
     "FileSize",
     "FilesAdded",
+    "FilesLocated",
     "Finish",
     "Forget",
     "GiveBack",
@@ -115,6 +119,7 @@ __all__ = [
     "WorkerJoined",
     "WorkerLeaving",
     "WorkerLost",
+    "host_of",
     "joined",
     "node_of",
 ]

@@ -8,7 +8,8 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .events import FileSize, Packet, Process
+from .dataset_events import FileSize
+from .events import Packet, Process
 
 Range = tuple[int, int]
 

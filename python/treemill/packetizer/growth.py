@@ -3,8 +3,9 @@ begun is given back. So a sub-master has a dataset that its parent leases to it 
 
 from __future__ import annotations
 
+from .dataset_events import Beyond, FilesAdded, GiveBack, NoMoreFiles
 from .entities import Again, File
-from .events import Action, Beyond, FilesAdded, GiveBack, GivenBack, NoMoreFiles
+from .events import Action, GivenBack
 from .feeding import Feeding
 from .state import State
 

@@ -11,7 +11,7 @@ checked when they come to the top. Knows no packet and no clock.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush, heapreplace
 from urllib.parse import urlsplit
@@ -94,21 +94,48 @@ class Nodes:
         self._place(self._add(file, name))
 
     def _add(self, file: File, name: str | None) -> Node:
+        node = self._node(name)
+        self._of.append(node)
+        self._count(node, file, 1)
+        if file.entries is None or file.left:
+            node.fresh.append(file)
+        return node
+
+    def _node(self, name: str | None) -> Node:
         node = self._named.get(name)
         if node is None:
             node = self._named[name] = Node(len(self._nodes), host_of(name))
             self._nodes.append(node)
             if node.host is not None:
                 self._by_host.setdefault(node.host, []).append(node)
-        self._of.append(node)
-        if file.entries is None:
-            node.unknown += 1
-            self.unknown += 1
-        node.left += file.left
-        self.left += file.left
-        if file.entries is None or file.left:
-            node.fresh.append(file)
         return node
+
+    def _count(self, node: Node, file: File, sign: int) -> None:
+        """Adds what a fresh file has left to its node's account, or takes it out."""
+        unknown = sign if file.entries is None else 0
+        node.unknown += unknown
+        self.unknown += unknown
+        node.left += sign * file.left
+        self.left += sign * file.left
+
+    def locate(self, nodes: Mapping[int, str]) -> None:
+        """Puts files, by their numbers, on the nodes with these names; those that were taken up
+        stay where they are."""
+        moved = []
+        for node in self._nodes:
+            if not any(file.number in nodes for file in node.fresh):
+                continue
+            gone = [file for file in node.fresh if file.number in nodes]
+            node.fresh = deque(file for file in node.fresh if file.number not in nodes)
+            for file in gone:
+                self._count(node, file, -1)
+            moved += gone
+        for file in sorted(moved, key=lambda file: file.number):
+            node = self._node(nodes[file.number])
+            self._of[file.number] = node
+            self._count(node, file, 1)
+            node.fresh.append(file)
+        self._weigh_all()
 
     @property
     def has_work(self) -> bool:

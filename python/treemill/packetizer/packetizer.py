@@ -16,6 +16,7 @@ from typing import Any
 
 from .assignment import Assignment
 from .coverage import News, joined
+from .dataset_events import FilesAdded, FileSize, FilesLocated, GiveBack, NoMoreFiles
 from .entities import File, Range, Totals, Worker, WorkerGone
 from .events import (
     Action,
@@ -27,17 +28,13 @@ from .events import (
     Event,
     FileFailed,
     FileOpened,
-    FilesAdded,
-    FileSize,
     Finish,
     Forget,
-    GiveBack,
     Halt,
     HandedOn,
     MergerJoined,
     MergerLeaving,
     MergerLost,
-    NoMoreFiles,
     PacketDone,
     PacketFailed,
     Process,
@@ -307,6 +304,10 @@ class Packetizer(View):
         self._recovery.clean(worker)
         self._feeding.feed(worker, now, actions)
 
+    def _located(self, event: FilesLocated, now: float, actions: list[Action]) -> None:
+        self._state.nodes.locate(event.nodes)
+        self._feeding.feed_idle(now, actions)
+
     def _tick(self, event: Tick, now: float, actions: list[Action]) -> None:
         self._feeding.feed_idle(now, actions)
 
@@ -331,7 +332,9 @@ class Packetizer(View):
 
 _OF_MERGERS = (MergerLost, MergerLeaving, Collected, Refused, RefusedFrom)
 """Events that have no effect if the merger was given up."""
-_ALWAYS = (WorkerJoined, MergerJoined, FilesAdded, NoMoreFiles, GiveBack, Stop, Tick)
+_ALWAYS = (
+    *(WorkerJoined, MergerJoined, FilesAdded, FilesLocated, NoMoreFiles, GiveBack, Stop, Tick),
+)
 """Events that no worker or merger tells, or that are its first."""
 _REACTIONS: dict[type, Callable[[Packetizer, Any, float, list[Action]], None]] = {
     WorkerJoined: Packetizer._joined,
@@ -354,5 +357,6 @@ _REACTIONS: dict[type, Callable[[Packetizer, Any, float, list[Action]], None]] =
     FilesAdded: lambda packetizer, *about: packetizer._growth.add(*about),
     NoMoreFiles: lambda packetizer, *about: packetizer._growth.end(*about),
     GiveBack: lambda packetizer, *about: packetizer._growth.give_back(*about),
+    FilesLocated: Packetizer._located,
     Stop: Packetizer._stop,
 }

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from .dataset_events import Beyond
 from .entities import Ending, File, Retries, Totals, Worker
-from .events import Beyond
 from .ledger import Ledger
 from .nodes import Nodes
 from .policy import Policy

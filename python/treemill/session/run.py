@@ -25,6 +25,7 @@ from ..worker.workload import Span
 from .account import Account
 from .keeping import Kept, with_sizes
 from .state import News, State
+from .whereabouts import nodes
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -233,6 +234,7 @@ class Query(ABC, Generic[Result]):
     def _request(
         self, task: Task, sizes: Sequence[FileSize | None], keeping: Keeping | None = None
     ) -> Request:
+        files = [self.account.place(number)[0] for number in range(len(sizes))]
         return Request(
             task,
             sizes if keeping is None else with_sizes(sizes, keeping),
@@ -243,6 +245,7 @@ class Query(ABC, Generic[Result]):
             name=self.id,
             title=self.title,
             query=self,
+            nodes=nodes(files),
         )
 
     def _lead(self, running: Pass) -> None:

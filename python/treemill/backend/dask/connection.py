@@ -26,7 +26,7 @@ def connected(address: object, security: object = None, **options: Any) -> DaskP
         raise MissingPackageError(
             "clusters need dask's distributed: pip install 'treemill[cluster]'"
         ) from error
-    from .engine import check_version  # start-up
+    from .version import check_version  # start-up
 
     check_version()
     if isinstance(address, Client):

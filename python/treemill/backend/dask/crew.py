@@ -54,6 +54,8 @@ class Surroundings(Protocol):
     """What a crew needs of its process. Any thread may call these."""
 
     address: str
+    names: tuple[str, ...]
+    """Of its host, as far as they are known."""
 
     def say(self, message: object) -> None:
         """Sends a message to the scheduler. Does not wait."""
@@ -219,7 +221,7 @@ class Crew:
         self._task = task
         if self._halted or self._over:
             self._control.stop()
-        around.say(Loaded(self.name))
+        around.say(Loaded(self.name, around.names))
         for number in begin.workers:
             self._thread(f"{self.name}-{number}", lambda number=number: self._work(number, task))  # type: ignore[misc]
 

@@ -6,7 +6,7 @@ Pure but for the clock that it is given. Knows no transport: engine.py calls it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...errors import QueryError
@@ -187,6 +187,11 @@ class Desk:
     def sizes(self, name: str) -> Mapping[int, int]:
         """The entries of the files that a pass has opened."""
         return self.lead(name).sizes()
+
+    def locate(self, name: str, addresses: Mapping[int, Sequence[str]]) -> None:
+        """A client has found out which hosts have these files of a pass; see Places."""
+        lead = self.lead(name)
+        self._post(lead, lead.locate(addresses))
 
     def stop(self, name: str, reason: str) -> None:
         """Ends a pass soon."""

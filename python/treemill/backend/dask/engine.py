@@ -16,7 +16,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import dask
-import distributed
 from dask.utils import parse_timedelta
 from distributed.core import send_recv
 from distributed.diagnostics.plugin import SchedulerPlugin, WorkerPlugin
@@ -33,31 +32,19 @@ from .merger import Refused, Unreachable
 from .messages import VERSION, Status
 from .page import DeskBoard, application
 from .station import Station
+from .version import check_version
 
 if TYPE_CHECKING:
     from distributed import Client, Scheduler, Worker
 
-__all__ = ["MasterPlugin", "check_version", "install"]
+__all__ = ["MasterPlugin", "asked", "install"]
 
-OLDEST = (2024, 8, 0)
-"""The oldest version of distributed with which this was tested."""
 NAME = "treemill"
 _POLL = 5.0
 """Seconds for which a request of a worker or a client waits for news."""
 _TICK = 0.5
 _CONNECT = 5.0
 _TRIES = 3
-
-
-def check_version() -> None:
-    """Raises UnsupportedError if this distributed is too old."""
-    found = tuple(int(part) for part in distributed.__version__.split("+")[0].split(".")[:3])
-    if found < OLDEST:
-        oldest = ".".join(map(str, OLDEST))
-        raise UnsupportedError(
-            f"treemill needs distributed {oldest} or newer, and this is "
-            f"{distributed.__version__}: pip install --upgrade 'treemill[cluster]'"
-        )
 
 
 class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
@@ -80,6 +67,7 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
             treemill_put=self.put,
             treemill_ask=self.ask,
             treemill_watch=self.watch,
+            treemill_relay=self.relay,
         )
         self._demand_of_tasks = scheduler.handlers["adaptive_target"]
         scheduler.handlers["adaptive_target"] = self.adaptive_target
@@ -146,6 +134,7 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
             "version": VERSION,
             "threads": sum(each.nthreads for each in workers),
             "workers": len(workers),
+            "hosts": len({each.host for each in workers}),
         }
 
     async def exchange(self, address: str, start: str, parcel: bytes, wait: bool) -> bytes | None:
@@ -173,6 +162,16 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
     async def put(self, digest: str, data: bytes) -> None:
         """Bytes from a client."""
         self._desk.put(digest, data)
+
+    async def relay(self, address: str, work: str, merger: int) -> dict[str, object]:
+        """What a merger has, for a client that cannot reach its worker. The bytes are passed on as
+        they come."""
+        try:
+            worker = self._scheduler.rpc(address)
+            answer: dict[str, object] = await worker.treemill_read(work=work, merger=merger)
+        except OSError:
+            return {"gone": True}
+        return answer
 
     async def ask(self, what: str, arguments: bytes) -> bytes:
         """A request of a client: a method of the desk, and its arguments."""
@@ -210,6 +209,7 @@ _ASKED = {
     "coverage",
     "parts",
     "sizes",
+    "locate",
     "stop",
     "abort",
     "settle",
@@ -311,17 +311,14 @@ class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
         self, address: str, which: Handed, covers: Ranges, data: bytes | None
     ) -> Future[None]:
         async def hand() -> Any:
-            pool = self._worker.rpc
-            comm = await pool.connect(address, timeout=_CONNECT)
-            try:
-                return await send_recv(
-                    comm,
-                    op="treemill_take",
-                    about=pickle.dumps((which, covers)),
-                    data=None if data is None else to_serialize(data),
-                )
-            finally:
-                pool.reuse(address, comm)
+            return await asked(
+                self._worker.rpc,
+                address,
+                _CONNECT,
+                op="treemill_take",
+                about=pickle.dumps((which, covers)),
+                data=None if data is None else to_serialize(data),
+            )
 
         async def tried() -> None:
             answer: Any = None
@@ -370,6 +367,16 @@ def _portable(error: BaseException, address: str) -> bytes:
     if isinstance(error, Refused):
         return pickle.dumps(error)
     return pickle.dumps(portable(error, f"worker {address} failed in merging", address))
+
+
+async def asked(pool: Any, address: str, seconds: float, **message: object) -> Any:
+    """The answer of a server, over a connection of a pool that is there or is made within so many
+    seconds."""
+    comm = await pool.connect(address, timeout=seconds)
+    try:
+        return await send_recv(comm, **message)
+    finally:
+        pool.reuse(address, comm)
 
 
 async def install(client: Client) -> dict[str, Any]:

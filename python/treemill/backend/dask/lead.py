@@ -6,7 +6,7 @@ Pure but for the clock that it is given: messages in, messages out. Knows addres
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from ...errors import WorkerError
@@ -17,6 +17,7 @@ from ...packetizer import (
     Committed,
     Coverage,
     Event,
+    FilesLocated,
     Finish,
     Halt,
     Hint,
@@ -24,8 +25,6 @@ from ...packetizer import (
     MergerLost,
     Order,
     PacketDone,
-    Packetizer,
-    Policy,
     Process,
     Refuse,
     Stop,
@@ -53,6 +52,8 @@ from .messages import (
     Unreached,
 )
 from .participant import Participant
+from .places import Places
+from .rules import packetizer_of
 
 __all__ = ["Lead"]
 
@@ -68,18 +69,7 @@ class Lead:
         self.name = name
         self.request = request
         self._clock = clock
-        policy = Policy(
-            skip_errors=request.skip_errors,
-            commit_seconds=request.commit_seconds,
-            # The result is collected once, at the end: entries that a client has got are lost with
-            # it, those that a merger holds are not.
-            collect_seconds=float("inf"),
-            expected_workers=request.workers,
-            speculate=True,
-        )
-        packetizer = Packetizer(
-            request.files, policy, nodes=request.nodes, sizing=request.sizing, done=request.done
-        )
+        packetizer = packetizer_of(request)
         self._before = packetizer.committed_entries
         self._packetizer = packetizer
         self._coordinator = Coordinator(packetizer, request.workers, clock, request.trace)
@@ -89,6 +79,7 @@ class Lead:
         self._commits: dict[int, int] = {}  # by merger: partials that it has, as it is known here
         self._sent: dict[tuple[int, int], int] = {}  # the same by merger and worker
         self._next_worker = self._next_merger = 0
+        self._places = Places(request.nodes)
         self._gone = Pulse()  # the counters of processes that are lost
         self._losses: list[WorkerLost | MergerLost] = []  # handled once another worker has joined
         self._held: dict[int, object] = {}  # by worker of a lost process: what may be to blame
@@ -219,7 +210,7 @@ class Lead:
             self._next_merger += 1
             self._mergers[process.merger] = process
             self._say(process.address, Hold(self.name, process.merger))
-            self._handle(MergerJoined(process.merger, process.host))
+            self._handle(MergerJoined(process.merger, process.place))
 
     def _tell_losses(self) -> None:
         """Handles losses, but not before there is another worker: the packetizer ends a pass that
@@ -254,6 +245,7 @@ class Lead:
             self._hear_event(process, message.event)
         elif isinstance(message, Loaded):
             process.loaded = True
+            process.place = self._places.worker(process.host, message.names)
             self._elect(process.host)
         elif isinstance(message, Unreached):
             self._unreached(process, message)
@@ -267,7 +259,7 @@ class Lead:
         if isinstance(event, WorkerJoined):
             process.joined.add(event.worker)
             self._alone_since = None
-            event = WorkerJoined(event.worker, process.host)
+            event = WorkerJoined(event.worker, process.place)
         elif isinstance(event, Committed) and event.merger is not None:
             self._commits[event.merger] = self._commits.get(event.merger, 0) + 1
             place = (event.merger, event.worker)
@@ -287,6 +279,11 @@ class Lead:
         self._tell_losses()
 
     # What the client asks.
+
+    def locate(self, addresses: Mapping[int, Sequence[str]]) -> list[tuple[str, object]]:
+        """The client has found out which hosts have these files."""
+        self._handle(FilesLocated(self._places.nodes(addresses)))
+        return self._told()
 
     def stop(self, reason: str) -> list[tuple[str, object]]:
         """Tells workers to end at their next batch and to commit."""

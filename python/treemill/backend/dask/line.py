@@ -8,11 +8,12 @@ import asyncio
 import pickle
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import CancelledError
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...errors import UnsupportedError, WorkerError
 from ..merged import Ranges
-from .engine import install
+from .engine import asked, install
 from .messages import VERSION, Part, Status
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ __all__ = ["Gone", "Line"]
 
 _T = TypeVar("_T")
 
+_CONNECT = 3.0
+"""Seconds after which a worker counts as hidden from this process."""
 _AGAIN = 6.0
 """Seconds within which a scheduler must be there again after its connection broke."""
 
@@ -37,6 +40,7 @@ class Line:
         """`silence`: seconds for which an answer may be waited for."""
         self._client = client
         self._silence = silence
+        self._reaches_workers = True
 
     @property
     def address(self) -> str:
@@ -98,11 +102,8 @@ class Line:
     def read(self, work: str, part: Part) -> tuple[int, Ranges, bytes | None]:
         """What a merger has, from its worker; see Merger. Raises Gone."""
 
-        async def read() -> Any:
-            return await self._client.rpc(part.address).treemill_read(work=work, merger=part.merger)
-
         try:
-            answer = self._wait(read(), self._silence)
+            answer = self._wait(self._read(work, part), self._silence)
         except (OSError, TimeoutError) as error:
             raise Gone(str(error)) from error
         if answer.get("gone"):
@@ -112,6 +113,17 @@ class Line:
         data = answer["data"]
         commits, covers = pickle.loads(answer["about"])
         return commits, covers, None if data is None else bytes(data)
+
+    async def _read(self, work: str, part: Part) -> Any:
+        about = {"work": work, "merger": part.merger}
+        client = self._client
+        if self._reaches_workers:
+            with suppress(OSError, TimeoutError):  # it is gone, or hidden from this process
+                return await asked(client.rpc, part.address, _CONNECT, op="treemill_read", **about)
+        answer = await client.scheduler.treemill_relay(address=part.address, **about)
+        if not answer.get("gone"):
+            self._reaches_workers = False  # nor others: each would be waited for
+        return answer
 
     def _answer(self, request: Callable[[], Awaitable[bytes]]) -> Any:
         data = self._request(request)

@@ -65,7 +65,7 @@ class PassRequest:
     """The digests of the packages that workers need on their path."""
     files: Sequence[FileSize | None]
     nodes: Sequence[str | None]
-    """The node of each file."""
+    """The node of each file, as its address says it."""
     workers: int
     """The number of workers that are expected to join."""
     skip_errors: bool
@@ -152,9 +152,11 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The process has loaded the task: its workers start, and it can merge."""
+    """The process has loaded the task: its workers start, and it can merge. `names` of its host, as
+    it knows them."""
 
     work: str
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,8 @@ class Participant:
     """The workers that have joined."""
     loaded: bool = False
     """Whether it has loaded the task."""
+    place: str | None = None
+    """The name of its host for the packetizer, once it has loaded the task; see places.py."""
     merger: int | None = None
     """The merger that it is."""
     pulse: Pulse = field(default_factory=Pulse)

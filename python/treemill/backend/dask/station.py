@@ -8,6 +8,7 @@ import importlib
 import importlib.util
 import io
 import os
+import socket
 import sys
 import threading
 import uuid
@@ -46,6 +47,8 @@ class Station:
         something to be sent."""
         self.address = address
         self.hand = hand
+        self.names: tuple[str, ...] = (socket.gethostname(),)
+        threading.Thread(target=self._ask_names, name="treemill-names", daemon=True).start()
         self._folder = folder
         self._fetch = fetch
         self._awake = awake
@@ -55,6 +58,9 @@ class Station:
         self._paths: tuple[str, ...] = ()
         self._crews: dict[str, Crew] = {}
         self.restart()
+
+    def _ask_names(self) -> None:
+        self.names = (*self.names, socket.getfqdn())  # may ask a name service, which may be slow
 
     def restart(self) -> None:
         """Begins anew, because the scheduler has given this process up."""

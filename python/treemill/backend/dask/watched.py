@@ -178,7 +178,7 @@ class DaskPass(Pass):
             inputs=inputs,
             packages=tuple(pool.packages),
             files=list(self._files),
-            nodes=[None] * len(self._files),
+            nodes=list(self._request.nodes),
             workers=self.workers,
             skip_errors=self._skip_errors,
             commit_seconds=task.commit_seconds,

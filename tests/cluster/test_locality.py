@@ -1,0 +1,83 @@
+"""Workers read the files of their own host first: the hosts are in the files' addresses."""
+
+import pytest
+import treemill as tm
+
+from tools.servers.xrootd import XRootD
+
+from .processes import Processes
+
+FILES = 16
+EVENTS = 1000
+
+
+def skip_without(reason):
+    if reason is not None:
+        pytest.skip(reason)
+
+
+@pytest.fixture
+def together(tmp_path):
+    """A folder in which processes say that they have begun."""
+    (tmp_path / "together").mkdir()
+    return tmp_path / "together"
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    from treemill.bench.generate import write
+
+    path = tmp_path_factory.mktemp("files") / "events.root"
+    write(path, events=EVENTS, cluster=EVENTS, codec="zstd")
+    return path
+
+
+def reads(folder):
+    """Says which file was read by which process, and when. Both processes begin together."""
+    folder = str(folder)
+
+    def seen(chunk):
+        import os
+        import time
+
+        open(os.path.join(folder, str(os.getpid())), "w").close()
+        deadline = time.monotonic() + 30
+        while len(os.listdir(folder)) < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(0.05)
+        what = (os.getpid(), time.monotonic(), chunk.metadata["filename"])
+        return {"n": len(chunk), "read": [what]}
+
+    return seen
+
+
+def of_own_host(output, hosts):
+    """Whether each process has read from its own host first, and the share of its files that are
+    there. `hosts`: the signs of files of a host, by process id."""
+    reads = {pid: [] for pid in hosts}
+    for pid, when, name in output["read"]:
+        reads[pid].append((when, hosts[pid](name)))
+    firsts = all(min(each)[1] for each in reads.values())
+    return firsts, sum(own for each in reads.values() for _, own in each) / len(output["read"])
+
+
+def test_hosts_of_addresses(file, tmp_path, together):
+    skip_without(XRootD.missing())
+    with XRootD() as server, Processes(tmp_path) as processes:
+        hosts, pids = ("127.0.0.1", "127.0.0.2"), {}
+        for host in hosts:
+            (worker,) = processes.add(1, 1, "--no-nanny", "--host", host)
+            pids[worker.pid] = lambda name, host=host: f"//{host}:" in name
+        for number in range(FILES):
+            server.put(file, f"data/{number}.root")
+        # Half of the files are said to be on each of the hosts, in the order that is worst.
+        urls = [server.url(f"data/{number}.root") for number in range(FILES)]
+        urls[FILES // 2 :] = [url.replace(*hosts) for url in urls[FILES // 2 :]]
+        with tm.connect(processes.address) as session:
+            session._pool._client.wait_for_workers(2, timeout=60)
+            output = session.run(reads(together), tm.dataset(urls[::-1], "Events"))
+        assert output["n"] == FILES * EVENTS
+        assert len({name for _, _, name in output["read"]}) == FILES
+        first, share = of_own_host(output, pids)
+        assert first
+        assert share > 0.6
