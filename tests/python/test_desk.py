@@ -194,7 +194,12 @@ class World:
             found += pickle.loads(data)
             if self.chance.random() < 0.05:
                 self.step()  # something happens meanwhile
-        return found if self.desk.settle(name, commits) else None
+        if not self.desk.settle(name, commits):
+            return None
+        assert self.desk.settle(name, commits), (
+            "a client may ask again: it has not heard the answer"
+        )
+        return found
 
     def look(self, name, merged):
         """What a client keeps: what mergers have now, on top of what it began with. None if that

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -62,6 +62,9 @@ class Request:
     """What makes the user's result. It is pickled if the workers outlive this process."""
     nodes: Sequence[str | None] = ()
     """The nodes of the files, as their addresses say them; None: the address says nothing."""
+    locate: Callable[[], Iterator[Mapping[int, Sequence[str]]]] | None = None
+    """Asks servers, in batches, for the addresses of files at the hosts that have them. Takes round
+    trips, and is for workers on several hosts only."""
 
 
 class Results(Protocol):

@@ -51,6 +51,11 @@ class Fetched:
         self._final = merged
         return True
 
+    @property
+    def is_here(self) -> bool:
+        """Whether this process has the result."""
+        return self._final is not None
+
     def end(self) -> None:
         """Notes that there is nothing more to be got."""
         if self._final is None:

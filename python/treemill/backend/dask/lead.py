@@ -89,6 +89,7 @@ class Lead:
         self._out: list[tuple[str, object]] = []
         self._deadline: tuple[float, str] | None = None
         self._ended: Ended | None = None
+        self._settled: dict[int, int] | None = None
         self._alone_since: float | None = clock()
 
     # What others may read.
@@ -306,9 +307,10 @@ class Lead:
         is not all of the result, or not what the result is now."""
         parts = self.parts()
         if parts is None or {each.merger: each.commits for each in parts} != dict(commits):
-            return False, self._told()
+            return self._settled == commits, self._told()  # it may not have heard that it was
         for merger in commits:
             self._handle(Collected(merger))
+        self._settled = dict(commits)
         return True, self._told()
 
     def tick(self, heard: Mapping[str, float]) -> list[tuple[str, object]]:

@@ -156,6 +156,7 @@ class DaskPass(Pass):
         """Sends the task to the scheduler. Raises QueryError if it cannot be sent."""
         if not self._is_there:
             self._send()
+            self._locate()
         self._thread.start()
         if self._saving is not None:
             self._saving.start()
@@ -195,6 +196,22 @@ class DaskPass(Pass):
         )
         self._line.put(blobs)
         self._line.ask("begin", self.name, request)
+
+    def _locate(self) -> None:
+        """Finds out beside the pass where its files lie, if workers are on several hosts."""
+        locate = self._request.locate
+
+        def find() -> None:
+            with suppress(WorkerError, QueryError):  # the pass is over, or says the same
+                if locate is None or self._line.hello()["hosts"] < 2:
+                    return
+                for addresses in locate():
+                    if self._ended is not None:
+                        return
+                    self._line.ask("locate", self.name, addresses)
+
+        if any(self._request.nodes):
+            threading.Thread(target=find, name="treemill-locate", daemon=True).start()
 
     def _recipe(self, blobs: dict[str, bytes]) -> str | None:
         """The digest of the query, so that another process may go on with it; None if it cannot be
@@ -268,24 +285,35 @@ class DaskPass(Pass):
 
     def _end(self, ended: Ended) -> None:
         self._ended = ended
-        self._error = ended.error
+        self._error = self._explained(ended.error)
+        if (
+            ended.error is None
+            and ended.entries > self.entries_before
+            and not self._fetched.is_here
+        ):
+            name = self._request.name
+            self._error = QueryError(f"another session has got the result of query {name!r}")
         self._finish(save=True)
         self._line.ask("forget", self.name)
 
     def _fail(self, error: BaseException) -> None:
-        self._error = worker_error(0, error)
+        self._error = self._explained(worker_error(0, error))
         if self._pool.closed:
             self._error = WorkerError(
                 "the session was closed, and the query goes on in the cluster: "
                 f"attach({self._request.name!r}) of another session has its result"
             )
-        elif self._saving is not None and isinstance(error, WorkerError):
-            self._error = WorkerError(
-                f"{error}; checkpoint= has {self._saving.entries:,} of "
-                f"{self.expected_entries:,} entries, from which the same run goes on"
-            )
         self._ended = Ended(self._error, Coverage({}, []), 0, None, {})
         self._finish(save=False)
+
+    def _explained(self, error: BaseException | None) -> BaseException | None:
+        """The error, with what a checkpoint has if the run can go on from it."""
+        if self._saving is None or not isinstance(error, WorkerError):
+            return error
+        kept = f"{self._saving.entries:,} of {self.expected_entries:,} entries"
+        error.message += f"; checkpoint= has {kept}, from which the same run goes on"
+        error.args = (error.message,)
+        return error
 
     def _finish(self, save: bool) -> None:
         self._fetched.end()
