@@ -5,15 +5,19 @@ import time
 from typing import Any
 
 _waits: list[float] = []
+_lengths: list[float] = []
+_calls: list[float] = []
 _first: list[float] = []
 
 
 def install() -> None:
     """Begins to note. To be called again forgets what was noted."""
+    from treemill.backend.dask.engine import LoopPlugin
     from treemill.packetizer import PacketDone, Process
     from treemill.worker.worker import Worker
 
-    _waits.clear()
+    for noted in (_waits, _lengths, _calls):
+        noted.clear()
     _first.clear()
     if hasattr(Worker, "watched"):
         return
@@ -30,8 +34,18 @@ def install() -> None:
         event = inner(self, order)
         if isinstance(event, PacketDone):
             done[id(self)] = time.perf_counter()
+            _lengths.append(done[id(self)] - now)
         return event
 
+    exchange = LoopPlugin._exchange
+
+    async def timed(self: Any, wait: bool) -> None:
+        began = time.perf_counter()
+        await exchange(self, wait)
+        if not wait:
+            _calls.append(time.perf_counter() - began)
+
+    LoopPlugin._exchange = timed  # type: ignore[method-assign]
     Worker.perform = perform  # type: ignore[method-assign]
     Worker.watched = True  # type: ignore[attr-defined]
 
@@ -39,6 +53,16 @@ def install() -> None:
 def waits() -> list[float]:
     """Seconds from the end of one packet to the beginning of the next."""
     return list(_waits)
+
+
+def lengths() -> list[float]:
+    """Seconds that each packet has taken."""
+    return list(_lengths)
+
+
+def calls() -> list[float]:
+    """Seconds that each call to the scheduler has taken which told it something."""
+    return list(_calls)
 
 
 def first() -> float | None:

@@ -57,23 +57,57 @@ def _tiny_packets() -> Iterator[None]:
         DaskPool.sizing = usual
 
 
-def latency(client: Any, path: str, rounds: int) -> list[Row]:
-    """With packets as tiny as they may be: requests come as often as they can."""
-    median, worst = [], []
-    events, workers = tm.dataset([path] * 4, "Events"), len(client.run(probe.install))
+@dataclasses.dataclass
+class _Noted:
+    """What the workers have noted, by round."""
+
+    median: list[float] = dataclasses.field(default_factory=list)
+    worst: list[float] = dataclasses.field(default_factory=list)
+
+    def take(self, client: Any, noted: Any) -> list[float]:
+        """Reads one list of the probes."""
+        values = sorted(1e3 * each for told in client.run(noted).values() for each in told)
+        if values:
+            self.median.append(statistics.median(values))
+            self.worst.append(values[int(0.99 * (len(values) - 1))])
+        return values
+
+    def rows(self, what: str, goals: bool) -> list[Row]:
+        """As the table has them."""
+        below = (1.0, 5.0) if goals else (None, None)
+        return [
+            Row(f"{what}, median", tuple(self.median), "ms", below=below[0]),
+            Row(f"{what}, 99th percentile", tuple(self.worst), "ms", below=below[1]),
+        ]
+
+
+def latency(client: Any, tiny: str, usual: Sequence[str], rounds: int) -> Iterator[Row]:
+    """How long workers wait for packets, and how long calls take: with packets of the usual length,
+    and with packets as tiny as they may be, where calls come as often as they can."""
+    workers = len(client.run(probe.install))
+    with tm.connect(client) as session:
+        events = tm.dataset(list(usual), "Events")
+        jets = events.define("good", "Jet_pt[(Jet_pt > 30) & (abs(Jet_eta) < 2.4)]")
+        yield from _latency(client, session, jets.hist("good", bins=(128, 0, 256)), rounds, workers)
     with _tiny_packets(), tm.connect(client) as session:
-        for counted in range(-1, rounds):
-            client.run(probe.install)
-            session.run(events.hist("MET_pt", bins=(10, 0, 100)), progress=False)
-            waits = sorted(1e3 * wait for told in client.run(probe.waits).values() for wait in told)
-            if counted >= 0 and waits:
-                median.append(statistics.median(waits))
-                worst.append(waits[int(0.99 * (len(waits) - 1))])
-    what = f"from one packet to the next, {workers} workers"
-    return [
-        Row(f"{what}, median", tuple(median), "ms", below=1.0),
-        Row(f"{what}, 99th percentile", tuple(worst), "ms", below=5.0),
-    ]
+        events = tm.dataset([tiny] * 4, "Events")
+        booked = events.hist("MET_pt", bins=(10, 0, 100))
+        yield from _latency(client, session, booked, rounds, workers)
+
+
+def _latency(client: Any, session: Any, booked: Any, rounds: int, workers: int) -> Iterator[Row]:
+    waits, calls, lengths, lost = _Noted(), _Noted(), _Noted(), []
+    for counted in range(-1, rounds):
+        client.run(probe.install)
+        session.run(booked, progress=False)
+        if counted >= 0:
+            waited = sum(waits.take(client, probe.waits))
+            calls.take(client, probe.calls)
+            lost.append(100 * waited / (waited + sum(lengths.take(client, probe.lengths))))
+    length = f"{workers} workers, packets of {statistics.median(lengths.median):.2g} ms"
+    yield from waits.rows(f"{length}: waiting for the next one", goals=True)
+    yield from calls.rows(f"{length}: a call to the scheduler", goals=False)
+    yield Row(f"{length}: waiting, of the workers' time", tuple(lost), "%")
 
 
 def connecting(address: str, path: str, rounds: int) -> list[Row]:

@@ -57,7 +57,7 @@ def main(arguments: list[str]) -> int:
     files = f"{chosen.files} of {chosen.events:,} events, zstd, {path.stat().st_size / 1e6:.0f} MB"
     about = machine.about(known, files, chosen.rounds, "wall")
     rows: list[Row] = []
-    for row in itertools.chain(_compared(chosen, path), _protocol(chosen)):
+    for row in itertools.chain(_compared(chosen, path), _protocol(chosen, path)):
         say(f"{row.what}: {row.median:.3g} {row.unit}")
         rows.append(row)
     numbers = {"machine": known, "about": about, "rows": [row.as_dict() for row in rows]}
@@ -139,7 +139,7 @@ def _check(answers: dict[str, Answer]) -> None:
                 raise RuntimeError(f"{key} and {first} differ in {name}")
 
 
-def _protocol(chosen: argparse.Namespace) -> Iterator[Row]:
+def _protocol(chosen: argparse.Namespace, large: Path) -> Iterator[Row]:
     rounds, quick = chosen.rounds, chosen.quick
     path = protocol.many_packets(chosen.data, 20_000 if quick else 400_000)
     if {"latency", "connecting"} & set(chosen.parts):
@@ -147,7 +147,8 @@ def _protocol(chosen: argparse.Namespace) -> Iterator[Row]:
             if "connecting" in chosen.parts:
                 yield from protocol.connecting(client.scheduler.address, path, rounds)
             if "latency" in chosen.parts:
-                yield from protocol.latency(client, path, rounds)
+                usual = [str(each) for each in copies(large, chosen.files)]
+                yield from protocol.latency(client, path, usual, rounds)
     if "throughput" in chosen.parts:
         sizes = [size for size in (2, 4, 8, 16, 32, 64) if size <= chosen.workers]
         sizes = sizes if quick else [size for size in sizes if size >= min(8, chosen.workers)]

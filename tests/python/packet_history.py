@@ -11,11 +11,13 @@ from treemill.packetizer import (
     HandedOn,
     HandOn,
     PacketDone,
+    Sizing,
     Stop,
     Tick,
     WorkerLost,
 )
 
+SHORT = Sizing(first=20, shortest=0.01, longest=0.03, ask=0.0)  # many packets, one ahead
 HOSTS = ["root://a/", "root://a/data", "root://b/", None]
 
 
@@ -24,7 +26,15 @@ class History:
     mergers that were given up seem to say afterwards."""
 
     def __init__(
-        self, seed, stops=False, fails=False, mergers=False, far=False, done=False, leaves=False
+        self,
+        seed,
+        stops=False,
+        fails=False,
+        mergers=False,
+        far=False,
+        done=False,
+        leaves=False,
+        reserve=False,
     ):
         self.chance = Random(seed)
         self.stops = stops
@@ -35,6 +45,7 @@ class History:
         count = self.chance.randrange(1, 6)
         aheads = [self.chance.choice([0, 1, 60, 300, 3000]) if far else 0 for _ in sizes]
         self.far = far
+        self.reserve = reserve
         self.world = World(
             sizes,
             self.chance.choice,
@@ -47,7 +58,9 @@ class History:
             speculate=self.chance.random() < 0.9,
             max_attempts=1000 if not fails else 3,
             skip_errors=fails,
-            validates=seed % 4 == 0 or far,
+            validates=seed % 4 == 0 or far or reserve,
+            reserve=reserve,
+            sizing=SHORT if reserve else None,
             ahead=aheads.__getitem__,
             tells=far and self.chance.random() < 0.5,
             expected_workers=self.chance.choice([0, count, 8]) if far else 0,
@@ -88,6 +101,7 @@ class History:
         deeds += ["locate"]
         deeds += ["fail"] if self.fails else []
         deeds += ["open_ahead"] * 3 if self.far else []
+        deeds += ["hear", "hear", "hear", "mute"] if self.reserve else []
         if self.merging:
             deeds += ["merge"] * 8 + ["join_merger", "lose_merger", "lose_both", "stale_merger"]
         if self.leaves:
@@ -102,8 +116,10 @@ class History:
         raise AssertionError("it never ends")
 
     def step(self):
-        if self.world.orders:
+        if self.world.ready:
             self.world.step()
+        elif self.world.speaking:
+            self.hear()
         elif self.world.opening:
             self.open_ahead()
         elif self.stuck:
@@ -113,8 +129,20 @@ class History:
         else:
             self.tick()
 
+    def hear(self):
+        if self.world.speaking != [self.world.mute] or not self.world.ready:
+            self.hear_any()
+
+    def mute(self):
+        """One worker is heard last from now on."""
+        self.world.mute = self.chance.choice([None, *sorted(self.world.partials)])
+
+    def hear_any(self):
+        if self.world.speaking:
+            self.world.hear_worker(self.chance.choice(self.world.speaking))
+
     def fail(self):
-        if self.world.orders:
+        if self.world.ready:
             self.world.step(
                 fails=lambda order: None if isinstance(order, Commit) else OSError("chance")
             )
@@ -230,4 +258,4 @@ class History:
 
     def stale(self):
         """A worker that was given up answers after all."""
-        self.world.tell(self.chance.choice([WorkerLost(99), PacketDone(99, 0, 1, 1.0)]))
+        self.world.tell(self.chance.choice([WorkerLost(10**6), PacketDone(10**6, 0, 1, 1.0)]))

@@ -32,6 +32,7 @@ from treemill.packetizer import (
     Refused,
     RefusedFrom,
     RefuseFrom,
+    Reserve,
     Sizing,
     Trace,
     WorkerJoined,
@@ -95,6 +96,7 @@ class World:
         ahead=lambda file: 0,
         tells=False,
         done=None,
+        sizing=None,
         **policy,
     ):
         self.sizes = sizes
@@ -109,12 +111,18 @@ class World:
         self.opening = []  # files that workers open ahead
         self.promised = {}  # packets by worker and number
         self.kept = self.broken = self.opened_ahead = 0
+        self.reserved = {}  # packets by worker, as the worker knows
+        self.begun = {}  # packets by worker that it has begun without an order
+        self.words = {}  # by worker: what it has said of packets, and was not heard yet
+        self.overtaken = 0  # packets that were begun and taken back
+        self.mute = None  # a worker that is heard last
+        self.reserves = policy.get("reserve", False)
         self.packetizer = Packetizer(
             sizes_known,
             Policy(**policy),
             nodes=nodes,
             max_foreign=max_foreign,
-            sizing=Sizing(first=50),
+            sizing=sizing or Sizing(first=50),
             done=done,
         )
         self.orders = {}
@@ -144,6 +152,7 @@ class World:
     def join(self, number, node=None):
         self.partials[number] = []
         self.promised[number] = {}
+        self.words[number] = []
         self.tell(WorkerJoined(number, node))
 
     def join_merger(self, number):
@@ -204,6 +213,14 @@ class World:
             elif isinstance(action, Prefetch):
                 assert action.packet.number not in self.promised[action.worker]
                 self.promised[action.worker][action.packet.number] = action.packet
+            elif isinstance(action, Reserve):
+                assert action.worker not in self.reserved, "one packet ahead"
+                self.reserved[action.worker] = action.packet
+            elif isinstance(action, Forget) and not self.promised[action.worker]:
+                if self.reserved.get(action.worker) == action.packet:
+                    del self.reserved[action.worker]
+                else:
+                    self.overtaken += 1
             elif isinstance(action, Forget):
                 assert self.promised[action.worker].pop(action.packet.number) == action.packet
                 assert action.to is None or action.to in self.partials
@@ -228,6 +245,7 @@ class World:
                 else:
                     assert order is None, "a worker has one order at a time"
                 assert action.worker in self.partials, "orders go to workers that are there"
+                assert action.worker not in self.begun, "no order for a worker that has a packet"
                 self.orders[action.worker] = action
                 if isinstance(action, Process):
                     assert action.worker not in self.leaving, "those that leave get no packets"
@@ -236,6 +254,8 @@ class World:
             assert not any(self.promised.values()), "all promises were kept or broken"
 
     def keep(self, order):
+        if order.worker in self.reserved:
+            assert self.reserved.pop(order.worker) == order.packet, "it comes first"
         promised = self.promised[order.worker]
         if promised:
             assert next(iter(promised.values())) == order.packet, "promises are kept in order"
@@ -252,14 +272,20 @@ class World:
     def lose(self, worker):
         self.orders.pop(worker, None)
         del self.partials[worker]
-        del self.promised[worker]
+        del self.promised[worker], self.words[worker]
+        self.reserved.pop(worker, None)
+        self.begun.pop(worker, None)
         self.opening = [hint for hint in self.opening if hint.worker != worker]
         self.tell(WorkerLost(worker))
 
     def step(self, fails=lambda order: None):
         """Lets one worker carry out its order."""
-        worker = self.choose(sorted(self.orders))
-        order = self.orders.pop(worker)
+        self.step_of(self.choose(self.ready), fails)
+
+    def step_of(self, worker, fails=lambda order: None):
+        """Lets this worker carry out its order."""
+        order = self.begun.pop(worker, None)
+        order = self.orders.pop(worker) if order is None else Process(worker, order)
         error = fails(order)
         if isinstance(order, OpenFile):
             if error is not None:
@@ -272,14 +298,16 @@ class World:
             assert 0 <= packet.start < packet.stop <= self.sizes[packet.file]
             if error is not None:
                 self.partials[worker] = []
-                self.tell(PacketFailed(worker, packet.number, error))
+                self.say(worker, PacketFailed(worker, packet.number, error))
                 return
             stop = packet.stop
             if self.halted:
                 stop = self.choose(range(packet.start, packet.stop + 1))
             self.partials[worker] += [(packet.file, e) for e in range(packet.start, stop)]
             seconds = 0.001 * (stop - packet.start) + 1e-4
-            self.tell(PacketDone(worker, packet.number, stop, seconds, self.ahead(packet.file)))
+            begun = self.begin_next(worker) if stop == packet.stop else None
+            ahead = self.ahead(packet.file)
+            self.say(worker, PacketDone(worker, packet.number, stop, seconds, ahead, begun))
         elif isinstance(order, Commit) and order.merger is not None:
             if order.merger in self.mergers:
                 self.mergers[order.merger].inbox.append((worker, self.partials[worker]))
@@ -292,6 +320,36 @@ class World:
             self.discarded += 1
             self.partials[worker] = []
             self.tell(Discarded(worker))
+
+    @property
+    def ready(self):
+        """The workers that have something to do."""
+        return sorted({*self.orders, *self.begun})
+
+    def begin_next(self, worker):
+        """The number of the packet that the worker begins without being told to, if it does."""
+        if worker not in self.reserved or not self.choose([True, True, False]):
+            return None
+        packet = self.begun[worker] = self.reserved.pop(worker)
+        return packet.number
+
+    def say(self, worker, event):
+        """The event is heard at once or, of workers that go on without an answer, later."""
+        self.words[worker].append(event)
+        if not self.reserves or (worker != self.mute and self.choose([True, False])):
+            self.hear_worker(worker)
+
+    def hear_worker(self, worker):
+        """Hears what a worker has said."""
+        for event in self.words[worker]:
+            self.tell(event)
+        self.words[worker] = []
+
+    @property
+    def speaking(self):
+        """The workers that have said what was not heard yet."""
+        found = [worker for worker, words in sorted(self.words.items()) if words]
+        return [worker for worker in found if worker != self.mute] or found
 
     def opened(self, worker, file, beside=False):
         ahead = self.ahead(file)
@@ -310,15 +368,18 @@ class World:
 
     def run(self, **options):
         for _ in range(20_000):
-            if self.packetizer.over or not (self.orders or self.mergers_busy or self.opening):
-                break
-            if self.opening and not (self.orders and self.choose([True, False])):
+            if self.packetizer.over or not (self.ready or self.mergers_busy or self.opening):
+                if self.packetizer.over or not self.speaking:
+                    break
+                self.hear_worker(self.choose(self.speaking))
+                continue
+            if self.opening and not (self.ready and self.choose([True, False])):
                 self.step_ahead()
-            elif self.mergers_busy and not (self.orders and self.choose([True, False])):
+            elif self.mergers_busy and not (self.ready and self.choose([True, False])):
                 self.step_merger()
             else:
                 self.step(**options)
-        assert self.packetizer.over or not self.orders
+        assert self.packetizer.over or not self.ready
 
     def check_account(self):
         """Nothing twice; what is said to be in the result is what is; the rest is said to miss."""

@@ -43,6 +43,8 @@ class Assignment:
             return None
         if worker.number in state.ledger.promises:
             return worker.process(state.ledger.keep_promise(worker.number), now)
+        if worker.number in state.ledger.reserved:
+            return worker.process(state.ledger.begin_reserved(worker.number), now)
         again = None
         if state.again.waiting:
             again = state.again.pick(worker.number, self._is_alone)
@@ -80,6 +82,14 @@ class Assignment:
             return None
         state.nodes.move(worker, file)
         return state.ledger.promise(worker.number, file.number, self._cut(worker, file), 1)
+
+    def reserve(self, worker: Worker) -> Packet | None:
+        """Reserves a packet for a worker, of the file that it reads."""
+        file = self._state.nodes.next_in(worker)
+        if file is None:
+            return None
+        span = self._cut(worker, file)
+        return self._state.ledger.reserve(worker.number, file.number, span, 1)
 
     def _ready(self, worker: Worker) -> File | None:
         """The next of the files that the worker has opened ahead."""

@@ -82,13 +82,15 @@ class FileFailed:
 class PacketDone:
     """Answer to Process: the packet's entries up to `stop` are in the worker's partial, which is
     not committed yet. `stop` is less than the packet's own if the worker was told to stop. `ahead`
-    is that of FileOpened, as it is now."""
+    is that of FileOpened, as it is now. `begun`: the number of the packet that was reserved for the
+    worker, if the worker begins that now; then this event asks for nothing."""
 
     worker: int
     packet: int
     stop: int
     seconds: float
     ahead: int = 0
+    begun: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,9 +267,19 @@ class Prefetch:
 
 
 @dataclass(frozen=True, slots=True)
+class Reserve:
+    """The worker may begin the packet once it has done the one that it has, to its end, unless it
+    has to forget it before that; `begun` of PacketDone says so. A worker that does not gets it by
+    Process."""
+
+    worker: int
+    packet: Packet
+
+
+@dataclass(frozen=True, slots=True)
 class Forget:
-    """The packet is not promised to the worker any more: what was fetched of it is of no use to it.
-    `to`: the worker that has got its entries instead, if one has."""
+    """The packet is not promised to the worker any more, or not reserved: what was fetched of it is
+    of no use to it. `to`: the worker that has got its entries instead, if one has."""
 
     worker: int
     packet: Packet
@@ -350,7 +362,7 @@ class Finish:
 Order = OpenFile | Process | Commit | Discard
 """An action for a worker, which has one order at a time."""
 
-Hint = Prefetch | Forget | OpenAhead
+Hint = Prefetch | Reserve | Forget | OpenAhead
 """An action for a worker that leaves the worker's order alone, and that no order waits for."""
 
 Action = Order | Hint | Collect | Refuse | HandOn | RefuseFrom | Dismiss | GivenBack | Halt | Finish

@@ -7,6 +7,7 @@ from .entities import Worker
 from .events import Action, Commit
 from .mergers import Mergers
 from .promises import Promises
+from .reserves import Reserves
 from .state import State
 
 __all__ = ["Feeding"]
@@ -16,16 +17,24 @@ class Feeding:
     """Feeds workers."""
 
     def __init__(
-        self, state: State, assignment: Assignment, promises: Promises, mergers: Mergers
+        self,
+        state: State,
+        assignment: Assignment,
+        promises: Promises,
+        reserves: Reserves,
+        mergers: Mergers,
     ) -> None:
         self._state = state
         self._assignment = assignment
         self._promises = promises
+        self._reserves = reserves
         self._mergers = mergers
 
     def feed(self, worker: Worker, now: float, actions: list[Action]) -> None:
         """Gives an action to a worker that has no order. A worker for which there is no work, or
         that is leaving, commits, so that a worker that stays idle has nothing to lose."""
+        if worker.leaving or self._state.ending.reason is not None:
+            self._reserves.drop(worker, actions)
         action: Action | None = None
         has_done = self._state.ledger.has_done(worker.number)
         may_work = not worker.leaving

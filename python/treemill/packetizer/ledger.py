@@ -1,7 +1,7 @@
-"""The exact account of entry ranges: each entry is unassigned, promised to one worker, being worked
-on, in one worker's uncommitted partial, in a partial on its way to a merger, in a merger's partial,
-in a merger's partial on its way to another one, committed (in the result), or given up; never two
-of these, never none.
+"""The exact account of entry ranges: each entry is unassigned, promised to one worker, reserved for
+one, being worked on, in one worker's uncommitted partial, in a partial on its way to a merger, in a
+merger's partial, in a merger's partial on its way to another one, committed (in the result), or
+given up; never two of these, never none.
 
 Two workers may work on the same packet. It belongs to the one that has done it first; the other
 one's partial must be thrown away.
@@ -10,7 +10,7 @@ A merger that hands its partial on keeps it until that has arrived, so that noth
 other one.
 
 A promise is a packet that a worker will get next. No worker has begun it, so that it may be taken
-back at any time.
+back at any time. A reserved packet is one that the worker may have begun.
 
 The ledger only notes what happens; assignment.py decides which worker gets which range.
 """
@@ -48,9 +48,10 @@ class _Moving:
 
 @dataclass
 class Ledger:
-    """The ranges that workers and mergers hold. A range enters by `hand_out` or `promise`. It
-    leaves by `commit` or `collect` into the result, or by `take_back`, `recall`, `recall_from`,
-    `lose`, `break_promise` or `break_promises` to be handed out again."""
+    """The ranges that workers and mergers hold. A range enters by `hand_out`, `promise` or
+    `reserve`. It leaves by `commit` or `collect` into the result, or by `take_back`, `recall`,
+    `recall_from`, `lose`, `break_promise`, `break_promises` or `release_reserved` to be handed out
+    again."""
 
     _next: int = 0
     _working: dict[int, _Held] = field(default_factory=dict)  # by worker
@@ -58,6 +59,8 @@ class Ledger:
     """The packets that are promised, by worker, in the order in which it will get them. Never
     empty for a worker. Not to be changed by others."""
     promised_entries: int = 0
+    reserved: dict[int, Packet] = field(default_factory=dict)
+    """The packets that are reserved, by worker. Not to be changed by others."""
     _done: dict[int, list[_Held]] = field(default_factory=dict)  # by worker
     _moving: dict[int, _Moving] = field(default_factory=dict)  # by worker
     _merged: dict[int, list[_Held]] = field(default_factory=dict)  # by merger
@@ -120,6 +123,25 @@ class Ledger:
         self.promised_entries -= sum(packet.stop - packet.start for packet in promised)
         return promised
 
+    def reserve(self, worker: int, file: int, span: Range, attempt: int) -> Packet:
+        """Makes a packet that the worker may begin when it has done the one that it has."""
+        if worker in self.reserved:
+            raise RuntimeError(f"a packet is reserved for worker {worker} already")
+        packet = self.reserved[worker] = self._packet(file, span, attempt)
+        return packet
+
+    def begin_reserved(self, worker: int) -> Packet:
+        """Gives an idle worker the packet that is reserved for it. There must be one."""
+        if worker in self._working:
+            raise RuntimeError(f"worker {worker} has a packet already")
+        packet = self.reserved.pop(worker)
+        self._working[worker] = _Held(packet)
+        return packet
+
+    def release_reserved(self, worker: int) -> Packet | None:
+        """Takes out the packet that is reserved for the worker, if any."""
+        return self.reserved.pop(worker, None)
+
     def copy(self, worker: int, owner: int) -> Packet:
         """Gives an idle worker the packet that `owner` is working on, too."""
         if worker in self._working:
@@ -152,6 +174,7 @@ class Ledger:
         piles += [moving.held for moving in self._handing_on.values()]
         packets = [*working.values(), *(held.finished() for pile in piles for held in pile)]
         packets += [packet for promised in self.promises.values() for packet in promised]
+        packets += self.reserved.values()
         spans = [(packet.start, packet.stop) for packet in packets if packet.file == file]
         spans += self._committed.get(file, [])
         spans += self._given_back.get(file, [])

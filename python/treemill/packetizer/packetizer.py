@@ -1,7 +1,8 @@
 """The packetizer: a state machine from events to actions.
 
 A worker stays with its file while the file has entries left; nodes.py chooses the next file. On far
-files, a worker is promised its next packets while it does one (promises.py). A failed packet goes
+files, a worker is promised its next packets while it does one (promises.py). On near ones, it may
+have one packet ahead, which it begins without asking (reserves.py). A failed packet goes
 to another worker, a limited number of times (recovery.py). A worker without work runs a packet that
 another one is late with (assignment.py, speculation.py). If there are mergers, partials go to them
 in turn (mergers.py); the entries of a lost merger are handed out again, those of one that leaves
@@ -55,6 +56,7 @@ from .nodes import Nodes, host_of
 from .policy import Policy
 from .promises import Promises
 from .recovery import Recovery
+from .reserves import Reserves
 from .sizing import Sizing
 from .state import State
 from .view import View
@@ -98,7 +100,10 @@ class Packetizer(View):
         self._recovery = Recovery(self._state)
         self._mergers = Mergers(policy.collect_seconds)
         self._promises = Promises(self._state, assignment, self._recovery)
-        self._feeding = Feeding(self._state, assignment, self._promises, self._mergers)
+        self._reserves = Reserves(self._state, assignment, self._recovery)
+        self._feeding = Feeding(
+            self._state, assignment, self._promises, self._reserves, self._mergers
+        )
         self._growth = Growth(self._state, self._feeding)
         self._merging = Merging(self._state, self._mergers, self._recovery, self._feeding)
         self._believed = max((size.ahead for size in files if size is not None), default=0)
@@ -128,6 +133,8 @@ class Packetizer(View):
                 actions.append(Halt())
             if self._far:
                 self._promise(event, now, actions)
+            if self._state.policy.reserve:
+                self._reserve(event, now, actions)
             if self._mergers.numbers:
                 self._merging.hand_on(self.no_more_work, actions)
             self._finish_if_over(actions)
@@ -157,6 +164,14 @@ class Packetizer(View):
         for number in touched:
             self._promises.fill(self._state.workers[number], now, actions)
 
+    def _reserve(self, event: Event, now: float, actions: list[Action]) -> None:
+        """Reserves packets for the workers that begin one now."""
+        touched = [action.worker for action in actions if isinstance(action, Process)]
+        if isinstance(event, PacketDone) and event.begun is not None:
+            touched.append(event.worker)
+        for number in touched:
+            self._reserves.fill(self._state.workers[number], now, actions)
+
     def _on(self, event: Event, now: float, actions: list[Action]) -> None:
         react = _REACTIONS.get(type(event))
         if react is None:
@@ -179,6 +194,7 @@ class Packetizer(View):
             self._state.opening -= 1
             self._recovery.retry_file(file, worker, WorkerGone(event.reason), True, event.fault)
         self._promises.drop(worker)
+        self._reserves.drop(worker, [])  # there is no one to be told
         self._recovery.take_back(worker, WorkerGone(event.reason), True, event.fault)
         merger = self._state.ledger.receiver(worker.number)
         if merger is not None:  # only the merger knows whether the partial has arrived
@@ -239,7 +255,8 @@ class Packetizer(View):
         state = self._state
         worker = state.workers[event.worker]
         if worker.tainted:
-            actions.append(Discard(worker.number))
+            if event.begun is None:  # else it discards that one, too, when it has done it
+                actions.append(Discard(worker.number))
             return
         packet = state.ledger.working(event.worker)
         self._note_ahead(worker, packet.file, event.ahead)
@@ -266,7 +283,10 @@ class Packetizer(View):
             state.nodes.measured(worker, state.files[packet.file], entries, event.seconds)
         if rest is not None:
             self._recovery.put_back(packet.file, rest, packet.attempt, None)
-        self._feeding.feed(worker, now, actions)
+        if event.begun is None:
+            self._feeding.feed(worker, now, actions)
+        else:
+            worker.process(state.ledger.begin_reserved(worker.number), now)
         if losers or rest is not None:
             self._feeding.feed_idle(now, actions)
 
@@ -274,6 +294,7 @@ class Packetizer(View):
         """Takes everything from a worker whose packet another one has done."""
         for packet in self._promises.drop(worker):
             actions.append(Forget(worker.number, packet))
+        self._reserves.drop(worker, actions)
         self._recovery.taint(worker)
 
     def _loses_less(self, worker: Worker, others: list[int]) -> bool:

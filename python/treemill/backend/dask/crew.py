@@ -10,6 +10,7 @@ import contextlib
 import pickle
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import replace
@@ -26,7 +27,11 @@ from ...packetizer import (
     Halt,
     Hint,
     Order,
+    Packet,
+    PacketDone,
     PacketFailed,
+    Process,
+    Reserve,
     WorkerJoined,
 )
 from ...packetizer import (
@@ -46,6 +51,8 @@ __all__ = ["Crew", "Handed", "Surroundings"]
 Handed = tuple[str, int, int, int]
 """Which partial is handed over: its pass, the merger, the worker, and its number of this worker."""
 
+_PULSE_SECONDS = 0.2
+"""How often counters are told with packets."""
 _HOLD_SECONDS = 30.0
 """For how long a partial waits for the word that makes this process its merger."""
 
@@ -84,9 +91,13 @@ class Crew:
         self._inboxes: dict[int, SimpleQueue[Act | None]] = {
             number: SimpleQueue() for number in begin.workers
         }
+        self._ahead: dict[int, Packet] = {}
+        """What workers may begin without an order, by worker. The event loop puts it here; a worker
+        takes it out to begin it, unless the loop has done so to forget it."""
         self._there: dict[int, Worker[Partial]] = {}
         self._handing: dict[int, Future[None]] = {}
         """Partials on their way to other processes, by worker."""
+        self._pulsed = 0.0
         self._over = False
         self._halted = False
         self._thread("load", self._load)
@@ -112,6 +123,10 @@ class Crew:
             self._halted = True
             if self._task is not None:
                 self._control.stop()
+        elif isinstance(action, Reserve):
+            self._ahead[action.worker] = action.packet
+        elif isinstance(action, Forget) and self._ahead.get(action.worker) == action.packet:
+            self._ahead.pop(action.worker, None)
         elif isinstance(action, Hint):
             worker = self._there.get(action.worker)
             to = action.to if isinstance(action, Forget) else None
@@ -243,7 +258,7 @@ class Crew:
         while (act := inbox.get()) is not None:
             assert isinstance(act.action, Order)
             target[:] = [act]
-            event = worker.perform(act.action)
+            event = self._perform(worker, act.action)
             if isinstance(event, Committed):  # there was nothing to commit
                 commit(None)
             elif event is not None:
@@ -253,6 +268,22 @@ class Crew:
                     stream.flush()
         del self._there[number]
         worker.leave()
+
+    def _perform(self, worker: Worker[Partial], order: Order) -> Event | None:
+        """Carries out an order, and the packets that may follow it without one."""
+        number = worker.number
+        if isinstance(order, Process):
+            self._ahead.pop(number, None)  # it is this packet: the word of it came too late
+        event = worker.perform(order)
+        while isinstance(order, Process) and isinstance(event, PacketDone):
+            whole = event.stop == order.packet.stop  # else it was told to stop
+            packet = self._ahead.pop(number, None) if whole else None
+            if packet is None:
+                break
+            self._tell(replace(event, begun=packet.number))
+            order = Process(number, packet)
+            event = worker.perform(order)
+        return event
 
     def _hand(self, act: Act, handed: dict[int, int], partial: Partial | None) -> None:
         order = act.action
@@ -291,7 +322,12 @@ class Crew:
             if isinstance(error, WorkerError):
                 error.worker = worker
             event = replace(event, error=error)
-        self._around.say(Tell(self.name, event, self.pulse()))
+        # Counters are exact with each commit; between two of them a client looks now and then.
+        now = time.monotonic()
+        is_due = not isinstance(event, PacketDone) or now - self._pulsed >= _PULSE_SECONDS
+        if is_due:
+            self._pulsed = now
+        self._around.say(Tell(self.name, event, self.pulse() if is_due else None))
 
     def pulse(self) -> Pulse:
         """The counters of this process."""

@@ -48,6 +48,7 @@ class Desk:
         self._heard: dict[str, float] = {}
         self._leads: dict[str, Lead] = {}
         self._ended: dict[str, float] = {}  # when passes have ended
+        self._told: dict[str, int] = {}  # which change of a pass is news already
         self._ripe: dict[str, float] = {}  # since when results wait for a client
         self._blobs: dict[str, _Blob] = {}
         self.news: set[str] = set()
@@ -249,6 +250,7 @@ class Desk:
         """Drops a pass, and what it has left on workers."""
         lead = self._leads.pop(name, None)
         self._ripe.pop(name, None)
+        self._told.pop(name, None)
         if lead is not None:
             self._post(lead, lead.fail(QueryError("the result was not fetched in time")))
             self.changed.add(name)
@@ -259,7 +261,9 @@ class Desk:
             if process is not None:
                 process.mail.put(message)
                 self.news.add(address)
-        self.changed.add(lead.name)
+        if self._told.get(lead.name) != lead.change:  # clients need not hear of each packet
+            self._told[lead.name] = lead.change
+            self.changed.add(lead.name)
 
 
 def _digests(request: PassRequest) -> Iterable[str]:

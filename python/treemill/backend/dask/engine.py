@@ -25,6 +25,7 @@ from distributed.protocol.serialize import to_serialize
 from ...dashboard.screen import Screen
 from ...errors import UnsupportedError
 from ..merged import Ranges
+from . import compact  # noqa: F401 - how messages are pickled
 from .crew import Handed
 from .desk import Desk
 from .mailbox import Parcel

@@ -83,9 +83,8 @@ class Lead:
         self._gone = Pulse()  # the counters of processes that are lost
         self._losses: list[WorkerLost | MergerLost] = []  # handled once another worker has joined
         self._held: dict[int, object] = {}  # by worker of a lost process: what may be to blame
-        self._loads = _LOADS
-        self._begun = False
-        self._change = 0
+        self._loads, self._begun = _LOADS, False
+        self.change = 0  # counts what a client wants to hear of at once
         self._out: list[tuple[str, object]] = []
         self._deadline: tuple[float, str] | None = None
         self._ended: Ended | None = None
@@ -140,7 +139,7 @@ class Lead:
         expected = self._coordinator.expected_entries
         pulse = replace(pulse, entries=min(pulse.entries, expected - self._before))
         return Status(
-            self._change,
+            self.change,
             pulse,
             expected,
             self._before,
@@ -347,7 +346,7 @@ class Lead:
         before = self.parts()
         self._carry_out(self._coordinator.handle(event))
         if self.parts() != before:
-            self._change += 1
+            self.change += 1
 
     def _carry_out(self, actions: list[Action]) -> None:
         for action in actions:
@@ -375,7 +374,7 @@ class Lead:
             act = Act(self.name, action, address, covers)
         elif isinstance(action, Process) and self._coordinator.begins(action.worker):
             self._begun = True
-            self._change += 1
+            self.change += 1
         self._say(process.address, act)
 
     def _end(self, error: BaseException | None) -> None:
@@ -386,7 +385,7 @@ class Lead:
             self._coordinator.trace,
             self.sizes(),
         )
-        self._change += 1
+        self.change += 1
         for address in self._processes:
             self._say(address, End(self.name))
 

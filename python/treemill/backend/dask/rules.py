@@ -18,6 +18,7 @@ def packetizer_of(request: PassRequest) -> Packetizer:
         collect_seconds=float("inf"),
         expected_workers=request.workers,
         speculate=True,
+        reserve=True,
     )
     return Packetizer(
         request.files, policy, nodes=request.nodes, sizing=request.sizing, done=request.done
