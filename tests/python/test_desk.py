@@ -7,6 +7,7 @@ import pickle
 import random
 
 import pytest
+from treemill.backend.dask.admission import Limits
 from treemill.backend.dask.demand import demand
 from treemill.backend.dask.desk import Desk
 from treemill.backend.dask.mailbox import Mailbox
@@ -259,6 +260,33 @@ def test_every_entry_once_whatever_dies(part):
             assert [start for start, _ in mine] == [0, *(stop for _, stop in mine)][:-1], seed
             assert mine[-1][1] == entries, seed
             assert ended.coverage.processed[file] == [(0, entries)]
+
+
+@pytest.mark.parametrize(
+    ("limits", "most"), [(Limits(1), 1), (Limits(3), 3), (Limits(on_host=1), 2), (Limits(3, 2), 3)]
+)
+def test_no_more_workers_than_may_take_part_whatever_dies(limits, most):
+    """Six workers in three processes on two hosts; others take the places of the lost."""
+    seen = set()
+    for seed in range(10):
+        world = World(seed)
+        world.desk.begin("work", request(limits=limits))
+        found = None
+        for _ in range(40_000):
+            world.step()
+            running = [host for host in world.hosts.values() if host.work is not None]
+            for host in world.hosts:
+                mine = [each for each in running if int(each.address) % 2 == int(host) % 2]
+                numbers = sum(len(each.orders) for each in mine)
+                assert limits.on_host is None or numbers <= limits.on_host
+            assert sum(len(each.orders) for each in running) <= most
+            seen.add(sum(len(each.orders) for each in running))
+            found = found or world.fetch("work")
+            if world.desk.status("work").ended is not None:
+                break
+        assert world.desk.status("work").ended.error is None
+        assert ranges_in(found) == {0: [(0, 130)], 1: [(0, 1)], 2: [(0, 77)]}
+    assert max(seen) == most
 
 
 def test_every_entry_once_if_the_scheduler_dies_and_the_client_has_kept():

@@ -38,6 +38,8 @@ def connect(
     reach: Mapping[str, str | Sequence[str]] | None = None,
     wait: float = 300.0,
     keep: float = 86400.0,
+    most: int | None = None,
+    on_host: int | None = None,
 ) -> Session:
     """Make a session with local workers; no daemon is needed. With an address, make one with the
     workers of a Dask cluster.
@@ -82,6 +84,10 @@ def connect(
         Seconds for which a query waits if a cluster has no worker, before it is given up.
     keep
         Seconds for which a cluster keeps the result of a query that no session has fetched.
+    most
+        The number of a cluster's workers that may take part in a query; None: all.
+    on_host
+        The same for each host.
 
     Returns
     -------
@@ -111,7 +117,13 @@ def connect(
         raise QueryError(f'start is "fork" or "spawn", not {start!r}')
     if isinstance(trace, bool) or trace < 0:
         raise QueryError(f"trace is a number of records, not {trace}")
+    for name, number in (("most", most), ("on_host", on_host)):
+        if number is not None and (isinstance(number, bool) or number < 1):
+            raise QueryError(f"{name} must be 1 or more, not {number}")
+        if number is not None and address is None:
+            raise QueryError(f"{name}= is for clusters; workers= is how many there are here")
     if address is not None:
+        from ..backend.dask.admission import Limits  # start-up
         from ..backend.dask.connection import connected  # start-up
 
         def pool_of(site: object) -> Pool:
@@ -126,6 +138,7 @@ def connect(
                 wait=wait,
                 keep=keep,
                 trace=trace,
+                limits=Limits(most, on_host),
             )
 
         if not isinstance(address, list | tuple | dict):

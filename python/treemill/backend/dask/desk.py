@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from ...errors import QueryError
 from ...packetizer import Coverage
+from .admission import Admitted, room
 from .demand import demand
 from .lead import Lead
 from .mailbox import Mailbox, Parcel
@@ -50,6 +51,7 @@ class Desk:
         self._ended: dict[str, float] = {}  # when passes have ended
         self._told: dict[str, int] = {}  # which change of a pass is news already
         self._ripe: dict[str, float] = {}  # since when results wait for a client
+        self._admitted: dict[str, dict[str, Admitted]] = {}  # by pass and process
         self._blobs: dict[str, _Blob] = {}
         self.news: set[str] = set()
         self.changed: set[str] = set()
@@ -100,7 +102,7 @@ class Desk:
         self._heard[address] = self._clock()
         for lead in self._leads.values():
             if not lead.has(address):  # it is new, or was given up because it was silent
-                self._post(lead, lead.join(address, process.host, process.threads))
+                self._admit(lead, address, process)
         try:
             messages = process.mail.take(parcel)
         except ValueError:
@@ -159,9 +161,19 @@ class Desk:
         if name in self._leads:
             return
         lead = self._leads[name] = Lead(name, request, self._clock)
+        self._admitted[name] = {}
         for address, process in self._processes.items():
             if process.start is not None:
-                self._post(lead, lead.join(address, process.host, process.threads))
+                self._admit(lead, address, process)
+
+    def _admit(self, lead: Lead, address: str, process: _Process) -> None:
+        """Lets a process take part in a pass, with as many workers as the pass may have."""
+        admitted = self._admitted[lead.name]
+        beside = (each for other, each in admitted.items() if lead.has(other))
+        threads = room(lead.request.limits, process.host, process.threads, beside)
+        if threads:
+            admitted[address] = Admitted(process.host, threads)
+            self._post(lead, lead.join(address, process.host, threads))
 
     def lead(self, name: str) -> Lead:
         """The pass with this name. Raises QueryError if there is none."""
@@ -251,6 +263,7 @@ class Desk:
         lead = self._leads.pop(name, None)
         self._ripe.pop(name, None)
         self._told.pop(name, None)
+        self._admitted.pop(name, None)
         if lead is not None:
             self._post(lead, lead.fail(QueryError("the result was not fetched in time")))
             self.changed.add(name)

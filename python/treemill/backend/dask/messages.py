@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from ...packetizer import Coverage, Event, FileSize, Halt, Hint, Order, Sizing, Trace
 from ..merged import Ranges
 from ..pulse import Pulse
+from .admission import UNLIMITED, Limits
 
 __all__ = [
     "VERSION",
@@ -86,6 +87,8 @@ class PassRequest:
     """The digest of what a checkpoint has, if it has anything: for a client that attaches."""
     kept: Kept | None = None
     """Names the client's checkpoint."""
+    limits: Limits = UNLIMITED
+    """How many workers may take part."""
 
 
 # From the scheduler to a worker process.

@@ -19,6 +19,7 @@ from .messages import Listed
 if TYPE_CHECKING:
     from distributed import Client
 
+from .admission import UNLIMITED, Limits
 from .before import Before, found_again, kept_of
 from .blobs import into, zipped
 from .watched import DaskPass
@@ -49,15 +50,17 @@ class DaskPool(Pool):
         wait: float = 300.0,
         keep: float = 86400.0,
         trace: int = 0,
+        limits: Limits = UNLIMITED,
     ) -> None:
         """`owned`: whether `close` closes the client. `workers`: how many are expected; None: as
-        many as there are."""
+        many as there are. `limits`: how many may take part."""
         self._client = client
         self._owned = owned
+        self.limits = limits
         self._wanted = workers
         self.line = Line(client, silence)
         found = self.line.install()
-        super().__init__(workers or max(found["threads"], 1), patience, trace)
+        super().__init__(workers or self._there(found["threads"]), patience, trace)
         self.silence = silence
         self.wait = wait
         self.keep = keep
@@ -71,8 +74,12 @@ class DaskPool(Pool):
         """The number of workers that are expected: those that are there, if the user has not said
         another one."""
         if self._wanted is None:
-            self._size = max(self.line.hello()["threads"], 1)
+            self._size = self._there(self.line.hello()["threads"])
         return self._size
+
+    def _there(self, threads: int) -> int:
+        """The workers of a pass, if the cluster has so many threads."""
+        return max(min(threads, self.limits.workers or threads), 1)
 
     def prepare(self, request: Request) -> DaskPass:
         """Makes a pass, which the caller starts."""

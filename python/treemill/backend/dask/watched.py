@@ -21,6 +21,7 @@ from ..merged import Merged, Ranges
 from ..pickled import pickled
 from ..pulse import Pulse
 from ..saving import Saving
+from .admission import Limits
 from .before import Before, kept_of
 from .blobs import into
 from .fetched import Fetched
@@ -45,6 +46,7 @@ class Settings(Protocol):
     wait: float
     keep: float
     trace: int
+    limits: Limits
     closed: bool
 
 
@@ -193,6 +195,7 @@ class DaskPass(Pass):
             done=self._before.covers or {},
             before=self._before.put(blobs),
             kept=kept_of(self._request),
+            limits=pool.limits,
         )
         self._line.put(blobs)
         self._line.ask("begin", self.name, request)

@@ -33,13 +33,15 @@ class Benchmark:
     say: Callable[[str], None]
     drops: bool = True
     """Whether caches are dropped before each run."""
+    on_host: int | None = None
+    """Workers on each host of a cluster, at most; None: any number."""
     measured: list[Measurement] = field(default_factory=list)
     _digests: dict[tuple[str, int], Digest] = field(default_factory=dict)
 
     def run(self, system: str, plan: Plan) -> None:
         """Measures all of a plan on a system. Raises TreemillError if a query fails."""
         for workers in plan.workers:
-            with session_on(system, workers, _TRACE) as session:
+            with session_on(system, workers, _TRACE, self.on_host) as session:
                 self._warm_up(session)
                 for step in plan.steps(workers):
                     self._note(self._step(session, system, step, self.events))

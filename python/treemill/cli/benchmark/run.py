@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from . import machine
 from .generate import generate
 from .options import Numbers
 from .page_cache import DROPPED
-from .systems import HERE, cores, has_dask, is_here
+from .systems import HERE, has_dask, is_here, there_are
 
 __all__ = ["command"]
 
@@ -38,7 +39,14 @@ _FOLDER = Path("treemill-benchmark")
     help="threads (default), processes or dask of this machine, or the address of a Dask "
     "scheduler. May be given several times.",
 )
-@click.option("--workers", type=Numbers(), help="Default: 1, 2, 4 … up to the number of cores.")
+@click.option(
+    "--workers",
+    type=Numbers(),
+    help="Default: 1, 2, 4 … up to the number of cores, or of the cluster's workers.",
+)
+@click.option(
+    "--per-node", type=click.IntRange(1), help="Workers on each host of a cluster, at most."
+)
 @click.option(
     "--query",
     "queries",
@@ -84,6 +92,7 @@ def command(
     dataset: tuple[str, ...],
     systems: tuple[str, ...],
     workers: tuple[int, ...] | None,
+    per_node: int | None,
     queries: tuple[str, ...],
     rounds: int | None,
     scaling: str,
@@ -124,7 +133,7 @@ def command(
         systems = tuple(each for each in systems if each != "dask" or has_dask())
     data = opened(dataset[0] if len(dataset) == 1 else list(dataset))
     plan = Plan(
-        workers or rising(cores()),
+        workers or [1],
         [query for query in QUERIES if query in (queries or QUERIES)],
         rounds or (_QUICK_ROUNDS if quick else 4),
         data.num_entries,
@@ -132,18 +141,18 @@ def command(
         scaling,
     )
     facts = machine.describe()  # before: the load is that of others
-    benchmark = Benchmark(data, click.echo, drops=not warm)
+    benchmark = Benchmark(data, click.echo, drops=not warm, on_host=per_node)
     benchmark.baseline(plan)
     for system in systems:
-        benchmark.run(system, plan)
+        benchmark.run(system, plan if workers else replace(plan, workers=rising(there_are(system))))
     results = Results(
         datetime.now(UTC).isoformat(timespec="seconds"),
         facts,
         {
             "systems": list(systems),
-            "workers": list(plan.workers),
             "queries": list(plan.queries),
             "rounds": plan.rounds,
+            "workers on a host": per_node or "any",
             "scaling": plan.scaling,
             "events of cpu": plan.cycles,
             "quick": quick,

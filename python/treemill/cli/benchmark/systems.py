@@ -14,7 +14,7 @@ from ...errors import QueryError, UnsupportedError
 if TYPE_CHECKING:
     from ...session.session import Session
 
-__all__ = ["HERE", "cores", "has_dask", "is_here", "session_on"]
+__all__ = ["HERE", "cores", "has_dask", "is_here", "session_on", "there_are"]
 
 HERE = ("threads", "processes", "dask")
 """Systems of this machine. Others are addresses of schedulers."""
@@ -48,8 +48,11 @@ def has_dask() -> bool:
 
 
 @contextlib.contextmanager
-def session_on(system: str, workers: int | None, trace: int = 0) -> Iterator[Session]:
-    """A session with so many workers, None: as many as there are. Raises UnsupportedError if Dask
+def session_on(
+    system: str, workers: int | None, trace: int = 0, on_host: int | None = None
+) -> Iterator[Session]:
+    """A session with so many workers, None: as many as there are. `on_host`: how many on each host
+    of a cluster that is there already, at most. Raises UnsupportedError if Dask
     is needed and not there, WorkerError if no scheduler answers."""
     from ...session.front import connect  # start-up
 
@@ -63,8 +66,16 @@ def session_on(system: str, workers: int | None, trace: int = 0) -> Iterator[Ses
         with connect(workers=workers, mode=system, trace=trace) as session:
             yield session
     else:
-        with connect(system, workers=workers, trace=trace) as session:
+        with connect(system, most=workers, on_host=on_host, trace=trace) as session:
             yield session
+
+
+def there_are(system: str) -> int:
+    """The number of workers that a system can have: cores, or what a cluster has now."""
+    if is_here(system):
+        return cores()
+    with session_on(system, None) as session:
+        return session.workers
 
 
 @contextlib.contextmanager

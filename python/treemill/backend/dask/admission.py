@@ -1,0 +1,47 @@
+"""How many workers of a process may take part in a pass that is limited to some. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+__all__ = ["UNLIMITED", "Admitted", "Limits", "room"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """At most so many workers; None: all that there are."""
+
+    workers: int | None = None
+    """In all."""
+    on_host: int | None = None
+    """On each host."""
+
+
+UNLIMITED = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A process that takes part, with so many workers."""
+
+    host: str
+    workers: int
+
+
+def room(limits: Limits, host: str, threads: int, admitted: Iterable[Admitted]) -> int:
+    """How many workers a process of this host, with so many threads, may have beside those that
+    take part.
+
+    >>> room(Limits(workers=4, on_host=3), "a", 8, [Admitted("a", 2), Admitted("b", 1)])
+    1
+    """
+    if limits == UNLIMITED:
+        return threads  # however many there are: nobody has to count them
+    found = list(admitted)
+    if limits.workers is not None:
+        threads = min(threads, limits.workers - sum(each.workers for each in found))
+    if limits.on_host is not None:
+        here = sum(each.workers for each in found if each.host == host)
+        threads = min(threads, limits.on_host - here)
+    return max(threads, 0)

@@ -1,0 +1,56 @@
+"""`treemill bench` on a real Dask cluster of two processes."""
+
+import pytest
+import treemill as tm
+from click.testing import CliRunner
+from treemill.bench.scaling.measurements import load
+from treemill.cli.main import cli
+from treemill.errors import QueryError
+from treemill.packetizer import WorkerJoined
+
+
+def bench(*arguments):
+    done = CliRunner().invoke(cli, ["bench", *map(str, arguments)])
+    assert done.exit_code == 0, (done.output, done.exception)
+    return done.output
+
+
+@pytest.mark.parametrize(("options", "most"), [({"most": 1}, 1), ({"most": 9, "on_host": 3}, 3)])
+def test_no_more_workers_take_part_than_may(cluster, events, options, most):
+    with tm.connect(cluster, trace=10_000, **options) as session:
+        assert session.run(events.count(), progress=False) == events.num_entries
+        events_of = [record.event for record in session.report.trace.records]
+    assert len([event for event in events_of if isinstance(event, WorkerJoined)]) <= most
+
+
+def test_limits_are_for_clusters():
+    with pytest.raises(QueryError, match="on_host= is for clusters"):
+        tm.connect(on_host=1)
+    with pytest.raises(QueryError, match="1 or more"):
+        tm.connect(most=0)
+
+
+def test_made_measured_and_scanned_on_a_cluster(cluster, tmp_path):
+    address, data = cluster.scheduler_address, tmp_path / "data"
+    bench("generate", data, "--files", 3, "--events", 40, "--cluster", 20, "--on", address)
+    files = sorted(path.name for path in data.iterdir())
+    assert files == ["dataset.json", *(f"events_{i:03d}.root" for i in range(3))]
+    path = tmp_path / "r.json"
+    bench(
+        *("run", data / "dataset.json", "--on", address, "--workers", "1,4", "--repeat", 1),
+        *("--events-cpu", 10, "--query", "full", "--query", "cpu", "-o", path),
+    )
+    found = load(path)
+    normal = [m for m in found.measurements if not m.baseline]
+    assert [(m.query, m.workers) for m in normal] == [
+        ("full", 1), ("cpu", 1), ("full", 4), ("cpu", 4)
+    ]  # fmt: skip
+    assert all(m.agrees and m.breakdown is not None for m in normal)
+    assert any("other machines" in note for note in found.notes)
+    scanned = tmp_path / "s.json"
+    bench(
+        *("scan-storage", data / "dataset.json", "--on", address, "--readers", 2),
+        *("--repeat", 1, "-o", scanned),
+    )
+    whole = sum(file.stat().st_size for file in data.glob("*.root"))
+    assert [each.bytes_read for each in load(scanned).storage] == [whole]
