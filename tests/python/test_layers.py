@@ -24,7 +24,7 @@ MAY_USE = {
     "io_report": "",
     "faces": "errors uproot_words",
     "packetizer": "",
-    "monitor": "io_report",
+    "monitor": "io_report packetizer",
     "machine": "errors",
     "language": "errors quoting",
     "arrays": "errors",
@@ -32,6 +32,7 @@ MAY_USE = {
     "worker": "errors packetizer",
     "query": "errors faces language monitor quoting uproot_words",
     "tree": "arrays errors faces machine monitor quoting uproot_words",
+    "trace": "errors packetizer writing",
     "submasters": "packetizer",
     "dashboard": "monitor",
     "bench": "errors monitor packetizer submasters",
@@ -42,10 +43,11 @@ MAY_USE = {
     "evaluation": "arrays chain errors language query quoting tree worker writing",
     "selector": "arrays chain errors evaluation language query results tree worker",
     "session": "arrays backend chain checkpoint dashboard errors evaluation faces io_report "
-    "language machine monitor packetizer query quoting results selector tree worker",
+    "language machine monitor packetizer query quoting results selector trace tree worker",
     "dataset": "chain errors faces io_report monitor query quoting session tree",
     "facility": "errors",
-    "cli": "bench chain dataset errors facility language machine monitor query selector session",
+    "cli": "bench chain dataset errors facility language machine monitor query selector session "
+    "trace",
 }
 GROUND = ("quoting", "errors", "faces")
 """Small modules that all others stand on."""

@@ -61,6 +61,19 @@ struct Rest {
     is_read: bool,
 }
 
+impl Rest {
+    /// What the worker with these counters has left. What earlier passes have left is dropped.
+    fn take(&mut self, counters: &Arc<Counters>) -> Option<State> {
+        let is_mine = |state: &State| Arc::ptr_eq(&state.counters, counters);
+        if let Some(place) = self.idle.iter().rposition(is_mine) {
+            return Some(self.idle.swap_remove(place));
+        }
+        self.idle
+            .retain(|state| state.counters.is_of_the_pass_of(counters));
+        None
+    }
+}
+
 /// A packet that runs, for as long as it does.
 struct Running<'a>(&'a Bound);
 
@@ -190,10 +203,10 @@ impl Bound {
     }
 
     fn state(&self, control: &Control) -> Result<State, ReadError> {
-        let idle = self.rest().idle.pop();
+        let idle = self.rest().take(&control.counters);
         match idle {
-            Some(state) if Arc::ptr_eq(&state.counters, &control.counters) => Ok(state),
-            _ => Ok(State {
+            Some(state) => Ok(state),
+            None => Ok(State {
                 reader: Reader::new(self.table.clone(), &self.origins.branches)?
                     .with_counters(Arc::clone(&control.counters))
                     .with_bytes_for_booleans(),

@@ -9,10 +9,19 @@ use treemill_read::Counters;
 pub struct Control {
     /// What readers count.
     pub counters: Arc<Counters>,
-    stopped: AtomicBool,
+    stopped: Arc<AtomicBool>,
 }
 
 impl Control {
+    /// The control of one worker of the run: the run counts what the worker counts, and stops with it.
+    #[must_use]
+    pub fn part(&self) -> Self {
+        Control {
+            counters: Arc::new(Counters::part_of(&self.counters)),
+            stopped: Arc::clone(&self.stopped),
+        }
+    }
+
     /// Asks every packet that runs to end at its next batch.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);

@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use treemill_read::Stage;
 use treemill_source::{ServerCounts, servers};
 
 /// Stop flag and counters of one run; made in Python, given to every packet.
@@ -23,6 +24,10 @@ impl Control {
 /// seconds; seconds in which it had something to do.
 type Told = (String, u64, u64, u64, u64, u64, u64, f64, f64);
 
+/// What was counted: bytes read, reads, ranges of distant sources, bytes after decompression, bytes from memory, waits;
+/// seconds waited, and those that went to reads of near sources, to decompression and to decoding.
+type Counted = (u64, u64, u64, u64, u64, u64, f64, f64, f64, f64);
+
 #[pymethods]
 impl Control {
     #[new]
@@ -31,6 +36,34 @@ impl Control {
             inner: treemill_engine::Control::default(),
             before: servers(),
         }
+    }
+
+    /// The control of one worker of the run: the run counts what the worker counts, and stops with it.
+    fn part(&self) -> Self {
+        Control {
+            inner: self.inner.part(),
+            before: self.before.clone(),
+        }
+    }
+
+    /// What was counted so far, in the order of `Counted`.
+    #[getter]
+    fn counted(&self) -> Counted {
+        let counters = &self.inner.counters;
+        let of = |stage| counters.time(stage).as_secs_f64();
+        let (waits, waited) = counters.waits();
+        (
+            counters.bytes_read(),
+            counters.reads(),
+            counters.requests(),
+            counters.bytes_decompressed(),
+            counters.bytes_from_cache(),
+            waits,
+            waited.as_secs_f64(),
+            of(Stage::Read),
+            of(Stage::Decompress),
+            of(Stage::Decode),
+        )
     }
 
     /// Asks every packet that runs to end at its next batch.

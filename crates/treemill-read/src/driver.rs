@@ -9,6 +9,7 @@ mod selected;
 use crate::cache::Basket;
 use crate::checks::run;
 use crate::context::Context;
+use crate::counters::Stage;
 use crate::counts::Role;
 use crate::decode::{Column, Gathered, append, leaves, size_of};
 use crate::limits::{RESERVED_RATIO, RESERVED_VALUES};
@@ -154,8 +155,10 @@ impl Cursor {
             self.load(context, branch, at)?;
             let Some(loaded) = &self.loaded else { break };
             let stop = loaded.entries.end.min(range.end);
-            self.append_run(&mut column, branch, loaded, at..stop)
-                .map_err(|e| loaded.wrong(&e, name, branch))?;
+            let decoded = context.counters.timed(Stage::Decode, || {
+                self.append_run(&mut column, branch, loaded, at..stop)
+            });
+            decoded.map_err(|e| loaded.wrong(&e, name, branch))?;
             at = stop;
         }
         Ok(column)

@@ -34,7 +34,7 @@ mod wants;
 mod window;
 
 pub use ahead::{Ahead, stored_bytes};
-pub use counters::Counters;
+pub use counters::{Counters, Stage};
 pub use error::{Cause, ErrorKind, ReadError};
 pub use file::File;
 pub use inbox::{Inbox, Lease};

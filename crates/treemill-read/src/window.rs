@@ -1,7 +1,7 @@
 //! Stored bytes that a cursor works on: one basket or page, in a buffer that is used again, or shared with others if it
 //! came through the inbox. Knows a range of the file, not what lies in it.
 
-use crate::Counters;
+use crate::counters::{Counters, Stage};
 use crate::inbox::Lease;
 use crate::memory::shelf;
 use std::ops::Range;
@@ -39,10 +39,12 @@ impl Window {
                 let mut request = std::mem::take(&mut self.request);
                 request.range = range.clone();
                 let requests = std::slice::from_mut(&mut request);
-                let read = trace_span!("read", ranges = 1).in_scope(|| source.read(requests));
+                let read = counters.timed(Stage::Read, || {
+                    trace_span!("read", ranges = 1).in_scope(|| source.read(requests))
+                });
                 self.request.buffer = request.buffer;
                 read?;
-                counters.add_bytes_read(self.request.buffer.len() as u64);
+                counters.add_read(self.request.buffer.len() as u64);
             }
         }
         self.request.range = range.clone();

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol
 
 from ..errors import QueryError, TreemillError, WorkerError
 from ..io_report import IOReport
-from ..packetizer import Coverage, FileSize, Sizing, Trace
+from ..packetizer import Coverage, FileSize, Monitored, Sizing, Trace
 from ..worker.task import Task
 from ..worker.workload import Partial
 from .saving import Keeping
@@ -58,6 +58,10 @@ class Request:
     """Names the query, for workers that outlive this process."""
     title: str = ""
     """The query in a few words, for lists of them."""
+    trace: int = 0
+    """The number of records to keep, if it is more than the pool's."""
+    served: Callable[[int], str] | None = None
+    """The node that serves the file with this number; None: what workers do is not counted."""
     query: object = None
     """What makes the user's result. It is pickled if the workers outlive this process."""
     nodes: Sequence[str | None] = ()
@@ -130,6 +134,11 @@ class Pass(ABC):
         """The last events of workers and the actions that answered them, if records are kept."""
 
     @property
+    def monitored(self) -> Monitored | None:
+        """What workers have done so far, if it is counted."""
+        return None
+
+    @property
     @abstractmethod
     def began(self) -> float:
         """The time at which the pass was made."""
@@ -173,6 +182,8 @@ class Pool(ABC):
     """Whether workers have what this process remembers of files."""
     sizing: ClassVar[Sizing]
     """The sizes of packets that suit these workers."""
+    traces: ClassVar[bool] = True
+    """Whether passes keep records of their events if they are asked to."""
     keeps: ClassVar[bool] = False
     """Whether passes keep their commits on disk if they are asked to."""
 

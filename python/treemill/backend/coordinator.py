@@ -21,6 +21,8 @@ from ..packetizer import (
     Halt,
     MergerLost,
     Missing,
+    Monitored,
+    Monitoring,
     Packetizer,
     Stop,
     Trace,
@@ -43,15 +45,18 @@ class Coordinator:
         clock: Callable[[], float] = time.monotonic,
         trace: int = 0,
         merged: Merged | None = None,
+        monitoring: Monitoring | None = None,
     ) -> None:
         """`workers`: the number of workers that should join. `trace`: the number of records to
-        keep. `merged`: what is merged already."""
+        keep. `merged`: what is merged already. `monitoring`: counts what workers do, if it is to be
+        counted."""
         self.merged = merged or Merged()
         self.error: BaseException | None = None
         self.began = clock()
         self.ended: float | None = None
         self.trace = Trace(self.began, trace) if trace else None
         """The last events and the actions that answered them, if records are kept."""
+        self._monitoring = monitoring
         self._packetizer = packetizer
         self._workers = workers
         self._clock = clock
@@ -110,6 +115,8 @@ class Coordinator:
         actions = self._packetizer.handle(event, now)
         if self.trace is not None:
             self.trace.record(now, event, actions)
+        if self._monitoring is not None:
+            self._monitoring.follow(now - self.began, event, actions)
         for action in actions:
             if isinstance(action, Finish):
                 self._end(action.error)
@@ -160,6 +167,12 @@ class Coordinator:
             self._ends.remove(end)
             actions += self.handle(end)
         return actions
+
+    def monitored(self) -> Monitored | None:
+        """What workers have done so far, if it is counted."""
+        if self._monitoring is None:
+            return None
+        return self._monitoring.now((self.ended or self._clock()) - self.began)
 
     def begins(self, worker: int) -> bool:
         """Notes that the worker has got its first packet. True once: when as many workers have got

@@ -19,6 +19,8 @@ from ..packetizer import (
     Finish,
     Halt,
     Hint,
+    Monitored,
+    Monitoring,
     Order,
     Packetizer,
     Policy,
@@ -59,7 +61,14 @@ class LedPass(Pass):
             done=record.processed if record is not None else None,
         )
         merged = keeping.merged(task.load) if keeping is not None else None
-        self._coordinator = Coordinator(packetizer, self.workers, self._clock, pool.trace, merged)
+        self._coordinator = Coordinator(
+            packetizer,
+            self.workers,
+            self._clock,
+            max(pool.trace, request.trace),
+            merged,
+            None if request.served is None else Monitoring(request.served),
+        )
         self.entries_before = packetizer.committed_entries
         self._saving: Saving | None = None
         if keeping is not None:
@@ -136,6 +145,12 @@ class LedPass(Pass):
     def trace(self) -> Trace | None:
         """The last events of workers and the actions that answered them, if records are kept."""
         return self._coordinator.trace
+
+    @property
+    def monitored(self) -> Monitored | None:
+        """See Pass."""
+        with self._lock:
+            return self._coordinator.monitored()
 
     @property
     def began(self) -> float:

@@ -29,11 +29,13 @@ class _Lazy(click.Group):
         "demo": ".demo:command",
         "bench": ".bench:bench",
         "cluster": ".cluster:cluster",
+        "trace": ".trace:trace",
     }
     HELP: ClassVar = {
         "demo": "Write a dataset, run a query over it on all cores, draw it.",
         "bench": "Measure this machine and treemill on it.",
         "cluster": "Look after the cluster that sessions run on.",
+        "trace": "Look at the trace of a query.",
     }
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from ..io_report import IOReport
+from .measured import Measured
 
 __all__ = ["MissingEntries", "Report"]
 
@@ -66,6 +67,9 @@ class Report:
     trace: _Trace | None = field(default=None, repr=False)
     """The last events of the workers and the answers to them (`treemill.packetizer.Trace`), if the
     session keeps them (`connect(trace=10_000)`)."""
+
+    measured: Measured | None = field(default=None, repr=False)
+    """What workers did, as histograms (`measured.histograms`); None with `monitor=False`."""
 
     @property
     def complete(self) -> bool:

@@ -63,6 +63,10 @@ class SeveralQueries:
         """The titles of the current query's values."""
         return () if self._current is None else self._current.titles
 
+    def measured(self, name: str) -> object:
+        """The current query's; see `Query.measured`."""
+        return None if self._current is None else self._current.measured(name)
+
     def snapshot(self, within: float | None = None) -> object:
         """The current query's values so far; see `Query.snapshot`."""
         return None if self._current is None else self._current.snapshot(within)

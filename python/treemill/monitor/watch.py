@@ -11,13 +11,15 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from .feedback import pick
 from .progress import Progress
 from .screen import in_notebook, wants_bar
 
 if TYPE_CHECKING:
+    from hist import Hist
+
     from .notebook_bar import NotebookBar
     from .progress_bar import ProgressBar
 
@@ -50,6 +52,9 @@ class Watched(Protocol):
     @property
     def titles(self) -> Sequence[str]:
         """The values' titles, if they have no names of their own."""
+
+    def measured(self, name: str) -> object:
+        """The histogram with this name of what workers have done; None if there is none."""
 
     def snapshot(self, within: float | None = None) -> object:
         """The values so far; None if there are none, or none within so many seconds."""
@@ -133,6 +138,9 @@ class Watch:
 
     def _draw(self, values: object) -> None:
         found = pick(values, self._query.titles, self._name)
+        if found is None and self._name is not None:
+            measured = self._query.measured(self._name)
+            found = None if measured is None else (self._name, cast("Hist", measured))
         if found is not None:
             self._shown().draw(*found)
 

@@ -53,6 +53,8 @@ from .events import (
     WorkerLeaving,
     WorkerLost,
 )
+from .measures import MEASURES, Measure, Spent
+from .monitoring import PER_DECADE, SECONDS, Monitored, Monitoring
 from .nodes import host_of, node_of
 from .packetizer import Packetizer
 from .policy import Policy
@@ -62,7 +64,10 @@ from .trace import Record, Trace
 
 __all__ = [
     "CLUSTER",
+    "MEASURES",
     "NOTHING_BEYOND",
+    "PER_DECADE",
+    "SECONDS",
     "Action",
     "Beyond",
     "Collect",
@@ -87,10 +92,13 @@ __all__ = [
     "HandOn",
     "HandedOn",
     "Hint",
+    "Measure",
     "MergerJoined",
     "MergerLeaving",
     "MergerLost",
     "Missing",
+    "Monitored",
+    "Monitoring",
     "News",
     "NoMoreFiles",
     "OpenAhead",
@@ -112,6 +120,7 @@ __all__ = [
     "Reserve",
     "Sizing",
     "Span",
+    "Spent",
     "Stop",
     "Tick",
     "Timeline",

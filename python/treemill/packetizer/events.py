@@ -1,14 +1,13 @@
 """The events that a packetizer handles and the actions that it returns: plain values, which any
-transport can carry.
-
-Files, workers and mergers are numbers; a file's number is its place in the dataset. Knows no names.
-"""
+transport can carry. Files, workers and mergers are numbers; a file's number is its place in the
+dataset. Knows no names."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from .dataset_events import FilesAdded, FilesLocated, GiveBack, NoMoreFiles
+from .measures import Spent
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +67,7 @@ class FileOpened:
 
 @dataclass(frozen=True, slots=True)
 class FileFailed:
-    """Answer to OpenFile, or (`beside`) to OpenAhead: the file could not be opened. `retry`:
-    another try may help."""
+    """Answer to OpenFile, or (`beside`) to OpenAhead: it failed. `retry`: a try may help yet."""
 
     worker: int
     file: int
@@ -83,7 +81,8 @@ class PacketDone:
     """Answer to Process: the packet's entries up to `stop` are in the worker's partial, which is
     not committed yet. `stop` is less than the packet's own if the worker was told to stop. `ahead`
     is that of FileOpened, as it is now. `begun`: the number of the packet that was reserved for the
-    worker, if the worker begins that now; then this event asks for nothing."""
+    worker, if the worker begins that now; then this event asks for nothing. `spent`: what the
+    worker has measured."""
 
     worker: int
     packet: int
@@ -91,6 +90,7 @@ class PacketDone:
     seconds: float
     ahead: int = 0
     begun: int | None = None
+    spent: Spent | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +102,7 @@ class PacketFailed:
     packet: int
     error: BaseException
     retry: bool = True
+    spent: Spent | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +124,8 @@ class Discarded:
 
 @dataclass(frozen=True, slots=True)
 class MergerJoined:
-    """A merger has joined, and holds nothing. It merges partials of workers, so that the owner of
-    the result merges a few large partials instead of many small ones. No other merger has or had
-    its number. `node`: the name of its host, if workers of that host should commit to it."""
+    """A merger has joined, and holds nothing: it merges partials of workers for the result's owner.
+    No other has or had its number. `node`: its host, if workers there should commit to it."""
 
     merger: int
     node: str | None = None

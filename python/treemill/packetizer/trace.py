@@ -43,11 +43,15 @@ class Trace:
         """The number of records that were dropped."""
         self.there: dict[int, float] = {}
         """The workers that had joined before the first kept record, and when they had joined."""
+        self.sizes: dict[int, tuple[int, int]] = {}
+        """By file that workers have opened: its entries, and the pieces that packets may be."""
         self._began = began
         self._limit = limit
 
     def record(self, now: float, event: Event, actions: Sequence[Action]) -> None:
         """Adds a record: `event` happened at `now`, and `actions` answered it."""
+        if isinstance(event, FileOpened):
+            self.sizes[event.file] = event.entries, len(event.cuts) + 1
         plain = tuple(
             Finish(_words(action.error)) if isinstance(action, Finish) else action
             for action in actions

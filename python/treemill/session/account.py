@@ -9,9 +9,10 @@ import time
 from collections.abc import Sequence
 
 from ..backend.base import Pass
+from ..monitor.measured import Measured
 from ..monitor.progress import Progress
 from ..monitor.report import MissingEntries, Report
-from ..packetizer import Coverage
+from ..packetizer import Coverage, node_of
 from ..worker.workload import Span
 
 __all__ = ["Account"]
@@ -34,6 +35,7 @@ class Account:
         self._spans = spans
         self._began = time.monotonic()
         self._ended: float | None = None
+        self._nodes: dict[str, str] = {}  # by folder: files in one have one node
         self._settled: tuple[Progress, Report] | None = None
 
     @property
@@ -62,6 +64,12 @@ class Account:
         return self._report() if self._settled is None else self._settled[1]
 
     @property
+    def measured(self) -> Measured | None:
+        """What workers have done so far; None if it is not counted."""
+        counts = None if self.running is None else self.running.monitored
+        return None if counts is None else Measured(counts)
+
+    @property
     def described(self) -> tuple[Sequence[str], Sequence[Span] | None, str, str, bool]:
         """What another process needs to keep the account from now on."""
         return self._files, self._spans, self.title, self.phase, self.final_phase
@@ -72,6 +80,15 @@ class Account:
             return self._files[number], 0
         file, first, _ = self._spans[number]
         return self._files[file], first
+
+    def node(self, number: int) -> str:
+        """The node that serves the pass's file with this number."""
+        path = self.place(number)[0]
+        folder = path.rpartition("/")[0]
+        found = self._nodes.get(folder)
+        if found is None:
+            found = self._nodes[folder] = node_of(f"{folder}/file" if folder else path)
+        return found
 
     def _progress(self) -> Progress:
         running = self.running
@@ -121,6 +138,7 @@ class Account:
             entries_before=progress.entries_before if self.final_phase else 0,
             workers=0 if running is None else running.workers,
             trace=None if running is None else running.trace,
+            measured=self.measured,
         )
 
     def __repr__(self) -> str:

@@ -41,6 +41,14 @@ max_files
 checkpoint
     A folder in which what is merged is kept on disk every few seconds. If the run is cut, the same
     run with the same folder goes on from there (docs/checkpoints.md). None: nothing is kept.
+trace
+    A file in which the query's events are written when it has ended: who did which entries when,
+    how long it took and where the time went. Its ending says the form: .root (a TTree PerfStats),
+    .parquet or .json (for Perfetto). `treemill trace report` sums it up (docs/monitoring.md).
+monitor
+    What workers do is counted, and the report has it as histograms: packets, entries, latencies and
+    times by worker, workers by node; `feedback=` takes their names. True: a selector's output has
+    them too, as `output["monitor"]`. False: nothing is counted.
 cycles
     Instead of a dataset: how often to generate something.
 seed
@@ -70,7 +78,6 @@ _OF_COFFEA = {
     "fileset": "run(processor, dataset) takes both by their places",
     "treename": 'treemill.dataset(files, "Events") names the tree',
     "use_result_type": "errors are raised; submit(…) gives a handle",
-    "trace": _NEEDLESS,
     "preload": _NEEDLESS,
     "uproot_options": "leave it out: uproot reads what treemill cannot, as treemill asks it to",
     "iteritems_options": "leave it out: all branches can be touched. If a schema fails with some, "
@@ -87,6 +94,8 @@ class RunKeywords(TypedDict, total=False):
     entries: Entries
     max_files: int | None
     checkpoint: str | os.PathLike[str] | None
+    trace: str | os.PathLike[str] | None
+    monitor: bool | None
     cycles: int | None
     seed: int
     schema: Callable[..., object] | None
@@ -102,6 +111,8 @@ class RunOptions:
     entries: Entries = None
     max_files: int | None = None
     checkpoint: str | os.PathLike[str] | None = None
+    trace: str | os.PathLike[str] | None = None
+    monitor: bool | None = None
     cycles: int | None = None
     seed: int = 0
     schema: Callable[..., object] | None = None
@@ -124,6 +135,10 @@ class RunOptions:
             raise QueryError(f"cycles is a number of cycles, not {cycles!r}")
         if self.checkpoint is not None and not isinstance(self.checkpoint, str | os.PathLike):
             raise QueryError(f"checkpoint is the path of a folder, not {self.checkpoint!r}")
+        if self.trace is not None and not isinstance(self.trace, str | os.PathLike):
+            raise QueryError(f"trace is the name of a file, not {self.trace!r}")
+        if self.monitor not in (None, True, False):
+            raise QueryError(f"monitor is True, False or None, not {self.monitor!r}")
         if self.schema is not None and not callable(self.schema):
             raise QueryError(
                 f"schema is one of coffea's classes, such as BaseSchema, not {self.schema!r}"

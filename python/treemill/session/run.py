@@ -17,6 +17,7 @@ from ..backend.base import Pass, Pool, Request, Results
 from ..backend.merged import Merged
 from ..backend.saving import Keeping
 from ..errors import TreemillError, WorkerError
+from ..monitor.measured import HISTOGRAMS
 from ..monitor.progress import Progress
 from ..monitor.report import Report
 from ..packetizer import FileSize, WorkerGone
@@ -24,6 +25,8 @@ from ..worker.task import Task
 from ..worker.workload import Span
 from .account import Account
 from .keeping import Kept, with_sizes
+from .options import RunOptions
+from .recording import recording_of
 from .state import News, State
 from .whereabouts import nodes
 
@@ -52,7 +55,7 @@ class Query(ABC, Generic[Result]):
         self,
         files: Sequence[str],
         pool: Pool,
-        skip_errors: bool,
+        options: RunOptions,
         spans: Sequence[Span] | None,
         kept: Kept | None = None,
     ) -> None:
@@ -63,9 +66,11 @@ class Query(ABC, Generic[Result]):
         self.account = Account(files, spans)
         self.account.id = self.id
         self._pool = pool
-        self._skip_errors = skip_errors
+        self._skip_errors = options.skip_errors
         self._spans = spans
         self._kept = kept
+        self._recording = recording_of(options, pool)
+        self._monitor = options.monitor
         self._lock = threading.Lock()
         self._state = State.RUNNING
         self._reason: str | None = None
@@ -96,7 +101,7 @@ class Query(ABC, Generic[Result]):
     # Queries that outlive this process.
 
     _left: ClassVar[frozenset[str]] = frozenset(
-        ("account", "_pool", "_lock", "_listeners", "_happened", "_pass", "_merged")
+        ("account", "_pool", "_lock", "_recording", "_listeners", "_happened", "_pass", "_merged")
     )
     """What another process that goes on with the query does not get."""
 
@@ -112,6 +117,7 @@ class Query(ABC, Generic[Result]):
         self.account.phase, self.account.final_phase = phase, final
         self._lock = threading.Lock()
         self._happened, self._listeners, self._pass, self._merged = [], [], None, Merged()
+        self._recording = None
 
     def resume(self, pool: Pool, task: Task, attach: Callable[[Request], Pass]) -> None:
         """Goes on with a query that another process has started, at the pass that workers have."""
@@ -146,6 +152,11 @@ class Query(ABC, Generic[Result]):
             return None
         raw = self._merged.results(within)
         return None if raw is None else self._results(raw)
+
+    def measured(self, name: str) -> object:
+        """The histogram with this name of what workers have done; None if there is none."""
+        found = self.account.measured if name in HISTOGRAMS else None
+        return None if found is None else found.histogram(name)
 
     def abort(self, reason: str = "aborted by the user") -> None:
         """Ends the query at once: work that is not committed is lost, and `result` raises an error.
@@ -224,7 +235,10 @@ class Query(ABC, Generic[Result]):
         self, task: Task, sizes: Sequence[FileSize | None], keeping: Keeping | None = None
     ) -> None:
         try:
-            running = self._pool.prepare(self._request(task, sizes, keeping))
+            request = self._request(task, sizes, keeping)
+            if self._recording is not None:
+                self._recording.begin(self.account.phase, request)
+            running = self._pool.prepare(request)
         except BaseException:
             if keeping is not None:
                 keeping.checkpoint.close()
@@ -244,6 +258,8 @@ class Query(ABC, Generic[Result]):
             keeping=keeping,
             name=self.id,
             title=self.title,
+            served=None if self._monitor is False else self.account.node,
+            trace=0 if self._recording is None else self._recording.records,
             query=self,
             nodes=nodes(files),
         )
@@ -263,6 +279,8 @@ class Query(ABC, Generic[Result]):
 
     def _pass_ended(self, ended: Pass) -> None:
         """Called on any thread after the last commit of a pass."""
+        if self._recording is not None:
+            self._recording.end(ended)
         try:
             error = self._explained(ended.error, ended)
             if error is None and self._state is State.RUNNING and self._next(ended):
@@ -272,6 +290,8 @@ class Query(ABC, Generic[Result]):
             error = problem
         self._error = error
         self.account.end()
+        if self._recording is not None:
+            self._recording.write(self.account)
         if error is not None or self._skip_errors:
             self.account.settle()  # errors hold what workers had in memory
         with self._lock:

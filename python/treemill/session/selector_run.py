@@ -53,7 +53,7 @@ class SelectorQuery(Query[object]):
         """`node`: a place in the dataset's query; the selector sees the entries that arrive there.
         `chain` None: there is no dataset, but a number of cycles."""
         files = ("cycles",) if chain is None else chain.files
-        super().__init__(files, pool, options.skip_errors, options.spans(chain), kept)
+        super().__init__(files, pool, options, options.spans(chain), kept)
         if kept is not None:
             refuse_end_worker(selector)
         self.title = self.account.title = selector.title
@@ -146,6 +146,9 @@ class SelectorQuery(Query[object]):
         assert isinstance(output, dict)
         if self._bookings is not None:
             output |= self._bookings.values(booked)
+        measured = self.account.measured if self._monitor else None
+        if measured is not None:
+            output = {**output, "monitor": measured.histograms}
         return output
 
     def _finish(self, raw: list[object] | None) -> object:

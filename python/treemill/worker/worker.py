@@ -5,7 +5,6 @@ Knows no other worker, no session and no transport.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic
 
@@ -30,6 +29,7 @@ from ..packetizer import (
     Process,
 )
 from .beside import Beside
+from .meter import Meter
 from .workload import P, Workload
 
 if TYPE_CHECKING:
@@ -52,19 +52,27 @@ class Worker(Generic[P]):
         commit: Callable[[P], None],
         tell: Callable[[Event], None],
     ) -> None:
-        """`commit` hands over a partial to be merged, and the event `Committed` with it. `tell`
-        sends an event that answers a hint, on any thread; it must raise nothing."""
+        """`control`: of all workers that the process has for the pass. `commit` hands over a
+        partial to be merged, and the event `Committed` with it. `tell` sends an event that answers
+        a hint, on any thread; it must raise nothing."""
         self.number = number
         self._workload = workload
-        self._control = control
+        self._control = control.part()
+        self._meter = Meter(self._control)
         self._commit = commit
         self._tell = tell
-        self._beside = Beside(workload, control)
+        self._beside = Beside(workload, self._control)
         self._partial: P | None = None
 
     def perform(self, order: Order) -> Event | None:
         """Carries out the order and gives the answering event. None if the answer was sent along
         with a partial. Errors of the data or the query become events, not exceptions."""
+        try:
+            return self._perform(order)
+        finally:
+            self._meter.answered()
+
+    def _perform(self, order: Order) -> Event | None:
         if isinstance(order, Process):
             return self._process(order.packet)
         if isinstance(order, OpenFile):
@@ -93,10 +101,11 @@ class Worker(Generic[P]):
             raise TypeError(f"not a hint for a worker: {hint!r}")
 
     def _process(self, packet: Packet) -> Event:
-        began = time.perf_counter()
+        self._meter.begin()
         self._beside.begin(packet)
         try:
             bound = self._workload.bound(packet.file)
+            self._meter.opened()
             if self._partial is None:
                 self._partial = bound.partial()
             stop = bound.run(packet.start, packet.stop, self._partial, self._control)
@@ -106,11 +115,11 @@ class Worker(Generic[P]):
             retry = not isinstance(error, _FINAL)
             if isinstance(error, MemoryError):
                 error = self.out_of_memory(packet)
-            return PacketFailed(self.number, packet.number, error, retry)
-        seconds = time.perf_counter() - began
+            return PacketFailed(self.number, packet.number, error, retry, self._meter.end()[1])
+        seconds, spent = self._meter.end()
         stop = packet.stop if stop is None else stop
         ahead = self._workload.ahead(packet.file)
-        return PacketDone(self.number, packet.number, stop, seconds, ahead)
+        return PacketDone(self.number, packet.number, stop, seconds, ahead, spent=spent)
 
     def leave(self) -> None:
         """Drops what was not committed. The pass is over."""

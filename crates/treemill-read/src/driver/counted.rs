@@ -3,6 +3,7 @@
 
 use super::Cursor;
 use crate::context::Context;
+use crate::counters::Stage;
 use crate::decode::Items;
 use crate::{ReadError, TreeFile};
 use arrow_array::ArrayRef;
@@ -66,9 +67,9 @@ impl Cursor {
             };
             let _span = trace_span!("decode", branch = branch.name).entered();
             let data = loaded.data(&self.window, branch);
-            items
-                .append(data, from..to)
-                .map_err(|e| loaded.wrong(&e, name, branch))?;
+            let counters = context.counters;
+            let decoded = counters.timed(Stage::Decode, || items.append(data, from..to));
+            decoded.map_err(|e| loaded.wrong(&e, name, branch))?;
             at = stop;
         }
         let Some(offsets) = context.counts.offsets(slot, range, !context.again) else {

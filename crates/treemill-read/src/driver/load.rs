@@ -5,6 +5,7 @@ use super::{Cursor, Loaded, Payload};
 use crate::cache::{self, Basket, Lookup};
 use crate::checks::agreed;
 use crate::context::Context;
+use crate::counters::Stage;
 use crate::memory::shelf;
 use crate::plan;
 use crate::{ErrorKind, ReadError, TreeFile};
@@ -172,11 +173,12 @@ impl Cursor {
             length
         } else {
             let _span = trace_span!("decompress", bytes = wanted).entered();
-            context
-                .decompressor
-                .unpack_front(packed, length, wanted, &mut bytes)
-                .map_err(|e| ReadError::format(&e, name, Some(packed_at)))?
-                .len()
+            let decompressor = &mut *context.decompressor;
+            let unpacked = counters.timed(Stage::Decompress, || {
+                let filled = decompressor.unpack_front(packed, length, wanted, &mut bytes);
+                filled.map(<[u8]>::len)
+            });
+            unpacked.map_err(|e| ReadError::format(&e, name, Some(packed_at)))?
         };
         context.counters.add_bytes_decompressed(filled as u64);
         let unpacked = Basket::new(header.clone(), bytes, filled);

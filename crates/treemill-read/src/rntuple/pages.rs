@@ -10,6 +10,7 @@ use super::plan::{self, Part};
 use crate::ReadError;
 use crate::cache::Page;
 use crate::context::Context;
+use crate::counters::Stage;
 use crate::faults::unsupported;
 use crate::limits::{GAP_ROWS, RESERVED_VALUES};
 use crate::memory::Spares;
@@ -150,6 +151,7 @@ impl Cursor {
             let Some(cluster) = ntuple.clusters.get(index) else {
                 continue;
             };
+            let counters = context.counters;
             let mut elements = InCluster {
                 context,
                 cluster,
@@ -157,8 +159,10 @@ impl Cursor {
                 columns: &mut self.columns,
             };
             let _span = trace_span!("decode", field = self.name).entered();
-            append(&mut column, &self.shape, entries, &mut elements)
-                .map_err(|e| e.within(&self.name, cluster.entries.clone(), None))?;
+            let decoded = counters.timed(Stage::Decode, || {
+                append(&mut column, &self.shape, entries, &mut elements)
+            });
+            decoded.map_err(|e| e.within(&self.name, cluster.entries.clone(), None))?;
         }
         let file = context.file.source().name();
         let array = column.finish(&self.shape, &mut self.spares);

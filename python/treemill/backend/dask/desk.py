@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...errors import QueryError
-from ...packetizer import Coverage
+from ...packetizer import Coverage, Monitored
 from .admission import Admitted, room
 from .demand import demand
 from .lead import Lead
@@ -192,6 +192,10 @@ class Desk:
     def coverage(self, name: str) -> Coverage:
         """Which entries of a pass are merged, and which are given up."""
         return self.lead(name).coverage()
+
+    def monitored(self, name: str) -> Monitored | None:
+        """What the workers of a pass have done so far, if it is counted."""
+        return self.lead(name).monitored()
 
     def parts(self, name: str) -> tuple[Part, ...]:
         """The partials that mergers of a pass hold now."""

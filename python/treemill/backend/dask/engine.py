@@ -208,6 +208,7 @@ _ASKED = {
     "missing",
     "begin",
     "coverage",
+    "monitored",
     "parts",
     "sizes",
     "locate",

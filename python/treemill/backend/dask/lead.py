@@ -32,7 +32,6 @@ from ...packetizer import (
     WorkerJoined,
     WorkerLost,
 )
-from ..coordinator import Coordinator
 from ..merged import ranges_of
 from ..pulse import Pulse
 from .messages import (
@@ -53,7 +52,7 @@ from .messages import (
 )
 from .participant import Participant
 from .places import Places
-from .rules import packetizer_of
+from .rules import led_by
 
 __all__ = ["Lead"]
 
@@ -69,10 +68,9 @@ class Lead:
         self.name = name
         self.request = request
         self._clock = clock
-        packetizer = packetizer_of(request)
-        self._before = packetizer.committed_entries
-        self._packetizer = packetizer
-        self._coordinator = Coordinator(packetizer, request.workers, clock, request.trace)
+        self._packetizer, self._coordinator = led_by(request, clock)
+        self._before = self._packetizer.committed_entries
+        self.monitored = self._coordinator.monitored
         self._processes: dict[str, Participant] = {}
         self._of: dict[int, Participant] = {}  # by worker
         self._mergers: dict[int, Participant] = {}
@@ -384,6 +382,7 @@ class Lead:
             self._coordinator.committed_entries,
             self._coordinator.trace,
             self.sizes(),
+            self.monitored(),
         )
         self.change += 1
         for address in self._processes:

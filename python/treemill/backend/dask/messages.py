@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...packetizer import Coverage, Event, FileSize, Halt, Hint, Order, Sizing, Trace
+from ...packetizer import Coverage, Event, FileSize, Halt, Hint, Monitored, Order, Sizing, Trace
 from ..merged import Ranges
 from ..pulse import Pulse
 from .admission import UNLIMITED, Limits
@@ -79,6 +79,8 @@ class PassRequest:
     keep: float
     """Seconds for which a result waits for a client."""
     trace: int
+    served: Sequence[str] | None = None
+    """The node that serves each file; None: what workers do is not counted."""
     recipe: str | None = None
     """The digest of what a client needs to make the user's result, if it can be sent."""
     done: Ranges = field(default_factory=dict)
@@ -212,6 +214,8 @@ class Ended:
     trace: Trace | None
     sizes: Mapping[int, int]
     """The entries of the files that were opened."""
+    monitored: Monitored | None = None
+    """What workers have done, if it was counted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,19 @@
-"""The packetizer of a pass on a cluster: its rules, and what it begins with."""
+"""What leads a pass on a cluster: the packetizer, with its rules and what it begins with, and the
+coordinator. Pure but for the clock that it is given."""
 
 from __future__ import annotations
 
-from ...packetizer import Packetizer, Policy
+from collections.abc import Callable
+
+from ...packetizer import Monitoring, Packetizer, Policy
+from ..coordinator import Coordinator
 from .messages import PassRequest
 
-__all__ = ["packetizer_of"]
+__all__ = ["led_by"]
 
 
-def packetizer_of(request: PassRequest) -> Packetizer:
-    """Makes it."""
+def led_by(request: PassRequest, clock: Callable[[], float]) -> tuple[Packetizer, Coordinator]:
+    """Makes both."""
     policy = Policy(
         skip_errors=request.skip_errors,
         commit_seconds=request.commit_seconds,
@@ -20,6 +24,14 @@ def packetizer_of(request: PassRequest) -> Packetizer:
         speculate=True,
         reserve=True,
     )
-    return Packetizer(
+    packetizer = Packetizer(
         request.files, policy, nodes=request.nodes, sizing=request.sizing, done=request.done
+    )
+    served = request.served
+    return packetizer, Coordinator(
+        packetizer,
+        request.workers,
+        clock,
+        request.trace,
+        monitoring=None if served is None else Monitoring(served.__getitem__),
     )

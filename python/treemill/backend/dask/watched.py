@@ -14,7 +14,7 @@ from typing import ClassVar, Protocol
 
 from ...errors import QueryError, UnsupportedError, WorkerError
 from ...io_report import IOReport
-from ...packetizer import Coverage, Sizing, Trace
+from ...packetizer import Coverage, Monitored, Sizing, Trace
 from ...worker.task import Task
 from ..base import Pass, Request, worker_error
 from ..merged import Merged, Ranges
@@ -131,6 +131,14 @@ class DaskPass(Pass):
         return None if self._ended is None else self._ended.trace
 
     @property
+    def monitored(self) -> Monitored | None:
+        """See Pass."""
+        if self._ended is not None or self._request.served is None:
+            return None if self._ended is None else self._ended.monitored
+        found: Monitored | None = self._line.ask("monitored", self.name)
+        return found
+
+    @property
     def began(self) -> float:
         """See Pass."""
         return self._began
@@ -174,6 +182,7 @@ class DaskPass(Pass):
         sizing = pool.sizing
         if task.least_seconds:
             sizing = replace(sizing, least=task.least_seconds)
+        served = self._request.served
         request = PassRequest(
             name=self._request.name,
             title=self._request.title,
@@ -190,7 +199,8 @@ class DaskPass(Pass):
             patience=pool.patience,
             wait=pool.wait,
             keep=pool.keep,
-            trace=pool.trace,
+            served=None if served is None else [served(at) for at in range(len(self._files))],
+            trace=max(pool.trace, self._request.trace),
             recipe=self._recipe(blobs),
             done=self._before.covers or {},
             before=self._before.put(blobs),

@@ -30,6 +30,7 @@ class FederatedPool(Pool):
 
     kind = "workers of several sites"
     remembers = False
+    traces = False
     sizing = Sizing()
     """Of no effect: sites size their packets themselves."""
 

@@ -4,6 +4,7 @@ use super::{InCluster, Loaded, PageData};
 use crate::ReadError;
 use crate::cache::{self, Elements, Lookup, PageKind};
 use crate::context::Context;
+use crate::counters::Stage;
 use crate::memory::shelf;
 use tracing::trace_span;
 use treemill_format::compress::Decompressor;
@@ -87,14 +88,20 @@ impl InCluster<'_, '_> {
         let (decompressor, counters) = (&mut *self.context.decompressor, self.context.counters);
         counters.add_bytes_decompressed(length as u64);
         if let Some(key) = key {
-            let elements = own(decompressor, packed, kind, &mut loaded.bytes).map_err(wrong)?;
+            let elements = counters.timed(Stage::Decompress, || {
+                own(decompressor, packed, kind, &mut loaded.bytes)
+            });
+            let elements = elements.map_err(wrong)?;
             let kept = cache::Page {
                 kind: *kind,
                 elements,
             };
             return Ok(PageData::Cached(key.remember(kept, counters)));
         }
-        let elements = unpack(decompressor, packed, kind, &mut loaded.bytes).map_err(wrong)?;
+        let elements = counters.timed(Stage::Decompress, || {
+            unpack(decompressor, packed, kind, &mut loaded.bytes)
+        });
+        let elements = elements.map_err(wrong)?;
         if kind.encoding.is_index() {
             if loaded.ends.capacity() == 0 {
                 loaded.ends = shelf::ENDS.take();

@@ -1,0 +1,133 @@
+"""What workers do, as histograms and as Prometheus text, from the counts of a query. Knows their
+names, units and words; counts nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..packetizer import MEASURES, PER_DECADE, SECONDS, Monitored
+
+if TYPE_CHECKING:
+    from hist import Hist
+
+__all__ = ["HISTOGRAMS", "Measured"]
+
+
+class _Kind(NamedTuple):
+    title: str
+    make: Callable[[Monitored, str, str], Hist]
+    measure: str
+
+
+class Measured:
+    """The measures of a query, while it runs or at its end."""
+
+    def __init__(self, counts: Monitored) -> None:
+        self.counts = counts
+
+    def histogram(self, name: str) -> Hist:
+        """One of HISTOGRAMS. Raises KeyError for another name."""
+        kind = HISTOGRAMS[name]
+        return kind.make(self.counts, kind.title, kind.measure)
+
+    @property
+    def histograms(self) -> dict[str, Hist]:
+        """All of HISTOGRAMS by name."""
+        return {name: self.histogram(name) for name in HISTOGRAMS}
+
+    def prometheus(self, query: str = "") -> str:
+        """The sums over packets by worker, in Prometheus' text format. `query`: its label."""
+        return "\n".join(_prometheus(self.counts, query)) + "\n"
+
+    def __repr__(self) -> str:
+        packets = sum(each.sums.get("packets", 0) for each in self.counts.workers.values())
+        return f"<measures of {packets:,.0f} packets of {len(self.counts.workers):,} workers>"
+
+
+def _workers(counts: Monitored) -> list[str]:
+    return [
+        f"{each.host}/{number}" if each.host else str(number)
+        for number, each in sorted(counts.workers.items())
+    ]
+
+
+def _sums(counts: Monitored, title: str, measure: str) -> Hist:
+    from hist import Hist, axis
+
+    made: Hist = Hist(
+        axis.StrCategory(_workers(counts), name="worker", growth=True, overflow=False),
+        label=title,
+    )
+    made.view()[:] = [each.sums.get(measure, 0) for _, each in sorted(counts.workers.items())]
+    return made
+
+
+def _spread(counts: Monitored, title: str, measure: str) -> Hist:
+    from hist import Hist, axis
+
+    low, high = SECONDS
+    bins = (high - low) * PER_DECADE
+    times = axis.Regular(
+        bins, 10.0**low, 10.0**high, transform=axis.transform.log, name=measure, label="s"
+    )
+    labels = axis.StrCategory(_workers(counts), name="worker", growth=True, overflow=False)
+    made: Hist = Hist(labels, times, label=title)
+    view = made.view(flow=True)
+    for place, (_, each) in enumerate(sorted(counts.workers.items())):
+        for at, number in each.spread.get(measure, {}).items():
+            view[place, at + 1] = number
+    return made
+
+
+def _nodes(counts: Monitored, title: str, measure: str) -> Hist:
+    from hist import Hist, axis
+
+    names = sorted(counts.nodes)
+    bins = max((len(each) for each in counts.nodes.values()), default=1)
+    used = min(int(counts.seconds / counts.width) + 1, bins)
+    made: Hist = Hist(
+        axis.StrCategory(names, name="node", growth=True, overflow=False),
+        axis.Regular(used, 0.0, used * counts.width, name="time", label="s"),
+        label=title,
+    )
+    view = made.view()
+    for place, name in enumerate(names):
+        view[place, :] = [each / counts.width for each in counts.nodes[name][:used]]
+    return made
+
+
+def _of(measure: str, make: Callable[[Monitored, str, str], Hist] = _sums) -> _Kind:
+    unit, words = MEASURES[measure]
+    return _Kind(f"{words} by worker" + (f" ({unit})" if unit else ""), make, measure)
+
+
+HISTOGRAMS = {
+    "packets_per_worker": _of("packets"),
+    "entries_per_worker": _of("entries"),
+    "workers_per_node": _Kind("workers at the files of each node, against time", _nodes, "workers"),
+    "latency_per_worker": _of("latency", _spread),
+    "seconds_per_worker": _of("seconds", _spread),
+    "cpu_per_worker": _of("cpu", _spread),
+    "bytes_read_per_worker": _of("bytes_read"),
+    "reads_per_worker": _of("reads"),
+    "decompressing_per_worker": _of("decompressing"),
+    "waited_per_worker": _of("waited"),
+}
+"""By name: `<measure>_per_worker`, of the one table of measures, and `workers_per_node`."""
+
+
+def _prometheus(counts: Monitored, query: str) -> Iterator[str]:
+    about = f'query="{_escaped(query)}",' if query else ""
+    for name, measure in MEASURES.items():
+        unit = "_seconds" if measure.unit == "s" and name != "seconds" else ""
+        full = f"treemill_{name}{unit}_total"
+        yield f"# HELP {full} {measure.words}"
+        yield f"# TYPE {full} counter"
+        for number, each in sorted(counts.workers.items()):
+            labels = f'{about}worker="{number}",host="{_escaped(each.host)}"'
+            yield f"{full}{{{labels}}} {each.sums.get(name, 0):.17g}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

@@ -1,0 +1,69 @@
+"""What a worker measures of each packet, and the one table of the names of such measures, which
+traces, histograms and Prometheus use. Plain data."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["MEASURES", "Measure", "Spent"]
+
+
+class Spent(NamedTuple):
+    """What one packet took of its worker. The counters of reading are those since the worker's
+    packet before, so that what was asked for ahead counts, too, and nothing counts twice."""
+
+    latency: float
+    """Seconds from the worker's last answer until it got the packet."""
+    opening: float
+    """Seconds until the file was open and the query was bound to it."""
+    cpu: float
+    """Seconds of CPU of the worker's own thread."""
+    bytes_read: int = 0
+    """Bytes that sources were asked for."""
+    reads: int = 0
+    """Reads of sources; each may have many ranges."""
+    requests: int = 0
+    """Ranges that servers were asked for."""
+    bytes_decompressed: int = 0
+    """Bytes of baskets and pages after their decompression."""
+    bytes_from_cache: int = 0
+    """Bytes that earlier queries have decompressed."""
+    waits: int = 0
+    """Times that the worker waited for bytes of a server."""
+    waited: float = 0.0
+    """Seconds for which it did."""
+    reading: float = 0.0
+    """Seconds in reads of near sources."""
+    decompressing: float = 0.0
+    """Seconds of decompression."""
+    decoding: float = 0.0
+    """Seconds from the bytes of baskets and pages to columns."""
+
+
+class Measure(NamedTuple):
+    """A quantity that is measured."""
+
+    unit: str
+    """"s", "bytes" or ""."""
+    words: str
+
+
+MEASURES = {
+    "packets": Measure("", "packets that were done"),
+    "entries": Measure("", "entries of these packets"),
+    "seconds": Measure("s", "time that a packet took its worker"),
+    "latency": Measure("s", "time from a worker's last answer until it got a packet"),
+    "opening": Measure("s", "time until the file was open and the query was bound to it"),
+    "cpu": Measure("s", "CPU time of the worker's own thread"),
+    "bytes_read": Measure("bytes", "bytes that sources were asked for"),
+    "reads": Measure("", "reads of sources; each may have many ranges"),
+    "requests": Measure("", "ranges that servers were asked for"),
+    "bytes_decompressed": Measure("bytes", "bytes after decompression"),
+    "bytes_from_cache": Measure("bytes", "bytes that earlier queries have decompressed"),
+    "waits": Measure("", "times that a worker waited for bytes of a server"),
+    "waited": Measure("s", "time for which it did"),
+    "reading": Measure("s", "time in reads of near sources"),
+    "decompressing": Measure("s", "time of decompression"),
+    "decoding": Measure("s", "time from the bytes of baskets and pages to columns"),
+}
+"""By name. The fields of `Spent` are among them."""

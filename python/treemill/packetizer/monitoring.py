@@ -1,0 +1,153 @@
+"""Counts what workers do while a query runs, for histograms: packets, entries, times by worker, and
+the workers that read from each node against time. Follows the records of a trace without keeping
+them, so that its size depends on the number of workers and nodes alone. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from math import log10
+
+from .events import (
+    Action,
+    Event,
+    Packet,
+    PacketDone,
+    PacketFailed,
+    Process,
+    Reserve,
+    WorkerJoined,
+    WorkerLost,
+)
+
+__all__ = ["PER_DECADE", "SECONDS", "Monitored", "Monitoring", "OfWorker", "bin_of"]
+
+SECONDS = (-5, 3)
+"""Times are binned from 10^-5 s to 10^3 s."""
+PER_DECADE = 10
+_LAST = (SECONDS[1] - SECONDS[0]) * PER_DECADE
+_SPREAD = ("latency", "seconds", "cpu")
+"""The measures that are binned for each packet."""
+_BINS = 120
+"""Of time, at most; when they are full, pairs of them are joined."""
+_WIDTH = 0.05
+"""Seconds of the first ones."""
+
+
+def bin_of(seconds: float) -> int:
+    """The bin of a time; -1 below the first one, and the number of bins above the last one."""
+    if seconds <= 0.0:
+        return -1
+    at = int((log10(seconds) - SECONDS[0]) * PER_DECADE // 1)
+    return min(max(at, -1), _LAST)
+
+
+@dataclass(slots=True)
+class OfWorker:
+    """What one worker has done."""
+
+    host: str = ""
+    sums: dict[str, float] = field(default_factory=dict)
+    """By measure: the sum over the worker's packets."""
+    spread: dict[str, dict[int, int]] = field(default_factory=dict)
+    """By measure: how many packets are in each bin; see `bin_of`."""
+
+
+@dataclass(slots=True)
+class Monitored:
+    """What was counted so far. Plain data."""
+
+    seconds: float
+    """Since the pass began."""
+    workers: dict[int, OfWorker]
+    width: float
+    """Seconds of a bin of time."""
+    nodes: dict[str, list[float]]
+    """By node: seconds of workers at its packets, by bin of time."""
+
+
+class Monitoring:
+    """Counts one pass."""
+
+    def __init__(self, node: Callable[[int], str]) -> None:
+        """`node`: that serves the file with this number."""
+        self._node = node
+        self._workers: dict[int, OfWorker] = {}
+        self._at: dict[int, tuple[str, float]] = {}  # by worker: the node of its packet, since when
+        self._reserved: dict[int, Packet] = {}  # by worker
+        self._starts: dict[int, int] = {}  # by worker: the first entry of its packet
+        self._width = _WIDTH
+        self._nodes: dict[str, list[float]] = {}
+
+    def follow(self, now: float, event: Event, actions: Iterable[Action]) -> None:
+        """Takes the next record. `now`: seconds since the pass began."""
+        if isinstance(event, PacketDone):
+            self._done(now, event)
+        elif isinstance(event, PacketFailed | WorkerLost):
+            self._leave(now, event.worker)
+        elif isinstance(event, WorkerJoined):
+            self._workers[event.worker] = OfWorker(event.node or "")
+        for action in actions:
+            if isinstance(action, Process):
+                self._begin(now, action.worker, action.packet)
+            elif isinstance(action, Reserve):
+                self._reserved[action.worker] = action.packet
+
+    def _begin(self, now: float, worker: int, packet: Packet) -> None:
+        self._at[worker] = self._node(packet.file), now
+        self._starts[worker] = packet.start
+
+    def _done(self, now: float, event: PacketDone) -> None:
+        start = self._starts.pop(event.worker, None)
+        self._leave(now, event.worker)
+        if event.begun is not None and event.worker in self._reserved:
+            self._begin(now, event.worker, self._reserved.pop(event.worker))
+        worker = self._workers.get(event.worker)
+        if start is None or worker is None:
+            return  # it was given up
+        told: dict[str, float] = {} if event.spent is None else event.spent._asdict()
+        told |= {"packets": 1, "entries": event.stop - start, "seconds": event.seconds}
+        sums = worker.sums
+        for name, value in told.items():
+            sums[name] = sums.get(name, 0) + value
+        for name in _SPREAD:
+            if name in told:
+                bins, at = worker.spread.setdefault(name, {}), bin_of(told[name])
+                bins[at] = bins.get(at, 0) + 1
+
+    def _leave(self, now: float, worker: int) -> None:
+        at = self._at.pop(worker, None)
+        if at is not None:
+            node, since = at
+            while now >= self._width * _BINS:
+                self._join()
+            _spread(self._nodes.setdefault(node, [0.0] * _BINS), self._width, since, now)
+
+    def _join(self) -> None:
+        """Joins pairs of bins of time."""
+        self._width *= 2
+        for node, bins in self._nodes.items():
+            joined = [bins[i] + bins[i + 1] for i in range(0, _BINS, 2)]
+            self._nodes[node] = joined + [0.0] * (_BINS // 2)
+
+    def now(self, now: float) -> Monitored:
+        """What was counted so far, with the packets that workers have now."""
+        while now >= self._width * _BINS:
+            self._join()
+        nodes = {node: list(bins) for node, bins in self._nodes.items()}
+        for node, since in self._at.values():
+            _spread(nodes.setdefault(node, [0.0] * _BINS), self._width, since, now)
+        workers = {
+            number: OfWorker(
+                each.host, dict(each.sums), {name: dict(b) for name, b in each.spread.items()}
+            )
+            for number, each in self._workers.items()
+        }
+        return Monitored(now, workers, self._width, nodes)
+
+
+def _spread(bins: list[float], width: float, start: float, stop: float) -> None:
+    """Adds the time from `start` to `stop` to the bins that it is in."""
+    for at in range(int(start / width), min(int(stop / width), len(bins) - 1) + 1):
+        bins[at] += max(min(stop, (at + 1) * width) - max(start, at * width), 0.0)

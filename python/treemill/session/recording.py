@@ -1,0 +1,125 @@
+"""The recording of a query for its trace's file: what is kept of each pass, and what is written
+when the query has ended. Knows passes and accounts; knows no worker."""
+
+from __future__ import annotations
+
+import platform
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import version
+
+from ..backend.base import Pass, Pool, Request
+from ..errors import UnsupportedError
+from ..packetizer import FileSize as KnownSize
+from ..packetizer import Trace
+from ..trace.file import check, write
+from ..trace.recorded import About, FileSize, Recorded
+from ..trace.rows import Place, Row, rows
+from .account import Account
+from .options import RunOptions
+
+__all__ = ["Recording", "recording_of"]
+
+RECORDS = 200_000
+"""Records that a pass keeps for its file: about 100 MB of memory."""
+
+
+def recording_of(options: RunOptions, pool: Pool) -> Recording | None:
+    """The recording that a run is asked for. Raises what is wrong with the file's name."""
+    if options.trace is None:
+        return None
+    if not pool.traces:
+        raise UnsupportedError("trace= is for sessions of one site: run on each site with it")
+    return Recording(check(options.trace), pool)
+
+
+@dataclass
+class _Pass:
+    phase: str
+    sizes: Sequence[KnownSize | None]
+    workers: int
+    sizing: dict[str, float]
+    commit_seconds: float
+    began: float = 0.0
+    trace: Trace | None = None
+
+
+class Recording:
+    """The passes of one query."""
+
+    records = RECORDS
+
+    def __init__(self, path: str, pool: Pool) -> None:
+        self._path = path
+        self._pool = pool
+        self._passes: list[_Pass] = []
+
+    def begin(self, phase: str, request: Request) -> None:
+        """A pass is about to begin."""
+        task = request.task
+        least = task.least_seconds
+        sizing = replace(self._pool.sizing, least=least) if least else self._pool.sizing
+        self._passes.append(
+            _Pass(phase, request.files, request.workers, asdict(sizing), task.commit_seconds)
+        )
+
+    def end(self, ended: Pass) -> None:
+        """The pass has ended."""
+        self._passes[-1].began = ended.began
+        self._passes[-1].trace = ended.trace
+
+    def write(self, account: Account) -> None:
+        """Writes the file. The query has ended; if writing fails its result is not lost, and a
+        warning says so."""
+        try:
+            write(self._path, self._recorded(account))
+        except Exception as error:
+            words = f"the trace was not written to {self._path}: {type(error).__name__}: {error}"
+            warnings.warn(words, RuntimeWarning, stacklevel=2)
+
+    def _recorded(self, account: Account) -> Recorded:
+        found: list[Row] = []
+        dropped = 0
+        done = [each for each in self._passes if each.trace is not None]
+        for each in done:
+            assert each.trace is not None
+            dropped += each.trace.dropped
+            found += rows(
+                each.trace.records,
+                account.place,
+                phase=each.phase,
+                offset=each.began - done[0].began,
+                there=each.trace.there,
+            )
+        last = self._passes[-1]
+        report = account.report
+        about = About(
+            version=version("treemill"),
+            query=account.title,
+            workers=last.workers,
+            kind=self._pool.kind,
+            machine=platform.node(),
+            seconds=report.seconds,
+            entries=report.entries - report.entries_before,
+            bytes_read=report.bytes_read,
+            dropped=dropped,
+            phases=tuple(each.phase for each in done),
+            files=tuple(_sizes(last, account.place)),
+            known=all(size is not None for size in last.sizes),
+            sizing=last.sizing,
+            commit_seconds=last.commit_seconds,
+        )
+        return Recorded(found, about)
+
+
+def _sizes(of: _Pass, place: Place) -> list[FileSize]:
+    opened = {} if of.trace is None else of.trace.sizes
+    found = []
+    for number, known in enumerate(of.sizes):
+        size = opened.get(number)
+        if size is None and known is not None:
+            size = known.entries, len(known.cuts) + 1
+        if size is not None:
+            found.append(FileSize(*place(number), *size))
+    return found

@@ -1,0 +1,82 @@
+"""Writes a trace as the JSON that Perfetto (ui.perfetto.dev) and Chrome (chrome://tracing) show: a
+process for each host, a thread for each worker. Reads it again, from the arguments of its events.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any
+
+from .recorded import About, Recorded, of_columns
+from .rows import Row
+
+__all__ = ["read", "write"]
+
+_CATEGORY = "treemill"
+_NONE = Row(0.0, "")
+_MASTER = 0
+"""The thread of what is no worker's."""
+_NAMED = ("packet", "packet failed", "file opened", "file failed")
+"""Events that are shown with their file's name."""
+
+
+def write(path: str, recorded: Recorded) -> None:
+    """Writes the file, an event a line."""
+    with open(path, "w", encoding="utf-8") as file:
+        file.write('{"displayTimeUnit": "ms",\n"otherData": ')
+        json.dump({"treemill": recorded.about.to_json()}, file)
+        file.write(',\n"traceEvents": [')
+        for number, event in enumerate(_events(recorded)):
+            file.write(",\n" if number else "\n")
+            json.dump(event, file)
+        file.write("\n]}\n")
+
+
+def _events(recorded: Recorded) -> Iterator[dict[str, Any]]:
+    hosts: dict[str, int] = {}
+    threads: set[tuple[int, int]] = set()
+    for row in recorded.rows:
+        host = row.host or "workers"
+        if host not in hosts:
+            hosts[host] = len(hosts) + 1
+            yield _name("process_name", hosts[host], _MASTER, host)
+        process, thread = hosts[host], row.worker + 1
+        if (process, thread) not in threads:
+            threads.add((process, thread))
+            name = f"worker {row.worker}" if row.worker >= 0 else "master"
+            yield _name("thread_name", process, thread, name)
+        yield _event(row, process, thread)
+
+
+def _name(what: str, process: int, thread: int, name: str) -> dict[str, Any]:
+    return {"ph": "M", "name": what, "pid": process, "tid": thread, "args": {"name": name}}
+
+
+def _event(row: Row, process: int, thread: int) -> dict[str, Any]:
+    values = zip(Row._fields, row, _NONE, strict=True)
+    told = {name: value for name, value, none in values if value != none}
+    name = row.event
+    if row.event in _NAMED:
+        name = f"{row.event} {PurePosixPath(row.file).name}"
+    event = {"name": name, "cat": _CATEGORY, "pid": process, "tid": thread, "args": told}
+    if row.seconds > 0:
+        began = max(row.time - row.seconds, 0.0)
+        return event | {"ph": "X", "ts": began * 1e6, "dur": row.seconds * 1e6}
+    return event | {"ph": "i", "ts": row.time * 1e6, "s": "t"}
+
+
+def read(path: str) -> Recorded:
+    """Reads a file that `write` has written. Raises ValueError for another one."""
+    with open(path, encoding="utf-8") as file:
+        told = json.load(file)
+    if not isinstance(told, dict) or "treemill" not in told.get("otherData", {}):
+        raise ValueError("it is no trace of a query")
+    about = About.of_json(told["otherData"]["treemill"])
+    given = [each["args"] for each in told["traceEvents"] if each.get("cat") == _CATEGORY]
+    columns = {
+        name: [each.get(name, none) for each in given]
+        for name, none in zip(Row._fields, _NONE, strict=True)
+    }
+    return of_columns(columns, about)

@@ -1,0 +1,114 @@
+"""A trace in memory: its rows, and what is known of the query as a whole. Plain data."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, get_type_hints
+
+from .rows import Row
+
+__all__ = ["COLUMNS", "About", "FileSize", "Recorded", "of_columns"]
+
+COLUMNS: dict[str, type] = {
+    name: kind for name, kind in get_type_hints(Row).items() if name in Row._fields
+}
+"""The types of a row's columns: float, int, str or bool."""
+FORMAT = 1
+"""Of what is written: a reader refuses what is newer."""
+
+
+@dataclass(frozen=True)
+class FileSize:
+    """A file of the dataset, or a part of one."""
+
+    file: str
+    first: int
+    entries: int
+    pieces: int = 1
+    """Between as many pieces of equal size packets may end."""
+
+
+@dataclass(frozen=True)
+class About:
+    """What is known of the query as a whole."""
+
+    format: int = FORMAT
+    version: str = ""
+    """treemill's."""
+    query: str = ""
+    workers: int = 0
+    """That were asked for."""
+    kind: str = ""
+    """What the workers were: "threads", "processes", ..."""
+    machine: str = ""
+    """The master's."""
+    seconds: float = 0.0
+    entries: int = 0
+    """In the result."""
+    bytes_read: int = 0
+    """As the sources counted them, those of workers that were lost included."""
+    dropped: int = 0
+    """Records that were dropped because there were too many: the oldest ones."""
+    phases: tuple[str, ...] = ()
+    """The passes in order. The last one has made the result."""
+    files: tuple[FileSize, ...] = ()
+    known: bool = True
+    """Whether the sizes of files were known before the first packet."""
+    sizing: Mapping[str, float] = field(default_factory=dict)
+    """The parameters of the sizes of packets."""
+    commit_seconds: float = 1.0
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields, as JSON has them."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def of_json(cls, told: Mapping[str, Any]) -> About:
+        """The fields from what `to_json` gave. Fields of later versions are left out. Raises
+        ValueError for what is newer or none of ours."""
+        if not isinstance(told.get("format"), int) or told["format"] > FORMAT:
+            raise ValueError("it is of a newer version of treemill")
+        known = {each.name for each in dataclasses.fields(cls)}
+        values = {name: value for name, value in told.items() if name in known}
+        values["files"] = tuple(FileSize(**each) for each in values.get("files", ()))
+        values["phases"] = tuple(values.get("phases", ()))
+        return cls(**values)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A trace: its rows in the order of time."""
+
+    rows: Sequence[Row]
+    about: About
+
+    def columns(self, start: int, stop: int) -> Iterator[tuple[str, type, list[Any]]]:
+        """The columns of some rows: name, type, values."""
+        part = self.rows[start:stop]
+        for at, (name, kind) in enumerate(COLUMNS.items()):
+            yield name, kind, [kind(row[at]) for row in part]
+
+    def chunks(self, size: int = 10_000) -> Iterator[range]:
+        """All rows in ranges of at most this size."""
+        for start in range(0, len(self.rows), size):
+            yield range(start, min(start + size, len(self.rows)))
+
+    @property
+    def last_phase(self) -> Recorded:
+        """The rows of the pass that has made the result."""
+        if len(self.about.phases) < 2:
+            return self
+        last = self.about.phases[-1]
+        return Recorded([row for row in self.rows if row.phase == last], self.about)
+
+
+def of_columns(columns: Mapping[str, Iterable[Any]], about: About) -> Recorded:
+    """The trace from columns by their names. Raises ValueError if one is missing."""
+    missing = [name for name in ("time", "event") if name not in columns]
+    if missing:
+        raise ValueError(f"it has no {' and no '.join(missing)}")
+    named = [name for name in COLUMNS if name in columns]
+    taken = zip(*(map(COLUMNS[name], columns[name]) for name in named), strict=True)
+    return Recorded([Row(**dict(zip(named, values, strict=True))) for values in taken], about)

@@ -1,0 +1,385 @@
+"""One row for each event of a query, from the packetizer's records. Pure: records and names in,
+rows out. The names of events are here, and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..packetizer import (
+    Action,
+    Collected,
+    Commit,
+    Committed,
+    Discarded,
+    Event,
+    FileFailed,
+    FileOpened,
+    Finish,
+    Forget,
+    HandedOn,
+    HandOn,
+    MergerJoined,
+    MergerLeaving,
+    MergerLost,
+    OpenAhead,
+    OpenFile,
+    Packet,
+    PacketDone,
+    PacketFailed,
+    Prefetch,
+    Process,
+    Record,
+    Refused,
+    RefusedFrom,
+    Reserve,
+    Spent,
+    Stop,
+    WorkerJoined,
+    WorkerLeaving,
+    WorkerLost,
+    node_of,
+)
+
+__all__ = ["EVENTS", "Place", "Row", "rows"]
+
+EVENTS = {
+    "start": "the pass began",
+    "worker joined": "a worker can work",
+    "worker leaving": "a worker will go, and gets no more packets",
+    "worker lost": "a worker is gone, and what it had not committed",
+    "file assigned": "a worker got its first packet of a file",
+    "file released": "the worker got a packet of another file, or was lost, or the pass ended",
+    "open": "a worker was told to open a file",
+    "file opened": "it has opened it; `seconds`: since it was told to",
+    "file failed": "it could not open it",
+    "assigned": "a worker was given a packet",
+    "reserved": "a worker was given a packet to begin when it has done the one in hand",
+    "promised": "a worker was told to fetch a packet's bytes ahead",
+    "forgotten": "a promise was taken back",
+    "packet": "a packet is done; `seconds`: what it took its worker",
+    "packet failed": "a packet failed",
+    "discard": "a worker has thrown away what it had not committed",
+    "commit": "a worker's packets are handed over; `seconds`: since it was told to; `entries`: all "
+    "of them",
+    "merger joined": "a merger can merge",
+    "merger leaving": "a merger will go, and hands on what it has",
+    "handed on": "what a merger had is another one's",
+    "merger lost": "a merger is gone, and what it had not handed over",
+    "merge": "what a merger had is in the result",
+    "stop": "the query was told to end early",
+    "end": "the pass is over",
+}
+"""The names of events, and when they happened."""
+
+Place = Callable[[int], tuple[str, int]]
+"""A file's name by its number, and the entry of the file that packets count as 0."""
+
+
+class Row(NamedTuple):
+    """An event. Numbers that an event does not have are -1, and times 0."""
+
+    time: float
+    """Seconds from the query's start. An event is seen when the master hears of it."""
+    event: str
+    """One of `EVENTS`."""
+    phase: str = ""
+    """What the pass was for: queries with automatic ranges have two."""
+    worker: int = -1
+    host: str = ""
+    """The worker's, if it is another than the master's."""
+    file: str = ""
+    node: str = ""
+    """The node that serves the file: scheme, host and first folder."""
+    packet: int = -1
+    attempt: int = 0
+    start: int = -1
+    """The first entry of the packet, in the file."""
+    stop: int = -1
+    """The entry after the last one."""
+    entries: int = 0
+    ok: bool = True
+    counted: bool = False
+    """Of packets: whether their entries are in the result. Each entry is in one of these."""
+    seconds: float = 0.0
+    latency: float = 0.0
+    opening: float = 0.0
+    cpu: float = 0.0
+    bytes_read: int = 0
+    reads: int = 0
+    requests: int = 0
+    bytes_decompressed: int = 0
+    bytes_from_cache: int = 0
+    waits: int = 0
+    waited: float = 0.0
+    reading: float = 0.0
+    decompressing: float = 0.0
+    decoding: float = 0.0
+    reason: str = ""
+    """Why something failed, was lost or stopped."""
+
+
+def rows(
+    records: Iterable[Record],
+    place: Place,
+    *,
+    phase: str = "",
+    offset: float = 0.0,
+    there: Mapping[int, float] | None = None,
+) -> list[Row]:
+    """The rows of one pass. `offset`: when the pass began, in seconds from the query's start.
+    `there`: the workers that had joined before the first record, and when."""
+    follower = _Follower(place, phase, offset)
+    follower.begin(there or {})
+    for record in records:
+        follower.follow(record.time, record.event, record.actions)
+    return follower.rows
+
+
+class _Follower:
+    """Follows each packet from record to record, to the result or to where it was lost."""
+
+    def __init__(self, place: Place, phase: str, offset: float) -> None:
+        self.rows: list[Row] = []
+        self._place = place
+        self._phase = phase
+        self._offset = offset
+        self._now = 0.0
+        self._names: dict[int, tuple[str, int, str]] = {}
+        self._hosts: dict[int, str] = {}
+        self._at: dict[int, Packet] = {}  # by worker: its packet
+        self._reserved: dict[int, Packet] = {}  # by worker
+        self._file: dict[int, int] = {}  # by worker: the file of its last packet
+        self._asked: dict[tuple[int, int, bool], float] = {}  # since when files are being opened
+        self._told: dict[int, float] = {}  # by worker: when it was told to commit
+        self._done: dict[int, list[int]] = {}  # by worker: rows of packets that are not committed
+        self._moving: dict[int, tuple[int, list[int]]] = {}  # by worker: to which merger
+        self._merged: dict[int, list[int]] = {}  # by merger
+        self._handing_on: dict[int, tuple[int, list[int]]] = {}  # by merger: to which, if it dies
+
+    def begin(self, there: Mapping[int, float]) -> None:
+        self._add("start")
+        for worker, when in there.items():
+            self._now = when
+            self._add("worker joined", worker)
+
+    def follow(self, now: float, event: Event, actions: Sequence[Action]) -> None:
+        self._now = now
+        for about in (event, *actions):
+            react = _REACTIONS.get(type(about))
+            if react is not None:
+                react(self, about)
+
+    def _add(self, event: str, worker: int = -1, file: int | None = None, **values: Any) -> None:
+        name, node = "", ""
+        if file is not None:
+            name, first, node = self._named(file)
+            for key in ("start", "stop"):
+                if key in values:
+                    values[key] += first
+        host = self._hosts.get(worker, "")
+        time = self._now + self._offset
+        self.rows.append(
+            Row(time, event, self._phase, worker, host, file=name, node=node, **values)
+        )
+
+    def _named(self, file: int) -> tuple[str, int, str]:
+        found = self._names.get(file)
+        if found is None:
+            name, first = self._place(file)
+            found = self._names[file] = name, first, node_of(name)
+        return found
+
+    # Workers and files.
+
+    def _joined(self, event: WorkerJoined) -> None:
+        self._hosts[event.worker] = event.node or ""
+        self._add("worker joined", event.worker)
+
+    def _lost(self, event: WorkerLost) -> None:
+        self._done.pop(event.worker, None)
+        self._at.pop(event.worker, None)
+        self._release(event.worker)
+        self._add("worker lost", event.worker, ok=False, reason=event.reason)
+
+    def _release(self, worker: int) -> None:
+        file = self._file.pop(worker, None)
+        if file is not None:
+            self._add("file released", worker, file)
+
+    def _open(self, action: OpenFile | OpenAhead) -> None:
+        beside = isinstance(action, OpenAhead)
+        self._asked[action.worker, action.file, beside] = self._now
+        self._add("open", action.worker, action.file)
+
+    def _opened(self, event: FileOpened | FileFailed) -> None:
+        asked = self._asked.pop((event.worker, event.file, event.beside), self._now)
+        values: dict[str, Any] = {"seconds": self._now - asked}
+        if isinstance(event, FileOpened):
+            self._add("file opened", event.worker, event.file, entries=event.entries, **values)
+        else:
+            values |= {"ok": False, "reason": str(event.error)}
+            self._add("file failed", event.worker, event.file, **values)
+
+    # Packets.
+
+    def _process(self, action: Process) -> None:
+        self._assigned(action.worker, action.packet)
+
+    def _reserve(self, action: Reserve) -> None:
+        packet = self._reserved[action.worker] = action.packet
+        self._add("reserved", action.worker, packet.file, **_of(packet, packet.stop))
+
+    def _assigned(self, worker: int, packet: Packet) -> None:
+        if self._file.get(worker) != packet.file:
+            self._release(worker)
+            self._file[worker] = packet.file
+            self._add("file assigned", worker, packet.file)
+        self._at[worker] = packet
+        self._add("assigned", worker, packet.file, **_of(packet, packet.stop))
+
+    def _promise(self, action: Prefetch | Forget) -> None:
+        event = "promised" if isinstance(action, Prefetch) else "forgotten"
+        packet = action.packet
+        self._add(event, action.worker, packet.file, **_of(packet, packet.stop))
+
+    def _packet_done(self, event: PacketDone) -> None:
+        packet = self._at.pop(event.worker, None)
+        if packet is None:
+            return  # the worker was given up, or its packet came before the trace
+        self._done.setdefault(event.worker, []).append(len(self.rows))
+        values = _of(packet, event.stop) | _measured(event.spent)
+        self._add("packet", event.worker, packet.file, seconds=event.seconds, **values)
+        if event.begun is not None and event.worker in self._reserved:
+            self._assigned(event.worker, self._reserved.pop(event.worker))
+
+    def _packet_failed(self, event: PacketFailed) -> None:
+        self._done.pop(event.worker, None)
+        packet = self._at.pop(event.worker, None)
+        if packet is not None:
+            values = _of(packet, packet.stop) | _measured(event.spent)
+            values |= {"ok": False, "reason": str(event.error)}
+            self._add("packet failed", event.worker, packet.file, **values)
+
+    def _discarded(self, event: Discarded) -> None:
+        self._done.pop(event.worker, None)
+        self._add("discard", event.worker)
+
+    # What becomes of them.
+
+    def _commit(self, action: Commit) -> None:
+        self._told[action.worker] = self._now
+        if action.merger is not None:
+            packets = self._done.pop(action.worker, [])
+            self._moving[action.worker] = (action.merger, packets)
+
+    def _committed(self, event: Committed) -> None:
+        if event.merger is None:
+            packets = self._done.pop(event.worker, [])
+            self._count(packets)
+        elif self._moving.get(event.worker, (None,))[0] == event.merger:
+            packets = self._moving.pop(event.worker)[1]
+            self._merged.setdefault(event.merger, []).extend(packets)
+        else:
+            packets = []
+        seconds = self._now - self._told.pop(event.worker, self._now)
+        entries = sum(self.rows[at].entries for at in packets)
+        self._add("commit", event.worker, seconds=seconds, entries=entries)
+
+    def _count(self, packets: Sequence[int]) -> None:
+        for at in packets:
+            self.rows[at] = self.rows[at]._replace(counted=True)
+
+    def _collected(self, event: Collected) -> None:
+        packets = self._merged.pop(event.merger, [])
+        self._count(packets)
+        self._add("merge", entries=sum(self.rows[at].entries for at in packets))
+
+    def _refused(self, event: Refused) -> None:
+        self._moving.pop(event.worker, None)
+
+    def _merger_joined(self, event: MergerJoined) -> None:
+        self._add("merger joined", reason=event.node or "")
+
+    def _leaving(self, event: WorkerLeaving | MergerLeaving) -> None:
+        if isinstance(event, WorkerLeaving):
+            self._add("worker leaving", event.worker)
+        else:
+            self._add("merger leaving")
+
+    def _merger_lost(self, event: MergerLost) -> None:
+        lost = self._merged.pop(event.merger, [])
+        if event.merger in self._handing_on:  # the other one may have it
+            self._handing_on[event.merger][1].extend(lost)
+        for moving in (self._moving, self._handing_on):
+            for giver, (merger, _) in list(moving.items()):
+                if merger == event.merger:
+                    del moving[giver]
+        self._add("merger lost", ok=False)
+
+    def _hand_on(self, action: HandOn) -> None:
+        self._handing_on[action.merger] = (action.to, [])
+
+    def _handed_on(self, event: HandedOn) -> None:
+        to, packets = self._handing_on.get(event.merger, (None, []))
+        if to == event.to:
+            del self._handing_on[event.merger]
+            packets = packets + self._merged.pop(event.merger, [])
+            self._merged.setdefault(event.to, []).extend(packets)
+            self._add("handed on", entries=sum(self.rows[at].entries for at in packets))
+
+    def _refused_from(self, event: RefusedFrom) -> None:
+        self._handing_on.pop(event.giver, None)
+
+    def _stop(self, event: Stop) -> None:
+        self._add("stop", reason=event.reason)
+
+    def _finish(self, action: Finish) -> None:
+        for worker in sorted(self._file):
+            self._release(worker)
+        words = "" if action.error is None else str(action.error)
+        self._add("end", ok=action.error is None, reason=words)
+
+
+def _of(packet: Packet, stop: int) -> dict[str, Any]:
+    return {
+        "packet": packet.number,
+        "attempt": packet.attempt,
+        "start": packet.start,
+        "stop": stop,
+        "entries": stop - packet.start,
+    }
+
+
+def _measured(spent: Spent | None) -> dict[str, Any]:
+    return {} if spent is None else spent._asdict()
+
+
+_REACTIONS: dict[type, Callable[[_Follower, Any], None]] = {
+    WorkerJoined: _Follower._joined,
+    WorkerLost: _Follower._lost,
+    OpenFile: _Follower._open,
+    OpenAhead: _Follower._open,
+    FileOpened: _Follower._opened,
+    FileFailed: _Follower._opened,
+    Process: _Follower._process,
+    Reserve: _Follower._reserve,
+    Prefetch: _Follower._promise,
+    Forget: _Follower._promise,
+    PacketDone: _Follower._packet_done,
+    PacketFailed: _Follower._packet_failed,
+    Discarded: _Follower._discarded,
+    Commit: _Follower._commit,
+    Committed: _Follower._committed,
+    Collected: _Follower._collected,
+    Refused: _Follower._refused,
+    MergerJoined: _Follower._merger_joined,
+    MergerLeaving: _Follower._leaving,
+    WorkerLeaving: _Follower._leaving,
+    HandOn: _Follower._hand_on,
+    HandedOn: _Follower._handed_on,
+    RefusedFrom: _Follower._refused_from,
+    MergerLost: _Follower._merger_lost,
+    Stop: _Follower._stop,
+    Finish: _Follower._finish,
+}

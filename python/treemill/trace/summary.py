@@ -1,0 +1,258 @@
+"""What a trace tells of its query: by worker, by file, against time, and where the time went. Pure.
+
+A worker's time is that from when it joined until it was lost or the query ended. What of it is no
+packet, no commit and no opening of a file is waiting: for the packetizer, or for others to end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from .recorded import Recorded
+from .rows import Row
+
+__all__ = ["STAGES", "OfFile", "OfWorker", "Summary", "against_time", "summary"]
+
+STAGES = {
+    "start-up": "before the workers had joined",
+    "wait": "for packets, and at the end for other workers",
+    "open": "opening files, and binding the query to them",
+    "wait for servers": "for bytes that had been asked for and were not here yet",
+    "read": "reads of near files",
+    "decompress": "of baskets and pages",
+    "decode": "bytes to columns",
+    "evaluate": "the rest of the packets' time: expressions, fills, the user's code",
+    "commit": "handing over and merging",
+}
+"""What the workers' time goes to."""
+
+
+@dataclass
+class OfWorker:
+    """One worker."""
+
+    worker: int
+    host: str = ""
+    joined: float = 0.0
+    left: float = 0.0
+    lost: bool = False
+    packets: int = 0
+    entries: int = 0
+    in_vain: int = 0
+    """Entries that it has done and that are not in the result."""
+    seconds: float = 0.0
+    """In packets."""
+    cpu: float = 0.0
+    latency: float = 0.0
+    bytes_read: int = 0
+    commits: float = 0.0
+    """Seconds."""
+    opens: float = 0.0
+    """Seconds of orders to open files."""
+    ended: float = 0.0
+    """When its last packet was done."""
+
+    @property
+    def there(self) -> float:
+        """Seconds for which it was there."""
+        return self.left - self.joined
+
+    @property
+    def rate(self) -> float:
+        """Entries per second of its packets' time."""
+        return self.entries / self.seconds if self.seconds > 0 else 0.0
+
+
+@dataclass
+class OfFile:
+    """One file."""
+
+    file: str
+    node: str = ""
+    packets: int = 0
+    entries: int = 0
+    seconds: float = 0.0
+    bytes_read: int = 0
+    opening: float = 0.0
+    workers: set[int] = field(default_factory=set)
+    failed: int = 0
+
+    @property
+    def rate(self) -> float:
+        """Entries per second of its packets' time."""
+        return self.entries / self.seconds if self.seconds > 0 else 0.0
+
+
+@dataclass
+class Summary:
+    """The whole query: its last pass, if it had several."""
+
+    recorded: Recorded
+    packets: list[Row]
+    """Those that were done, in the order in which the master heard of it."""
+    seconds: float
+    """From the pass's start to its end."""
+    entries: int
+    """In the result."""
+    in_vain: int
+    """Entries that were done and are not in the result."""
+    bytes_read: int
+    workers: list[OfWorker]
+    files: list[OfFile]
+    stages: dict[str, float]
+    """Seconds of all workers together, by `STAGES`."""
+    all_at_work: float
+    """When for the first time as many workers had a packet as ever had one together."""
+    first_idle: float
+    """When the first of the workers that were there at the end had done its last packet."""
+    losses: list[Row]
+    """Workers and mergers that were lost, packets and files that failed."""
+    ok: bool
+    reason: str
+
+    @property
+    def tail(self) -> float:
+        """Seconds from the first worker's last packet to the end."""
+        return self.seconds - self.first_idle
+
+    @property
+    def slowest_packets(self) -> list[Row]:
+        """The longest first."""
+        return sorted(self.packets, key=lambda row: -row.seconds)
+
+    @property
+    def slowest_files(self) -> list[OfFile]:
+        """Those with the fewest entries per second first."""
+        return sorted((each for each in self.files if each.entries), key=lambda each: each.rate)
+
+
+def summary(recorded: Recorded) -> Summary:
+    """Sums up the pass that has made the result."""
+    last = recorded.last_phase
+    if not last.rows:
+        raise ValueError("it has no events")
+    began, ended = last.rows[0].time, last.rows[-1].time
+    rows = [row._replace(time=row.time - began) for row in last.rows]
+    end = ended - began
+    workers = _workers(rows, end)
+    files = _files(rows)
+    packets = [row for row in rows if row.event == "packet"]
+    final = rows[-1]
+    times, active = against_time(packets, end, 1000, lambda row: row.seconds)
+    most = max(active, default=0.0)
+    at_work = next((t for t, n in zip(times, active, strict=True) if n > 0.95 * most), 0.0)
+    there = [each.ended for each in workers if not each.lost]
+    lost = ("worker lost", "merger lost", "packet failed", "file failed")
+    return Summary(
+        recorded,
+        packets,
+        end,
+        sum(row.entries for row in packets if row.counted),
+        sum(row.entries for row in packets if not row.counted),
+        sum(row.bytes_read for row in rows),
+        workers,
+        files,
+        _stages(packets, workers),
+        at_work,
+        min(there, default=end),
+        [row for row in rows if row.event in lost],
+        final.ok and final.event == "end",
+        final.reason if final.event == "end" else "the trace does not say how it ended",
+    )
+
+
+def _workers(rows: Sequence[Row], end: float) -> list[OfWorker]:
+    found: dict[int, OfWorker] = {}
+    for row in rows:
+        if row.worker < 0:
+            continue
+        if row.worker not in found:
+            found[row.worker] = OfWorker(row.worker, row.host, joined=row.time, left=end)
+        each = found[row.worker]
+        if row.event == "worker lost":
+            each.left, each.lost = row.time, True
+        elif row.event in ("packet", "packet failed"):
+            each.seconds += row.seconds
+            each.cpu += row.cpu
+            each.latency += row.latency
+            each.bytes_read += row.bytes_read
+            each.ended = row.time
+            if row.event == "packet":
+                each.packets += 1
+                each.entries += row.entries
+                each.in_vain += 0 if row.counted else row.entries
+        elif row.event == "commit":
+            each.commits += row.seconds
+        elif row.event == "file opened":
+            each.opens += row.seconds
+    return [found[number] for number in sorted(found)]
+
+
+def _files(rows: Sequence[Row]) -> list[OfFile]:
+    found: dict[str, OfFile] = {}
+    for row in rows:
+        if not row.file:
+            continue
+        each = found.setdefault(row.file, OfFile(row.file, row.node))
+        each.failed += not row.ok
+        each.opening += row.opening if row.event == "packet" else 0.0
+        each.bytes_read += row.bytes_read
+        if row.event == "file opened":
+            each.opening += row.seconds
+        elif row.event == "packet":
+            each.packets += 1
+            each.entries += row.entries
+            each.seconds += row.seconds
+            each.workers.add(row.worker)
+    return list(found.values())
+
+
+def _stages(packets: Sequence[Row], workers: Sequence[OfWorker]) -> dict[str, float]:
+    parts = {
+        "open": sum(row.opening for row in packets) + sum(each.opens for each in workers),
+        "wait for servers": sum(row.waited for row in packets),
+        "read": sum(row.reading for row in packets),
+        "decompress": sum(row.decompressing for row in packets),
+        "decode": sum(row.decoding for row in packets),
+    }
+    in_packets = sum(row.seconds for row in packets)
+    opens = sum(each.opens for each in workers)
+    commits = sum(each.commits for each in workers)
+    rest = in_packets - (sum(parts.values()) - opens)
+    there = sum(each.there for each in workers)
+    found = {
+        "start-up": sum(each.joined for each in workers),
+        "wait": max(there - in_packets - commits - opens, 0.0),
+        **parts,
+        "evaluate": max(rest, 0.0),
+        "commit": commits,
+    }
+    return {name: found[name] for name in STAGES}
+
+
+def against_time(
+    packets: Sequence[Row],
+    end: float,
+    points: int,
+    amount: Callable[[Row], float],
+) -> tuple[list[float], list[float]]:
+    """Times in the middle of `points` intervals, and how much of the packets' `amount(row)` there
+    was in each, per second; each packet's is spread evenly over its time."""
+    if end <= 0:
+        return [], []
+    width = end / points
+    sums = [0.0] * points
+    for row in packets:
+        stop = min(row.time, end)
+        start = max(stop - row.seconds, 0.0)
+        much = float(amount(row))
+        if stop <= start:
+            sums[min(int(stop / width), points - 1)] += much
+            continue
+        density = much / (stop - start)
+        first, last = int(start / width), min(int(stop / width), points - 1)
+        for at in range(min(first, points - 1), last + 1):
+            low, high = max(start, at * width), min(stop, (at + 1) * width)
+            sums[at] += density * max(high - low, 0.0)
+    return [(at + 0.5) * width for at in range(points)], [each / width for each in sums]

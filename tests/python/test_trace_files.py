@@ -1,0 +1,197 @@
+"""The trace of real runs as files: its totals are the ledger's and the sources', in each form, on
+threads and processes; what it says of workers that die; what it costs."""
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+import treemill as tm
+import uproot
+from packet_history import History
+from treemill.cli.trace import load
+from treemill.packetizer import MEASURES, Spent, joined
+from treemill.trace.recorded import About, Recorded
+from treemill.trace.rows import EVENTS, Row, rows
+from treemill.trace.summary import STAGES, summary
+from treemill.trace.text import lines
+
+
+class Counting(tm.Selector):
+    def begin_worker(self, inputs):
+        self.output["n"] = 0
+
+    def process(self, events):
+        self.output["n"] += len(events.MET_pt)
+
+
+class Dying(Counting):
+    """The first worker that gets to entry 1000 of a file dies."""
+
+    def process(self, events):
+        super().process(events)
+        flag = self.inputs["flag"]
+        if not os.path.exists(flag):
+            with open(flag, "w"):
+                os.kill(os.getpid(), signal.SIGKILL)
+
+
+def counted(found):
+    """The entries that the trace says are in the result: ranges by file, and their sum."""
+    ranges = {}
+    number = 0
+    for row in found.last_phase.rows:
+        if row.counted:
+            assert row.event == "packet"
+            ranges.setdefault(row.file, []).append((row.start, row.stop))
+            number += row.entries
+    return {file: joined(each) for file, each in ranges.items()}, number
+
+
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+@pytest.mark.parametrize(("workers", "form"), [(1, "root"), (1, "parquet"), (2, "json")])
+def test_totals_are_those_of_the_ledger_and_of_the_sources(
+    events, tmp_path, mode, workers, form, nothing_remembered
+):
+    path = tmp_path / f"trace.{form}"
+    with tm.connect(workers=workers, mode=mode) as session:
+        session.run(events.hist("Muon_pt", bins=(10, 0, 100)), trace=path)
+        report = session.report
+    found = load(str(path))
+    ranges, number = counted(found)
+    assert ranges == report.processed
+    assert number == report.entries == 12322
+    if workers == 1:  # of several, one may read a packet again that another one is late with
+        assert sum(row.bytes_read for row in found.rows) == report.bytes_read > 0
+    assert found.about.entries == report.entries
+    assert found.about.bytes_read == report.bytes_read
+    assert found.rows[0].event == "start"
+    assert found.rows[-1].event == "end"
+    assert found.rows[-1].ok
+    assert {row.event for row in found.rows} <= set(EVENTS)
+    assert [row.time for row in found.rows] == sorted(row.time for row in found.rows)
+    assert not [name for name in os.listdir(tmp_path) if name != path.name]
+    for row in found.rows:
+        if row.event == "packet":
+            inside = row.opening + row.reading + row.decompressing + row.decoding + row.waited
+            assert 0 <= inside <= row.seconds
+            assert row.cpu >= 0
+
+
+def test_uproot_reads_the_tree(events, tmp_path):
+    path = tmp_path / "trace.root"
+    tm.run(events.count(), trace=path)
+    with uproot.open(path) as file:
+        tree = file["PerfStats"].arrays(library="np")
+        about = file["PerfAbout"].arrays(library="np")
+    assert tree["entries"][tree["counted"]].sum() == 12322
+    assert tree["event"][0] == "start"
+    told = dict(zip(about["name"], map(json.loads, about["value"]), strict=True))
+    assert told["kind"] == "threads"
+    assert About.of_json(told).entries == 12322
+
+
+def test_perfetto_gets_events_with_times(events, tmp_path):
+    path = tmp_path / "trace.json"
+    tm.run(events.count(), trace=path)
+    told = json.loads(path.read_text())["traceEvents"]
+    packets = [each for each in told if each.get("args", {}).get("event") == "packet"]
+    assert packets
+    assert all(each["ph"] == "X" and each["dur"] > 0 and each["ts"] >= 0 for each in packets)
+    named = {each["args"]["name"] for each in told if each["name"] == "thread_name"}
+    assert {"master", "worker 0"} <= named
+
+
+def test_queries_with_automatic_ranges_have_two_passes(events, tmp_path):
+    path = tmp_path / "trace.json"
+    tm.run(events.hist("Muon_pt", bins=10), trace=path)
+    found = load(str(path))
+    assert found.about.phases == ("finding ranges", "filling")
+    assert [row.event for row in found.rows].count("end") == 2
+    assert counted(found)[1] == 12322
+
+
+def test_a_worker_that_was_killed_is_seen(events, tmp_path):
+    path = tmp_path / "trace.root"
+    with tm.connect(workers=2, mode="processes") as session:
+        inputs = {"flag": str(tmp_path / "flag")}
+        output = session.run(Dying(), events, inputs=inputs, trace=path)
+        report = session.report
+    assert output["n"] == 12322
+    found = load(str(path))
+    assert counted(found) == (report.processed, 12322)
+    lost = [row for row in found.rows if row.event == "worker lost"]
+    assert len(lost) == 1
+    assert "SIGKILL" in lost[0].reason
+    told = summary(found)
+    assert [each.worker for each in told.workers if each.lost] == [lost[0].worker]
+    assert any("SIGKILL" in line for line in lines(told))
+
+
+def test_a_query_that_fails_has_a_trace_that_says_so(events, tmp_path):
+    path = tmp_path / "trace.json"
+
+    def wrong(chunk):
+        raise ValueError("of the user's")
+
+    with pytest.raises(tm.WorkerError):
+        tm.run(wrong, events, trace=path)
+    found = load(str(path))
+    assert not found.rows[-1].ok
+    assert "of the user's" in found.rows[-1].reason
+    assert any("of the user's" in line for line in lines(summary(found)))
+
+
+@pytest.mark.parametrize("mergers", [False, True])
+def test_whatever_dies_each_entry_counts_once(mergers):
+    for seed in range(100):
+        history = History(seed, mergers=mergers)
+        world = history.world
+        history.live()
+        made = rows(world.trace.records, lambda file: (f"{file}.root", 0))
+        done = [row for row in made if row.counted]
+        assert sum(row.entries for row in done) == len(world.result)
+        entries = {(row.file, at) for row in done for at in range(row.start, row.stop)}
+        assert len(entries) == len(world.result)
+        released = [row for row in made if row.event == "file released"]
+        assert len(released) == sum(row.event == "file assigned" for row in made)
+        told = summary(Recorded(made, About()))
+        assert told.entries == len(world.result)
+        assert set(told.stages) == set(STAGES)
+        assert list(lines(told))
+
+
+def test_what_is_no_trace_is_an_error(events, tmp_path, paths):
+    for name in ("trace.txt", "trace"):
+        with pytest.raises(tm.QueryError, match="ends in"):
+            tm.run(events.count(), trace=tmp_path / name)
+    with pytest.raises(tm.QueryError, match="name of a file"):
+        tm.run(events.count(), trace=True)
+    with pytest.raises(tm.QueryError, match="ends in"):
+        load("trace.txt")
+    with pytest.raises(tm.TreemillError):
+        load(str(tmp_path / "none.json"))
+    (tmp_path / "other.json").write_text("[1, 2]")
+    with pytest.raises(tm.FormatError, match="no trace"):
+        load(str(tmp_path / "other.json"))
+    with pytest.raises(tm.TreemillError):
+        load(paths[0])
+
+
+def test_a_trace_that_cannot_be_written_costs_no_result(events, tmp_path):
+    with pytest.warns(RuntimeWarning, match="was not written"):
+        assert tm.run(events.count(), trace=tmp_path / "none" / "trace.root") == 12322
+
+
+def test_measures_have_one_table():
+    assert set(Spent._fields) <= set(MEASURES)
+    assert set(Spent._fields) <= set(Row._fields)
+
+
+def test_the_docs_have_all_names():
+    text = (Path(__file__).parents[2] / "docs/monitoring.md").read_text()
+    for name in Row._fields:
+        assert f"`{name}`" in text
+    for name, words in EVENTS.items():
+        assert f"| {name} | {words} |" in text
