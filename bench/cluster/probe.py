@@ -12,7 +12,7 @@ _first: list[float] = []
 
 def install() -> None:
     """Begins to note. To be called again forgets what was noted."""
-    from treemill.backend.dask.engine import LoopPlugin
+    from treemill.backend.dask.loop import LoopPlugin
     from treemill.packetizer import PacketDone, Process
     from treemill.worker.worker import Worker
 

@@ -3,6 +3,7 @@ given up; mergers with partials die; the client reads parts and settles. Every e
 is in what the client has read, once.
 """
 
+import contextlib
 import pickle
 import random
 
@@ -17,10 +18,12 @@ from treemill.backend.dask.messages import (
     Begin,
     Drop,
     End,
+    Fetch,
     Hold,
     Loaded,
     PassRequest,
     Recall,
+    RecallFrom,
     Status,
     Tell,
     Unreached,
@@ -33,9 +36,11 @@ from treemill.packetizer import (
     Discard,
     Discarded,
     FileOpened,
+    HandedOn,
     OpenFile,
     PacketDone,
     Process,
+    RefusedFrom,
     Sizing,
     WorkerJoined,
     joined,
@@ -62,6 +67,7 @@ class Host:
         self.world, self.address = world, address
         self.start, self.mail = f"start of {address}", Mailbox()
         self.mergers, self.orders, self.partials, self.handed = {}, {}, {}, {}
+        self.fetches = []
         self.work = None
 
     def say(self, message):
@@ -70,7 +76,7 @@ class Host:
     def exchange(self, is_lost):
         """A request, whose answer may be lost."""
         desk = self.world.desk
-        desk.add(self.address, f"host{int(self.address) % 2}", 2)
+        desk.add(self.address, f"host{int(self.address) % self.world.nodes}", 2)
         assert desk.hear(self.address, self.start, self.mail.parcel())
         if not is_lost:
             for message in self.mail.take(desk.mail(self.address)):
@@ -80,7 +86,7 @@ class Host:
         if isinstance(message, Begin):
             self.work = message.work
             self.orders = {number: [] for number in message.workers}
-            self.say(Loaded(message.work))
+            self.say(Loaded(message.work, message.workers))
             for number in message.workers:
                 self.say(Tell(message.work, WorkerJoined(number)))
         elif isinstance(message, Hold):
@@ -90,10 +96,16 @@ class Host:
             if merger.refuse(message.worker) > message.taken:
                 self.say(Tell(self.work, Committed(message.worker, message.merger)))
             self.say(Tell(self.work, RefusedEvent(message.merger, message.worker)))
+        elif isinstance(message, Fetch):
+            self.fetches.append(message)
+        elif isinstance(message, RecallFrom):
+            if self.mergers[message.merger].refuse_from(message.giver):
+                self.say(Tell(self.work, HandedOn(message.giver, message.merger)))
+            self.say(Tell(self.work, RefusedFrom(message.merger, message.giver)))
         elif isinstance(message, Drop):
             self.mergers[message.merger].drop()
         elif isinstance(message, End):
-            self.orders, self.partials, self.mergers = {}, {}, {}
+            self.orders, self.partials, self.mergers, self.fetches = {}, {}, {}, []
         elif isinstance(message, Act) and getattr(message.action, "worker", None) in self.orders:
             self.orders[message.action.worker].append(message)
 
@@ -105,12 +117,14 @@ class Host:
             self.say(Tell(self.work, FileOpened(worker, order.file, FILES[order.file])))
         elif isinstance(order, Process):
             packet = order.packet
+            self.world.packets[packet.number] = packet.stop - packet.start
             self.partials.setdefault(worker, Entries()).append(
                 (packet.file, packet.start, packet.stop)
             )
             self.say(Tell(self.work, PacketDone(worker, packet.number, packet.stop, 0.1)))
         elif isinstance(order, Discard):
             self.partials.pop(worker, None)
+            self.world.discards += 1
             self.say(Tell(self.work, Discarded(worker)))
         elif isinstance(order, Commit):
             self.commit(worker, act)
@@ -125,7 +139,8 @@ class Host:
             assert act.covers == ranges_in(partial), "the ledger knows what the partial has"
             there.mergers[merger].take(worker, number, act.covers, lambda: partial)
         except Refused:
-            self.say(Unreached(self.work, worker, merger, "refused"))
+            self.world.refusals += 1  # it came before the word that there is a merger
+            self.say(Unreached(self.work, merger, "refused"))
             return
         if (
             not self.world.kills or self.world.chance.random() < 0.9
@@ -136,6 +151,27 @@ class Host:
             self.world.kills -= 1
             self.world.kill(self.address)
 
+    def fetch(self):
+        """A merger gets what another one has; or its process dies before it can say so."""
+        message = self.fetches.pop(0)
+        there, mine = self.world.hosts.get(message.address), self.mergers[message.merger]
+        try:
+            if there is None or message.giver not in there.mergers:
+                raise Refused
+            commits, covers, data = there.mergers[message.giver].read()
+            assert commits == message.commits
+        except Refused:
+            self.say(Unreached(self.work, message.giver, "refused"))
+            return
+        with contextlib.suppress(Refused):
+            mine.absorb(message.giver, commits, covers, lambda: Entries(pickle.loads(data)))
+            self.world.handed_on += 1
+            if self.world.kills and self.world.chance.random() < 0.3:
+                self.world.kills -= 1
+                self.world.kill(self.world.chance.choice([self.address, message.address]))
+            else:
+                self.say(Tell(self.work, HandedOn(message.giver, message.merger)))
+
 
 def ranges_in(partial):
     """The entries in a partial, as ranges by file."""
@@ -145,13 +181,17 @@ def ranges_in(partial):
 
 
 class World:
-    def __init__(self, seed):
+    def __init__(self, seed, hosts=3, nodes=2, kills=True, retires=False):
         self.chance = random.Random(seed)
+        self.nodes, self.retires = nodes, retires
+        self.leaving = set()
+        self.packets, self.discards, self.refusals, self.handed_on, self.retired = {}, 0, 0, 0, 0
         self.now = 0.0
         self.desk = Desk(lambda: self.now)
         self.hosts, self.next = {}, 0
         self.kills = self.chance.randrange(3)  # three deaths with one packet end a query
-        for _ in range(3):
+        self.kills *= kills
+        for _ in range(hosts):
             self.add()
 
     def add(self):
@@ -164,8 +204,27 @@ class World:
             self.desk.remove(address, f"{address} was killed")
             self.add()
 
+    def retire(self):
+        """Processes are told to go, and go or stay once they have no part any more."""
+        if self.retired < 6 and not self.leaving and self.chance.random() < 0.03:
+            self.leaving = set(self.chance.sample(sorted(self.hosts), self.chance.choice([1, 2])))
+            for address in self.leaving:
+                self.desk.leave(address)
+        for address in sorted(self.leaving):
+            if not self.desk.has_part(address):
+                self.leaving.remove(address)
+                self.retired += 1
+                if self.chance.random() < 0.2:
+                    self.desk.stay(address)
+                else:
+                    self.desk.remove(address, f"{address} was retired", fault=False)
+                    if self.hosts.pop(address, None) is not None:
+                        self.add()
+
     def step(self):
         self.now += 0.05
+        if self.retires:
+            self.retire()
         what = self.chance.random()
         host = self.hosts[self.chance.choice(sorted(self.hosts))]
         if what < 0.02 and self.kills:
@@ -175,6 +234,8 @@ class World:
             self.desk.tick()
         elif what < 0.55:
             host.exchange(self.chance.random() < 0.1)
+        elif host.fetches:
+            host.fetch()
         else:
             ready = [worker for worker, orders in host.orders.items() if orders]
             if ready:
@@ -240,26 +301,52 @@ def request(**changes):
     return PassRequest(**(made | changes))
 
 
+def live(world, seed):
+    """A query from its begin to its end, in which every entry is counted once."""
+    world.desk.begin("work", request())
+    found = None
+    for _ in range(40_000):
+        world.step()
+        if found is None:
+            found = world.fetch("work")
+        if world.desk.status("work").ended is not None:
+            break
+    ended = world.desk.status("work").ended
+    assert ended is not None, f"seed {seed} does not end"
+    assert ended.error is None, (seed, ended.error)
+    for file, entries in enumerate(FILES):
+        mine = sorted((start, stop) for at, start, stop in found if at == file)
+        assert [start for start, _ in mine] == [0, *(stop for _, stop in mine)][:-1], seed
+        assert mine[-1][1] == entries, seed
+        assert ended.coverage.processed[file] == [(0, entries)]
+
+
 @pytest.mark.parametrize("part", range(4))
 def test_every_entry_once_whatever_dies(part):
     for seed in range(part * HISTORIES // 4, (part + 1) * HISTORIES // 4):
-        world = World(seed)
-        world.desk.begin("work", request())
-        found = None
-        for _ in range(40_000):
-            world.step()
-            if found is None:
-                found = world.fetch("work")
-            if world.desk.status("work").ended is not None:
-                break
-        ended = world.desk.status("work").ended
-        assert ended is not None, f"seed {seed} does not end"
-        assert ended.error is None, (seed, ended.error)
-        for file, entries in enumerate(FILES):
-            mine = sorted((start, stop) for at, start, stop in found if at == file)
-            assert [start for start, _ in mine] == [0, *(stop for _, stop in mine)][:-1], seed
-            assert mine[-1][1] == entries, seed
-            assert ended.coverage.processed[file] == [(0, entries)]
+        live(World(seed), seed)
+
+
+@pytest.mark.parametrize("nodes", [3, 9])
+def test_every_entry_once_whatever_is_retired_or_dies(nodes):
+    handed_on = retired = 0
+    for seed in range(40 if nodes == 3 else 15):
+        world = World(seed, hosts=nodes, nodes=nodes, retires=True)
+        live(world, seed)
+        handed_on, retired = handed_on + world.handed_on, retired + world.retired
+    assert handed_on > 30
+    assert retired > 30
+
+
+def test_nothing_is_done_again_because_processes_are_retired():
+    checked = 0
+    for seed in range(60):
+        world = World(seed, hosts=4, kills=False, retires=True)
+        live(world, seed)
+        if not (world.discards or world.refusals):  # nobody was overtaken
+            assert sum(world.packets.values()) == sum(FILES), seed
+            checked += world.retired
+    assert checked > 30
 
 
 @pytest.mark.parametrize(

@@ -103,12 +103,13 @@ class Merging:
         ledger = self._state.ledger
         if not self._mergers.is_free(number) or ledger.awaits(number):
             return
-        if number not in ledger.holding:
-            self._dismiss(number, actions)
-            return
         heir = self._mergers.heir(number)
-        if heir is not None:
+        if heir is None:
+            return  # partials have nowhere else to go
+        if number in ledger.holding:
             self._give(number, heir, actions)
+        else:
+            self._dismiss(number, actions)
 
     def _join(self, roots: int, actions: list[Action]) -> None:
         """Begins a round: those that are free hand on to each other in pairs. So n mergers need

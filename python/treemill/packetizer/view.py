@@ -68,6 +68,10 @@ class View:
         """The mergers that hold something."""
         return self._state.ledger.holding
 
+    def heir(self, merger: int) -> int | None:
+        """The merger to which this one, which may be lost, is handing on what it has."""
+        return self._state.ledger.receiver_from(merger)
+
     def coverage(self, held: bool = False) -> Coverage:
         """Which entries are in the result (`held`: or in a merger's partial), which are not, and
         why. Final once `over`."""

@@ -25,12 +25,14 @@ from ...packetizer import (
     FileFailed,
     Forget,
     Halt,
+    HandedOn,
     Hint,
     Order,
     Packet,
     PacketDone,
     PacketFailed,
     Process,
+    RefusedFrom,
     Reserve,
     WorkerJoined,
 )
@@ -44,9 +46,23 @@ from ..merged import Ranges
 from ..portable_error import portable
 from ..pulse import Pulse
 from .merger import Merger, Refused, Unreachable
-from .messages import Act, Begin, Crashed, Hold, Loaded, Recall, Tell, Unreached
+from .messages import (
+    Act,
+    Begin,
+    Crashed,
+    Fetch,
+    Hold,
+    Loaded,
+    Recall,
+    RecallFrom,
+    Tell,
+    Unreached,
+)
 
-__all__ = ["Crew", "Handed", "Surroundings"]
+__all__ = ["Crew", "Handed", "Read", "Surroundings"]
+
+Read = tuple[int, Ranges, "bytes | None"]
+"""What a merger has; see Merger."""
 
 Handed = tuple[str, int, int, int]
 """Which partial is handed over: its pass, the merger, the worker, and its number of this worker."""
@@ -73,6 +89,10 @@ class Surroundings(Protocol):
     def paths(self, packages: Sequence[str]) -> None:
         """Puts packages on the import path. Waits."""
 
+    def fetch(self, address: str, work: str, merger: int) -> Future[Read]:
+        """Reads what a merger in another process has; see Merger. The future ends with that, with
+        Unreachable or Refused. It may be cancelled."""
+
     def hand(self, address: str, which: Handed, covers: Ranges, data: bytes | None) -> Future[None]:
         """Hands a partial to a merger in another process. The future ends when it is merged, or
         with Unreachable, Refused, or what merging raises. It may be cancelled."""
@@ -97,6 +117,8 @@ class Crew:
         self._there: dict[int, Worker[Partial]] = {}
         self._handing: dict[int, Future[None]] = {}
         """Partials on their way to other processes, by worker."""
+        self._fetching: dict[int, Future[Read]] = {}
+        """What is on its way from other mergers."""
         self._pulsed = 0.0
         self._over = False
         self._halted = False
@@ -112,6 +134,10 @@ class Crew:
                 self._held.notify_all()
         elif isinstance(message, Recall):
             self._thread("recall", lambda: self._recall(message))
+        elif isinstance(message, Fetch):
+            self._thread("fetch", lambda: self._fetch(message))
+        elif isinstance(message, RecallFrom):
+            self._thread("recall", lambda: self._recall_from(message))
         elif isinstance(message, Act):
             self._act(message)
         else:
@@ -155,6 +181,8 @@ class Crew:
             inbox.put(None)
         for hand in list(self._handing.values()):
             hand.cancel()
+        for reading in list(self._fetching.values()):
+            reading.cancel()
         for merger in list(self._mergers):
             self.drop(merger)
 
@@ -166,7 +194,7 @@ class Crew:
         """Merges a partial of a worker elsewhere. See Merger."""
         self._merge(merger, worker, number, covers, lambda: self._loaded(data))
 
-    def read(self, merger: int) -> tuple[int, Ranges, bytes | None]:
+    def read(self, merger: int) -> Read:
         """What a merger has. See Merger."""
         found = self._mergers.get(merger)
         if found is None:
@@ -174,9 +202,9 @@ class Crew:
         return found.read()
 
     def _loaded(self, data: bytes | None) -> Partial | None:
-        if self._task is None or data is None:
-            return None
-        return self._task.load(data)
+        if self._task is None:
+            raise Refused("the task is not loaded")
+        return None if data is None else self._task.load(data)
 
     def _merge(
         self,
@@ -200,6 +228,38 @@ class Crew:
         if merger.refuse(message.worker) > message.taken:
             self._tell(Committed(message.worker, message.merger))
         self._tell(RefusedEvent(message.merger, message.worker))
+
+    def _fetch(self, message: Fetch) -> None:
+        """Merges what another merger has."""
+        merger, giver = self._mergers.get(message.merger), message.giver
+        if merger is None:
+            return  # it is lost, as the scheduler knows or will know
+        reading = self._fetching[giver] = self._around.fetch(message.address, self.name, giver)
+        try:
+            commits, covers, data = reading.result()
+            if commits != message.commits:
+                raise Refused(f"it has {commits} partials, not {message.commits}")
+        except CancelledError:
+            return  # the other one is lost, or the pass is over
+        except (Unreachable, Refused) as error:
+            self._around.say(Unreached(self.name, giver, f"{type(error).__name__}: {error}"))
+            return
+        finally:
+            self._fetching.pop(giver, None)
+        with contextlib.suppress(Refused):
+            merger.absorb(giver, commits, covers, lambda: self._loaded(data))
+            self._tell(HandedOn(giver, message.merger))
+
+    def _recall_from(self, message: RecallFrom) -> None:
+        merger, giver = self._mergers.get(message.merger), message.giver
+        reading = self._fetching.get(giver)
+        if reading is not None:
+            reading.cancel()
+        if merger is None:
+            return
+        if merger.refuse_from(giver):
+            self._tell(HandedOn(giver, message.merger))
+        self._tell(RefusedFrom(message.merger, giver))
 
     # Threads.
 
@@ -236,7 +296,7 @@ class Crew:
         self._task = task
         if self._halted or self._over:
             self._control.stop()
-        around.say(Loaded(self.name, around.names))
+        around.say(Loaded(self.name, begin.workers, around.names))
         for number in begin.workers:
             self._thread(f"{self.name}-{number}", lambda number=number: self._work(number, task))  # type: ignore[misc]
 
@@ -310,7 +370,7 @@ class Crew:
             return  # the merger is lost, and the worker has another order
         except (Unreachable, Refused) as error:
             reason = f"{type(error).__name__}: {error}"
-            self._around.say(Unreached(self.name, worker, merger, reason))
+            self._around.say(Unreached(self.name, merger, reason))
             return
         handed[merger] = number + 1
         self._tell(Committed(worker, merger))

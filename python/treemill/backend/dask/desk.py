@@ -31,6 +31,7 @@ class _Process:
     threads: int
     start: str | None = None  # which start of its loop the mailbox belongs to
     mail: Mailbox = field(default_factory=Mailbox)
+    leaving: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -70,6 +71,30 @@ class Desk:
         if process is not None:
             self._lose(address, reason, fault)
 
+    def leave(self, address: str) -> None:
+        """One of Dask's workers will go: it takes part in nothing new, and what it has done is
+        saved."""
+        process = self._processes.get(address)
+        if process is not None:
+            process.leaving = True
+            for lead in self._leads.values():
+                self._post(lead, lead.leave(address))
+
+    def stay(self, address: str) -> None:
+        """One of Dask's workers does not go after all."""
+        process = self._processes.get(address)
+        if process is not None:
+            process.leaving = False
+
+    def is_leaving(self, address: str) -> bool:
+        """Whether that was said of the process."""
+        process = self._processes.get(address)
+        return process is not None and process.leaving
+
+    def has_part(self, address: str) -> bool:
+        """Whether the process takes part in a pass that is not over."""
+        return any(lead.has(address) and not lead.over for lead in self._leads.values())
+
     def _lose(self, address: str, reason: str, fault: bool = True) -> None:
         for lead in self._leads.values():
             self._post(lead, lead.lose(address, reason, fault))
@@ -101,7 +126,8 @@ class Desk:
             process.start, process.mail = start, Mailbox()
         self._heard[address] = self._clock()
         for lead in self._leads.values():
-            if not lead.has(address):  # it is new, or was given up because it was silent
+            # It is new, was given up because it was silent, or has not left after all.
+            if not lead.has(address):
                 self._admit(lead, address, process)
         try:
             messages = process.mail.take(parcel)
@@ -122,6 +148,11 @@ class Desk:
     def silence(self) -> float:
         """Seconds without a word after which a process would be given up."""
         return min((lead.request.silence for lead in self._leads.values()), default=60.0)
+
+    @property
+    def patience(self) -> float:
+        """Seconds for which a process that will go may take to save what it has done."""
+        return max((lead.request.patience for lead in self._leads.values()), default=0.0)
 
     def has_mail(self, address: str) -> bool:
         """Whether there are messages that the process may not have, or it is gone."""
@@ -171,7 +202,7 @@ class Desk:
         admitted = self._admitted[lead.name]
         beside = (each for other, each in admitted.items() if lead.has(other))
         threads = room(lead.request.limits, process.host, process.threads, beside)
-        if threads:
+        if threads and not process.leaving:
             admitted[address] = Admitted(process.host, threads)
             self._post(lead, lead.join(address, process.host, threads))
 

@@ -1,5 +1,5 @@
-"""All that meets distributed's internals: a plugin on the scheduler and one on each worker, which
-carry messages between desk.py and station.py, and the requests of clients.
+"""What meets distributed's internals on the scheduler: a plugin, which carries messages between
+desk.py and workers (loop.py), and the requests of clients.
 
 Requests are handlers that are added to the servers' own, as distributed's shuffle does it. None of
 them uses a stream: an exception there would cost Dask a worker.
@@ -9,43 +9,34 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib
 import pickle
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import dask
 from dask.utils import parse_timedelta
-from distributed.core import send_recv
-from distributed.diagnostics.plugin import SchedulerPlugin, WorkerPlugin
+from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.protocol.pickle import dumps as dumps_plugin
-from distributed.protocol.serialize import to_serialize
 
 from ...dashboard.screen import Screen
 from ...errors import UnsupportedError
-from ..merged import Ranges
 from . import compact  # noqa: F401 - how messages are pickled
-from .crew import Handed
 from .desk import Desk
-from .mailbox import Parcel
-from .merger import Refused, Unreachable
+from .loop import NAME, LoopPlugin
 from .messages import VERSION, Status
 from .page import DeskBoard, application
-from .station import Station
 from .version import check_version
 
 if TYPE_CHECKING:
-    from distributed import Client, Scheduler, Worker
+    from distributed import Client, Scheduler
 
-__all__ = ["MasterPlugin", "asked", "install"]
+__all__ = ["MasterPlugin", "install"]
 
-NAME = "treemill"
 _POLL = 5.0
 """Seconds for which a request of a worker or a client waits for news."""
 _TICK = 0.5
-_CONNECT = 5.0
-_TRIES = 3
+_FAREWELL = 10.0
+"""Seconds after which a worker that was retired, and is there, takes part again."""
 
 
 class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
@@ -74,6 +65,10 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
         scheduler.handlers["adaptive_target"] = self.adaptive_target
         self._screen = Screen(DeskBoard(self._desk))
         scheduler.http_application.add_application(application(self._screen))
+        self._retire = scheduler.retire_workers
+        # Clients and clusters call the handler; gateways and the web interface call the method.
+        scheduler.retire_workers = scheduler.handlers["retire_workers"] = self.retire_workers
+        self._news = asyncio.Event()
         self._ticker = asyncio.create_task(self._tick())
         await scheduler.register_worker_plugin(
             None, dumps_plugin(LoopPlugin()), name=NAME, idempotent=False
@@ -95,13 +90,56 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
     ) -> None:
         """See SchedulerPlugin."""
         # A worker that was sent away (scaling down, `--lifetime`) says nothing of its packets.
-        retired = stimulus_id.startswith("retire-workers")
+        retired = self._desk.is_leaving(worker)
         words = "was retired" if retired else "was lost"
         self._desk.remove(worker, f"worker {worker} {words}", fault=not retired)
         event = self._mail.pop(worker, None)
         if event is not None:
             event.set()
         self._wake()
+
+    async def retire_workers(
+        self, workers: list[str] | None = None, *, names: list[Any] | None = None, **options: Any
+    ) -> Any:
+        """As Scheduler.retire_workers; but first what these workers have done is saved."""
+        scheduler = self._scheduler
+        if workers is None and names is None:
+            how = {key: options.pop(key) for key in _HOW if key in options}
+            workers, options = scheduler.workers_to_close(**options), how
+        which = {"workers": workers} if names is None else {"names": names}
+        leaving = self._named({str(each) for each in (*(workers or ()), *(names or ()))})
+        for address in leaving:
+            self._desk.leave(address)
+        self._wake()
+        deadline = time.monotonic() + self._desk.patience
+        while any(self._desk.has_part(address) for address in leaving):
+            rest = deadline - time.monotonic()
+            if rest <= 0:
+                break  # what they have not committed is done again
+            self._news.clear()
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._news.wait(), rest)
+        try:
+            return await self._retire(**which, **options)
+        finally:
+            asyncio.get_running_loop().call_later(_FAREWELL, self._stay, leaving)
+
+    def _named(self, wanted: set[str]) -> list[str]:
+        """The addresses of the workers with these addresses or names. Some clusters give names as
+        addresses (which Dask passes over), or those of jobs with several workers."""
+        found = []
+        for address, worker in self._scheduler.workers.items():
+            name = str(worker.name)
+            if wanted & {address, name, name.rpartition("-")[0]}:
+                found.append(address)
+        return found
+
+    def _stay(self, addresses: list[str]) -> None:
+        """Takes workers back that were not sent away after all."""
+        for address in addresses:
+            worker = self._scheduler.workers.get(address)
+            if worker is not None and worker.status.name == "running":
+                self._desk.stay(address)
 
     def valid_workers_downscaling(self, scheduler: Scheduler, workers: list[Any]) -> list[Any]:
         """See SchedulerPlugin."""
@@ -123,6 +161,8 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
             if address in self._mail:
                 self._mail[address].set()
         changed, self._desk.changed = self._desk.changed, set()
+        if changed:
+            self._news.set()
         for name in changed & self._changes.keys():
             self._changes.pop(name).set()
 
@@ -204,6 +244,8 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
             return pickle.dumps((None, error))
 
 
+_HOW = ("close_workers", "remove", "stimulus_id")
+"""Options of Scheduler.retire_workers that do not say which workers are retired."""
 _ASKED = {
     "missing",
     "begin",
@@ -219,166 +261,6 @@ _ASKED = {
     "forget",
 }
 """Methods of Desk that clients may call."""
-
-
-class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
-    """The station, on a worker."""
-
-    name = NAME
-
-    def setup(self, worker: Worker) -> None:
-        """Starts the loop."""
-        # Here, so that the first query does not wait for it.
-        importlib.import_module("treemill._core")
-        self._worker = worker
-        self._loop = asyncio.get_running_loop()
-        self._threads = ThreadPoolExecutor(4, thread_name_prefix="treemill-merge")
-        self._something = asyncio.Event()
-        self._closed = False
-        self._station: Station | None = None
-        worker.handlers.update(treemill_take=self.take, treemill_read=self.read)
-        self._tasks = [asyncio.create_task(self._poll()), asyncio.create_task(self._flush())]
-
-    def teardown(self, worker: Worker) -> None:
-        """Ends the loop."""
-        self._closed = True
-        for task in self._tasks:
-            task.cancel()
-        if self._station is not None:
-            self._station.end()
-        self._threads.shutdown(wait=False)
-
-    # The loop: one request waits for news, and what is to be said goes at once in another one.
-
-    def _there(self) -> Station:
-        if self._station is None:
-            worker = self._worker
-            self._station = Station(
-                worker.address, worker.local_directory, self._fetch, self._hand, self._awake
-            )
-        return self._station
-
-    def _awake(self) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed: the process ends
-            self._loop.call_soon_threadsafe(self._something.set)
-
-    async def _poll(self) -> None:
-        while not self._closed:
-            await self._exchange(wait=True)
-
-    async def _flush(self) -> None:
-        while not self._closed:
-            await self._something.wait()
-            self._something.clear()
-            if self._there().has_mail:
-                await self._exchange(wait=False)
-
-    async def _exchange(self, wait: bool) -> None:
-        station = self._there()
-        start = station.start
-        try:
-            answer = await self._worker.scheduler.treemill_exchange(
-                address=station.address,
-                start=start,
-                parcel=pickle.dumps(station.parcel()),
-                wait=wait,
-            )
-        except (TimeoutError, OSError):
-            # Dask ends a worker that has lost its scheduler.
-            await asyncio.sleep(0.2)
-            self._something.set()
-            return
-        if start != station.start:
-            return
-        if answer is None:
-            station.restart()
-            await asyncio.sleep(0.1)
-        else:
-            parcel: Parcel = pickle.loads(answer)
-            station.hear(parcel)
-
-    # What the station needs; called on its threads.
-
-    def _fetch(self, digest: str) -> bytes:
-        async def fetch() -> bytes | None:
-            found: bytes | None = await self._worker.scheduler.treemill_blob(digest=digest)
-            return found
-
-        data = asyncio.run_coroutine_threadsafe(fetch(), self._loop).result()
-        if data is None:
-            raise LookupError("the scheduler has no such bytes any more")
-        return data
-
-    def _hand(
-        self, address: str, which: Handed, covers: Ranges, data: bytes | None
-    ) -> Future[None]:
-        async def hand() -> Any:
-            return await asked(
-                self._worker.rpc,
-                address,
-                _CONNECT,
-                op="treemill_take",
-                about=pickle.dumps((which, covers)),
-                data=None if data is None else to_serialize(data),
-            )
-
-        async def tried() -> None:
-            answer: Any = None
-            for left in reversed(range(_TRIES)):
-                try:
-                    answer = await hand()
-                    break
-                except (TimeoutError, OSError) as error:
-                    if left == 0:
-                        raise Unreachable(f"{type(error).__name__}: {error}") from None
-            if answer is not None:
-                raise pickle.loads(answer)
-
-        return asyncio.run_coroutine_threadsafe(tried(), self._loop)
-
-    # Handlers.
-
-    async def take(self, about: bytes, data: bytes | None) -> bytes | None:
-        """A partial of a worker for a merger. Gives None, or what went wrong."""
-        station = self._there()
-        which, covers = pickle.loads(about)
-        try:
-            await self._loop.run_in_executor(self._threads, station.take, which, covers, data)
-        except Exception as error:
-            return _portable(error, station.address)
-        return None
-
-    async def read(self, work: str, merger: int) -> dict[str, object]:
-        """The partial of a merger."""
-        station = self._there()
-        try:
-            commits, covers, data = await self._loop.run_in_executor(
-                self._threads, station.read, work, merger
-            )
-        except Refused:
-            return {"gone": True}
-        except Exception as error:
-            return {"error": _portable(error, station.address)}
-        about = pickle.dumps((commits, covers))
-        return {"about": about, "data": None if data is None else to_serialize(data)}
-
-
-def _portable(error: BaseException, address: str) -> bytes:
-    from ..portable_error import portable  # start-up
-
-    if isinstance(error, Refused):
-        return pickle.dumps(error)
-    return pickle.dumps(portable(error, f"worker {address} failed in merging", address))
-
-
-async def asked(pool: Any, address: str, seconds: float, **message: object) -> Any:
-    """The answer of a server, over a connection of a pool that is there or is made within so many
-    seconds."""
-    comm = await pool.connect(address, timeout=seconds)
-    try:
-        return await send_recv(comm, **message)
-    finally:
-        pool.reuse(address, comm)
 
 
 async def install(client: Client) -> dict[str, Any]:

@@ -16,24 +16,32 @@ from ...packetizer import (
     Commit,
     Committed,
     Coverage,
+    Dismiss,
     Event,
     FilesLocated,
     Finish,
     Halt,
+    HandedOn,
+    HandOn,
     Hint,
     MergerJoined,
+    MergerLeaving,
     MergerLost,
     Order,
     PacketDone,
     Process,
     Refuse,
+    RefuseFrom,
     Stop,
     Tick,
     WorkerJoined,
+    WorkerLeaving,
     WorkerLost,
 )
 from ..merged import ranges_of
 from ..pulse import Pulse
+from .holders import Holders
+from .losses import Losses
 from .messages import (
     Act,
     Begin,
@@ -45,7 +53,6 @@ from .messages import (
     Loaded,
     Part,
     PassRequest,
-    Recall,
     Status,
     Tell,
     Unreached,
@@ -73,14 +80,11 @@ class Lead:
         self.monitored = self._coordinator.monitored
         self._processes: dict[str, Participant] = {}
         self._of: dict[int, Participant] = {}  # by worker
-        self._mergers: dict[int, Participant] = {}
-        self._commits: dict[int, int] = {}  # by merger: partials that it has, as it is known here
-        self._sent: dict[tuple[int, int], int] = {}  # the same by merger and worker
-        self._next_worker = self._next_merger = 0
+        self._holders = Holders()
+        self._next_worker = 0
         self._places = Places(request.nodes)
         self._gone = Pulse()  # the counters of processes that are lost
-        self._losses: list[WorkerLost | MergerLost] = []  # handled once another worker has joined
-        self._held: dict[int, object] = {}  # by worker of a lost process: what may be to blame
+        self._losses = Losses(self._packetizer)
         self._loads, self._begun = _LOADS, False
         self.change = 0  # counts what a client wants to hear of at once
         self._out: list[tuple[str, object]] = []
@@ -120,10 +124,7 @@ class Lead:
         do."""
         if self.over or (whole and not self._packetizer.only_mergers_hold):
             return None
-        return tuple(
-            Part(merger, self._mergers[merger].address, self._commits.get(merger, 0))
-            for merger in self._packetizer.holding
-        )
+        return tuple(self._holders.part(merger) for merger in self._packetizer.holding)
 
     def sizes(self) -> Mapping[int, int]:
         """The entries of the files that were opened."""
@@ -155,15 +156,33 @@ class Lead:
         if not self.over and address not in self._processes:
             numbers = tuple(range(self._next_worker, self._next_worker + threads))
             self._next_worker += threads
-            process = Participant(address, host, numbers)
-            self._processes[address] = process
+            process = self._processes[address] = Participant(address, host, numbers)
             self._of |= dict.fromkeys(numbers, process)
             request = self.request
-            self._say(
-                address,
-                Begin(self.name, request.task, request.inputs, request.packages, numbers),
-            )
+            about = (request.task, request.inputs, request.packages)
+            self._say(address, Begin(self.name, *about, numbers))
         return self._told()
+
+    def leave(self, address: str) -> list[tuple[str, object]]:
+        """A process will go: its workers commit what they have done, what its merger has becomes
+        another one's, and then it has no part in the pass any more."""
+        process = self._processes.get(address)
+        if process is not None and not process.leaving:
+            process.leaving = True
+            if process.merger is not None:
+                self._elect(process.host)
+                self._handle(MergerLeaving(process.merger))
+            for number in sorted(process.joined):
+                self._handle(WorkerLeaving(number))
+        return self._told()
+
+    def _send_off(self) -> None:
+        """Ends processes that leave and have nothing more to lose, or no one to leave it to."""
+        alone = all(each.leaving for each in self._processes.values())
+        for process in [each for each in self._processes.values() if each.leaving]:
+            if alone or (process.merger is None and process.joined <= self._packetizer.idle):
+                self._say(process.address, End(self.name))
+                self._lose(process.address, f"worker {process.address} was retired", fault=False)
 
     def lose(self, address: str, reason: str, fault: bool = True) -> list[tuple[str, object]]:
         """A process is lost. `fault`: whether its packets may be to blame."""
@@ -176,10 +195,7 @@ class Lead:
             return
         self._gone = self._gone.plus(process.pulse)
         for number in sorted(process.joined):
-            busy = self._packetizer.busy_with(number)
-            if busy not in self._held.values():  # a packet that two workers had counts once
-                self._held[number] = busy
-            self._losses.append(WorkerLost(number, reason, fault))
+            self._losses.add_worker(number, reason, fault)
         if process.merger is not None:
             self._replace(process, process.merger)
         self._loads -= fault
@@ -193,42 +209,24 @@ class Lead:
     def _replace(self, lost: Participant, merger: int) -> None:
         """Makes another process merge for the host of a merger that is lost."""
         lost.merger = None
-        self._losses.append(MergerLost(merger))
+        self._losses.add_merger(merger)
         self._elect(lost.host)
 
     def _elect(self, host: str) -> None:
-        """Makes a process of this host a merger, if it has none; of any host if there is no merger
-        at all."""
-        loaded = [each for each in self._processes.values() if each.loaded]
-        here = [each for each in loaded if each.host == host]
-        if any(each.merger is not None for each in here or loaded):
-            return
-        for process in (here or loaded)[:1]:
-            process.merger = self._next_merger
-            self._next_merger += 1
-            self._mergers[process.merger] = process
+        """Makes a process of this host a merger, if that is needed."""
+        process = self._holders.elect(host, self._processes.values())
+        if process is not None and process.merger is not None:
             self._say(process.address, Hold(self.name, process.merger))
             self._handle(MergerJoined(process.merger, process.place))
 
     def _tell_losses(self) -> None:
-        """Handles losses, but not before there is another worker: the packetizer ends a pass that
-        has none."""
-        there = self._coordinator.workers
-        gone = {each.worker for each in self._losses if isinstance(each, WorkerLost)}
-        if self._losses and not there - gone:
+        if self._losses.must_wait:
             self._alone_since = self._alone_since or self._clock()
             return
-        losses, self._losses = self._losses, []
-        # Mergers first: what they had is then done by workers that are there.
-        for event in sorted(losses, key=lambda each: isinstance(each, WorkerLost)):
-            if isinstance(event, WorkerLost):
-                busy = self._packetizer.busy_with(event.worker)
-                if busy != self._held.get(event.worker):  # it got that after its process was lost
-                    event = replace(event, fault=False)
+        for event in self._losses.told():
             self._handle(event)
             if isinstance(event, MergerLost):
-                self._mergers.pop(event.merger, None)
-        self._held.clear()
+                self._holders.dismiss(event.merger)
 
     # Messages of processes.
 
@@ -238,11 +236,10 @@ class Lead:
         if process is None or self.over:
             return self._told()
         if isinstance(message, Tell):
-            if message.pulse is not None:
-                process.pulse = message.pulse
+            process.pulse = message.pulse or process.pulse
             self._hear_event(process, message.event)
         elif isinstance(message, Loaded):
-            process.loaded = True
+            process.loaded = message.workers == process.numbers
             process.place = self._places.worker(process.host, message.names)
             self._elect(process.host)
         elif isinstance(message, Unreached):
@@ -254,14 +251,19 @@ class Lead:
         return self._told()
 
     def _hear_event(self, process: Participant, event: Event) -> None:
+        # One that was given up and is there again may tell of its earlier workers.
         if isinstance(event, WorkerJoined):
+            if process.leaving or event.worker not in process.numbers:
+                return
             process.joined.add(event.worker)
             self._alone_since = None
             event = WorkerJoined(event.worker, process.place)
         elif isinstance(event, Committed) and event.merger is not None:
-            self._commits[event.merger] = self._commits.get(event.merger, 0) + 1
-            place = (event.merger, event.worker)
-            self._sent[place] = self._sent.get(place, 0) + 1
+            if not (event.worker in process.numbers or process is self._holders.at(event.merger)):
+                return
+            self._holders.committed(event.merger, event.worker)
+        elif isinstance(event, HandedOn) and self._packetizer.heir(event.merger) == event.to:
+            self._holders.handed_on(event.merger, event.to)
         elif isinstance(event, PacketDone):
             self._loads = _LOADS
         self._handle(event)
@@ -269,7 +271,7 @@ class Lead:
             self._tell_losses()
 
     def _unreached(self, process: Participant, message: Unreached) -> None:
-        holder = self._mergers.get(message.merger)
+        holder = self._holders.at(message.merger)
         if holder is None or holder.merger != message.merger:
             return  # it is known to be lost: that was the answer
         self._replace(holder, message.merger)
@@ -293,10 +295,10 @@ class Lead:
         """Ends with what mergers have; the work that is not committed is lost."""
         if not self.over:
             self._handle(Stop(reason))
-            losses, self._losses = self._losses, []
-            losses += [WorkerLost(each, reason) for each in list(self._coordinator.workers)]
-            for event in losses:
+            for event in self._losses.told():
                 self._handle(event)
+            for number in list(self._coordinator.workers):
+                self._handle(WorkerLost(number, reason))
         return self._told()
 
     def settle(self, commits: Mapping[int, int]) -> tuple[bool, list[tuple[str, object]]]:
@@ -321,8 +323,8 @@ class Lead:
             return self._told()
         if self._alone_since is not None and now - self._alone_since > self.request.wait:
             words = f"no worker has been there for {self.request.wait:g} seconds"
-            lost = [each.reason for each in self._losses if isinstance(each, WorkerLost)]
-            last = f"; the last one was lost: {lost[-1]}" if lost else ""
+            lost = self._losses.reason
+            last = f"; the last one was lost: {lost}" if lost else ""
             todo = "start workers, or give connect() a longer wait="
             return self.fail(WorkerError(f"given up: {words}{last}; {todo}"))
         if self._deadline is not None and now > self._deadline[0]:
@@ -350,13 +352,10 @@ class Lead:
         for action in actions:
             if isinstance(action, Order | Hint):
                 self._order(action)
-            elif isinstance(action, Refuse):
-                holder = self._mergers.get(action.merger)
-                if holder is not None:
-                    taken = self._sent.get((action.merger, action.worker), 0)
-                    self._say(
-                        holder.address, Recall(self.name, action.merger, action.worker, taken)
-                    )
+            elif isinstance(action, Refuse | RefuseFrom | HandOn | Dismiss):
+                to = self._holders.told(self.name, action)
+                if to is not None:
+                    self._say(*to)
             elif isinstance(action, Halt):
                 for address in self._processes:
                     self._say(address, Act(self.name, action))
@@ -367,7 +366,7 @@ class Lead:
         process = self._of[action.worker]
         act = Act(self.name, action)
         if isinstance(action, Commit) and action.merger is not None:
-            address = self._mergers[action.merger].address
+            address = self._holders.part(action.merger).address
             covers = ranges_of(self._packetizer.sent(action.worker))
             act = Act(self.name, action, address, covers)
         elif isinstance(action, Process) and self._coordinator.begins(action.worker):
@@ -392,5 +391,7 @@ class Lead:
         self._out.append((address, message))
 
     def _told(self) -> list[tuple[str, object]]:
+        if not self.over:
+            self._send_off()
         out, self._out = self._out, []
         return out

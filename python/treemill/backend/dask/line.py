@@ -12,8 +12,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...errors import UnsupportedError, WorkerError
-from ..merged import Ranges
-from .engine import asked, install
+from .crew import Read
+from .engine import install
+from .loop import asked, opened
+from .merger import Refused
 from .messages import VERSION, Part, Status
 
 if TYPE_CHECKING:
@@ -99,20 +101,17 @@ class Line:
         )
         return found
 
-    def read(self, work: str, part: Part) -> tuple[int, Ranges, bytes | None]:
+    def read(self, work: str, part: Part) -> Read:
         """What a merger has, from its worker; see Merger. Raises Gone."""
 
         try:
             answer = self._wait(self._read(work, part), self._silence)
         except (OSError, TimeoutError) as error:
             raise Gone(str(error)) from error
-        if answer.get("gone"):
-            raise Gone
-        if "error" in answer:
-            raise pickle.loads(answer["error"])
-        data = answer["data"]
-        commits, covers = pickle.loads(answer["about"])
-        return commits, covers, None if data is None else bytes(data)
+        try:
+            return opened(answer)
+        except Refused as error:
+            raise Gone from error
 
     async def _read(self, work: str, part: Part) -> Any:
         about = {"work": work, "merger": part.merger}

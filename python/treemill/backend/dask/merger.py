@@ -1,6 +1,6 @@
-"""A merger: takes the partials of workers in one process, each once, and lets others read what it
-has. Knows no packet and no transport. Thread-safe; partials are merged one after another, on the
-threads that bring them.
+"""A merger: takes the partials of workers, and what other mergers have, each once, and lets others
+read what it has. Knows no packet and no transport. Thread-safe; partials are merged one after
+another, on the threads that bring them.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ class Merger:
         self._merged = Merged()
         self._taken: dict[int, int] = {}
         self._refused: set[int] = set()
+        self._absorbed: dict[int, int] = {}  # other mergers, and how many partials each had
+        self._refused_from: set[int] = set()
         self._dropped = False
 
     def take(
@@ -54,6 +56,27 @@ class Merger:
             self._refused.add(worker)
             return self._taken.get(worker, 0)
 
+    def absorb(
+        self, giver: int, commits: int, covers: Ranges, load: Callable[[], Partial | None]
+    ) -> None:
+        """Merges what another merger has, of so many commits, once. Raises Refused, and what
+        merging raises."""
+        with self._lock:
+            if giver in self._absorbed:
+                return
+            if giver in self._refused_from or self._dropped:
+                raise Refused
+            partial = load()
+            if partial is not None:
+                self._merged.commit(partial, covers)
+            self._absorbed[giver] = commits
+
+    def refuse_from(self, giver: int) -> bool:
+        """Takes nothing from the other merger from now on. Returns whether it has been taken."""
+        with self._lock:
+            self._refused_from.add(giver)
+            return giver in self._absorbed
+
     def read(self) -> tuple[int, Ranges, bytes | None]:
         """How many partials were taken; the entries that they cover; and all of them merged, in
         bytes. Raises Refused if it was dropped."""
@@ -61,7 +84,8 @@ class Merger:
             if self._dropped:
                 raise Refused
             data, covers = self._merged.kept() or (None, {})
-            return sum(self._taken.values()), covers, data
+            commits = sum(self._taken.values()) + sum(self._absorbed.values())
+            return commits, covers, data
 
     def drop(self) -> None:
         """Drops everything."""

@@ -22,6 +22,7 @@ __all__ = [
     "Drop",
     "End",
     "Ended",
+    "Fetch",
     "Hold",
     "Kept",
     "Listed",
@@ -29,6 +30,7 @@ __all__ = [
     "Part",
     "PassRequest",
     "Recall",
+    "RecallFrom",
     "Status",
     "Tell",
     "Unreached",
@@ -138,8 +140,29 @@ class Recall:
 
 
 @dataclass(frozen=True, slots=True)
+class Fetch:
+    """Merge what another merger, `giver`, has at this address: so many commits. Tell HandedOn."""
+
+    work: str
+    merger: int
+    giver: int
+    address: str
+    commits: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecallFrom:
+    """The other merger is lost. If the merger has not merged what that had, it will not do it any
+    more."""
+
+    work: str
+    merger: int
+    giver: int
+
+
+@dataclass(frozen=True, slots=True)
 class Drop:
-    """Drop the partial of this merger: its entries are done again elsewhere."""
+    """Drop the partial of this merger: its entries are elsewhere, or are done again there."""
 
     work: str
     merger: int
@@ -161,6 +184,7 @@ class Loaded:
     it knows them."""
 
     work: str
+    workers: tuple[int, ...]
     names: tuple[str, ...] = ()
 
 
@@ -175,10 +199,10 @@ class Tell:
 
 @dataclass(frozen=True, slots=True)
 class Unreached:
-    """The worker could not hand its partial to the merger."""
+    """A worker could not hand its partial to the merger, or another merger could not fetch what it
+    has."""
 
     work: str
-    worker: int
     merger: int
     reason: str
 

@@ -22,6 +22,8 @@ class Participant:
     """Whether it has loaded the task."""
     place: str | None = None
     """The name of its host for the packetizer, once it has loaded the task; see places.py."""
+    leaving: bool = False
+    """Whether it will go: then it gets no more work."""
     merger: int | None = None
     """The merger that it is."""
     pulse: Pulse = field(default_factory=Pulse)

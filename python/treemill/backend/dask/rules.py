@@ -11,15 +11,19 @@ from .messages import PassRequest
 
 __all__ = ["led_by"]
 
+ROOTS = 4
+"""Parts of which the result consists at most: with more, their mergers join in pairs at the end."""
+
 
 def led_by(request: PassRequest, clock: Callable[[], float]) -> tuple[Packetizer, Coordinator]:
     """Makes both."""
     policy = Policy(
         skip_errors=request.skip_errors,
         commit_seconds=request.commit_seconds,
-        # The result is collected once, at the end: entries that a client has got are lost with it,
-        # those that a merger holds are not.
-        collect_seconds=float("inf"),
+        # The client fetches the result once, at the end: entries that a client has got are lost
+        # with it, those that a merger holds are not.
+        collect_seconds=None,
+        roots=ROOTS,
         expected_workers=request.workers,
         speculate=True,
         reserve=True,

@@ -18,10 +18,10 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 
 from ..merged import Ranges
-from .crew import Crew, Handed
+from .crew import Crew, Handed, Read
 from .mailbox import Mailbox, Parcel
 from .merger import Refused
-from .messages import Act, Begin, Drop, End, Hold, Recall
+from .messages import Act, Begin, Drop, End, Fetch, Hold, Recall, RecallFrom
 
 __all__ = ["Station"]
 
@@ -40,13 +40,15 @@ class Station:
         folder: str,
         fetch: Callable[[str], bytes],
         hand: Hand,
+        read: Callable[[str, str, int], Future[Read]],
         awake: Callable[[], None],
     ) -> None:
-        """`folder`: where packages are put. `fetch` gets bytes from the scheduler, and `hand` hands
-        a partial to another process; both wait. `awake` is called, on any thread, when there is
-        something to be sent."""
+        """`folder`: where packages are put. `fetch` gets bytes from the scheduler, and waits.
+        `hand` hands a partial to another process, and `read` gets what a merger there has. `awake`
+        is called, on any thread, when there is something to be sent."""
         self.address = address
         self.hand = hand
+        self.fetch = read
         self.names: tuple[str, ...] = (socket.gethostname(),)
         threading.Thread(target=self._ask_names, name="treemill-names", daemon=True).start()
         self._folder = folder
@@ -100,7 +102,7 @@ class Station:
         if isinstance(message, Begin):
             self._crews[message.work] = Crew(message, self)
             return
-        assert isinstance(message, Hold | Act | Recall | Drop | End)
+        assert isinstance(message, Hold | Act | Recall | Fetch | RecallFrom | Drop | End)
         crew = self._crews.get(message.work)
         if crew is None:
             return
@@ -124,7 +126,7 @@ class Station:
         work, merger, worker, number = which
         self._crew(work).take(merger, worker, number, covers, data)
 
-    def read(self, work: str, merger: int) -> tuple[int, Ranges, bytes | None]:
+    def read(self, work: str, merger: int) -> Read:
         """What a merger has. See Merger."""
         return self._crew(work).read(merger)
 

@@ -1,0 +1,214 @@
+"""What meets distributed's internals on a worker: a plugin, which carries messages between
+station.py and the scheduler (engine.py), and partials from worker to worker.
+
+The requests that it answers are handlers that are added to the worker's own; see engine.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import pickle
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from distributed.core import send_recv
+from distributed.diagnostics.plugin import WorkerPlugin
+from distributed.protocol.serialize import to_serialize
+
+from ..merged import Ranges
+from . import compact  # noqa: F401 - how messages are pickled
+from .crew import Handed, Read
+from .mailbox import Parcel
+from .merger import Refused, Unreachable
+from .station import Station
+
+if TYPE_CHECKING:
+    from distributed import Worker
+
+__all__ = ["NAME", "LoopPlugin", "asked", "opened"]
+
+NAME = "treemill"
+"""The plugins are called so, here and on the scheduler."""
+_CONNECT = 5.0
+_TRIES = 3
+
+
+def opened(answer: Mapping[str, Any]) -> Read:
+    """What `LoopPlugin.read` has answered. Raises Refused if there is no such merger."""
+    if answer.get("gone"):
+        raise Refused
+    if "error" in answer:
+        raise pickle.loads(answer["error"])
+    data = answer["data"]
+    commits, covers = pickle.loads(answer["about"])
+    return commits, covers, None if data is None else bytes(data)
+
+
+async def asked(pool: Any, address: str, seconds: float, **message: object) -> Any:
+    """The answer of a server, over a connection of a pool that is there or is made within so many
+    seconds."""
+    comm = await pool.connect(address, timeout=seconds)
+    try:
+        return await send_recv(comm, **message)
+    finally:
+        pool.reuse(address, comm)
+
+
+class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
+    """The station, on a worker."""
+
+    name = NAME
+
+    def setup(self, worker: Worker) -> None:
+        """Starts the loop."""
+        # Here, so that the first query does not wait for it.
+        importlib.import_module("treemill._core")
+        self._worker = worker
+        self._loop = asyncio.get_running_loop()
+        self._threads = ThreadPoolExecutor(4, thread_name_prefix="treemill-merge")
+        self._something = asyncio.Event()
+        self._closed = False
+        self._station: Station | None = None
+        worker.handlers.update(treemill_take=self.take, treemill_read=self.read)
+        self._tasks = [asyncio.create_task(self._poll()), asyncio.create_task(self._flush())]
+
+    def teardown(self, worker: Worker) -> None:
+        """Ends the loop."""
+        self._closed = True
+        for task in self._tasks:
+            task.cancel()
+        if self._station is not None:
+            self._station.end()
+        self._threads.shutdown(wait=False)
+
+    # The loop: one request waits for news, and what is to be said goes at once in another one.
+
+    def _there(self) -> Station:
+        if self._station is None:
+            worker = self._worker
+            self._station = Station(
+                worker.address,
+                worker.local_directory,
+                fetch=self._fetch,
+                hand=self._hand,
+                read=self._read,
+                awake=self._awake,
+            )
+        return self._station
+
+    def _awake(self) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the process ends
+            self._loop.call_soon_threadsafe(self._something.set)
+
+    async def _poll(self) -> None:
+        while not self._closed:
+            await self._exchange(wait=True)
+
+    async def _flush(self) -> None:
+        while not self._closed:
+            await self._something.wait()
+            self._something.clear()
+            if self._there().has_mail:
+                await self._exchange(wait=False)
+
+    async def _exchange(self, wait: bool) -> None:
+        station = self._there()
+        start = station.start
+        try:
+            answer = await self._worker.scheduler.treemill_exchange(
+                address=station.address,
+                start=start,
+                parcel=pickle.dumps(station.parcel()),
+                wait=wait,
+            )
+        except (TimeoutError, OSError):
+            # Dask ends a worker that has lost its scheduler.
+            await asyncio.sleep(0.2)
+            self._something.set()
+            return
+        if start != station.start:
+            return
+        if answer is None:
+            station.restart()
+            await asyncio.sleep(0.1)
+        else:
+            parcel: Parcel = pickle.loads(answer)
+            station.hear(parcel)
+
+    # What the station needs; called on its threads.
+
+    def _fetch(self, digest: str) -> bytes:
+        async def fetch() -> bytes | None:
+            found: bytes | None = await self._worker.scheduler.treemill_blob(digest=digest)
+            return found
+
+        data = asyncio.run_coroutine_threadsafe(fetch(), self._loop).result()
+        if data is None:
+            raise LookupError("the scheduler has no such bytes any more")
+        return data
+
+    def _hand(
+        self, address: str, which: Handed, covers: Ranges, data: bytes | None
+    ) -> Future[None]:
+        about = pickle.dumps((which, covers))
+        sent = None if data is None else to_serialize(data)
+
+        async def hand() -> None:
+            answer = await self._ask(address, op="treemill_take", about=about, data=sent)
+            if answer is not None:
+                raise pickle.loads(answer)
+
+        return asyncio.run_coroutine_threadsafe(hand(), self._loop)
+
+    def _read(self, address: str, work: str, merger: int) -> Future[Read]:
+        async def read() -> Read:
+            return opened(await self._ask(address, op="treemill_read", work=work, merger=merger))
+
+        return asyncio.run_coroutine_threadsafe(read(), self._loop)
+
+    async def _ask(self, address: str, **message: Any) -> Any:
+        """A request to another worker. Raises Unreachable."""
+        failed: Exception | None = None
+        for _ in range(_TRIES):
+            try:
+                return await asked(self._worker.rpc, address, _CONNECT, **message)
+            except (TimeoutError, OSError) as error:
+                failed = error
+        raise Unreachable(f"{type(failed).__name__}: {failed}")
+
+    # Handlers.
+
+    async def take(self, about: bytes, data: bytes | None) -> bytes | None:
+        """A partial of a worker for a merger. Gives None, or what went wrong."""
+        station = self._there()
+        which, covers = pickle.loads(about)
+        try:
+            await self._loop.run_in_executor(self._threads, station.take, which, covers, data)
+        except Exception as error:
+            return _portable(error, station.address)
+        return None
+
+    async def read(self, work: str, merger: int) -> dict[str, object]:
+        """The partial of a merger."""
+        station = self._there()
+        try:
+            commits, covers, data = await self._loop.run_in_executor(
+                self._threads, station.read, work, merger
+            )
+        except Refused:
+            return {"gone": True}
+        except Exception as error:
+            return {"error": _portable(error, station.address)}
+        about = pickle.dumps((commits, covers))
+        return {"about": about, "data": None if data is None else to_serialize(data)}
+
+
+def _portable(error: BaseException, address: str) -> bytes:
+    from ..portable_error import portable  # start-up
+
+    if isinstance(error, Refused):
+        return pickle.dumps(error)
+    return pickle.dumps(portable(error, f"worker {address} failed in merging", address))

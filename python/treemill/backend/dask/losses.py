@@ -1,0 +1,56 @@
+"""The workers and mergers of lost processes, until the packetizer is told of them. That waits for
+another worker: the packetizer ends a pass that has none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ...packetizer import MergerLost, Packetizer, WorkerLost
+
+__all__ = ["Losses"]
+
+
+class Losses:
+    """What is lost and not told."""
+
+    def __init__(self, packetizer: Packetizer) -> None:
+        """`packetizer`: is asked what workers are at."""
+        self._packetizer = packetizer
+        self._untold: list[WorkerLost | MergerLost] = []
+        self._held: dict[int, object] = {}  # by worker: what may be to blame
+
+    def add_worker(self, number: int, reason: str, fault: bool) -> None:
+        """Notes that a worker is lost. `fault`: whether its packet may be to blame."""
+        busy = self._packetizer.busy_with(number)
+        if busy not in self._held.values():  # a packet that two workers had counts once
+            self._held[number] = busy
+        self._untold.append(WorkerLost(number, reason, fault))
+
+    def add_merger(self, number: int) -> None:
+        """Notes that a merger is lost."""
+        self._untold.append(MergerLost(number))
+
+    @property
+    def reason(self) -> str | None:
+        """Why the last worker was lost, if the packetizer was not told of it."""
+        reasons = [each.reason for each in self._untold if isinstance(each, WorkerLost)]
+        return reasons[-1] if reasons else None
+
+    @property
+    def must_wait(self) -> bool:
+        """Whether there are losses, and no other worker."""
+        gone = {each.worker for each in self._untold if isinstance(each, WorkerLost)}
+        return bool(self._untold) and not self._packetizer.workers - gone
+
+    def told(self) -> Iterator[WorkerLost | MergerLost]:
+        """All losses, for the packetizer to handle one by one. Mergers first: what they had is then
+        done by workers that are there."""
+        untold, self._untold = self._untold, []
+        for event in sorted(untold, key=lambda each: isinstance(each, WorkerLost)):
+            if isinstance(event, WorkerLost):
+                busy = self._packetizer.busy_with(event.worker)
+                if busy != self._held.get(event.worker):  # it got that after its process was lost
+                    event = replace(event, fault=False)
+            yield event
+        self._held.clear()

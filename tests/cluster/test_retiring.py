@@ -1,0 +1,174 @@
+"""Workers that are sent away while they work: what they have done is saved first, and nothing is
+done again, also if one of those that take part in that is killed meanwhile. `STRESS=20` repeats
+each test so many times.
+"""
+
+import os
+import signal
+import threading
+
+import pytest
+import treemill as tm
+from treemill.packetizer import HandedOn, Timeline, WorkerLeaving
+
+from .processes import desk, until
+from .test_faults import again, check, processes, pytestmark, slow  # noqa: F401
+
+
+def started(session, events, folder, seconds=2e-4):
+    """A query of which a merger has something."""
+    folder = folder / "seen"
+    folder.mkdir()
+    query = session.submit(slow(folder, seconds), events)
+    client = session._pool._client
+    until(lambda: held(client) or query.done, "a commit")
+    if query.done:
+        query.result()
+    return query
+
+
+def held(client):
+    """The addresses of the workers that hold partials."""
+    return desk(
+        client,
+        lambda desk: [
+            part.address for lead in desk._leads.values() for part in lead.parts(whole=False) or ()
+        ],
+    )
+
+
+def others(client, address):
+    """The other workers, the one first that would get its partial."""
+    found = desk(client, lambda desk: [a for lead in desk._leads.values() for a in lead._processes])
+    return [each for each in found if each != address]
+
+
+def at_work(client, address):
+    """The packets that the workers of a process are at, if none of its partials is on its way."""
+
+    def look(desk):
+        (lead,) = desk._leads.values()
+        numbers = lead._processes[address].joined
+        ledger = lead._packetizer._state.ledger
+        if any(ledger.receiver(number) is not None for number in numbers):
+            return None
+        packets = [ledger.packet_of(number) for number in numbers]
+        return None if None in packets else packets
+
+    return desk(client, look)
+
+
+def hands_on(client):
+    """Whether a merger's partial is on its way to another one."""
+
+    def look(desk):
+        (lead,) = desk._leads.values()
+        return lead._packetizer._state.ledger.handing_on
+
+    return desk(client, look)
+
+
+def frozen(client, address, pid):
+    """Stops a process in the middle of a packet."""
+    while True:
+        until(lambda: at_work(client, address), "it has a packet")
+        before = at_work(client, address)
+        os.kill(pid, signal.SIGSTOP)
+        if before is not None and at_work(client, address) == before:
+            return
+        os.kill(pid, signal.SIGCONT)
+
+
+def joined(client):
+    """The number of workers that have joined the query so far."""
+    return desk(client, lambda desk: sum(lead._next_worker for lead in desk._leads.values()))
+
+
+def saved(query):
+    """Checks that nothing was lost with the workers that were sent away."""
+    trace = query.report.trace
+    left = {each.event.worker for each in trace.records if isinstance(each.event, WorkerLeaving)}
+    assert left
+    assert not [span for span in Timeline.of(trace).thrown_away if span.worker in left]
+    return sum(isinstance(each.event, HandedOn) for each in trace.records)
+
+
+@pytest.fixture
+def connected(processes):  # noqa: F811
+    """A cluster of three workers, and a session that keeps traces."""
+    processes.add(3)
+    with tm.connect(processes.address, silence=20, trace=100_000) as session:
+        client = session._pool._client
+        client.wait_for_workers(3, timeout=60)
+        yield session, client
+
+
+@again
+def test_what_a_retired_worker_has_done_is_saved(connected, events, tmp_path, turn):
+    session, client = connected
+    query = started(session, events, tmp_path)
+    giver = held(client)[0]
+    assert giver in client.retire_workers([giver])
+    check(events, query.result(60))
+    assert saved(query) == 1
+
+
+@pytest.mark.slow
+@again
+def test_all_but_one_are_retired(connected, events, tmp_path, turn):
+    session, client = connected
+    query = started(session, events, tmp_path)
+    stays, *gone = others(client, held(client)[0])
+    gone.append(held(client)[0])
+    assert set(client.retire_workers(gone)) == set(gone)
+    assert held(client) == [stays]
+    check(events, query.result(60))
+    saved(query)
+
+
+@pytest.mark.slow
+@again
+@pytest.mark.parametrize("dies", ["the giver", "the taker"])
+def test_one_is_killed_while_a_partial_is_handed_on(connected, events, tmp_path, dies, turn):
+    session, client = connected
+    pids = client.run(os.getpid)
+    query = started(session, events, tmp_path)
+    giver = held(client)[0]
+    taker = others(client, giver)[0]
+    frozen(client, taker, pids[taker])
+    retiring = threading.Thread(target=lambda: client.retire_workers([giver]), daemon=True)
+    retiring.start()
+    until(lambda: hands_on(client), "it is on its way")
+    os.kill(pids[giver if dies == "the giver" else taker], signal.SIGKILL)
+    if dies == "the giver":
+        os.kill(pids[taker], signal.SIGCONT)
+    check(events, query.result(60))
+    retiring.join(20)
+    assert not retiring.is_alive()
+
+
+@pytest.mark.slow
+@again
+def test_workers_with_a_lifetime_are_started_anew(processes, events, tmp_path, turn):  # noqa: F811
+    """One stays, the other one is started anew every few seconds."""
+    processes.add(1)
+    processes.add(1, 1, "--nanny", "--lifetime", "3 s", "--lifetime-restart")
+    with tm.connect(processes.address, silence=20, trace=100_000) as session:
+        query = started(session, events, tmp_path, 5e-4)
+        client = session._pool._client
+        until(lambda: query.done or joined(client) > 2, "it is there again")
+        assert not query.done
+        check(events, query.result(120))
+        saved(query)
+
+
+@pytest.mark.slow
+def test_a_cluster_that_is_scaled_down_loses_nothing(events, tmp_path):
+    from distributed import LocalCluster
+
+    options = {"n_workers": 3, "threads_per_worker": 1, "dashboard_address": None}
+    with LocalCluster(**options) as cluster, tm.connect(cluster, trace=100_000) as session:
+        query = started(session, events, tmp_path)
+        cluster.scale(1)
+        check(events, query.result(60))
+        saved(query)
