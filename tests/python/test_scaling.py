@@ -23,6 +23,7 @@ from treemill.packetizer import (
     Packet,
     PacketDone,
     Process,
+    Spent,
     Trace,
     WorkerJoined,
 )
@@ -44,7 +45,7 @@ def test_each_second_of_each_worker_is_in_one_part():
         (0.5, WorkerJoined(0), OpenFile(0, 0)),
         (0.75, WorkerJoined(1)),
         (1.5, FileOpened(0, 0, 30), Process(0, a), Process(1, b)),
-        (3.0, PacketDone(0, 0, 10, 1.25), Process(0, c)),
+        (3.0, PacketDone(0, 0, 10, 1.25, spent=Spent(0.25, 0, 0.5, reading=0.5)), Process(0, c)),
         (4.0, PacketDone(1, 1, 20, 2.5), Commit(1)),
         (4.25, Committed(1)),
         (6.0, PacketDone(0, 2, 30, 2.5), Commit(0)),
@@ -62,6 +63,8 @@ def test_each_second_of_each_worker_is_in_one_part():
     assert found.total == pytest.approx(16.0)
     assert sorted(found.latencies) == [0.0, 0.25, 0.5]
     assert found.packets == 3
+    assert (found.cpu, found.reading) == (0.5, 0.5)
+    assert found.evaluating == found.busy - 0.5
     assert max(found.active) == 2
     assert found.peak > 30 / 7
 
@@ -105,19 +108,26 @@ def test_fits_are_finite_for_all_rates(points):
     assert curve is None or (curve.first > 0 and 0 <= curve.shared <= 1)
 
 
+def busy(**times):
+    return replace(NOTHING, busy=100.0, **times)
+
+
 @pytest.mark.parametrize(
     ("limit", "facts"),
     [
-        ("CPU", Facts(replace(NOTHING, busy=95, asking=5), 4, 1)),
-        ("cores", Facts(replace(NOTHING, busy=100), 8, 1, slowdown=2, slowdown_of_cpu=2)),
-        ("cores", Facts(replace(NOTHING, busy=100), 8, 1, slowdown=2, reads=False)),
-        ("disk", Facts(replace(NOTHING, busy=100), 8, 1, slowdown=4, slowdown_of_cpu=1)),
-        ("disk", Facts(replace(NOTHING, busy=100), 8, 1, cpu_share=0.4)),
-        ("network", Facts(replace(NOTHING, busy=100), 8, 1, waited=60, remote=True)),
-        ("packetizer", Facts(replace(NOTHING, busy=50, asking=30, tail=20), 8, 1)),
-        ("merging", Facts(replace(NOTHING, busy=50, committing=20, collecting=15), 8, 1)),
-        ("tail", Facts(replace(NOTHING, busy=50, tail=50), 8, 1)),
-        ("start-up", Facts(replace(NOTHING, busy=1, starting=1, around=1), 8, 1)),
+        ("CPU", Facts(replace(NOTHING, busy=95, asking=5))),
+        ("CPU", Facts(busy(cpu=95, reading=90))),
+        ("CPU", Facts(busy(cpu=90, reading=4, waited=6))),
+        ("cores", Facts(busy(cpu=50), 0.5)),
+        ("cores", Facts(busy(cpu=50, reading=60), reads=False)),
+        ("cores", Facts(busy(cpu=30, reading=5))),
+        ("disk", Facts(busy(cpu=40, reading=60))),
+        ("disk", Facts(busy(cpu=40, reading=90))),
+        ("network", Facts(busy(cpu=40, waited=60), remote=True)),
+        ("packetizer", Facts(replace(NOTHING, busy=50, asking=30, tail=20))),
+        ("merging", Facts(replace(NOTHING, busy=50, committing=20, collecting=15))),
+        ("tail", Facts(replace(NOTHING, busy=50, tail=50))),
+        ("start-up", Facts(replace(NOTHING, busy=1, starting=1, around=1))),
     ],
 )
 def test_what_limits(limit, facts):
@@ -128,36 +138,18 @@ def test_what_limits(limit, facts):
 
 
 def test_workers_that_wait_for_cores_do_not_wait_for_the_disk():
-    crowded = Facts(replace(NOTHING, busy=100), 8, 1, 4, 4, cpu_share=0.25, cpu_share_of_cpu=0.25)
-    assert verdict(crowded).limit == "cores"
+    """Four times as many workers as cores: reads take four times as long, too."""
+    times = busy(cpu=25, reading=60)
+    assert verdict(Facts(times)).limit == "disk"
+    assert verdict(Facts(times, cpu_share_without_data=0.25)).limit == "cores"
 
 
 parts = st.floats(0, 1e6)
 
 
-@given(
-    st.builds(Breakdown, *[parts] * 8),
-    st.floats(0.1, 100),
-    st.none() | st.floats(0.1, 100),
-    st.none() | st.floats(0, 1),
-    parts,
-    st.booleans(),
-    st.booleans(),
-)
-def test_every_fact_has_a_verdict(breakdown, slowdown, of_cpu, share, waited, remote, reads):
-    found = verdict(
-        Facts(
-            breakdown,
-            8,
-            1,
-            slowdown,
-            of_cpu,
-            cpu_share=share,
-            waited=waited,
-            remote=remote,
-            reads=reads,
-        )
-    )
+@given(st.builds(Breakdown, *[parts] * 11), st.floats(0, 1), st.booleans(), st.booleans())
+def test_every_breakdown_has_a_verdict(breakdown, share, remote, reads):
+    found = verdict(Facts(breakdown, share, remote, reads))
     assert found.limit in LIMITS
     assert 0 <= found.share <= 1 + 1e-9
     assert not (found.limit in ("disk", "network") and not reads)

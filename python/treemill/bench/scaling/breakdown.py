@@ -15,6 +15,7 @@ from ...packetizer import (
     PacketFailed,
     Process,
     Record,
+    Spent,
     Timeline,
     Trace,
     WorkerJoined,
@@ -51,6 +52,16 @@ class Breakdown:
     around: float
     """Before the master began and after its end: planning, sending the query, fetching the
     result."""
+    cpu: float = 0.0
+    """Of `busy`: seconds of CPU of the workers' own threads."""
+    reading: float = 0.0
+    """Of `busy`: in reads of near files, of which the system's cache may serve some."""
+    waited: float = 0.0
+    """Of `busy`: waiting for bytes of servers."""
+    decompressing: float = 0.0
+    """Of `busy`: decompression."""
+    decoding: float = 0.0
+    """Of `busy`: from bytes to columns."""
     packets: int = 0
     peak: float = 0.0
     """Events in a second, at the best time of the run."""
@@ -61,6 +72,11 @@ class Breakdown:
     latencies: Sequence[float] = field(default_factory=tuple)
     """Seconds that a worker waited for its next packet, each time; evenly chosen if there are
     many."""
+
+    @property
+    def evaluating(self) -> float:
+        """Of `busy`: all that is not getting columns."""
+        return self.busy - self.reading - self.waited - self.decompressing - self.decoding
 
     @property
     def total(self) -> float:
@@ -87,6 +103,7 @@ class _Worker:
     busy: float = 0.0
     committing: float = 0.0
     starting: float = 0.0
+    spent: list[Spent] = field(default_factory=list)
     asking: float = 0.0
     latencies: list[float] = field(default_factory=list)
 
@@ -119,12 +136,19 @@ def broken_down(trace: Trace, workers: int, seconds: float) -> Breakdown | None:
         tail=sum(last - (each.since or 0.0) for each in took_part) + absent * last,
         collecting=(end - last) * there,
         around=max(seconds - end, 0.0) * there,
+        **_spent([one for each in took_part for one in each.spent]),
         packets=len(spans),
         peak=_peak(timeline),
         times=[round(each, 6) for each in times],
         active=active,
         latencies=_chosen([one for each in took_part for one in each.latencies]),
     )
+
+
+def _spent(many: Sequence[Spent]) -> dict[str, float]:
+    """What workers have measured themselves, of all packets."""
+    names = ("cpu", "reading", "waited", "decompressing", "decoding")
+    return {name: sum(getattr(each, name) for each in many) for name in names}
 
 
 def _follow(found: dict[int, _Worker], record: Record) -> None:
@@ -147,6 +171,8 @@ def _answered(state: _Worker, now: float, event: object) -> None:
         state.latencies.append(latency)
         state.asking += latency
         state.busy += now - since - latency
+        if event.spent is not None:
+            state.spent.append(event.spent)
     elif isinstance(event, PacketFailed):
         state.busy += now - since
     elif isinstance(event, FileOpened | FileFailed) and not event.beside:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from .measurements import Results
-from .summary import Point, Summary, middle, summaries
+from .summary import Summary, middle, summaries
 from .verdict import Facts, Verdict, verdict
 
 __all__ = ["conclusion", "conclusions", "facts"]
@@ -54,37 +54,23 @@ def facts(
     """What is known of a query. `beside`: all queries, among them the one without data on the same
     system. `cores` of this machine. None without traces."""
     last = summary.last
-    run = last.typical
     breakdown = middle(last.runs)
     if breakdown is None:
         return None
-    cpu = next(
-        (each for each in beside if (each.system, each.query) == (summary.system, "cpu")), None
-    )
-    crowd = None if cpu is None else _point(cpu, last.workers)
+    shares = [
+        point.cpu_share
+        for each in beside
+        if (each.system, each.query) == (summary.system, "cpu")
+        for point in each.points
+        if point.workers == last.workers and point.cpu_share is not None
+    ]
     expected = min(1.0, cores / last.workers) if cores is not None else 1.0
-    measured = None if crowd is None else crowd.cpu_share
     return Facts(
         breakdown,
-        last.workers,
-        summary.first.workers,
-        slowdown=_slowdown(summary.first, last),
-        slowdown_of_cpu=None if cpu is None or crowd is None else _slowdown(cpu.first, crowd),
-        cpu_share=last.cpu_share,
-        cpu_share_of_cpu=expected if measured is None else measured,
-        waited=run.waited,
-        remote=remote,
+        shares[0] if shares else expected,
+        remote,
         reads=summary.query not in _WITHOUT_DATA,
     )
-
-
-def _point(summary: Summary, workers: int) -> Point | None:
-    return next((each for each in summary.points if each.workers == workers), None)
-
-
-def _slowdown(few: Point, many: Point) -> float:
-    before, after = few.busy_per_event, many.busy_per_event
-    return after / before if before and after else 1.0
 
 
 def _bytes(summary: Summary) -> float:

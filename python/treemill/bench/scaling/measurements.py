@@ -34,10 +34,6 @@ class Measurement:
     entries: int
     bytes_read: int = 0
     bytes_from_cache: int = 0
-    waited: float = 0.0
-    """How long workers waited for servers, all together."""
-    cpu_seconds: float | None = None
-    """Of all workers; None: it is not known."""
     caches: str = ""
     """What was done about the operating system's cache of files before."""
     hosts: int = 1

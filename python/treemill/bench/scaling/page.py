@@ -5,6 +5,7 @@ script. Texts of users are escaped.
 from __future__ import annotations
 
 import base64
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
@@ -25,11 +26,15 @@ figure { margin: 0; } img { max-width: 100%; background: white; border-radius: 4
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: 13px; }
 th, td { padding: .2rem .6rem; text-align: right; border-bottom: 1px solid #8886; }
+.scroll td { white-space: nowrap; } .facts td { white-space: normal; }
 th:first-child, td:first-child, th:nth-child(2), td:nth-child(2) { text-align: left; }
 .verdict { border-left: 4px solid #1f6f8b; padding: .3rem .8rem; background: #1f6f8b22; }
 .note { color: #b35900; } dt { font-weight: 600; } dd { margin: 0 0 .4rem 0; }
 """
-_PARTS = ("starting", "opening", "busy", "asking", "committing", "tail", "collecting", "around")
+_PARTS = (
+    *("starting", "opening", "reading", "waited", "decompressing", "decoding", "evaluating"),
+    *("asking", "committing", "tail", "collecting", "around"),
+)
 """Of a breakdown, in the order of a query's life."""
 
 
@@ -70,6 +75,9 @@ def _one(name: str, results: Results, several: bool) -> str:
                 words + _table(("query", "system", *_PARTS, "limited by"), _times(results)),
             )
         )
+        head = ("query", "system", "R₁ linear", "R₁ saturating", "s", "limit R₁ / s")
+        words = "<p>Of events/s: R(n) = R₁ n, and R(n) = R₁ n / (1 + s (n - 1)).</p>"
+        parts.append(_section("Fits", words + _table(head, _fits(found))))
         listed = "".join(
             f"<dt>{escape(query)}</dt><dd>{escape(words)}</dd>" for query, words in QUERIES.items()
         )
@@ -95,7 +103,8 @@ def _facts(results: Results) -> str:
         ),
         "measured": results.date,
     }
-    return _table(("", ""), [(name, str(value)) for name, value in told.items()])
+    rows = [(name, str(value)) for name, value in told.items()]
+    return f'<div class="facts">{_table(("", ""), rows)}</div>'
 
 
 def _plain(value: object) -> str:
@@ -140,6 +149,15 @@ def _times(results: Results) -> Iterator[tuple[str, ...]]:
         total = breakdown.total or 1.0
         shares = [f"{getattr(breakdown, part) / total:.0%}" for part in _PARTS]
         yield (summary.query, f"{summary.system}, {summary.last.workers}", *shares, found.limit)
+
+
+def _fits(found: Sequence[Summary]) -> Iterator[tuple[str, ...]]:
+    for each in found:
+        line, curve = each.linear, each.saturating
+        if line is not None and curve is not None:
+            limit = "none" if math.isinf(curve.limit) else f"{curve.limit:,.0f}"
+            rates = (f"{line.first:,.0f}", f"{curve.first:,.0f}", f"{curve.shared:.3f}")
+            yield (each.query, each.system, *rates, limit)
 
 
 def _comparison(results: Sequence[tuple[str, Results]]) -> str:

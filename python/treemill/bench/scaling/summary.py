@@ -57,21 +57,11 @@ class Point:
     def cpu_share(self) -> float | None:
         """The part of the time at packets for which the processor worked; None: not known."""
         shares = [
-            run.cpu_seconds / run.breakdown.busy
+            run.breakdown.cpu / run.breakdown.busy
             for run in self.runs
-            if run.cpu_seconds is not None and run.breakdown and run.breakdown.busy > 0
+            if run.breakdown and run.breakdown.busy > 0 and run.breakdown.cpu > 0
         ]
         return min(fmean(shares), 1.0) if shares else None
-
-    @property
-    def busy_per_event(self) -> float | None:
-        """Seconds at packets for one event; None without traces."""
-        found = [
-            run.breakdown.busy / run.entries
-            for run in self.runs
-            if run.breakdown is not None and run.entries
-        ]
-        return median(found) if found else None
 
 
 @dataclass(frozen=True)

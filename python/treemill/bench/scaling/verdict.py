@@ -20,9 +20,9 @@ LIMITS: Mapping[str, tuple[str, str]] = {
         "columns and histograms",
     ),
     "cores": (
-        "an event takes {slowdown:.1f} times as long as with {fewest}, also without data",
-        "the cores have more to do than they can: fewer workers on each node, more nodes, or "
-        "nothing else running beside",
+        "workers wait {share:.0%} of the time for a core, or threads for Python's lock",
+        "fewer workers on each node, more nodes, or nothing else running beside; for selectors in "
+        "Python processes instead of threads",
     ),
     "disk": (
         "workers wait for bytes {share:.0%} of the time",
@@ -57,22 +57,12 @@ LIMITS: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of a query with the fewest and with the most workers."""
+    """What is known of a query with the most workers."""
 
     breakdown: Breakdown
-    """With the most workers."""
-    workers: int
-    fewest: int
-    slowdown: float = 1.0
-    """How much longer an event takes at a worker with the most workers than with the fewest."""
-    slowdown_of_cpu: float | None = None
-    """The same of the query that reads nothing; None: it was not measured."""
-    cpu_share: float | None = None
-    """The part of the time at packets for which the processor worked; None: not known."""
-    cpu_share_of_cpu: float = 1.0
-    """The same of the query that reads nothing: below 1 if there are fewer cores than workers."""
-    waited: float = 0.0
-    """Seconds for which workers waited for servers, all together."""
+    cpu_share_without_data: float = 1.0
+    """The part of the time at packets for which the processor works if nothing is read: below 1 if
+    workers wait for cores."""
     remote: bool = False
     """Whether files are on servers."""
     reads: bool = True
@@ -99,7 +89,7 @@ def verdict(facts: Facts) -> Verdict:
     matters; else the CPU.
 
     >>> times = Breakdown(0.0, 0.0, 6.0, 0.0, 0.0, 4.0, 0.0, 0.0)
-    >>> verdict(Facts(times, workers=4, fewest=1)).limit
+    >>> verdict(Facts(times)).limit
     'tail'
     """
     shares = _shares(facts)
@@ -108,26 +98,18 @@ def verdict(facts: Facts) -> Verdict:
     if share < _MATTERS:
         limit, share = "CPU", computing
     found, what_helps = LIMITS[limit]
-    return Verdict(
-        limit,
-        share,
-        found.format(share=share, slowdown=facts.slowdown, fewest=facts.fewest),
-        what_helps,
-    )
+    return Verdict(limit, share, found.format(share=share), what_helps)
 
 
 def _shares(facts: Facts) -> dict[str, float]:
     """The parts of the workers' time, by limit. They add up to 1."""
     times = facts.breakdown
     total = times.total or 1.0
-    waiting = min(_waiting(facts), 1.0) * times.busy
-    crowded = 0.0
-    if not (facts.reads and facts.slowdown_of_cpu is None):
-        slowdown = facts.slowdown_of_cpu if facts.reads else facts.slowdown
-        crowded = (times.busy - waiting) * (1 - 1 / max(slowdown or 1.0, 1.0))
+    computing = min(times.cpu, times.busy) or times.busy  # 0: it was not measured
+    waiting = min(_waiting(facts, computing), times.busy - computing)
     return {
-        "CPU": (times.busy - waiting - crowded) / total,
-        "cores": crowded / total,
+        "CPU": computing / total,
+        "cores": (times.busy - computing - waiting) / total,
         "network" if facts.remote else "disk": waiting / total,
         "packetizer": times.asking / total,
         "merging": (times.committing + times.collecting) / total,
@@ -136,15 +118,12 @@ def _shares(facts: Facts) -> dict[str, float]:
     }
 
 
-def _waiting(facts: Facts) -> float:
-    """The part of the time at packets in which workers waited for bytes: what was measured, or
-    what has come on top of the time of few workers and that the cores do not explain."""
-    busy = facts.breakdown.busy
-    if not facts.reads or busy <= 0:
+def _waiting(facts: Facts, computing: float) -> float:
+    """Seconds for which workers waited for bytes: for servers, and in reads of near files. A worker
+    that has to wait for a core does not work in its reads either: what computing takes longer
+    because of that is not the disk's."""
+    if not facts.reads:
         return 0.0
-    known = [facts.waited / busy]
-    if facts.cpu_share is not None:
-        known.append(1 - facts.cpu_share / max(facts.cpu_share_of_cpu, facts.cpu_share, 1e-9))
-    elif facts.slowdown_of_cpu is not None:
-        known.append(1 - max(facts.slowdown_of_cpu, 1.0) / max(facts.slowdown, 1.0))
-    return max(0.0, *known)
+    times = facts.breakdown
+    stretched = computing / max(facts.cpu_share_without_data, 1e-9)
+    return max(min(times.reading, times.busy - stretched), times.waited, 0.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ...bench.scaling.breakdown import broken_down
@@ -70,26 +70,26 @@ class Benchmark:
     ) -> Measurement:
         reads = step.query != "cpu"
         caches = page_cache.drop(events.files, system, wanted=self.drops, reads=reads)
-        began, cpu = time.perf_counter(), time.process_time()
+        began = time.perf_counter()
         results = self._results(session, step, events)
-        seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
+        seconds = time.perf_counter() - began
         report = session.report
         assert report is not None
         if report.missing:
             raise WorkerError(f"{step.query} has lost entries: {report.missing[0]}")
         trace: Any = report.trace
         breakdown = None if trace is None else broken_down(trace, step.workers, seconds)
+        if breakdown is not None and not reads:  # the trace's entries are cycles
+            breakdown = replace(breakdown, peak=EVENTS * breakdown.peak)
         return Measurement(
             system,
             step.query,
             step.workers,
             step.round,
             seconds,
-            step.events,
+            step.events if reads else EVENTS * _cycles(step),
             bytes_read=report.bytes_read,
             bytes_from_cache=report.bytes_from_cache,
-            waited=report.io.seconds_waited,
-            cpu_seconds=cpu if system == "threads" else None,
             caches=caches,
             hosts=_hosts(trace),
             files=len(report.processed) if reads else 0,
@@ -100,9 +100,7 @@ class Benchmark:
 
     def _results(self, session: Session, step: Step, events: Dataset) -> Sequence[object]:
         if step.query == "cpu":
-            output: Any = session.run(
-                Gaussians(), cycles=-(-step.events // EVENTS), seed=1, progress=False
-            )
+            output: Any = session.run(Gaussians(), cycles=_cycles(step), seed=1, progress=False)
             return [output[name] for name in sorted(output)]
         bookings = booked(step.query, events, step.events)
         found: Any = session.run(bookings, entries=step.events, progress=False)
@@ -122,6 +120,11 @@ class Benchmark:
             f"{measured.megabytes_per_second:9.1f} MB/s"
             + ("" if measured.agrees else "  ANOTHER RESULT")
         )
+
+
+def _cycles(step: Step) -> int:
+    """Cycles in which `cpu` makes as many events, or a few more."""
+    return -(-step.events // EVENTS)
 
 
 def _hosts(trace: Any) -> int:
