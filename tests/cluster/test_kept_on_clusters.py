@@ -122,6 +122,26 @@ def test_a_checkpoint_of_threads_is_gone_on_with_on_a_cluster(session, events, t
     assert session.report.entries_before == events.num_entries
 
 
+@pytest.mark.slow
+@again
+def test_another_session_attaches_to_a_run_that_goes_on(cluster, events, tmp_path, turn):
+    """It has no checkpoint, and gets what was kept from the scheduler."""
+    hurry = tmp_path / "hurry"
+    with tm.connect(cluster) as session:
+        query = session.submit(slow(hurry), events, checkpoint=tmp_path / "kept")
+        until(lambda: kept(tmp_path / "kept") or query.done, "something is kept")
+        query.stop()
+        part = query.result(60)
+        assert 0 < part["n"] == kept(tmp_path / "kept") < events.num_entries
+    hurry.touch()
+    with tm.connect(cluster) as session:
+        name = session.submit(slow(hurry), events, checkpoint=tmp_path / "kept").id
+    with tm.connect(cluster) as session:
+        query = session.attach(name)
+        check(events, query.result(60))
+        assert query.report.entries_before == part["n"]
+
+
 def test_what_cannot_be_kept_is_an_error(session, events, tmp_path):
     class Writes(tm.Selector):
         def begin_worker(self, inputs):

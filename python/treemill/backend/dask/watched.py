@@ -246,6 +246,8 @@ class DaskPass(Pass):
         """Ends the thread that watches, because the session is closed."""
         if self._thread.is_alive() and threading.current_thread() is not self._thread:
             self._thread.join(2 * _WATCH)
+        if self._saving is not None:
+            self._saving.end(save=False)  # another run may want the checkpoint
 
     # What is kept on disk.
 
