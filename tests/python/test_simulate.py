@@ -89,6 +89,27 @@ def test_deaths_of_mergers_cost_little():
     assert outcome.wasted <= 0.10
 
 
+def remote(nodes, roots, **changes):
+    scenario = replace(load("remote").at(nodes), roots=roots, **changes)
+    return replace(scenario, files=replace(scenario.files, per_node=1))
+
+
+def test_joining_mergers_takes_as_long_as_the_logarithm_of_their_number():
+    one_by_one, joined = (simulate(remote(16, roots)) for roots in (0, 2))
+    assert one_by_one.entries == joined.entries == joined.expected
+    assert one_by_one.last_merges == pytest.approx(16 * 0.010, abs=0.01)
+    assert joined.last_merges == pytest.approx((3 + 2) * 0.010, abs=0.01)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_mergers_that_die_while_they_join_lose_nothing(seed):
+    scenario = remote(6, 1, seed=seed, commit_seconds=1.0)
+    faults = replace(scenario.faults, deaths_until=30.0, merger_deaths=200, rejoin=0.5)
+    master = replace(scenario.master, latency=0.1, fetch=0.5)
+    outcome = simulate(replace(scenario, faults=faults, master=master))
+    assert outcome.entries == outcome.expected
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_mergers_and_workers_that_die_all_the_time_lose_nothing(seed):
     scenario = load("mergers").at(4)

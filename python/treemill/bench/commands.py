@@ -42,6 +42,17 @@ def bench() -> None:
     help="Lead the workers by so many sub-masters, each of which leads as many nodes.",
 )
 @click.option(
+    "--roots",
+    type=click.IntRange(0),
+    help="A merger on each node, which join at the end until so many are left; a client fetches "
+    "what these have. 0: they do not join.",
+)
+@click.option(
+    "--fetch",
+    type=click.FloatRange(0),
+    help="Seconds to fetch and merge what a merger has, instead of the scenario's own.",
+)
+@click.option(
     "--loads", is_flag=True, help="Say what the masters had to do; always so with --submasters."
 )
 @click.option(
@@ -64,6 +75,8 @@ def simulate_command(
     nodes: tuple[int, ...],
     workers: tuple[int, ...],
     submasters: int | None,
+    roots: int | None,
+    fetch: float | None,
     loads: bool,
     seeds: int,
     output: str | None,
@@ -85,6 +98,13 @@ def simulate_command(
         loaded = [load(name) for name in scenarios]
     except (ValueError, OSError) as error:
         raise click.UsageError(str(error)) from error
+    if roots is not None:
+        loaded = [replace(scenario, roots=roots) for scenario in loaded]
+        strategies = strategies or ("treemill",)
+    if fetch is not None:
+        loaded = [
+            replace(scenario, master=replace(scenario.master, fetch=fetch)) for scenario in loaded
+        ]
     if submasters is not None:
         loaded = [replace(scenario, submasters=submasters) for scenario in loaded]
         strategies = strategies or ("treemill",)

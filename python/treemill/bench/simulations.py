@@ -64,6 +64,7 @@ def row(outcome: Outcome) -> str:
         f"{outcome.scenario:14} {outcome.workers:7,} {outcome.strategy:9} "
         f"{outcome.seconds:6.1f} s {outcome.ideal:5.1f} s {idle:>16} {outcome.wasted:7.1%} "
         f"{outcome.last_packet:9.1f} s {len(outcome.spans):8,} {len(outcome.thrown_away):7,}"
+        + (f"  {outcome.last_merges:.2f} s of merging at the end" if outcome.fetched else "")
         + (f"  {missing:,} events missing!" if missing else "")
     )
 

@@ -11,8 +11,9 @@ from .messages import PassRequest
 
 __all__ = ["led_by"]
 
-ROOTS = 4
-"""Parts of which the result consists at most: with more, their mergers join in pairs at the end."""
+ROOTS = 2
+"""Parts of which the result consists at most: with more, their mergers join in pairs at the end.
+The simulation says which number is best (docs/packetizer.md)."""
 
 
 def led_by(request: PassRequest, clock: Callable[[], float]) -> tuple[Packetizer, Coordinator]:

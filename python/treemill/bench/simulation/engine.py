@@ -18,9 +18,12 @@ from ...packetizer import (
     Committed,
     Discard,
     Discarded,
+    Dismiss,
     Event,
     FileOpened,
     Forget,
+    HandedOn,
+    HandOn,
     Hint,
     MergerJoined,
     MergerLost,
@@ -33,6 +36,8 @@ from ...packetizer import (
     Process,
     Refuse,
     Refused,
+    RefusedFrom,
+    RefuseFrom,
     TimelineReader,
     WorkerJoined,
     WorkerLost,
@@ -70,6 +75,7 @@ class SimulatedMerger:
     partial: int = 0  # events
     handed_over: int = 0  # events on their way to the master
     refused: set[int] = field(default_factory=set)
+    refused_from: set[int] = field(default_factory=set)
 
 
 class Masters(Protocol):
@@ -143,8 +149,12 @@ class Engine:
         """Sends orders and hints to workers and mergers."""
         arrives = self.now + self.scenario.master.latency
         for action in actions:
-            if isinstance(action, Collect | Refuse):
+            if isinstance(action, Collect | Refuse | RefuseFrom):
                 self.at(arrives, partial(self._obey, action))
+            elif isinstance(action, HandOn):
+                self.at(arrives, partial(self._hand_on, action))
+            elif isinstance(action, Dismiss):
+                self.mergers[action.merger].alive = False
             elif isinstance(action, Order | Hint):
                 worker = self.workers[action.worker]
                 self.at(arrives, partial(self._perform, worker, action))
@@ -155,11 +165,11 @@ class Engine:
 
     # Mergers. Their events arrive in order, and before their loss.
 
-    def join_merger(self) -> None:
-        """A merger joins."""
+    def join_merger(self, node: str | None = None) -> None:
+        """A merger joins, on this node."""
         merger = SimulatedMerger(len(self.mergers), free=self.now)
         self.mergers.append(merger)
-        self.tell(MergerJoined(merger.number))
+        self.tell(MergerJoined(merger.number, node))
 
     def die_of_mergers(self) -> None:
         """Lets one of the mergers die, and a new one come in its place later."""
@@ -179,13 +189,30 @@ class Engine:
             merger.partial += events
             self.tell(Committed(worker, merger.number))
 
-    def _obey(self, action: Collect | Refuse) -> None:
+    def _hand_on(self, action: HandOn) -> None:
+        """Lets a merger fetch what another one has."""
+        giver, to = self.mergers[action.merger], self.mergers[action.to]
+
+        def taken() -> None:
+            if to.alive and giver.number not in to.refused_from:
+                to.partial += events
+                self.tell(HandedOn(giver.number, to.number))
+
+        if to.alive and giver.alive:  # else the packetizer will hear of it
+            events = giver.partial
+            to.free = max(to.free, self.now) + self.scenario.master.fetch
+            self.at(to.free, taken)
+
+    def _obey(self, action: Collect | Refuse | RefuseFrom) -> None:
         merger = self.mergers[action.merger]
         if not merger.alive:
             return
         if isinstance(action, Refuse):
             merger.refused.add(action.worker)
             self.tell(Refused(merger.number, action.worker))
+        elif isinstance(action, RefuseFrom):
+            merger.refused_from.add(action.giver)
+            self.tell(RefusedFrom(merger.number, action.giver))
         else:
             merger.handed_over, merger.partial = merger.partial, 0
             self.tell(Collected(merger.number))

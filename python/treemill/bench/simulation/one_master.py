@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from ...packetizer import Collected, Committed, Event, Finish, Tick
+from ...packetizer import Collected, Committed, Event, Finish, Packetizer, Tick
 from .desk import Desk, Load
 from .engine import Engine
 from .strategies import OURS, Strategy
@@ -26,6 +26,7 @@ class OneMaster:
         self._strategy = strategy
         self._ours = name in OURS
         self._desk = Desk(clock)
+        self._fetching = False
 
     @property
     def loads(self) -> tuple[Load, ...]:
@@ -37,6 +38,9 @@ class OneMaster:
         engine, faults = self._engine, self._engine.scenario.faults
         for _ in range(engine.scenario.mergers if self._ours else 0):
             engine.join_merger()
+        if self._ours and engine.scenario.roots is not None:
+            for node in engine.cluster.nodes:
+                engine.join_merger(node.name)
         for machine in range(len(engine.cluster.machines)):
             engine.join(machine)
         if self._ours:
@@ -74,3 +78,24 @@ class OneMaster:
         engine.carry_out(actions)
         if any(isinstance(action, Finish) for action in actions):
             engine.finished = engine.now
+        elif engine.scenario.roots is not None and isinstance(self._strategy, Packetizer):
+            self._fetch(self._strategy)
+
+    def _fetch(self, packetizer: Packetizer) -> None:
+        """Lets the client fetch the result, once mergers have all of it."""
+        if self._fetching or not packetizer.only_mergers_hold:
+            return
+        self._fetching = True
+        engine, holding = self._engine, packetizer.holding
+        costs = engine.scenario.master
+
+        def fetched() -> None:
+            self._fetching = False
+            if packetizer.only_mergers_hold and packetizer.holding == holding:
+                for number in holding:
+                    merger = engine.mergers[number]
+                    merger.handed_over, merger.partial = merger.partial, 0
+                    self._answer(Collected(number))
+
+        seconds = 2 * costs.latency + len(holding) * (2 * costs.latency + costs.fetch)
+        engine.at(engine.now + seconds, fetched)

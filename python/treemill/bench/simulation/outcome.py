@@ -26,6 +26,8 @@ class Outcome(Timeline):
     """Events in the result."""
     expected: int
     """Events of the dataset."""
+    fetched: bool = False
+    """Whether a client has fetched what mergers had."""
     loads: tuple[Load, ...] = ()
     """What the master had to do, then its sub-masters, if there are any."""
 

@@ -38,6 +38,7 @@ def simulate(
         ideal=_ideal(scenario, cluster),
         entries=masters.entries,
         expected=cluster.events,
+        fetched=scenario.roots is not None,
         loads=masters.loads,
         **vars(engine.timeline.timeline()),
     )

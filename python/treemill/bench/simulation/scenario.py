@@ -61,6 +61,8 @@ class Master:
     """Seconds to merge a worker's partial."""
     latency: float = 0.2e-3
     """Seconds that a message takes, one way."""
+    fetch: float = 10e-3
+    """Seconds to fetch what a merger has, and to merge it: at the client, or at another merger."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,10 @@ class Scenario:
     partials that they hand over. 0: the master merges all partials itself."""
     collect_seconds: float = 5.0
     """Seconds after which a merger, or a sub-master, hands over its partial."""
+    roots: int | None = None
+    """If given, each node has a merger, and a client fetches what they have, one after another,
+    once nobody else has anything. If more than so many hold something then, they join before. 0:
+    they do not join."""
     submasters: int = 0
     """The number of sub-masters, each of which leads the workers of as many nodes; their costs are
     those of the master. 0: the master leads all workers itself."""

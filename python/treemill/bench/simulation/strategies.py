@@ -45,10 +45,12 @@ class Strategy(Protocol):
 
 def policy(scenario: Scenario) -> Policy:
     """The policy of the packetizer that the sessions use."""
+    fetched = scenario.roots is not None
     return Policy(
         max_attempts=10,
         commit_seconds=scenario.commit_seconds,
-        collect_seconds=scenario.collect_seconds,
+        collect_seconds=None if fetched else scenario.collect_seconds,
+        roots=scenario.roots or None,
         speculate=True,
     )
 

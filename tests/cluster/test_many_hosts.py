@@ -1,0 +1,52 @@
+"""A result that is merged on many hosts: it is joined there before the client fetches it."""
+
+import os
+import signal
+
+import pytest
+import treemill as tm
+from treemill.packetizer import HandedOn
+
+from .processes import until
+from .test_faults import again, check, processes, pytestmark, slow  # noqa: F401
+from .test_retiring import held
+
+HOSTS = 6
+
+
+@pytest.fixture
+def connected(processes):  # noqa: F811
+    """A worker on each of several addresses of this machine, which count as hosts."""
+    for number in range(HOSTS):
+        processes.add(1, 1, "--no-nanny", "--host", f"127.0.0.{number + 2}")
+    with tm.connect(processes.address, silence=20, trace=100_000) as session:
+        session._pool._client.wait_for_workers(HOSTS, timeout=120)
+        yield session
+
+
+def handed_on(query):
+    return sum(isinstance(each.event, HandedOn) for each in query.report.trace.records)
+
+
+@pytest.mark.slow
+@again
+def test_partials_of_many_hosts_are_joined_there(connected, events, turn):
+    query = connected.submit(events.hist("MET_pt", bins=20), events.count())
+    histogram, count = query.result(60)
+    assert count == events.num_entries
+    assert histogram.sum(flow=True) == events.num_entries
+    assert handed_on(query) > 0
+
+
+@pytest.mark.slow
+@again
+def test_one_of_them_is_killed(connected, events, tmp_path, turn):
+    client = connected._pool._client
+    folder = tmp_path / "seen"
+    folder.mkdir()
+    query = connected.submit(slow(folder, 2e-4), events)
+    until(lambda: query.done or len(held(client)) > 3, "commits on several hosts")
+    pids = client.run(os.getpid)
+    os.kill(pids[held(client)[0]], signal.SIGKILL)
+    check(events, query.result(60))
+    assert handed_on(query) > 0
