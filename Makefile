@@ -9,6 +9,7 @@
 #   make bench   treemill beside its rivals, with tables in bench/results/ (BENCH=adl: only the tasks
 #                of the analysis description benchmark)
 #   make bench-types  every kind of branch beside uproot, and the metadata of 1,800 branches
+#   make bench-facility  treemill's own benchmark of this machine, on threads, processes and Dask
 #   make bench-cluster  sessions on Dask workers beside coffea and distributed RDataFrame
 #   make bench-io  remote reading over an emulated link beside its rivals (root; half an hour)
 #   make fuzz    every fuzz target for some seconds (FUZZ_SECONDS=5 FUZZ="header basket"): fuzz/README.md
@@ -25,7 +26,7 @@ UV_COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --g
 TEST_PROCESSES ?= 2
 SOAK_MINUTES ?= 10
 
-.PHONY: compare demo test test-rust test-python servers soak stress lint bench bench-types bench-cluster bench-io fuzz build lock clean
+.PHONY: compare demo test test-rust test-python servers soak stress lint bench bench-types bench-facility bench-cluster bench-io fuzz build lock clean
 .DEFAULT_GOAL := build
 
 # `python3 -m venv` is a package of its own on Debian, and a C compiler may be missing in a container.
@@ -123,6 +124,15 @@ bench-types: build $(VENV)/.oracle
 	cargo build --release --locked --quiet --package treemill-read --examples
 	$(BIN)/python -m bench types $(BENCH)
 	$(BIN)/python -W ignore -m bench metadata
+
+# Published in bench/results; its page lies beside, and is not kept.
+FACILITY = bench/results/$(shell date -u +%F)-facility
+bench-facility: build
+	$(BIN)/python -m treemill bench generate demo-data/facility --files 8 --events 4000 --cluster 250
+	$(BIN)/python -m treemill bench run demo-data/facility/dataset.json --on threads --on processes \
+		--on dask -o $(FACILITY).json
+	$(BIN)/python -m treemill bench scan-storage demo-data/facility/dataset.json -o $(FACILITY)-storage.json
+	$(BIN)/python -m treemill bench report $(FACILITY).json -o demo-data/facility.html
 
 bench-cluster: build $(VENV)/.oracle
 	$(BIN)/python -W ignore -m bench cluster $(BENCH)

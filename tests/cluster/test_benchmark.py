@@ -30,6 +30,16 @@ def test_limits_are_for_clusters():
         tm.connect(most=0)
 
 
+@pytest.mark.slow
+def test_the_quick_run_needs_nothing_and_measures_all_systems(tmp_path):
+    path = tmp_path / "r.json"
+    bench("run", "--quick", "--folder", tmp_path / "data", "-o", path)
+    found = load(path).measurements
+    assert {m.system for m in found} == {"threads", "processes", "dask"}
+    assert all(m.agrees and m.breakdown is not None for m in found)
+    assert not any(m.bytes_from_cache for m in found)
+
+
 def test_made_measured_and_scanned_on_a_cluster(cluster, tmp_path):
     address, data = cluster.scheduler_address, tmp_path / "data"
     bench("generate", data, "--files", 3, "--events", 40, "--cluster", 20, "--on", address)

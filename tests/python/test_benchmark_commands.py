@@ -67,6 +67,14 @@ def test_the_event_model(made):
     assert len(set(events.event.to_list())) == 180
 
 
+def test_the_description_is_for_other_commands(made):
+    said = bench("io", made / "dataset.json", "--entries", 0)
+    assert said.startswith("180 entries")
+    said = CliRunner().invoke(cli, ["show", str(made / "dataset.json"), "Muon_*"]).output
+    assert "Muon_trackIdx" in said
+    assert "180 entries" in said
+
+
 def test_nothing_is_overwritten_unless_it_is_said(made):
     stamps = {path: path.stat().st_mtime_ns for path in made.glob("*.root")}
     options = ("--events", 60, "--cluster", 20, "--on", "threads")

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from treemill.bench.scaling.breakdown import Breakdown, broken_down
+from treemill.bench.scaling.charts import figures
 from treemill.bench.scaling.conclusions import conclusion, conclusions
 from treemill.bench.scaling.fits import linear, saturating
 from treemill.bench.scaling.measurements import Measurement, Results, Storage, load, save
@@ -181,6 +182,47 @@ def test_summaries_have_medians_and_efficiency():
     assert full.beside_baseline(full.last) == pytest.approx(400 / 2 / 500)
     assert cpu.baseline is None
     assert cpu.beside_baseline(cpu.last) is None
+
+
+def test_figures_show_what_was_measured():
+    times = replace(NOTHING, busy=1.0, peak=900.0, times=[0, 1], active=[2, 1])
+    found = dict(
+        figures(
+            results_of(
+                measured("full", 1, 4.0, bytes_read=8_000_000),
+                measured("full", 2, 2.5, 0, bytes_read=8_000_000, breakdown=times),
+                measured("full", 2, 2.0, 1, bytes_read=8_000_000, breakdown=times),
+                measured("full", 1, 2.0, baseline=True),
+                measured("cpu", 2, 1.0, breakdown=replace(times, latencies=[1e-9, 0.001, 0.1])),
+                storage=[Storage("threads", n, 0, 1.0, 10**6 * n) for n in (1, 2)],
+            )
+        )
+    )
+    panels = {
+        (title, panel.title): {series.label: series for series in panel.series}
+        for title, rows in found.items()
+        for row in rows
+        for panel in row
+    }
+
+    def line(figure, panel, label):
+        (key,) = [key for key in panels if key[0].startswith(figure) and key[1] == panel]
+        series = panels[key][label]
+        return list(zip(series.x, series.y, strict=True))
+
+    assert line("Query time", "full", "threads") == [(1, 4.0), (2, 2.25)]
+    assert line("Query time", "full", "") == [(1, 4.0), (2, 2.5), (2, 2.0)]
+    assert line("Query time", "full", "ideal") == [(1, 4.0), (2, 2.0)]
+    assert line("Events", "full", "threads, average") == [(1, 250), (2, 450)]
+    assert line("Events", "full", "threads, maximum") == [(1, 250), (2, 900)]
+    assert line("Megabytes", "full", "threads, average") == [(1, 2.0), (2, pytest.approx(3.6))]
+    assert line("Rate of a worker", "full", "threads, to its first") == [(1, 1), (2, 0.9)]
+    assert line("Rate of a worker", "full", "threads, to one process") == [(1, 0.5), (2, 0.45)]
+    assert line("Active", "full, threads", "threads, 2 workers") == [(0, 2), (1, 1)]
+    latencies = line("How long", "cpu", "threads, median 1.00 ms")
+    assert sum(count for _, count in latencies) == 3
+    assert (latencies[0][0], latencies[-1][0]) == (pytest.approx(0.01), pytest.approx(100))
+    assert line("Storage", "all readers together", "threads") == [(1, 1.0), (2, 2.0)]
 
 
 def test_one_line_for_a_system_says_what_limits():

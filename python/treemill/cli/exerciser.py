@@ -150,7 +150,8 @@ def exercise(files: Sequence[str], recipe: Exercise, workers: int = 1) -> Outcom
 
     _core.switch_off(sorted(recipe.without))
     start = time.perf_counter()
-    events = dataset(list(files))
+    # One alone may be the description of a dataset.
+    events = dataset(files[0] if len(files) == 1 else list(files))
     readable = [b for b in events.branches.values() if b.kind in _READABLE and b.dtype]
     if not readable:
         raise QueryError("there is no branch of numbers to read", file=events.files[0])

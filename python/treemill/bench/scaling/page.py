@@ -72,7 +72,7 @@ def _one(name: str, results: Results, several: bool) -> str:
         parts.append(
             _section(
                 "Where the time went",
-                words + _table(("query", "system", *_PARTS, "limited by"), _times(results)),
+                words + _table(("query", "system", "limited by", *_PARTS), _times(results)),
             )
         )
         head = ("query", "system", "R₁ linear", "R₁ saturating", "s", "limit R₁ / s")
@@ -148,7 +148,7 @@ def _times(results: Results) -> Iterator[tuple[str, ...]]:
             continue
         total = breakdown.total or 1.0
         shares = [f"{getattr(breakdown, part) / total:.0%}" for part in _PARTS]
-        yield (summary.query, f"{summary.system}, {summary.last.workers}", *shares, found.limit)
+        yield (summary.query, f"{summary.system}, {summary.last.workers}", found.limit, *shares)
 
 
 def _fits(found: Sequence[Summary]) -> Iterator[tuple[str, ...]]:

@@ -88,7 +88,7 @@ def _cluster(workers: int) -> Iterator[str]:
     with LocalCluster(
         n_workers=workers,
         threads_per_worker=1,
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",  # any free port
         silence_logs=50,
         # Workers that remembered what they have read would not read it again.
         env={"TREEMILL_CACHE": "0"},
