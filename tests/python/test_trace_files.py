@@ -62,10 +62,10 @@ def test_totals_are_those_of_the_ledger_and_of_the_sources(
     ranges, number = counted(found)
     assert ranges == report.processed
     assert number == report.entries == 12322
-    if workers == 1:  # of several, one may read a packet again that another one is late with
+    if workers == 1:  # of several, one may still read what another one was late with
         assert sum(row.bytes_read for row in found.rows) == report.bytes_read > 0
+        assert found.about.bytes_read == report.bytes_read
     assert found.about.entries == report.entries
-    assert found.about.bytes_read == report.bytes_read
     assert found.rows[0].event == "start"
     assert found.rows[-1].event == "end"
     assert found.rows[-1].ok

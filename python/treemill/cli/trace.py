@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from pathlib import Path
 
 import click
 
-from ..errors import FormatError, QueryError, SourceError
+from ..errors import FormatError, QueryError, SourceError, UnsupportedError
 from ..trace.recorded import About, Recorded, of_columns
 
 __all__ = ["load", "trace"]
@@ -20,18 +21,109 @@ def trace() -> None:
 
 @trace.command()
 @click.argument("file", type=click.Path(dir_okay=False))
-@click.option("--most", type=click.IntRange(1), default=20, show_default=True)
-def report(file: str, most: int) -> None:
+@click.option(
+    "--most",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="Lines of the longer tables.",
+)
+@click.option(
+    "--figure",
+    type=click.Path(dir_okay=False, writable=True),
+    help="Draw rates, workers and latencies against time (.png, .svg, .pdf; treemill[plot]).",
+)
+@click.option(
+    "--page",
+    "html",
+    type=click.Path(dir_okay=False, writable=True),
+    help="Write figures and tables as one HTML page that works offline (treemill[plot]).",
+)
+def report(file: str, most: int, figure: str | None, html: str | None) -> None:
     """Tell where the time of a query went: by worker, by file, against time.
 
-    FILE is the .root, .parquet or .json file of a trace. Of the longer tables, --most lines are
-    shown.
+    FILE is the .root, .parquet or .json file of a trace.
     """
     from ..trace.summary import summary  # start-up
     from ..trace.text import lines  # start-up
 
-    for line in lines(summary(load(file)), most):
+    if (figure or html) and importlib.util.find_spec("matplotlib") is None:
+        raise UnsupportedError("pictures need matplotlib: pip install 'treemill[plot]'")
+    found = summary(load(file))
+    for line in lines(found, most):
         click.echo(line)
+    if figure is not None:
+        from ..monitor.line_charts import save  # start-up
+        from ..trace.figures import figures  # start-up
+
+        save(figures(found), figure)
+    if html is not None:
+        from ..trace.page import page  # start-up
+
+        Path(html).write_text(page(found), encoding="utf-8")
+
+
+class _Workers(click.ParamType[tuple[float, bool]]):
+    """N or Nx: a number, and whether it is a factor."""
+
+    name = "N|Nx"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[float, bool]:
+        text = str(value)
+        try:
+            number = float(text.removesuffix("x"))
+            if number <= 0 or not (text.endswith("x") or number.is_integer()):
+                raise ValueError
+        except ValueError:
+            self.fail(f"{value!r} is no number of workers: 40, or 10x for ten times as many")
+        return number, text.endswith("x")
+
+
+@trace.command()
+@click.argument("file", type=click.Path(dir_okay=False))
+@click.option(
+    "--workers",
+    "wanted",
+    type=_Workers(),
+    multiple=True,
+    help="How many, or 10x for ten times as many as there were. May be given several times.",
+)
+@click.option(
+    "--storage",
+    type=click.FloatRange(0, min_open=True),
+    help="MB/s that the storage gives to all workers together; without it, it is no limit.",
+)
+def replay(file: str, wanted: tuple[tuple[float, bool], ...], storage: float | None) -> None:
+    """Predict what the query would take with other numbers of workers.
+
+    The packetizer hands out the trace's files once more, to simulated workers with the rates and
+    delays that were measured.
+    """
+    from ..bench.replay import replay as replayed  # start-up
+    from ..trace.summary import summary  # start-up
+
+    recorded = load(file)
+    try:
+        own = replayed(recorded, None, storage)
+        told = [own]
+        for number, is_factor in wanted:
+            workers = max(round(number * own.workers if is_factor else number), 1)
+            told.append(replayed(recorded, workers, storage))
+    except ValueError as error:
+        raise QueryError(str(error), file=file) from error
+    measured = summary(recorded).seconds
+    click.echo(f"measured: {measured:.3f} s with {own.workers} workers")
+    click.echo(
+        f"{'workers':>8} {'seconds':>9} {'speed-up':>8} {'entries/s':>14} {'idle at end':>11}"
+    )
+    for each in told:
+        rate = each.entries / each.seconds if each.seconds > 0 else 0.0
+        click.echo(
+            f"{each.workers:8,} {each.seconds:9.3f} {own.seconds / each.seconds:8.2f} "
+            f"{rate:14,.0f} {each.timeline.idle_at_end:9.3f} s"
+        )
 
 
 def load(path: str) -> Recorded:

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
+from typing import Any
 
 from ..backend.base import Pass, Pool, Request
 from ..errors import UnsupportedError
@@ -39,7 +40,7 @@ class _Pass:
     phase: str
     sizes: Sequence[KnownSize | None]
     workers: int
-    sizing: dict[str, float]
+    sizing: dict[str, Any]
     commit_seconds: float
     began: float = 0.0
     trace: Trace | None = None

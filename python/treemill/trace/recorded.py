@@ -56,7 +56,7 @@ class About:
     files: tuple[FileSize, ...] = ()
     known: bool = True
     """Whether the sizes of files were known before the first packet."""
-    sizing: Mapping[str, float] = field(default_factory=dict)
+    sizing: Mapping[str, Any] = field(default_factory=dict)
     """The parameters of the sizes of packets."""
     commit_seconds: float = 1.0
 

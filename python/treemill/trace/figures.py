@@ -1,0 +1,55 @@
+"""The figures of a trace, as series of numbers: rates, workers and latencies against time, and the
+workers beside one another. Pure."""
+
+from __future__ import annotations
+
+from ..monitor.line_charts import Panel, Series
+from .summary import Summary, against_time
+
+__all__ = ["figures"]
+
+_POINTS = 120
+
+
+def figures(found: Summary) -> list[list[Panel]]:
+    """The panels, in rows."""
+    packets, end = found.packets, found.seconds
+    times, entries = against_time(packets, end, _POINTS, lambda row: row.entries)
+    _, read = against_time(packets, end, _POINTS, lambda row: row.bytes_read / 1e6)
+    _, active = against_time(packets, end, _POINTS, lambda row: row.seconds)
+    done = [row.time for row in packets]
+    numbers = [each.worker for each in found.workers]
+    there = [each.there for each in found.workers]
+
+    edges = [*(end * at / _POINTS for at in range(len(times))), end]
+
+    def against(title: str, y: str, values: list[float]) -> Panel:
+        steps = [*values, *values[-1:]]
+        return Panel(title, "time / s", y, [Series("", edges[: len(steps)], steps)], steps=True)
+
+    def points(title: str, y: str, values: list[float]) -> Panel:
+        whole = Series("", [0.0, end], [0.0, 0.0], dashed=True)  # as wide as the others
+        return Panel(title, "time / s", y, [Series("", done, values, loose=True), whole])
+
+    return [
+        [
+            against("entries per second", "entries/s", entries),
+            against("bytes read", "MB/s", read),
+            against("workers at a packet", "workers", active),
+        ],
+        [
+            points("latency: from an answer to the next packet", "s", [p.latency for p in packets]),
+            points("time of packets", "s", [p.seconds for p in packets]),
+            Panel(
+                "workers' time",
+                "worker",
+                "s",
+                [
+                    Series("there", numbers, there, loose=True),
+                    Series("in packets", numbers, [w.seconds for w in found.workers], loose=True),
+                    Series("CPU", numbers, [w.cpu for w in found.workers], loose=True),
+                ],
+                whole_x=True,
+            ),
+        ],
+    ]

@@ -1,0 +1,24 @@
+"""The report of a trace as one HTML page that works without the internet. Needs matplotlib."""
+
+from __future__ import annotations
+
+from html import escape
+
+from ..monitor import offline_page as parts
+from ..monitor.line_charts import svg
+from .figures import figures
+from .summary import Summary
+from .text import head, tables
+
+__all__ = ["page"]
+
+
+def page(found: Summary, most: int = 50) -> str:
+    """The page. `most`: of the longer tables, so many lines."""
+    query, *told = head(found)
+    made = [parts.head(query), *(f'<p class="verdict">{escape(line)}</p>' for line in told)]
+    made.append(parts.figure("Against time", svg(figures(found))))
+    for title, (names, *rows) in tables(found, most):
+        made.append(parts.section(title, parts.table(names, rows)))
+    made.append(parts.END)
+    return "\n".join(made)
