@@ -238,6 +238,16 @@ def test_one_line_for_a_system_says_what_limits():
     assert conclusions(results_of(measured("full", 4, 1.0))) == []
 
 
+def test_how_many_readers_the_storage_takes():
+    rates = {1: 100, 2: 190, 4: 205, 8: 200}
+    scanned = [Storage("threads", n, 0, 1.0, 10**6 * rate) for n, rate in rates.items()]
+    (line,) = conclusion(results_of(storage=scanned))
+    assert line == "storage, threads: 205 MB/s at most; 2 readers get 90% of it."
+    (line,) = conclusion(results_of(storage=scanned[:2]))
+    assert "2 readers" in line
+    assert "more readers than were tried" in line
+
+
 def test_results_are_read_back(tmp_path):
     path = tmp_path / "r.json"
     given = results_of(

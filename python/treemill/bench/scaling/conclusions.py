@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from statistics import median
 
-from .measurements import Results
+from .measurements import Results, Storage
 from .summary import Summary, middle, summaries
 from .verdict import Facts, Verdict, verdict
 
 __all__ = ["conclusion", "conclusions", "facts"]
 
+_ENOUGH = 0.9
+"""So much of the best rate is as good as all of it."""
 _WITHOUT_DATA = ("none", "cpu")
 
 
@@ -27,8 +30,9 @@ def conclusions(results: Results) -> list[tuple[Summary, Verdict]]:
 
 
 def conclusion(results: Results) -> Iterator[str]:
-    """The lines at the end of a report: one for each system. Of the queries that were run there,
-    the one that reads most counts; another one is said only if it has another limit."""
+    """The lines at the end of a report: one for each system, and one for each storage. Of the
+    queries that were run on a system the one that reads most counts; others are said only if they
+    have other limits."""
     by_system: dict[str, list[tuple[Summary, Verdict]]] = {}
     for summary, found in conclusions(results):
         by_system.setdefault(summary.system, []).append((summary, found))
@@ -46,6 +50,24 @@ def conclusion(results: Results) -> Iterator[str]:
             said = "; ".join(f"{', '.join(names)}: {limit}" for limit, names in others.items())
             line += f" Others: {said}."
         yield line
+    yield from _of_storage(results.storage)
+
+
+def _of_storage(storage: Sequence[Storage]) -> Iterator[str]:
+    """What the storage gives, and how many readers it takes."""
+    for system in dict.fromkeys(each.system for each in storage):
+        rates: dict[int, list[float]] = {}
+        for each in storage:
+            if each.system == system:
+                rates.setdefault(each.readers, []).append(each.megabytes_per_second)
+        medians = {readers: median(found) for readers, found in sorted(rates.items())}
+        most = max(medians.values())
+        enough = next(n for n, rate in medians.items() if rate >= _ENOUGH * most)
+        plural = "reader gets" if enough == 1 else "readers get"
+        line = f"storage, {system}: {most:,.0f} MB/s at most; {enough} {plural} {_ENOUGH:.0%} of it"
+        if enough == max(medians) and len(medians) > 1:
+            line += "; more readers than were tried may get more"
+        yield f"{line}."
 
 
 def facts(

@@ -25,6 +25,8 @@ def drop(files: Sequence[str], system: str, *, wanted: bool, reads: bool) -> str
     _drop_own()
     if not wanted:
         return _UNTOUCHED
+    if any("://" in file for file in files):
+        return "not dropped: the files are on servers"
     if system not in HERE:
         return "not dropped: the workers are on other machines"
     if not hasattr(os, "posix_fadvise"):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...bench.blocks import BlockReader
+from ...bench.scaling.conclusions import conclusion
 from ...bench.scaling.measurements import Results, Storage, save
 from ...bench.scaling.plan import rising
 from ...errors import SourceError, UnsupportedError
@@ -85,6 +86,8 @@ def command(
     )
     path = output or Path(f"storage-{date[:19].replace(':', '')}.json")
     save(results, path)
+    for line in conclusion(results):
+        click.echo(line)
     click.echo(f"results: {path}; figures: treemill bench report {path}")
 
 
