@@ -410,6 +410,26 @@ def test_every_entry_once_if_the_scheduler_dies_and_the_client_has_kept():
     assert cut > 20, "runs were cut in the middle"
 
 
+def test_while_a_result_waits_all_processes_but_one_can_be_sent_away():
+    world = World(5, hosts=2, nodes=2, kills=False)
+    world.desk.begin("work", request())
+    while world.desk.status("work").parts is None:
+        world.step()
+    assert len(world.desk.status("work").parts) == 2
+    while sum(map(world.desk.needed, world.hosts)) > 1:
+        world.step()  # one that was overtaken ends its packet
+    stays, *gone = sorted(world.hosts, key=world.desk.needed, reverse=True)
+    assert world.desk.needed(stays)
+    for address in gone:
+        world.desk.leave(address)
+    while any(map(world.desk.has_part, gone)):
+        world.step()
+    (part,) = world.desk.status("work").parts
+    assert part.address == stays
+    found = world.fetch("work")
+    assert sum(stop - start for _, start, stop in found) == sum(FILES)
+
+
 def test_a_result_waits_for_so_long_and_no_longer():
     world = World(1)
     world.kills = 0

@@ -105,7 +105,8 @@ class Desk:
         return sum(process.threads for process in self._processes.values())
 
     def needed(self, address: str) -> bool:
-        """Whether the process has work that is not committed, or holds partials."""
+        """Whether the process should not be sent away: it has work that is not committed, or is the
+        one to which others can give what they have."""
         return any(lead.needs(address) for lead in self._leads.values())
 
     def demand(self, seconds: float, threads: float) -> int:

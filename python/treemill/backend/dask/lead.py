@@ -105,11 +105,12 @@ class Lead:
         return address in self._processes
 
     def needs(self, address: str) -> bool:
-        """Whether the process has work that is not committed, or holds partials."""
+        """Whether the process has work that is not committed, or is the one that gets the partials
+        of others that are sent away."""
         process = self._processes.get(address)
         if process is None or self.over:
             return False
-        if process.merger is not None and process.merger in self._packetizer.holding:
+        if process.merger is not None and process.merger in self._packetizer.holding[:1]:
             return True
         return not process.loaded or not process.joined <= self._packetizer.idle
 
