@@ -191,6 +191,24 @@ def test_a_result_that_differs_is_said(made, tmp_path, monkeypatch):
     assert any("another result" in note for note in load(tmp_path / "r.json").notes)
 
 
+def test_what_was_measured_before_an_error_is_kept(made, tmp_path, monkeypatch):
+    import treemill.cli.benchmark.systems as systems
+
+    monkeypatch.setattr(systems, "has_dask", lambda: False)
+    said = bench(
+        *("run", made / "dataset.json", "--query", "none", "--repeat", 1, "--workers", 1),
+        *("--on", "threads", "--on", "dask", "-o", tmp_path / "r.json"),
+        fails=True,
+    )
+    assert "Dask is not installed" in said
+    found = load(tmp_path / "r.json")
+    assert [(m.system, m.baseline) for m in found.measurements] == [
+        ("threads", True),
+        ("threads", False),
+    ]
+    assert any("ended before all was measured" in note for note in found.notes)
+
+
 def test_the_page_needs_nothing_from_outside(results, tmp_path):
     pytest.importorskip("matplotlib")
     told = json.loads(results.read_text())

@@ -132,7 +132,7 @@ def generate(
         with session_on(system, workers) as session:
             _check_room(session, place, recipe.files * expected)
             maker = FileMaker(place, recipe, force=force, expected=expected, suffix=suffix)
-            output: Any = session.run(maker, cycles=recipe.files, progress=False)
+            output: Any = session.run(maker, cycles=recipe.files)
     finally:
         for part in folder.glob(f"*{suffix}"):
             part.unlink(missing_ok=True)

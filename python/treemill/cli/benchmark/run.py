@@ -14,6 +14,7 @@ from ...bench.recipe import Recipe
 from ...bench.scaling.conclusions import conclusion
 from ...bench.scaling.measurements import Results, save
 from ...bench.scaling.plan import QUERIES, SCALINGS, Plan, rising
+from ...errors import TreemillError
 from . import machine
 from .generate import generate
 from .options import Numbers
@@ -146,9 +147,16 @@ def command(
     )
     facts = machine.describe()  # before: the load is that of others
     benchmark = Benchmark(data, click.echo, drops=not warm, on_host=per_node)
-    benchmark.baseline(plan)
-    for system in systems:
-        benchmark.run(system, plan if workers else replace(plan, workers=rising(there_are(system))))
+    ended: BaseException | None = None
+    try:
+        benchmark.baseline(plan)
+        for system in systems:
+            numbers = workers or rising(there_are(system))
+            benchmark.run(system, replace(plan, workers=numbers))
+    except (TreemillError, KeyboardInterrupt) as error:
+        if not benchmark.measured:
+            raise
+        ended = error  # what was measured is kept
     results = Results(
         datetime.now(UTC).isoformat(timespec="seconds"),
         facts,
@@ -169,7 +177,7 @@ def command(
             "metadata": dict(data.chain.locations[0].metadata or {}),
         },
         benchmark.measured,
-        notes=_notes(benchmark),
+        notes=[*_notes(benchmark), *_words(ended)],
     )
     path = output or Path(f"benchmark-{results.date[:19].replace(':', '')}.json")
     save(results, path)
@@ -177,6 +185,8 @@ def command(
     for line in conclusion(results):
         click.echo(line)
     click.echo(f"results: {path}; figures: treemill bench report {path}")
+    if ended is not None:
+        raise ended
     if not all(each.agrees for each in benchmark.measured):
         click.echo("a query had another result with other workers", err=True)
         sys.exit(1)
@@ -187,6 +197,13 @@ def _bytes(data: Dataset) -> int:
     of_first = sum(branch.zip_bytes for branch in data.branches.values())
     first = data.chain.first_entry(1) if len(data.files) > 1 else data.num_entries
     return of_first * data.num_entries // max(first, 1)
+
+
+def _words(ended: BaseException | None) -> list[str]:
+    if ended is None:
+        return []
+    why = "interrupted" if isinstance(ended, KeyboardInterrupt) else str(ended).splitlines()[0]
+    return [f"it ended before all was measured: {why}"]
 
 
 def _notes(benchmark: object) -> list[str]:
