@@ -7,7 +7,7 @@ use crate::members::{Number, Standing};
 use crate::opening::{self, Finder, Opener};
 use crate::state::{AskId, Decision, PartId, State};
 use crate::whole::{Place, places};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -42,6 +42,9 @@ struct Inner {
     /// Why sources failed last, for the errors of ranges that cannot be had.
     reasons: Vec<Option<String>>,
     reference: Option<Look>,
+    /// What is to be done, and whether a thread is doing it.
+    decided: VecDeque<Decision>,
+    performs: bool,
     watches: bool,
     has_ended: bool,
 }
@@ -88,6 +91,8 @@ impl Core {
                 parts: HashMap::new(),
                 reasons,
                 reference: None,
+                decided: VecDeque::new(),
+                performs: false,
                 watches: false,
                 has_ended: false,
             }),
@@ -164,15 +169,26 @@ impl Core {
             .collect()
     }
 
+    /// Does what was decided, one thing after the other: a near source answers while it is asked, which decides more.
     fn perform(self: &Arc<Self>, decisions: Vec<Decision>) {
-        for decision in decisions {
+        let mut inner = self.inner();
+        inner.decided.extend(decisions);
+        if inner.performs {
+            return; // the thread that does it will do these, too
+        }
+        inner.performs = true;
+        while let Some(decision) = inner.decided.pop_front() {
+            drop(inner);
             match decision {
                 Decision::Ask(number, asks) => self.ask(number, asks),
                 Decision::Open(number) => self.start_opening(number),
                 Decision::Search => self.start_search(),
                 Decision::GiveUp(part) => self.give_up(part),
             }
+            inner = self.inner();
         }
+        inner.performs = false;
+        drop(inner);
         self.watch();
     }
 

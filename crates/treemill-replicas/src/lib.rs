@@ -8,12 +8,13 @@ mod core;
 mod limits;
 mod members;
 mod opening;
+mod pace;
 mod quality;
+mod queue;
 mod random;
 mod replicas;
 mod search;
 mod share;
-mod split;
 mod state;
 mod whole;
 

@@ -20,6 +20,43 @@ pub(crate) const BLIND: f64 = 1e-7;
 /// Seconds per byte at least: no memory is faster by far, and nothing is divided by zero.
 pub(crate) const FASTEST: f64 = 1e-11;
 
+/// Bytes of a part at most: what one source is asked for, and the other one is not. Twice as many are what a source is read
+/// by over several connections.
+pub(crate) const PART: u64 = 512 << 10;
+
+/// Bytes that two sources take from both ends. The reader, who needs them in order, gets the last of them first from the
+/// second source: they are to be as little as makes nearly contiguous halves.
+pub(crate) const STRETCH: u64 = 16 << 20;
+
+/// Bytes in flight from a source whose speed was not seen yet: two parts on each of four connections, whose first ones come
+/// after five round trips, while the windows grow.
+pub(crate) const BLIND_FLIGHT: u64 = 4 << 20;
+
+/// Bytes in flight from a source at least: a part on each of four connections.
+pub(crate) const LEAST_FLIGHT: u64 = 2 << 20;
+
+/// Seconds that these may take from a slow source: they are what the other one waits for in the end.
+pub(crate) const LEAST_TIME: f64 = 0.5;
+
+/// Bounds the bytes in flight from one of several sources.
+pub(crate) const MOST_FLIGHT: u64 = 128 << 20;
+
+/// A source with less room than one of so many parts of what may be in flight is asked later: many small ranges are to be
+/// one request.
+pub(crate) const ROOM: u64 = 4;
+
+/// Seconds that a sample of a speed lasts at least.
+pub(crate) const LEAST_SAMPLE: f64 = 0.05;
+
+/// Samples of a speed that count; the fastest of them does.
+pub(crate) const PACES: usize = 8;
+
+/// A connection still gets faster if a sample is so many times as fast as all before.
+pub(crate) const FULL: f64 = 1.25;
+
+/// Samples after which a connection that did not get faster is as fast as it will be.
+pub(crate) const STEADY: usize = 3;
+
 /// Bytes of a share at least: less is not worth a request to the second source.
 pub(crate) const SHARE: u64 = 64 << 10;
 

@@ -1,7 +1,8 @@
 //! Which sources are read from: at most two are active, the others wait, are left alone for a while because they failed,
 //! or are left out because they have another file. Pure: times are given. Knows no requests.
 
-use crate::limits::{ACTIVE, COMPARE, DISABLED, DISCOVERY, LONGEST, TYPICAL, WORSE};
+use crate::limits::{ACTIVE, COMPARE, DISABLED, DISCOVERY, LONGEST, ROOM, TYPICAL, WORSE};
+use crate::pace::Pace;
 use crate::quality::Quality;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -30,6 +31,7 @@ pub(crate) enum Standing {
 pub(crate) struct Member {
     pub(crate) standing: Standing,
     pub(crate) quality: Quality,
+    pub(crate) pace: Pace,
     /// Failures since the last success.
     failures: u32,
     /// Seconds of work that it was given, for the choice between sources that are alike.
@@ -39,10 +41,31 @@ pub(crate) struct Member {
 }
 
 impl Member {
+    /// Bytes came. `is_asked`: whether there is always something to ask for.
+    pub(crate) fn answered(&mut self, bytes: u64, is_asked: bool, now: Duration) {
+        self.quality.answered(bytes, now);
+        match is_asked {
+            true => self.pace.flowed(bytes, self.quality.latency(now), now),
+            false => self.pace.paused(),
+        }
+    }
+
+    /// Bytes that it may be asked for, if they are worth a request.
+    pub(crate) fn room(&self, now: Duration) -> u64 {
+        let limit = self.pace.limit(self.quality.latency(now));
+        let owed = self.quality.owed_bytes();
+        let room = limit.saturating_sub(owed);
+        match owed > 0 && room < limit / ROOM {
+            true => 0,
+            false => room,
+        }
+    }
+
     fn closed() -> Self {
         Member {
             standing: Standing::Closed,
             quality: Quality::new(Duration::ZERO),
+            pace: Pace::default(),
             failures: 0,
             given: 0.0,
             is_late: false,
@@ -83,6 +106,11 @@ impl Members {
     /// One more source, which is not open.
     pub(crate) fn add(&mut self) {
         self.all.push(Member::closed());
+    }
+
+    /// Whether there is more than one, or was.
+    pub(crate) fn are_many(&self) -> bool {
+        self.all.len() > 1
     }
 
     pub(crate) fn get(&self, number: Number) -> Option<&Member> {
@@ -142,6 +170,7 @@ impl Members {
         self.stand(number, place);
         if let Some(member) = self.get_mut(number) {
             member.quality = Quality::new(round_trip);
+            member.pace = Pace::default();
             member.is_late = false;
         }
     }

@@ -3,8 +3,8 @@
 use crate::agreement::{Look, sample};
 use crate::limits::SILENT_OPENING;
 use crate::members::Number;
-use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use treemill_source::{Source, SourceError, Ticket};
 
 /// One replica: its address without credentials, and the function that opens it.
@@ -30,6 +30,29 @@ pub(crate) fn open(opener: &Opener) -> Result<(Arc<dyn Source>, Look), SourceErr
         identity: source.identity(),
     };
     Ok((source, look))
+}
+
+/// The same opener, which opens its replica from now on: for the first call that is done, or under way.
+pub(crate) fn begun(opener: Opener) -> Opener {
+    let (sender, receiver) = channel();
+    let name = opener.name.clone();
+    let shared = Arc::new(opener);
+    let opener = Arc::clone(&shared);
+    let work = move || drop(sender.send((opener.open)()));
+    let thread = std::thread::Builder::new().name("replica-open".to_owned());
+    // Without a thread the call opens.
+    let begun = Mutex::new(thread.spawn(work).ok().map(|_| receiver));
+    let open = move || {
+        let mut place = begun.lock().unwrap_or_else(PoisonError::into_inner);
+        let receiver = place.take();
+        drop(place);
+        let opened = receiver.and_then(|receiver| receiver.recv().ok());
+        opened.unwrap_or_else(|| (shared.open)())
+    };
+    Opener {
+        name,
+        open: Box::new(open),
+    }
 }
 
 /// A source with its number, and why others could not be opened.

@@ -35,7 +35,7 @@ pub struct Replicas {
 
 impl Replicas {
     /// Opens a file by the first of its replicas that can be opened: each is tried when the one before has failed, or
-    /// has said nothing for a second. The next one is opened meanwhile. `name`: the file's logical name, which is that
+    /// has said nothing for a second. The second one is opened meanwhile. `name`: the file's logical name, which is that
     /// of its errors and of its identity.
     ///
     /// # Errors
@@ -46,7 +46,12 @@ impl Replicas {
         warn: Warn,
     ) -> Result<Self, SourceError> {
         let name = name.into();
-        let openers: Vec<_> = openers.into_iter().map(Arc::new).collect();
+        let early = |(number, opener)| match number {
+            1 => opening::begun(opener),
+            _ => opener,
+        };
+        let openers = openers.into_iter().enumerate().map(early);
+        let openers: Vec<_> = openers.map(Arc::new).collect();
         let (opened, errors) = opening::first(&openers);
         match opened {
             Some(first) => Ok(Replicas {

@@ -1,19 +1,17 @@
 //! What is asked of which source, and what to do when it comes, fails or is late. Pure: events with their times come in,
 //! decisions go out. Knows no thread, no clock and no bytes.
 
-use crate::limits::{PROBE, PROBE_BYTES, SHARE};
+use crate::limits::{PROBE, PROBE_BYTES};
 use crate::members::{Members, Next, Number, Standing};
 use crate::quality::patience;
+pub(crate) use crate::queue::PartId;
+use crate::queue::Queue;
 use crate::random::Random;
 use crate::search::Search;
-use crate::share::{Share, share};
-use crate::split::{Piece, split};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::time::Duration;
 
-/// The number of a part: a range that was wanted, or one of its two pieces.
-pub(crate) type PartId = u64;
 /// The number of a request for a part.
 pub(crate) type AskId = u64;
 
@@ -37,6 +35,25 @@ struct Part {
     tried: BTreeSet<Number>,
     /// Its requests that are in flight.
     live: Vec<AskId>,
+    /// Whether it is in the queue.
+    waits: bool,
+}
+
+impl Part {
+    fn new(range: Range<u64>) -> Self {
+        let (tried, live, waits) = (BTreeSet::new(), Vec::new(), false);
+        Part {
+            range,
+            tried,
+            live,
+            waits,
+        }
+    }
+
+    /// Whether it was asked for, and is not any more.
+    fn is_homeless(&self) -> bool {
+        self.live.is_empty() && !self.waits
+    }
 }
 
 #[derive(Debug)]
@@ -54,6 +71,10 @@ pub(crate) struct State {
     pub(crate) members: Members,
     parts: BTreeMap<PartId, Part>,
     asks: BTreeMap<AskId, Ask>,
+    /// Parts that no source was asked for.
+    queue: Queue,
+    /// The source that takes them from the front.
+    front: Option<Number>,
     next: u64,
     random: Random,
     /// Bytes since the last draw of a probe.
@@ -65,6 +86,7 @@ pub(crate) struct State {
 }
 
 mod late;
+mod serve;
 
 fn length(range: &Range<u64>) -> u64 {
     range.end.saturating_sub(range.start)
@@ -77,6 +99,8 @@ impl State {
             members: Members::new(sources),
             parts: BTreeMap::new(),
             asks: BTreeMap::new(),
+            queue: Queue::default(),
+            front: None,
             next: 0,
             random: Random::new(seed),
             unprobed: 0,
@@ -123,32 +147,21 @@ impl State {
         {
             decisions.push(Decision::Search);
         }
-        let mut parts = vec![Vec::new(); ranges.len()];
-        let active = self.members.punctual();
-        let shares = match *active.as_slice() {
-            [one, other] => self.shares(ranges, [one, other], now),
-            [one] => vec![(Some(one), whole(ranges))],
-            _ => vec![(None, whole(ranges))],
-        };
-        let mut homeless = Vec::new();
-        for (member, pieces) in shares {
-            let mut ids = Vec::with_capacity(pieces.len());
-            for (place, range) in pieces {
+        let mut wanted = Vec::new();
+        let parts = ranges.iter().map(|range| {
+            let parts = serve::cut(range).into_iter().map(|range| {
                 let id = self.number();
-                let (tried, live) = (BTreeSet::new(), Vec::new());
-                self.parts.insert(id, Part { range, tried, live });
-                parts.get_mut(place).into_iter().for_each(|of| of.push(id));
-                ids.push(id);
-            }
-            match member {
-                Some(member) => {
-                    decisions.extend(self.probe(&mut ids, now));
-                    decisions.extend(self.ask(member, &ids, now));
-                }
-                None => homeless.extend(ids),
-            }
-        }
-        decisions.extend(self.place(homeless, now));
+                self.parts.insert(id, Part::new(range));
+                id
+            });
+            let parts: Vec<PartId> = parts.collect();
+            wanted.extend_from_slice(&parts);
+            parts
+        });
+        let parts = parts.collect();
+        decisions.extend(self.probe(&mut wanted, now));
+        wanted.into_iter().for_each(|id| self.enqueue(id));
+        decisions.extend(self.serve(now));
         (parts, decisions)
     }
 
@@ -162,11 +175,13 @@ impl State {
             return (None, Vec::new());
         };
         if let Some(member) = self.members.get_mut(ask.member) {
-            member.quality.answered(ask.bytes, now);
+            member.answered(ask.bytes, !self.queue.is_empty(), now);
         }
         self.members.succeeded(ask.member);
         let part = self.parts.remove(&ask.part).map(|_| ask.part);
-        (part, self.tend(now))
+        let mut decisions = self.tend(now);
+        decisions.extend(self.serve(now));
+        (part, decisions)
     }
 
     /// A request failed.
@@ -186,6 +201,7 @@ impl State {
                 decisions.extend(self.place(vec![ask.part], now));
             }
         }
+        decisions.extend(self.serve(now));
         decisions
     }
 
@@ -203,7 +219,7 @@ impl State {
     /// A source could not be opened.
     pub(crate) fn refused(&mut self, member: Number, now: Duration) -> Vec<Decision> {
         self.members.failed(member, now);
-        for part in self.parts.values_mut().filter(|part| part.live.is_empty()) {
+        for part in self.parts.values_mut().filter(|p| p.is_homeless()) {
             part.tried.insert(member);
         }
         self.place_waiting(now)
@@ -223,36 +239,6 @@ impl State {
     fn tend(&mut self, now: Duration) -> Vec<Decision> {
         let open = self.members.tend(now);
         open.into_iter().map(Decision::Open).collect()
-    }
-
-    /// The ranges in two halves, such that both sources finish at the same time; or all for one of them.
-    fn shares(
-        &self,
-        ranges: &[Range<u64>],
-        active: [Number; 2],
-        now: Duration,
-    ) -> Vec<(Option<Number>, Vec<Piece>)> {
-        let bytes = ranges.iter().map(length).fold(0, u64::saturating_add);
-        let takes = |number: &Number| {
-            let found = self.members.get(*number);
-            found.map_or(f64::MAX, |found| found.quality.finish(bytes, now))
-        };
-        // The better one takes the front, which is needed first.
-        let [one, other] = match takes(&active[1]) < takes(&active[0]) {
-            true => [active[1], active[0]],
-            false => active,
-        };
-        let (Some(first), Some(second)) = (self.members.get(one), self.members.get(other)) else {
-            return vec![(None, whole(ranges))];
-        };
-        match share(bytes, &first.quality, &second.quality, now) {
-            Share::Both(boundary) => {
-                let (front, back) = split(ranges, boundary, SHARE);
-                vec![(Some(one), front), (Some(other), back)]
-            }
-            Share::Either if second.given < first.given => vec![(Some(other), whole(ranges))],
-            Share::Either | Share::First => vec![(Some(one), whole(ranges))],
-        }
     }
 
     /// Now and then the last of the parts goes to an inactive source, to see how good it is.
@@ -308,19 +294,25 @@ impl State {
 
     fn place_waiting(&mut self, now: Duration) -> Vec<Decision> {
         let mut decisions = self.tend(now);
-        let waiting = self.parts.iter().filter(|(_, part)| part.live.is_empty());
-        let waiting = waiting.map(|(&id, _)| id).collect();
-        decisions.extend(self.place(waiting, now));
+        let homeless = self.parts.iter().filter(|(_, part)| part.is_homeless());
+        let homeless = homeless.map(|(&id, _)| id).collect();
+        decisions.extend(self.place(homeless, now));
+        decisions.extend(self.serve(now));
         decisions
     }
 
     /// Asks for parts that no request is in flight for, where that can be done.
     fn place(&mut self, parts: Vec<PartId>, now: Duration) -> Vec<Decision> {
         let (mut asks, mut decisions) = (BTreeMap::<Number, Vec<PartId>>::new(), Vec::new());
+        let has_active = !self.members.with(Standing::Active).is_empty();
         for id in parts {
             let Some(part) = self.parts.get(&id) else {
                 continue;
             };
+            if has_active && part.tried.is_empty() {
+                self.enqueue(id);
+                continue;
+            }
             match self.members.next(&part.tried, length(&part.range), now) {
                 Next::Ask(member) => asks.entry(member).or_default().push(id),
                 Next::Open(member) => decisions.push(Decision::Open(member)),
@@ -339,10 +331,6 @@ impl State {
         }
         decisions
     }
-}
-
-fn whole(ranges: &[Range<u64>]) -> Vec<Piece> {
-    ranges.iter().cloned().enumerate().collect()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A range that was wanted, put together from one or two parts. Knows no source.
+//! A range that was wanted, put together from its parts. Knows no source.
 
 use bytes::Bytes;
 use std::ops::Range;
@@ -13,14 +13,25 @@ pub(crate) struct Place {
 
 struct Whole {
     range: Range<u64>,
-    state: Mutex<(Vec<Option<Bytes>>, Option<Promise>)>,
+    state: Mutex<State>,
+}
+
+struct State {
+    parts: Vec<Bytes>,
+    /// Parts that are not here.
+    missing: usize,
+    promise: Option<Promise>,
 }
 
 /// The places of as many parts of a range.
 pub(crate) fn places(range: Range<u64>, parts: usize, promise: Promise) -> Vec<Place> {
     let whole = Arc::new(Whole {
         range,
-        state: Mutex::new((vec![None; parts], Some(promise))),
+        state: Mutex::new(State {
+            parts: vec![Bytes::new(); parts],
+            missing: parts,
+            promise: Some(promise),
+        }),
     });
     let place = |number| Place {
         whole: Arc::clone(&whole),
@@ -32,13 +43,13 @@ pub(crate) fn places(range: Range<u64>, parts: usize, promise: Promise) -> Vec<P
 impl Place {
     /// The part is here. Keeps the promise if it was the last one.
     pub(crate) fn fill(self, bytes: Bytes) {
-        let kept = |state: &mut (Vec<Option<Bytes>>, Option<Promise>)| {
-            let (parts, promise) = state;
-            *parts.get_mut(self.number)? = Some(bytes);
-            let here: Option<Vec<Bytes>> = parts.iter().cloned().collect();
-            Some((here?, promise.take()?))
-        };
-        if let Some((parts, promise)) = self.whole.with(kept) {
+        let kept = self.whole.with(|state| {
+            *state.parts.get_mut(self.number)? = bytes;
+            state.missing = state.missing.saturating_sub(1);
+            let promise = (state.missing == 0).then(|| state.promise.take())?;
+            Some((std::mem::take(&mut state.parts), promise?))
+        });
+        if let Some((parts, promise)) = kept {
             promise.keep(Ok(match <[Bytes; 1]>::try_from(parts) {
                 Ok([whole]) => whole,
                 Err(parts) => Bytes::from(parts.concat()),
@@ -48,7 +59,7 @@ impl Place {
 
     /// The part cannot be had.
     pub(crate) fn fail(self, error: SourceError) {
-        if let Some(promise) = self.whole.with(|state| state.1.take()) {
+        if let Some(promise) = self.whole.with(|state| state.promise.take()) {
             let range = Some(self.whole.range.clone());
             promise.keep(Err(SourceError { range, ..error }));
         }
@@ -57,7 +68,7 @@ impl Place {
 
 impl Whole {
     /// The promise is kept when nothing is locked: its ticket's caller may do anything.
-    fn with<T>(&self, act: impl FnOnce(&mut (Vec<Option<Bytes>>, Option<Promise>)) -> T) -> T {
+    fn with<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
         act(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -35,6 +35,7 @@ impl State {
         for (member, parts) in again {
             decisions.extend(self.ask(member, &parts, now));
         }
+        decisions.extend(self.serve(now));
         decisions
     }
 
