@@ -76,6 +76,9 @@ pub(crate) const MOST_BACKOFF: Duration = Duration::from_secs(1);
 /// How often the reader's thread of a connection looks at the clock while no bytes come.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
 
+/// Bodies of one answer that memory is taken for when the first one begins: servers send vectored reads in bodies of 2 MB.
+pub(crate) const BODIES: usize = 4;
+
 /// The reader's buffer of a connection, in bytes.
 pub(crate) const BUFFER: usize = 256 << 10;
 

@@ -190,7 +190,8 @@ impl Stream {
         Ok(())
     }
 
-    /// A body begins. No memory is taken for it: it grows as its bytes come.
+    /// A body begins. Memory is taken for one with data, which has no more of it than its request asked for; others grow as
+    /// their bytes come.
     fn enter(&mut self, header: Header) -> Result<(), WireError> {
         self.place = if header.has_data() {
             let left = header.size();
@@ -201,6 +202,7 @@ impl Stream {
                     "data without the checksums that were asked for",
                 ));
             }
+            flight.expect(left, header.state == codes::OK);
             Place::Data { header, left }
         } else {
             // A promised response brings data in a message, so its bound is the largest of those in flight.

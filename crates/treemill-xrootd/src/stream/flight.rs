@@ -1,6 +1,7 @@
 //! One request in flight: what has come of its answer, and until when it may take. Knows no other request.
 
 use super::pages::Pages;
+use crate::limits;
 use crate::wire::{Paged, WireError};
 use std::time::Duration;
 
@@ -58,6 +59,22 @@ impl Flight {
         Err(WireError::new(format!(
             "a response of {total} bytes, where at most {most} can be"
         )))
+    }
+
+    /// A body of `bytes` begins, which `allow` has allowed. Memory is taken for it, and if others follow, for some of these:
+    /// to make room as they come would copy them again and again.
+    pub(super) fn expect(&mut self, bytes: usize, is_last: bool) {
+        let all = match is_last {
+            true => bytes,
+            false => bytes
+                .saturating_mul(limits::BODIES)
+                .min(self.most.saturating_sub(self.data.len())),
+        };
+        if self.phase != Phase::Abandoned
+            && self.data.capacity().saturating_sub(self.data.len()) < bytes
+        {
+            self.data.reserve_exact(all.max(bytes));
+        }
     }
 
     pub(super) fn append(&mut self, bytes: &[u8], now: Duration) -> Result<(), WireError> {
