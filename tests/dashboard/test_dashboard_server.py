@@ -69,8 +69,25 @@ def test_a_query_grows_and_is_stopped(session, client, events):
     assert 0 < state["chosen"]["inResult"] < events.num_entries
     assert "stopped on the dashboard" in state["chosen"]["missing"][0]
     assert sum(state["chosen"]["figure"]["values"]) <= state["chosen"]["inResult"]
-    assert state["chosen"]["histograms"] == ["met", "x.y"]
+    assert state["chosen"]["histograms"][:2] == ["met", "x.y"]
     assert client.state(histogram="x.y")["chosen"]["figure"]["title"] == "x.y"
+
+
+def test_what_workers_do_is_shown_and_can_be_scraped(session, client, events):
+    query = session.submit(events.count())
+    query.result(timeout=60)
+    chosen = client.state(histogram="entries_per_worker")["chosen"]
+    assert {"packets_per_worker", "latency_per_worker", "workers_per_node"} <= {
+        *chosen["histograms"]
+    }
+    assert sum(chosen["figure"]["values"]) >= events.num_entries
+    assert chosen["figure"]["axes"][0]["names"]
+    answer, text = client.ask("/metrics")
+    assert answer.status == 200
+    assert answer.headers["Content-Type"].startswith("text/plain")
+    assert f'treemill_entries_total{{query="{query.id}",worker="' in text
+    client.token = "wrong"
+    assert client.ask("/metrics")[0].status == 403
 
 
 def test_a_query_is_aborted(session, client, events):

@@ -5,13 +5,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..monitor.feedback import histograms
+from ..monitor.measured import prometheus
 from .board import Board, Kept
 from .figure import figure
 from .samples import Samples
 from .view import detail, line
+
+if TYPE_CHECKING:
+    from hist import Hist
 
 __all__ = ["LOOK_EVERY", "Screen"]
 
@@ -53,16 +57,23 @@ class Screen:
             "chosen": self._detail(chosen[0], options.get("histogram")) if chosen else None,
         }
 
+    def metrics(self) -> str:
+        """What the workers of all queries have done, for Prometheus."""
+        found = [(each.id, each.report.measured) for each in self._board.accounts()]
+        return prometheus([(name, each) for name, each in found if each is not None])
+
     def _detail(self, account: Kept, wanted: str | None) -> dict[str, Any]:
         live = self._board.live(account.id)
-        names: list[str] = []
-        drawn = None
         values = None if live is None else live.snapshot(_LONGEST_MERGE)
+        found: dict[str, Hist] = {}
         if live is not None and values is not None:
-            found = dict(histograms(values, live.titles))
-            names = list(found)
-            name = wanted if wanted in found else next(iter(found), None)
-            drawn = None if name is None else figure(name, found[name])
+            found |= dict(histograms(values, live.titles))
+        measured = account.report.measured
+        if measured is not None:  # the query's own come first
+            found |= {name: h for name, h in measured.histograms.items() if name not in found}
+        names = list(found)
+        name = wanted if wanted in found else next(iter(found), None)
+        drawn = None if name is None else figure(name, found[name])
         with self._lock:
             samples = self._samples.get(account.id)
             series = Samples().series() if samples is None else samples.series()

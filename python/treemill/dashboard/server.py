@@ -72,6 +72,10 @@ class Dashboard:
         """See Screen."""
         return self._screen.state(options)
 
+    def metrics(self) -> str:
+        """See Screen."""
+        return self._screen.metrics()
+
     def end(self, how: str, name: str) -> bool:
         """Stops or aborts a query. False if there is no such query that runs."""
         live = self._board.live(name)
@@ -107,7 +111,7 @@ class _Handler(BaseHTTPRequestHandler):
     server_version, sys_version = "treemill", ""
 
     def do_GET(self) -> None:
-        self._answer({"/": self._page, "/state": self._state})
+        self._answer({"/": self._page, "/state": self._state, "/metrics": self._metrics})
 
     def do_POST(self) -> None:
         self._answer({"/stop": self._end, "/abort": self._end})
@@ -130,6 +134,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _state(self, request: Request) -> None:
         state = self.server.page.state(request.options)
         self._send(200, "application/json", json.dumps(state, allow_nan=False, default=str))
+
+    def _metrics(self, request: Request) -> None:
+        self._send(200, "text/plain", self.server.page.metrics())
 
     def _end(self, request: Request) -> None:
         found = self.server.page.end(request.path[1:], request.options.get("query", ""))

@@ -3,7 +3,7 @@ names, units and words; counts nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..packetizer import MEASURES, PER_DECADE, SECONDS, Monitored
@@ -11,7 +11,7 @@ from ..packetizer import MEASURES, PER_DECADE, SECONDS, Monitored
 if TYPE_CHECKING:
     from hist import Hist
 
-__all__ = ["HISTOGRAMS", "Measured"]
+__all__ = ["HISTOGRAMS", "Measured", "prometheus"]
 
 
 class _Kind(NamedTuple):
@@ -38,7 +38,7 @@ class Measured:
 
     def prometheus(self, query: str = "") -> str:
         """The sums over packets by worker, in Prometheus' text format. `query`: its label."""
-        return "\n".join(_prometheus(self.counts, query)) + "\n"
+        return prometheus([(query, self)])
 
     def __repr__(self) -> str:
         packets = sum(each.sums.get("packets", 0) for each in self.counts.workers.values())
@@ -117,16 +117,23 @@ HISTOGRAMS = {
 """By name: `<measure>_per_worker`, of the one table of measures, and `workers_per_node`."""
 
 
-def _prometheus(counts: Monitored, query: str) -> Iterator[str]:
-    about = f'query="{_escaped(query)}",' if query else ""
+def prometheus(queries: Sequence[tuple[str, Measured]]) -> str:
+    """The sums over packets of several queries, by worker, in Prometheus' text format. Each query
+    has a label."""
+    return "\n".join(_prometheus(queries)) + "\n"
+
+
+def _prometheus(queries: Sequence[tuple[str, Measured]]) -> Iterator[str]:
     for name, measure in MEASURES.items():
         unit = "_seconds" if measure.unit == "s" and name != "seconds" else ""
         full = f"treemill_{name}{unit}_total"
         yield f"# HELP {full} {measure.words}"
         yield f"# TYPE {full} counter"
-        for number, each in sorted(counts.workers.items()):
-            labels = f'{about}worker="{number}",host="{_escaped(each.host)}"'
-            yield f"{full}{{{labels}}} {each.sums.get(name, 0):.17g}"
+        for query, measured in queries:
+            about = f'query="{_escaped(query)}",' if query else ""
+            for number, each in sorted(measured.counts.workers.items()):
+                labels = f'{about}worker="{number}",host="{_escaped(each.host)}"'
+                yield f"{full}{{{labels}}} {each.sums.get(name, 0):.17g}"
 
 
 def _escaped(text: str) -> str:
