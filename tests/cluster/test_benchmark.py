@@ -56,7 +56,7 @@ def test_made_measured_and_scanned_on_a_cluster(cluster, tmp_path):
         ("full", 1), ("cpu", 1), ("full", 4), ("cpu", 4)
     ]  # fmt: skip
     assert all(m.agrees and m.breakdown is not None for m in normal)
-    assert any("other machines" in note for note in found.notes)
+    assert {m.caches for m in normal if m.query == "full"} == {"dropped"}
     scanned = tmp_path / "s.json"
     bench(
         *("scan-storage", data / "dataset.json", "--on", address, "--readers", 2),

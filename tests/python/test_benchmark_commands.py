@@ -10,6 +10,7 @@ import pytest
 import treemill as tm
 from click.testing import CliRunner
 from treemill.bench.blocks import BlockReader
+from treemill.bench.cache_dropper import CacheDropper, drop_files
 from treemill.bench.dataset_file import described
 from treemill.bench.making import Made, Room, check_room
 from treemill.bench.multiplicities import counts
@@ -17,6 +18,7 @@ from treemill.bench.recipe import SCHEMAS, Recipe
 from treemill.bench.scaling.breakdown import broken_down
 from treemill.bench.scaling.charts import compared, figures
 from treemill.bench.scaling.measurements import load
+from treemill.cli.benchmark.page_cache import drop
 from treemill.cli.main import cli
 from treemill.errors import QueryError, SourceError
 
@@ -270,6 +272,19 @@ def test_blocks_are_every_byte_once(sizes):
         assert start < stop <= start + 4
         found[path] = stop
     assert found == {f"f{i}": size for i, size in enumerate(sizes) if size}
+
+
+def test_caches_are_dropped_or_it_is_said_why_not(made, tmp_path):
+    files = [str(path) for path in made.glob("*.root")]
+    assert CacheDropper(files)(None)["failed"] == set()
+    assert drop_files([str(tmp_path / "none")]) == "No such file or directory"
+    with tm.connect(workers=1) as session:
+        assert drop(session, files, "threads", wanted=True) == "dropped"
+        assert drop(session, files, "threads", wanted=False) == "as they were"
+        assert drop(session, files, "tcp://a:1", wanted=True) == "dropped"
+        assert drop(session, files, "tcp://a:1", wanted=True, hosts=3) == "dropped on 1 of 3 hosts"
+        assert "on servers" in drop(session, ["root://a//b"], "threads", wanted=True)
+        assert "No such file" in drop(session, ["/none"], "tcp://a:1", wanted=True)
 
 
 def test_words_for_wrong_usage(made, tmp_path):

@@ -36,6 +36,7 @@ class Benchmark:
     on_host: int | None = None
     """Workers on each host of a cluster, at most; None: any number."""
     measured: list[Measurement] = field(default_factory=list)
+    _hosts: int = 1  # of the workers of the session
     _digests: dict[tuple[str, int], Digest] = field(default_factory=dict)
 
     def run(self, system: str, plan: Plan) -> None:
@@ -64,12 +65,18 @@ class Benchmark:
     def _warm_up(self, session: Session) -> None:
         """Workers import what they need, outside of any measurement."""
         session.run(Gaussians(), cycles=session.workers, progress=False)
+        report = session.report
+        self._hosts = _hosts(None if report is None else report.trace)
 
     def _step(
         self, session: Session, system: str, step: Step, events: Dataset, baseline: bool = False
     ) -> Measurement:
         reads = step.query != "cpu"
-        caches = page_cache.drop(events.files, system, wanted=self.drops, reads=reads)
+        caches = page_cache.NO_DATA
+        if reads:
+            caches = page_cache.drop(
+                session, events.files, system, wanted=self.drops, hosts=self._hosts
+            )
         began = time.perf_counter()
         results = self._results(session, step, events)
         seconds = time.perf_counter() - began
@@ -78,6 +85,7 @@ class Benchmark:
         if report.missing:
             raise WorkerError(f"{step.query} has lost entries: {report.missing[0]}")
         trace: Any = report.trace
+        self._hosts = max(self._hosts, _hosts(trace))
         breakdown = None if trace is None else broken_down(trace, step.workers, seconds)
         if breakdown is not None and not reads:  # the trace's entries are cycles
             breakdown = replace(breakdown, peak=EVENTS * breakdown.peak)
@@ -91,7 +99,7 @@ class Benchmark:
             bytes_read=report.bytes_read,
             bytes_from_cache=report.bytes_from_cache,
             caches=caches,
-            hosts=_hosts(trace),
+            hosts=self._hosts,
             files=len(report.processed) if reads else 0,
             baseline=baseline,
             agrees=self._agrees(step, digest(results), baseline),

@@ -1,58 +1,48 @@
-"""The operating system's cache of files: dropped before a measurement where that is allowed, and
-words for where it is not.
+"""The operating system's cache of files: dropped before a measurement where that is possible, here
+and on a cluster's hosts, and words for where it is not.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from ...errors import TreemillError
+from ...bench.cache_dropper import CacheDropper, drop_files
 from .systems import HERE
 
-__all__ = ["DROPPED", "drop"]
+if TYPE_CHECKING:
+    from ...session.session import Session
+
+__all__ = ["DROPPED", "NO_DATA", "drop"]
 
 DROPPED = "dropped"
+NO_DATA = "no data"
 _UNTOUCHED = "as they were"
-_NO_DATA = "no data"
+_ASKED = 4
+"""How often each worker of a cluster is asked, on average: some get no question."""
 
 
-def drop(files: Sequence[str], system: str, *, wanted: bool, reads: bool) -> str:
-    """Drops what the system keeps of these files, and what this process keeps. Returns what was
-    done, in a word or two."""
-    if not reads:
-        return _NO_DATA
+def drop(
+    session: Session, files: Sequence[str], system: str, *, wanted: bool, hosts: int = 1
+) -> str:
+    """Drops what the system keeps of these files, and what this process keeps. `hosts`: how many
+    the workers are on. Returns what was done, in a few words."""
     _drop_own()
     if not wanted:
         return _UNTOUCHED
     if any("://" in file for file in files):
         return "not dropped: the files are on servers"
-    if system not in HERE:
-        return "not dropped: the workers are on other machines"
-    if not hasattr(os, "posix_fadvise"):
-        return "not dropped: this system has no call for it"
-    try:
-        for file in files:
-            _drop_file(file)
-    except OSError as error:
-        return f"not dropped: {error.strerror or error}"
-    return DROPPED
+    if system in HERE:
+        failed = drop_files(files)
+        return DROPPED if failed is None else f"not dropped: {failed}"
+    output: Any = session.run(CacheDropper(files), cycles=_ASKED * session.workers, progress=False)
+    if output["failed"]:
+        return f"not dropped: {min(output['failed'])}"
+    reached = len(output["hosts"])
+    return DROPPED if reached >= hosts else f"dropped on {reached} of {hosts} hosts"
 
 
 def _drop_own() -> None:
     from ...machine.cache import cache  # start-up
 
-    try:
-        cache.clear()
-    except TreemillError:  # pragma: no cover - a cache that cannot be cleared serves what it has
-        return
-
-
-def _drop_file(file: str) -> None:
-    descriptor = os.open(file, os.O_RDONLY)
-    try:
-        # Pages that are not written yet cannot be dropped.
-        os.fdatasync(descriptor)
-        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-    finally:
-        os.close(descriptor)
+    cache.clear()

@@ -18,7 +18,7 @@ from ...errors import TreemillError
 from . import machine
 from .generate import generate
 from .options import Numbers
-from .page_cache import DROPPED
+from .page_cache import DROPPED, NO_DATA
 from .systems import HERE, has_dask, is_here, there_are
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def _notes(benchmark: object) -> list[str]:
     assert isinstance(benchmark, Benchmark)
     found: dict[str, set[str]] = {}
     for each in benchmark.measured:
-        if each.caches not in (DROPPED, "no data"):
+        if each.caches not in (DROPPED, NO_DATA):
             found.setdefault(each.caches, set()).add(each.system)
     notes = [f"caches on {', '.join(sorted(who))}: {what}" for what, who in found.items()]
     if any(each.bytes_from_cache for each in benchmark.measured):

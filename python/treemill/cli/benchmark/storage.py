@@ -106,7 +106,7 @@ def scan(
         with session_on(system, number) as session:
             for count in range(rounds):
                 paths = [path for path, _ in reader.files]
-                caches = page_cache.drop(paths, system, wanted=drops, reads=True)
+                caches = page_cache.drop(session, paths, system, wanted=drops)
                 seconds, done = _run(session, reader)
                 measured = Storage(system, number, count, seconds, done, caches)
                 found.append(measured)
