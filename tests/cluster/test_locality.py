@@ -61,6 +61,7 @@ def of_own_host(output, hosts):
     return firsts, sum(own for each in reads.values() for _, own in each) / len(output["read"])
 
 
+@pytest.mark.slow
 def test_hosts_of_addresses(file, tmp_path, together):
     skip_without(XRootD.missing())
     with XRootD() as server, Processes(tmp_path) as processes:
