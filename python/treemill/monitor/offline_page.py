@@ -16,8 +16,8 @@ h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
 figure { margin: 0; } img { max-width: 100%; background: white; border-radius: 4px; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: 13px; }
-th, td { padding: .2rem .6rem; text-align: right; border-bottom: 1px solid #8886; }
-th:first-child, td:first-child, th:nth-child(2), td:nth-child(2) { text-align: left; }
+th, td { padding: .2rem .6rem; text-align: left; border-bottom: 1px solid #8886; }
+.number { text-align: right; }
 .verdict { border-left: 4px solid #1f6f8b; padding: .3rem .8rem; background: #1f6f8b22; }
 .note { color: #b35900; } dt { font-weight: 600; } dd { margin: 0 0 .4rem 0; }
 """
@@ -47,9 +47,25 @@ def figure(title: str, picture: str) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table."""
-    top = "".join(f"<th>{escape(text)}</th>" for text in head)
-    body = "".join(
-        f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>" for row in rows
-    )
-    return f'<div class="scroll"><table><tr>{top}</tr>{body}</table></div>'
+    """A table. Columns of numbers are on the right."""
+    cells = list(rows)
+    right = [
+        any(row[at] for row in cells) and all(_is_number(row[at]) for row in cells)
+        for at in range(len(head))
+    ]
+
+    def line(tag: str, row: Sequence[str]) -> str:
+        names = (' class="number"' if each else "" for each in right)
+        made = (
+            f"<{tag}{name}>{escape(text)}</{tag}>" for name, text in zip(names, row, strict=True)
+        )
+        return f"<tr>{''.join(made)}</tr>"
+
+    body = "".join(line("td", row) for row in cells)
+    table = f"<table><thead>{line('th', head)}</thead><tbody>{body}</tbody></table>"
+    return f'<div class="scroll">{table}</div>'
+
+
+def _is_number(text: str) -> bool:
+    plain = text.translate({ord(sign): None for sign in ",.%- "})
+    return not plain or plain.isdigit()
