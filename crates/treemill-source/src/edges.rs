@@ -1,8 +1,8 @@
 //! The first and the last bytes of a distant file, asked for as soon as it is open: what a file says of itself lies there
 //! in most formats. Knows ranges, not what lies in them.
 
-use crate::limits::{END_BYTES, HEAD_BYTES, TAIL_BYTES};
-use crate::{Costs, Identity, Part, Request, Source, SourceError, Ticket, is_off};
+use crate::limits::{END_BYTES, FIRST_BYTES, HEAD_BYTES, LAST_BYTES, TAIL_BYTES};
+use crate::{Bytes, Costs, Identity, Part, Request, Source, SourceError, Ticket, is_off};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -74,15 +74,25 @@ impl Edges {
             return;
         }
         let (source, size) = (&self.source, self.source.size());
-        let head = 0..HEAD_BYTES.min(size);
-        let end = size.saturating_sub(END_BYTES).max(head.end)..size;
-        let tail = size.saturating_sub(TAIL_BYTES).max(head.end)..end.start;
-        // Two requests: the second one's bytes may take round trips more while a connection is new.
-        for ranges in [vec![head, end], vec![tail]] {
-            let ranges: Vec<_> = ranges.into_iter().filter(|r| !r.is_empty()).collect();
-            if !ranges.is_empty() {
-                let tickets = source.submit(ranges.clone());
-                state.asked.extend(ranges.into_iter().zip(tickets));
+        // A new connection brings few bytes each round trip: what is not needed would delay what is.
+        let is_warm = source.costs().bytes_per_second.is_some();
+        let (head, end) = match is_warm {
+            true => (HEAD_BYTES, END_BYTES),
+            false => (FIRST_BYTES, LAST_BYTES),
+        };
+        let head = 0..head.min(size);
+        let end = size.saturating_sub(end).max(head.end)..size;
+        let tail = match is_warm {
+            true => size.saturating_sub(TAIL_BYTES).max(head.end)..end.start,
+            false => end.start..end.start,
+        };
+        // A request each: the first bytes say where others lie, and are not to wait for the last ones.
+        for range in [head, end, tail] {
+            if !range.is_empty() {
+                let tickets = source.submit(vec![range.clone()]);
+                state
+                    .asked
+                    .extend(tickets.into_iter().map(|ticket| (range.clone(), ticket)));
             }
         }
     }
@@ -92,47 +102,62 @@ impl Edges {
         range.end <= HEAD_BYTES || range.start >= self.source.size().saturating_sub(TAIL_BYTES)
     }
 
-    /// Fills a request from the edges, if they have all of it.
-    fn fill(&self, request: &mut Request) -> Result<bool, SourceError> {
-        let wanted = request.range.clone();
-        let touched: Vec<_> = {
+    /// What of a range is on its way, and what is not, in order.
+    fn pieces(&self, wanted: &Range<u64>) -> Vec<Piece> {
+        let mut touched: Vec<_> = {
             let mut state = self.state();
-            if state.is_new && self.is_edge(&wanted) {
+            if state.is_new && self.is_edge(wanted) {
                 self.ask(&mut state);
             }
-            let asked = &state.asked;
-            let touching = asked
-                .iter()
-                .filter(|(range, _)| range.start < wanted.end && wanted.start < range.end);
-            touching.cloned().collect()
+            let touches = |range: &Range<u64>| range.start < wanted.end && wanted.start < range.end;
+            let asked = state.asked.iter();
+            asked.filter(|(range, _)| touches(range)).cloned().collect()
         };
-        let mut parts = touched;
-        parts.sort_by_key(|(range, _)| range.start);
-        let mut at = wanted.start;
-        for (range, _) in &parts {
-            if range.start > at {
-                return Ok(false);
+        if wanted.end > self.source.size() {
+            touched.clear(); // the source says what is wrong
+        }
+        touched.sort_by_key(|(range, _)| range.start);
+        let (mut pieces, mut at) = (Vec::new(), wanted.start);
+        for (range, ticket) in touched {
+            if at < range.start {
+                pieces.push(Piece::Missing(at..range.start));
             }
-            at = range.end;
+            let here = at.max(range.start)..wanted.end.min(range.end);
+            at = here.end;
+            pieces.push(Piece::Here(here, range, ticket));
         }
-        if at < wanted.end || wanted.is_empty() {
-            return Ok(false);
+        if at < wanted.end || pieces.is_empty() {
+            pieces.push(Piece::Missing(at..wanted.end));
         }
-        request.buffer.clear();
-        for (range, ticket) in parts {
-            let bytes = ticket.wait()?;
-            let place = |at: u64| usize::try_from(at.saturating_sub(range.start)).unwrap_or(0);
-            let (start, end) = (wanted.start.max(range.start), wanted.end.min(range.end));
-            let part = bytes
-                .get(place(start)..place(end))
-                .ok_or_else(|| SourceError {
-                    range: Some(range.clone()),
-                    ..SourceError::new(self.name(), format!("only {} bytes came", bytes.len()))
-                })?;
-            request.buffer.extend_from_slice(part);
-        }
-        Ok(true)
+        pieces
     }
+
+    /// The bytes of a part of a range that was asked for.
+    fn part(
+        &self,
+        part: &Range<u64>,
+        of: &Range<u64>,
+        ticket: &Ticket,
+    ) -> Result<Bytes, SourceError> {
+        let bytes = ticket.wait()?;
+        let place = |at: u64| usize::try_from(at.saturating_sub(of.start)).unwrap_or(usize::MAX);
+        let (start, end) = (place(part.start), place(part.end));
+        if start <= end && end <= bytes.len() {
+            return Ok(bytes.slice(start..end));
+        }
+        Err(SourceError {
+            range: Some(of.clone()),
+            ..SourceError::new(self.name(), format!("only {} bytes came", bytes.len()))
+        })
+    }
+}
+
+/// A part of what is wanted.
+enum Piece {
+    /// It comes with this range.
+    Here(Range<u64>, Range<u64>, Ticket),
+    /// Nobody has asked for it.
+    Missing(Range<u64>),
 }
 
 impl Source for Edges {
@@ -153,21 +178,42 @@ impl Source for Edges {
     }
 
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
+        let wanted: Vec<Vec<Piece>> = requests.iter().map(|r| self.pieces(&r.range)).collect();
         let mut missing = Vec::new();
-        for request in requests.iter_mut() {
-            if !self.fill(request)? {
-                missing.push(request);
+        for (pieces, request) in wanted.iter().zip(requests.iter_mut()) {
+            for piece in pieces {
+                if let Piece::Missing(range) = piece {
+                    let buffer = std::mem::take(&mut request.buffer);
+                    let range = range.clone();
+                    missing.push(Request { range, buffer });
+                }
             }
         }
-        if missing.is_empty() {
-            return Ok(());
+        // What is missing is asked for before anything is waited for.
+        if !missing.is_empty() {
+            self.source.read(&mut missing)?;
         }
-        let mut rest: Vec<Request> = missing.iter_mut().map(|r| std::mem::take(*r)).collect();
-        let read = self.source.read(&mut rest);
-        for (place, request) in missing.into_iter().zip(rest) {
-            *place = request;
+        let mut read = missing.into_iter();
+        for (pieces, request) in wanted.iter().zip(requests) {
+            if let [Piece::Missing(_)] = pieces.as_slice() {
+                request.buffer = read.next().map(|r| r.buffer).unwrap_or_default();
+                continue;
+            }
+            request.buffer.clear();
+            for piece in pieces {
+                match piece {
+                    Piece::Missing(_) => {
+                        let buffer = read.next().map(|r| r.buffer).unwrap_or_default();
+                        request.buffer.extend_from_slice(&buffer);
+                    }
+                    Piece::Here(part, of, ticket) => {
+                        let bytes = self.part(part, of, ticket)?;
+                        request.buffer.extend_from_slice(&bytes);
+                    }
+                }
+            }
         }
-        read
+        Ok(())
     }
 
     fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
@@ -179,6 +225,7 @@ impl Source for Edges {
 #[cfg(test)]
 #[allow(
     clippy::unwrap_used,
+    clippy::panic,
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects
 )]
@@ -199,10 +246,11 @@ mod tests {
         fn any_ranges_are_as_the_source_has_them(
             size in prop_oneof![1_u64..200, 90_000_u64..110_000, 600_000_u64..700_000],
             places in prop::collection::vec((0.0..1.0, 0_u64..100_000), 1..6),
-            is_far: bool,
+            speed in prop_oneof![Just(None), Just(Some(None)), Just(Some(Some(1e7)))],
             is_later: bool,
         ) {
-            let costs = if is_far { FAR } else { Costs::NEAR };
+            let far = |bytes_per_second| Costs { bytes_per_second, ..FAR };
+            let costs = speed.map_or(Costs::NEAR, far);
             let all = bytes(size);
             let make = if is_later { Edges::later } else { Edges::of };
             let edges = make(Arc::new(Memory::new("m", all.clone(), costs)));
@@ -223,7 +271,7 @@ mod tests {
     #[test]
     fn the_edges_go_when_data_is_asked_for() {
         let edges = Edges::of(Arc::new(Memory::new("m", bytes(700_000), FAR)));
-        assert_eq!(edges.state().asked.len(), 3);
+        assert_eq!(edges.state().asked.len(), 2, "a new connection");
         edges.submit(std::iter::once(0..10).collect());
         assert!(edges.state().asked.is_empty());
         edges.read(&mut [Request::new(0..10)]).unwrap();
@@ -235,6 +283,31 @@ mod tests {
         edges.read(&mut [Request::new(800_000..800_100)]).unwrap();
         assert!(edges.state().asked.is_empty(), "this is no edge");
         edges.read(&mut [Request::new(0..10)]).unwrap();
+        assert_eq!(edges.state().asked.len(), 2);
+    }
+
+    #[test]
+    fn a_connection_in_use_is_asked_for_more() {
+        let bytes_per_second = Some(1e7);
+        let warm = Costs {
+            bytes_per_second,
+            ..FAR
+        };
+        let edges = Edges::of(Arc::new(Memory::new("m", bytes(700_000), warm)));
         assert_eq!(edges.state().asked.len(), 3);
+        assert_eq!(edges.pieces(&(600_000..700_000)).len(), 2);
+    }
+
+    #[test]
+    fn only_what_is_missing_of_a_range_is_asked_for() {
+        let edges = Edges::of(Arc::new(Memory::new("m", bytes(700_000), FAR)));
+        let pieces = edges.pieces(&(500_000..699_000));
+        let [Piece::Missing(missing), Piece::Here(here, ..)] = pieces.as_slice() else {
+            panic!("{}", pieces.len());
+        };
+        assert_eq!(
+            (missing.clone(), here.clone()),
+            (500_000..667_232, 667_232..699_000)
+        );
     }
 }
