@@ -104,7 +104,7 @@ soak: build
 STRESS ?= 20
 stress: build
 	STRESS=$(STRESS) $(BIN)/python -m pytest -q tests/cluster/test_faults.py tests/cluster/test_kept_on_clusters.py \
-		tests/cluster/test_retiring.py tests/cluster/test_many_hosts.py
+		tests/cluster/test_retiring.py tests/cluster/test_many_hosts.py tests/cluster/test_storms.py
 
 lint: $(VENV)/.packages build
 	cargo fmt --all --check

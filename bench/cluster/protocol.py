@@ -3,6 +3,7 @@ packet, packets per second with more and more workers. Needs a probe in the work
 """
 
 import dataclasses
+import functools
 import statistics
 import time
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,8 @@ import treemill as tm
 from ..measured import Row
 from . import probe
 
+_THERE = 0.5
+"""Milliseconds; a call takes longer."""
 _CLUSTER = 200
 """Entries of a packet where many are wanted."""
 
@@ -88,25 +91,29 @@ def latency(client: Any, tiny: str, usual: Sequence[str], rounds: int) -> Iterat
     with tm.connect(client) as session:
         events = tm.dataset(list(usual), "Events")
         jets = events.define("good", "Jet_pt[(Jet_pt > 30) & (abs(Jet_eta) < 2.4)]")
-        yield from _latency(client, session, jets.hist("good", bins=(128, 0, 256)), rounds, workers)
+        book = functools.partial(jets.hist, "good", bins=(128, 0, 256))
+        yield from _latency(client, session, book, rounds, workers)
     with _tiny_packets(), tm.connect(client) as session:
         events = tm.dataset([tiny] * 4, "Events")
-        booked = events.hist("MET_pt", bins=(10, 0, 100))
-        yield from _latency(client, session, booked, rounds, workers)
+        book = functools.partial(events.hist, "MET_pt", bins=(10, 0, 100))
+        yield from _latency(client, session, book, rounds, workers)
 
 
-def _latency(client: Any, session: Any, booked: Any, rounds: int, workers: int) -> Iterator[Row]:
-    waits, calls, lengths, lost = _Noted(), _Noted(), _Noted(), []
+def _latency(client: Any, session: Any, book: Any, rounds: int, workers: int) -> Iterator[Row]:
+    waits, calls, lengths, lost, there = _Noted(), _Noted(), _Noted(), [], []
     for counted in range(-1, rounds):
         client.run(probe.install)
-        session.run(booked, progress=False)
+        session.run(book(), progress=False)  # a booking is computed once
         if counted >= 0:
-            waited = sum(waits.take(client, probe.waits))
+            each = waits.take(client, probe.waits)
+            waited = sum(each)
+            there.append(100 * sum(wait < _THERE for wait in each) / max(len(each), 1))
             calls.take(client, probe.calls)
             lost.append(100 * waited / (waited + sum(lengths.take(client, probe.lengths))))
     length = f"{workers} workers, packets of {statistics.median(lengths.median):.2g} ms"
     yield from waits.rows(f"{length}: waiting for the next one", goals=True)
     yield from calls.rows(f"{length}: a call to the scheduler", goals=False)
+    yield Row(f"{length}: packets that were there already", tuple(there), "%")
     yield Row(f"{length}: waiting, of the workers' time", tuple(lost), "%")
 
 

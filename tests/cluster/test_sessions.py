@@ -1,9 +1,14 @@
 """A session on a cluster gives what a local session gives."""
 
+import dataclasses
+import time
+
 import awkward as ak
 import numpy as np
 import pytest
 import treemill as tm
+from treemill.backend.dask.pool import DaskPool
+from treemill.bench.generate import write
 
 
 def bookings(events):
@@ -158,3 +163,21 @@ def test_a_snapshot(session, events, tmp_path):
     assert sorted(there.MET_pt.to_list()) == sorted(here.MET_pt.to_list())
     assert ak.sum(there.Muon_pt) == pytest.approx(ak.sum(here.Muon_pt), rel=1e-6)
     assert [each.name for each in tmp_path.iterdir()] == ["skim.root"]
+
+
+def test_workers_have_a_packet_ahead(cluster, tmp_path, monkeypatch):
+    """They begin it without asking, and no entry is done twice or not at all."""
+    short = dataclasses.replace(DaskPool.sizing, first=500, shortest=0.02, longest=0.1)
+    monkeypatch.setattr(DaskPool, "sizing", short)
+    path = tmp_path / "one.root"
+    write(path, events=40_000, cluster=100, codec="zstd")
+
+    def busy(chunk):
+        time.sleep(len(chunk) * 5e-5)
+        return {"n": len(chunk)}
+
+    with tm.connect(cluster, trace=100_000) as session:
+        found = session.run(busy, tm.dataset(str(path), tree="Events"), progress=False)
+        assert found == {"n": 40_000}
+        events = [record.event for record in session.report.trace.records]
+    assert any(getattr(event, "begun", None) is not None for event in events)

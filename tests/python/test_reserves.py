@@ -7,6 +7,7 @@ import pytest
 from packet_history import History
 from packet_world import World
 from treemill.packetizer import (
+    Commit,
     FileSize,
     Forget,
     PacketDone,
@@ -117,10 +118,11 @@ def test_a_packet_is_ahead_of_the_worker():
 
 
 def test_nothing_is_ahead_where_a_commit_is_due():
-    _, actions = leading(commit_seconds=2.5)
-    assert only(Reserve, actions)
-    _, actions = leading(commit_seconds=1.5)
-    assert not any(isinstance(each, Reserve) for each in actions)
+    made, actions = leading(commit_seconds=1.5)
+    order, ahead = only(Process, actions).packet, only(Reserve, actions).packet
+    actions = made.handle(PacketDone(0, order.number, order.stop, 1.0, begun=ahead.number), 2.0)
+    assert not actions, "a commit is due now, and comes after the packet that was begun"
+    assert only(Commit, made.handle(PacketDone(0, ahead.number, ahead.stop, 1.0), 3.0))
 
 
 def test_nothing_is_ahead_near_the_end():

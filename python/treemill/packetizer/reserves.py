@@ -2,7 +2,7 @@
 without asking: then none of them waits for an answer. Only if the policy says `reserve`.
 
 A reserved packet cannot be taken back from a worker that may have begun it. So none is reserved
-near the end, or where the worker is expected to commit first; and work that came back is never
+near the end, or where the worker is to commit first; and work that came back is never
 reserved, so that it is known which packet was to blame if a worker is lost. Far files have promises
 instead (promises.py), whose bytes come ahead.
 """
@@ -44,9 +44,9 @@ class Reserves:
         seconds = seconds_of(state.rates, worker, packet.stop - packet.start)
         if state.left < 2 * seconds * state.rates.total(state.sharing):
             return  # others may have nothing to do before this worker begins it
-        # Long packets are committed two by two: else nothing of them could ever be reserved.
+        # One that becomes due meanwhile waits for the reserved packet, too.
         holds = state.ledger.has_done(worker.number)
-        if holds and self._assignment.commit_is_due(worker, now + seconds):
+        if holds and self._assignment.commit_is_due(worker, now):
             return
         reserved = self._assignment.reserve(worker)
         if reserved is not None:

@@ -332,8 +332,8 @@ class Crew:
     def _perform(self, worker: Worker[Partial], order: Order) -> Event | None:
         """Carries out an order, and the packets that may follow it without one."""
         number = worker.number
-        if isinstance(order, Process):
-            self._ahead.pop(number, None)  # it is this packet: the word of it came too late
+        if isinstance(order, Process) and self._ahead.get(number) == order.packet:
+            self._ahead.pop(number, None)  # the word that it is ahead came too late
         event = worker.perform(order)
         while isinstance(order, Process) and isinstance(event, PacketDone):
             whole = event.stop == order.packet.stop  # else it was told to stop
