@@ -16,9 +16,16 @@ SECONDS = 60
 class Processes:
     """A scheduler and its workers, by process id."""
 
-    def __init__(self, folder: Path, tls: tuple[str, ...] = (), host: str = "127.0.0.1") -> None:
-        """`host`: where the scheduler listens."""
+    def __init__(
+        self,
+        folder: Path,
+        tls: tuple[str, ...] = (),
+        host: str = "127.0.0.1",
+        settings: dict[str, str] | None = None,
+    ) -> None:
+        """`host`: where the scheduler listens. `settings`: Dask's, as variables."""
         self.folder = folder
+        self.environment = os.environ | (settings or {})
         self.file = folder / "scheduler.json"
         self.tls = tls
         self.workers: list[subprocess.Popen] = []
@@ -39,6 +46,7 @@ class Processes:
             stdout=self.log,
             stderr=self.log,
             cwd=self.folder,
+            env=self.environment,
             start_new_session=True,
         )
 

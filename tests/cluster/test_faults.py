@@ -13,12 +13,10 @@ from pathlib import Path
 import pytest
 import treemill as tm
 
-from .processes import Processes, desk, until
+from .processes import Processes, until
+from .queries import again, at_work, check, committed, started
 
 pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="stops processes by signals")
-
-TIMES = range(int(os.environ.get("STRESS", "1")))
-again = pytest.mark.parametrize("turn", TIMES)
 
 
 @pytest.fixture
@@ -35,58 +33,6 @@ def connected(processes):
         client = session._pool._client
         client.wait_for_workers(3, timeout=60)
         yield session, client
-
-
-def slow(folder, seconds=1e-4):
-    """Says which entries it saw, and takes a while for each entry; a worker says once that it is at
-    work, by a file with its process id."""
-    folder = str(folder)
-
-    def spans(chunk):
-        import os
-        import time
-
-        open(os.path.join(folder, f"at-work-{os.getpid()}"), "w").close()
-        time.sleep(len(chunk) * seconds)
-        data = chunk.metadata
-        span = (data["filename"], data["entrystart"], data["entrystop"])
-        return {"n": len(chunk), "spans": [span]}
-
-    return spans
-
-
-def at_work(folder):
-    return {int(path.name.rsplit("-", 1)[1]) for path in folder.glob("at-work-*")}
-
-
-def check(events, output):
-    assert output["n"] == events.num_entries
-    for path, (entries, _) in zip(events.files, events.chain.sizes, strict=True):
-        mine = sorted((a, b) for name, a, b in output["spans"] if name == path)
-        assert [a for a, _ in mine] == [0, *(b for _, b in mine)][:-1], "no gap, nothing twice"
-        assert mine[-1][1] == entries
-
-
-def started(session, events, folder, workers=3, **options):
-    folder = folder / "seen"
-    folder.mkdir()
-    query = session.submit(slow(folder), events, **options)
-    until(lambda: len(at_work(folder)) >= workers or query.done, "workers at work")
-    if query.done:
-        query.result()
-    return query
-
-
-def committed(client):
-    """Process ids of the workers that hold partials."""
-
-    def look(desk):
-        leads = list(desk._leads.values())
-        return [part.address for lead in leads for part in lead.parts(whole=False) or ()]
-
-    addresses = desk(client, look)
-    pids = client.run(os.getpid)
-    return [pids[each] for each in addresses if each in pids]
 
 
 @again

@@ -8,7 +8,8 @@ import treemill as tm
 from treemill.packetizer import HandedOn
 
 from .processes import until
-from .test_faults import again, check, processes, pytestmark, slow  # noqa: F401
+from .queries import again, check, slow
+from .test_faults import processes, pytestmark  # noqa: F401
 from .test_retiring import held
 
 HOSTS = 6

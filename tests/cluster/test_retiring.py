@@ -12,7 +12,8 @@ import treemill as tm
 from treemill.packetizer import HandedOn, Timeline, WorkerLeaving
 
 from .processes import desk, until
-from .test_faults import again, check, processes, pytestmark, slow  # noqa: F401
+from .queries import again, check, slow
+from .test_faults import processes, pytestmark  # noqa: F401
 
 
 def started(session, events, folder, seconds=2e-4):
