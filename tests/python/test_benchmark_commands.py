@@ -18,6 +18,7 @@ from treemill.bench.recipe import SCHEMAS, Recipe
 from treemill.bench.scaling.breakdown import broken_down
 from treemill.bench.scaling.charts import compared, figures
 from treemill.bench.scaling.measurements import load
+from treemill.bench.scaling.page import page
 from treemill.cli.benchmark.page_cache import drop
 from treemill.cli.main import cli
 from treemill.errors import QueryError, SourceError
@@ -219,12 +220,12 @@ def test_the_page_needs_nothing_from_outside(results, tmp_path):
     hostile = tmp_path / "a.json"
     hostile.write_text(json.dumps(told))
     bench("report", hostile, "-o", tmp_path / "p.html", "--figures", tmp_path / "figures")
-    page = (tmp_path / "p.html").read_text()
-    assert "<script" not in page
-    assert not re.search(r"""(src|href)\s*=\s*["'](?!data:)""", page)
-    assert not re.search(r"url\((?!#)", page)
+    text = (tmp_path / "p.html").read_text()
+    assert "<script" not in text
+    assert not re.search(r"""(src|href)\s*=\s*["'](?!data:)""", text)
+    assert not re.search(r"url\((?!#)", text)
     for words in ("Query time", "Megabytes per second", "Active workers", "limited by"):
-        assert words in page
+        assert words in text
     pictures = list((tmp_path / "figures").glob("a-*.png"))
     assert len(pictures) == 6
     assert all(path.stat().st_size > 5000 for path in pictures)
@@ -240,7 +241,11 @@ def test_two_files_are_compared(results):
     assert {panel.title for row in panels for panel in row} == {"full, threads", "full, processes"}
     fast, slower = panels[0][0].series
     assert [2 * seconds for seconds in fast.y] == list(slower.y)
-    assert compared([("a", found), ("b", replace(found, measurements=[]))]) is None
+    nothing = replace(found, measurements=[])
+    assert compared([("a", found), ("b", nothing)]) is None
+    told = page([("a", nothing), ("b", replace(nothing, dataset={"events": 3}))])
+    assert "b is of other data than a: files, events" in told
+    assert "is of other data" not in page([("a", nothing), ("b", nothing)])
 
 
 def test_storage_is_read_once_by_more_and_more_readers(made, tmp_path):

@@ -94,10 +94,7 @@ def _facts(results: Results) -> str:
         "machine": f"{machine.get('cpu')}, {machine.get('cores')} cores; {machine.get('kernel')}",
         "load before": machine.get("load"),
         "versions": f"{versions}; Python {machine.get('python')}",
-        "dataset": f"{data.get('files')} files, {data.get('events'):,} events, "
-        f"{_number(data.get('bytes')) / 1e6:,.0f} MB"
-        if isinstance(data.get("events"), int)
-        else "none",
+        "dataset": ", ".join(_of_dataset(data)),
         "settings": ", ".join(
             f"{name}: {_plain(value)}" for name, value in results.settings.items()
         ),
@@ -105,6 +102,13 @@ def _facts(results: Results) -> str:
     }
     rows = [(name, str(value)) for name, value in told.items()]
     return f'<div class="facts">{_table(("", ""), rows)}</div>'
+
+
+def _of_dataset(data: Mapping[str, object]) -> Iterator[str]:
+    for name in ("files", "events"):
+        if name in data:
+            yield f"{_number(data[name]):,.0f} {name}"
+    yield f"{_number(data.get('bytes')) / 1e6:,.0f} MB"
 
 
 def _plain(value: object) -> str:
@@ -178,11 +182,22 @@ def _comparison(results: Sequence[tuple[str, Results]]) -> str:
                     rates = (f"{old.rate:,.0f}", f"{point.rate:,.0f}", f"{ratio:.2f}")
                     rows.append((each.query, each.system, str(point.workers), name, *rates))
     head = ("query", "system", "workers", "file", f"events/s of {first_name}", "events/s", "ratio")
-    parts = [_section("Compared", _table(head, rows))]
+    parts = [_section("Compared", _table(head, rows)), *_other_data(results)]
     figure = compared(results)
     if figure is not None:
         parts.append(_figure(figure[0], svg(figure[1])))
     return "\n".join(parts)
+
+
+def _other_data(results: Sequence[tuple[str, Results]]) -> Iterator[str]:
+    """Warnings for files of results that are of other data than the first."""
+    (first_name, first), *others = results
+    for name, each in others:
+        known = {**first.dataset, **each.dataset}
+        differ = [key for key in known if first.dataset.get(key) != each.dataset.get(key)]
+        if differ:
+            words = f"{name} is of other data than {first_name}: {', '.join(differ)} differ"
+            yield f'<p class="note">{escape(words)}</p>'
 
 
 def _section(title: str, body: str) -> str:
