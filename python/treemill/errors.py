@@ -22,6 +22,7 @@ __all__ = [
     "UnknownBranchError",
     "UnsupportedError",
     "WorkerError",
+    "without_credentials",
     "writing",
 ]
 
@@ -30,7 +31,7 @@ _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)(?:[^/\s@]*@)?([^\s?]*)(?:\?
 """An address on a server: its scheme, its user and password, its path, its query."""
 
 
-def _without_credentials(text: str) -> str:
+def without_credentials(text: str) -> str:
     """A text whose addresses have no users, passwords and queries: tokens travel in them."""
     return _ADDRESS.sub(r"\1\2", text) if "://" in text else text
 
@@ -51,10 +52,10 @@ class TreemillError(Exception):
         entries: tuple[int, int] | None = None,
         offset: int | None = None,
     ) -> None:
-        message = _without_credentials(message)
+        message = without_credentials(message)
         super().__init__(message)
         self.message = message
-        self.file = None if file is None else _without_credentials(file)
+        self.file = None if file is None else without_credentials(file)
         self.branch = branch
         self.entries = entries
         self.offset = offset
@@ -69,7 +70,7 @@ class TreemillError(Exception):
         return f"{self.message} ({', '.join(places)})" if places else self.message
 
     def _place(self) -> Iterable[tuple[str, str]]:
-        yield "file", _without_credentials(self.file or "")
+        yield "file", without_credentials(self.file or "")
         yield "branch", self.branch or ""
         yield "entries", "" if self.entries is None else f"{self.entries[0]}..{self.entries[1]}"
         yield "byte", "" if self.offset is None else str(self.offset)

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import Any
 
 from ..backend.base import Pass, Pool, Request
-from ..errors import UnsupportedError
+from ..errors import UnsupportedError, without_credentials
 from ..packetizer import FileSize as KnownSize
 from ..packetizer import Trace
 from ..trace.file import check, write
@@ -62,7 +62,13 @@ class Recording:
         least = task.least_seconds
         sizing = replace(self._pool.sizing, least=least) if least else self._pool.sizing
         self._passes.append(
-            _Pass(phase, request.files, request.workers, asdict(sizing), task.commit_seconds)
+            _Pass(
+                without_credentials(phase),
+                request.files,
+                request.workers,
+                asdict(sizing),
+                task.commit_seconds,
+            )
         )
 
     def end(self, ended: Pass) -> None:
@@ -97,7 +103,7 @@ class Recording:
         report = account.report
         about = About(
             version=version("treemill"),
-            query=account.title,
+            query=without_credentials(account.title),
             workers=last.workers,
             kind=self._pool.kind,
             machine=platform.node(),
@@ -122,5 +128,6 @@ def _sizes(of: _Pass, place: Place) -> list[FileSize]:
         if size is None and known is not None:
             size = known.entries, len(known.cuts) + 1
         if size is not None:
-            found.append(FileSize(*place(number), *size))
+            name, first = place(number)
+            found.append(FileSize(without_credentials(name), first, *size))
     return found

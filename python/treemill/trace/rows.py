@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ..errors import without_credentials
 from ..packetizer import (
     Action,
     Collected,
@@ -178,6 +179,8 @@ class _Follower:
                 if key in values:
                     values[key] += first
         host = self._hosts.get(worker, "")
+        if values.get("reason"):
+            values["reason"] = without_credentials(values["reason"])
         time = self._now + self._offset
         self.rows.append(
             Row(time, event, self._phase, worker, host, file=name, node=node, **values)
@@ -187,6 +190,7 @@ class _Follower:
         found = self._names.get(file)
         if found is None:
             name, first = self._place(file)
+            name = without_credentials(name)
             found = self._names[file] = name, first, node_of(name)
         return found
 

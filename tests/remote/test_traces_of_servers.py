@@ -1,0 +1,42 @@
+"""Traces of files on servers: what was asked for and waited for, packet by packet, without
+credentials."""
+
+import pytest
+import treemill as tm
+from treemill.cli.trace import load
+
+from .conftest import settle
+
+PATHS = [f"store/trees/events_{at}.root" for at in (0, 2)]
+
+
+@pytest.mark.usefixtures("nothing_remembered")
+@pytest.mark.parametrize("kind", ["nginx", "xrootd"])
+def test_packets_have_what_servers_were_asked_for(request, files, kind, tmp_path):
+    server = request.getfixturevalue(kind)
+    urls = [server.url(path) for path in PATHS]
+    settle(*urls)
+    with tm.connect(workers=1) as session:
+        session.run(tm.dataset(urls, tree="Events").sum("MET_pt"), trace=tmp_path / "trace.root")
+        io = session.report.io
+    found = load(str(tmp_path / "trace.root"))
+    packets = [row for row in found.rows if row.event == "packet"]
+    assert sum(row.entries for row in packets if row.counted) == 12321
+    assert sum(row.bytes_read for row in packets) == io.bytes_read > 0
+    assert sum(row.requests for row in packets) == io.requests > 0
+    assert sum(row.waits for row in packets) == io.round_trips
+    assert sum(row.waited for row in packets) == pytest.approx(io.seconds_waited)
+    assert {row.node.split("/")[2] for row in packets} == {"127.0.0.1"}
+
+
+@pytest.mark.usefixtures("nothing_remembered")
+def test_no_credential_is_in_a_trace(nginx, tmp_path):
+    settle(nginx.url(PATHS[0]))
+    url = nginx.url(PATHS[0]) + "?authz=Bearer%20a-secret"
+    for form in ("json", "root"):
+        path = tmp_path / f"trace.{form}"
+        with tm.connect(workers=1) as session:
+            assert session.run(tm.dataset(url, tree="Events").count(), trace=path) == 5000
+        found = load(str(path))
+        assert "a-secret" not in repr(found)
+        assert any(row.file for row in found.rows)
