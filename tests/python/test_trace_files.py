@@ -179,6 +179,13 @@ def test_what_is_no_trace_is_an_error(events, tmp_path, paths):
         load(paths[0])
 
 
+def test_several_datasets_have_no_trace_together(paths, tmp_path):
+    counts = [tm.dataset(path, tree="Events").count() for path in paths[:2]]
+    with pytest.raises(tm.QueryError, match="for one dataset"):
+        tm.run(*counts, trace=tmp_path / "trace.root")
+    assert not os.listdir(tmp_path)
+
+
 def test_a_trace_that_cannot_be_written_costs_no_result(events, tmp_path):
     with pytest.warns(RuntimeWarning, match="was not written"):
         assert tm.run(events.count(), trace=tmp_path / "none" / "trace.root") == 12322

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..backend.base import Pool
+from ..errors import QueryError
 from ..monitor.watch import Feedback, Watch
 from ..query.node import Booking
 from .asked import as_one
@@ -24,7 +25,13 @@ def in_turn(
     progress: bool | None,
     feedback: Feedback | None,
 ) -> dict[int, object]:
-    """Values by the bookings' numbers. Each group is of one dataset. `start` starts a query."""
+    """Values by the bookings' numbers. Each group is of one dataset. `start` starts a query. Raises
+    QueryError if one trace is asked for of several queries."""
+    if options.trace is not None and len(groups) > 1:
+        raise QueryError(
+            f"trace= is for one dataset, and the bookings are of {len(groups)}: run each dataset's "
+            "bookings with a trace of their own"
+        )
     values: dict[int, object] = {}
     if not groups:
         return values
