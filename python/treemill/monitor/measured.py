@@ -133,7 +133,7 @@ def _prometheus(queries: Sequence[tuple[str, Measured]]) -> Iterator[str]:
             about = f'query="{_escaped(query)}",' if query else ""
             for number, each in sorted(measured.counts.workers.items()):
                 labels = f'{about}worker="{number}",host="{_escaped(each.host)}"'
-                yield f"{full}{{{labels}}} {each.sums.get(name, 0):.17g}"
+                yield f"{full}{{{labels}}} {each.sums.get(name, 0)!r}"
 
 
 def _escaped(text: str) -> str:
