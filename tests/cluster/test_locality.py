@@ -1,9 +1,13 @@
-"""Workers read the files of their own host first: the hosts are in the files' addresses."""
+"""Workers read the files of their own host first: the hosts are in the files' addresses, or a
+redirector of a real federation names them.
+"""
 
 import pytest
 import treemill as tm
 
-from tools.servers.xrootd import XRootD
+from tools.link.link import Link
+from tools.link.link import missing as link_missing
+from tools.servers.xrootd import Federation, XRootD
 
 from .processes import Processes
 
@@ -82,3 +86,28 @@ def test_hosts_of_addresses(file, tmp_path, together):
         first, share = of_own_host(output, pids)
         assert first
         assert share > 0.6
+
+
+@pytest.mark.slow
+def test_a_redirector_names_the_hosts(file, tmp_path, together):
+    skip_without(link_missing() or Federation.missing())
+    with Link(["client", "r", "s1", "s2"], here="client") as link:
+        hosts = [link.hosts["s1"], link.hosts["s2"]]
+        with Federation(link.hosts["r"], hosts) as federation:
+            url = federation.url("data/{}.root")
+            for number in range(FILES):
+                federation.put(file, f"data/{number}.root", number % 2)
+            urls = [url.format(n) for n in [*range(0, FILES, 2), *range(1, FILES, 2)]]
+            with Processes(tmp_path, host=link.hosts["client"].address) as processes:
+                pids = {}
+                for server, host in enumerate(hosts):
+                    (worker,) = processes.add(1, 1, "--no-nanny", enter=host.enter)
+                    mine = {url.format(n) for n in range(server, FILES, 2)}
+                    pids[worker.pid] = mine.__contains__
+                with tm.connect(processes.address) as session:
+                    session._pool._client.wait_for_workers(2, timeout=60)
+                    output = session.run(reads(together), tm.dataset(urls[::-1], "Events"))
+            assert output["n"] == FILES * EVENTS
+            assert len({name for _, _, name in output["read"]}) == FILES
+            _, share = of_own_host(output, pids)
+            assert share > 0.6, "the first files were begun before the redirector had answered"

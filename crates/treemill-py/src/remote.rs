@@ -43,6 +43,12 @@ pub fn remote_list(py: Python<'_>, url: &str) -> PyResult<Vec<(String, bool)>> {
     Ok(named.collect())
 }
 
+/// The hosts that a file lies on, by the word of the server that its address names; none if it does not tell.
+#[pyfunction]
+pub fn remote_hosts(py: Python<'_>, url: &str) -> PyResult<Vec<String>> {
+    asked(py, || treemill_remote::hosts(url))
+}
+
 /// All bytes of a small file.
 #[pyfunction]
 pub fn remote_content<'py>(py: Python<'py>, url: &str) -> PyResult<Bound<'py, PyBytes>> {

@@ -126,6 +126,24 @@ pub fn list(url: &str) -> Result<Vec<Entry>, SourceError> {
     protocol(url)?.list(url)
 }
 
+/// The hosts that a file lies on, by the word of the server that its address names: workers on them read it from their own
+/// disks. None if that server keeps its files itself, or does not tell.
+///
+/// ```
+/// assert_eq!(treemill_remote::hosts("https://host/file.root"), Ok(Vec::new()));
+/// ```
+///
+/// # Errors
+/// As [`stat`].
+pub fn hosts(url: &str) -> Result<Vec<String>, SourceError> {
+    let scheme = url.split("://").next().unwrap_or_default();
+    let mut schemes = xrootd::TRANSPORT.schemes.iter();
+    match schemes.any(|known| known.eq_ignore_ascii_case(scheme)) {
+        true => xrootd::hosts(url),
+        false => Ok(Vec::new()),
+    }
+}
+
 /// All bytes of a small file, such as a list of others.
 ///
 /// # Errors

@@ -79,6 +79,16 @@ fn stat(url: &str) -> Result<Stat, SourceError> {
     })
 }
 
+/// The hosts of a manager's servers that have the file.
+pub(crate) fn hosts(url: &str) -> Result<Vec<String>, SourceError> {
+    let parsed = parsed(url)?;
+    let name = parsed.to_string();
+    let places = client(url, 0)
+        .replicas(&parsed)
+        .map_err(|e| failed(&name, &e))?;
+    Ok(places.into_iter().map(|place| place.server.host).collect())
+}
+
 fn list(url: &str) -> Result<Vec<Entry>, SourceError> {
     let parsed = parsed(url)?;
     let name = parsed.to_string();

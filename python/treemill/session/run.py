@@ -28,7 +28,7 @@ from .keeping import Kept, with_sizes
 from .options import RunOptions
 from .recording import recording_of
 from .state import News, State
-from .whereabouts import nodes
+from .whereabouts import located, nodes
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -262,6 +262,7 @@ class Query(ABC, Generic[Result]):
             trace=0 if self._recording is None else self._recording.records,
             query=self,
             nodes=nodes(files),
+            locate=lambda: located(files),
         )
 
     def _lead(self, running: Pass) -> None:

@@ -1,15 +1,18 @@
-"""Where the files of a pass lie, by the hosts that their addresses name. So workers may read the
-files of their own host. Knows no worker.
+"""Where the files of a pass lie: the hosts that their addresses name, and those that servers name
+when they are asked. So workers may read the files of their own host. Knows no worker.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ..packetizer import node_of
 from ..tree import source
 
-__all__ = ["nodes"]
+__all__ = ["located", "nodes"]
+
+_BATCH = 256
+"""Files whose hosts are told at once: the first are wanted before the last are known."""
 
 
 def nodes(files: Sequence[str]) -> list[str | None]:
@@ -19,3 +22,19 @@ def nodes(files: Sequence[str]) -> list[str | None]:
     ['root://server/store', None]
     """
     return [node_of(file) if source.is_url(file) else None for file in files]
+
+
+def located(files: Sequence[str]) -> Iterator[dict[int, list[str]]]:
+    """The addresses of files, by their numbers, at the hosts that have them. Only of files whose
+    servers lead to others; servers that lead nowhere are asked once."""
+    by_server: dict[str, list[int]] = {}
+    for number, file in enumerate(files):
+        if source.is_url(file):
+            by_server.setdefault(source.server(file), []).append(number)
+    first = source.hosts([files[numbers[0]] for numbers in by_server.values()])
+    leading = [n for numbers in by_server.values() if first.get(files[numbers[0]]) for n in numbers]
+    leading.sort()
+    for begin in range(0, len(leading), _BATCH):
+        batch = leading[begin : begin + _BATCH]
+        found = source.hosts([files[number] for number in batch])
+        yield {number: found[files[number]] for number in batch if found.get(files[number])}

@@ -109,6 +109,25 @@ class Remote:
             found = dict(threads.map(one, distinct))
         return {path: identity for path, identity in found.items() if identity is not None}
 
+    def hosts(self, paths: Iterable[str]) -> dict[str, list[str]]:
+        """The addresses of each file at the hosts that have it, asked for at once; none if its
+        server has it itself or does not tell."""
+        from treemill import _core  # heavy: core
+
+        silent: set[str] = set()
+
+        def one(path: str) -> tuple[str, list[str]]:
+            server = _server(path)
+            try:
+                found = [] if server in silent else _core.remote_hosts(path)
+            except SourceError:  # the opening tells what is wrong
+                silent.add(server)
+                found = []
+            return path, [path.replace(server, host, 1) for host in found]
+
+        with ThreadPoolExecutor(_AT_ONCE) as threads:
+            return dict(threads.map(one, dict.fromkeys(paths)))
+
     def matching(self, pattern: str) -> list[str]:
         """See Storage."""
         if pattern.endswith("/"):

@@ -232,6 +232,13 @@ def identities(paths: Iterable[str]) -> dict[str, Identity]:
     return _REMOTE.identities(far) if far else {}
 
 
+def hosts(paths: Iterable[str]) -> dict[str, list[str]]:
+    """The addresses of far files at the hosts that have them, asked for at once; none of a file
+    whose server has it itself or does not tell."""
+    far = [path for path in paths if "://" in path and is_far(path)]
+    return _REMOTE.hosts(far) if far else {}
+
+
 def matching(pattern: str) -> list[str]:
     """See Storage."""
     return _storage(pattern).matching(pattern)
