@@ -1,12 +1,17 @@
 //! Several connections for one file: a far connection brings few bytes at first, and may have a limit of its own. The
-//! first one serves at once; others are opened behind it if the file is
-//! large, or when much is asked for. Knows no protocol.
+//! first one serves at once; others are opened behind it if the file is large, or when much is asked for. What is asked
+//! for is shared out so that all connections are done at about the same time. Knows no protocol.
+
+mod deal;
 
 use crate::limits::{LANE_BYTES, LANE_DISTANCE, LANE_FILE, LANE_WORTH, LANES};
+use deal::{Load, cut, dealt, length, part_bytes};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use treemill_source::{Costs, Identity, Request, Source, SourceError, Ticket, read_by_tickets};
+use treemill_source::{
+    Bytes, Costs, Identity, Promise, Request, Source, SourceError, Ticket, read_by_tickets,
+};
 
 /// Opens the file once more, on the connection of this number.
 pub(crate) type Opening = Arc<dyn Fn(usize) -> Result<Arc<dyn Source>, SourceError> + Send + Sync>;
@@ -22,6 +27,26 @@ impl Lane {
     fn new(source: Arc<dyn Source>) -> Self {
         let busy = Arc::default();
         Lane { source, busy }
+    }
+
+    fn load(&self) -> Load {
+        Load {
+            busy: self.busy.load(Ordering::Relaxed),
+            window: self.source.costs().window,
+        }
+    }
+
+    fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
+        let lengths: Vec<u64> = ranges.iter().map(length).collect();
+        let tickets = self.source.submit(ranges);
+        for (bytes, ticket) in lengths.into_iter().zip(&tickets) {
+            self.busy.fetch_add(bytes, Ordering::Relaxed);
+            let busy = Arc::clone(&self.busy);
+            ticket.on_ready(move |_| {
+                busy.fetch_sub(bytes, Ordering::Relaxed);
+            });
+        }
+        tickets
     }
 }
 
@@ -84,23 +109,6 @@ fn held(lanes: &Mutex<Vec<Lane>>) -> MutexGuard<'_, Vec<Lane>> {
     lanes.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn length(range: &Range<u64>) -> u64 {
-    range.end.saturating_sub(range.start)
-}
-
-/// The lane of each range, for lanes that are so busy: the least busy one, in turn. Pure.
-fn dealt(ranges: &[Range<u64>], mut busy: Vec<u64>) -> Vec<usize> {
-    let one = |range: &Range<u64>| {
-        let least = busy.iter().enumerate().min_by_key(|(_, busy)| **busy);
-        let lane = least.map_or(0, |(lane, _)| lane);
-        if let Some(busy) = busy.get_mut(lane) {
-            *busy = busy.saturating_add(length(range));
-        }
-        lane
-    };
-    ranges.iter().map(one).collect()
-}
-
 impl Source for Lanes {
     fn name(&self) -> &str {
         self.first.source.name()
@@ -115,6 +123,7 @@ impl Source for Lanes {
         let others = held(&self.others);
         for lane in others.iter() {
             let more = lane.source.costs();
+            costs.window = costs.window.saturating_add(more.window);
             costs.bytes_per_second = match (costs.bytes_per_second, more.bytes_per_second) {
                 (Some(one), Some(other)) => Some(one + other),
                 (one, other) => one.or(other),
@@ -140,8 +149,26 @@ impl Source for Lanes {
             self.widen();
         }
         let lanes = self.lanes();
-        let busy = lanes.iter().map(|lane| lane.busy.load(Ordering::Relaxed));
-        let places = dealt(&ranges, busy.collect());
+        if let [only] = lanes.as_slice() {
+            return only.submit(ranges);
+        }
+        // A large range comes in parts, so that no connection has it alone while the others have nothing to do.
+        let loads: Vec<Load> = lanes.iter().map(Lane::load).collect();
+        let most = part_bytes(all, &loads);
+        let parts: Vec<Vec<Range<u64>>> = ranges.iter().map(|range| cut(range, most)).collect();
+        let mut tickets = self.deal(&lanes, loads, parts.concat()).into_iter();
+        let whole = |(range, parts): (Range<u64>, Vec<Range<u64>>)| {
+            let own: Vec<Ticket> = tickets.by_ref().take(parts.len()).collect();
+            self.joined(range, own)
+        };
+        ranges.into_iter().zip(parts).map(whole).collect()
+    }
+}
+
+impl Lanes {
+    /// Asks for ranges, each on one lane.
+    fn deal(&self, lanes: &[Lane], loads: Vec<Load>, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
+        let places = dealt(&ranges, loads);
         let mut tickets: Vec<Option<Ticket>> = vec![None; ranges.len()];
         for (number, lane) in lanes.iter().enumerate() {
             let own: Vec<usize> = (0..ranges.len())
@@ -154,14 +181,7 @@ impl Source for Lanes {
             if asked.is_empty() {
                 continue;
             }
-            let bytes: Vec<u64> = asked.iter().map(length).collect();
-            let answers = lane.source.submit(asked);
-            for ((at, bytes), ticket) in own.into_iter().zip(bytes).zip(answers) {
-                lane.busy.fetch_add(bytes, Ordering::Relaxed);
-                let busy = Arc::clone(&lane.busy);
-                ticket.on_ready(move |_| {
-                    busy.fetch_sub(bytes, Ordering::Relaxed);
-                });
+            for (at, ticket) in own.into_iter().zip(lane.submit(asked)) {
                 if let Some(place) = tickets.get_mut(at) {
                     *place = Some(ticket);
                 }
@@ -173,6 +193,59 @@ impl Source for Lanes {
             .map(|ticket| ticket.unwrap_or_else(lost))
             .collect()
     }
+
+    /// One ticket for a range that comes in parts.
+    fn joined(&self, range: Range<u64>, parts: Vec<Ticket>) -> Ticket {
+        if let [only] = parts.as_slice() {
+            return only.clone();
+        }
+        let (ticket, promise) = Ticket::new(self.name(), range.clone());
+        let joining = Joining {
+            left: parts.len(),
+            promise: Some(promise),
+        };
+        let joining = Arc::new(Mutex::new(joining));
+        let all = Arc::new(parts.clone());
+        for part in parts {
+            let (joining, all) = (Arc::clone(&joining), Arc::clone(&all));
+            part.on_ready(move |answer| {
+                let mut state = held_joining(&joining);
+                state.left = state.left.saturating_sub(1);
+                let answer = match answer {
+                    Err(error) => Err(error),
+                    Ok(_) if state.left > 0 => return,
+                    Ok(_) => together(&all),
+                };
+                let promise = state.promise.take();
+                drop(state);
+                if let Some(promise) = promise {
+                    promise.keep(answer);
+                }
+            });
+        }
+        ticket
+    }
+}
+
+/// A range that comes in parts.
+struct Joining {
+    /// Parts that are not here.
+    left: usize,
+    /// None once it is kept: the first part that fails fails all.
+    promise: Option<Promise>,
+}
+
+fn held_joining(joining: &Mutex<Joining>) -> MutexGuard<'_, Joining> {
+    joining.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The bytes of parts that are all here, one after another.
+fn together(parts: &[Ticket]) -> Result<Bytes, SourceError> {
+    let mut all = Vec::new();
+    for part in parts {
+        all.extend_from_slice(&part.wait()?);
+    }
+    Ok(Bytes::from(all))
 }
 
 #[cfg(test)]
@@ -252,9 +325,19 @@ mod tests {
     }
 
     #[test]
-    fn the_least_busy_lane_is_next() {
-        let ranges = [0..100, 100..150, 150..160, 160..400];
-        assert_eq!(dealt(&ranges, vec![0, 60, 0]), [0, 2, 2, 1]);
-        assert_eq!(dealt(&ranges, vec![7]), [0; 4]);
+    fn a_large_range_comes_in_parts_and_whole() {
+        let (lanes, opened) = lanes(&[16 << 20, 16 << 20, 16 << 20]);
+        for ticket in lanes.submit(megabytes(2)) {
+            ticket.wait().unwrap();
+        }
+        assert_eq!(opened.iter().take(LANES - 1).count(), LANES - 1);
+        let asked = [7..5_000_000, 0..0, 12_000_000..12_000_001];
+        for (range, ticket) in asked.clone().into_iter().zip(lanes.submit(asked.into())) {
+            let expected: Vec<u8> = range.map(|at| (at % 251) as u8).collect();
+            assert!(ticket.wait().unwrap() == expected.as_slice());
+        }
+        let beyond = lanes.submit(vec![0..(16 << 20) + 1, 0..5]);
+        beyond[0].wait().unwrap_err();
+        beyond[1].wait().unwrap();
     }
 }

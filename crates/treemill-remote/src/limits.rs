@@ -10,7 +10,7 @@ pub(crate) const MOST_CONTENT: u64 = 64 << 20;
 pub(crate) const DESCRIBED_DISTANCE: Duration = Duration::from_millis(2);
 
 /// Files that are open before they are wanted.
-pub(crate) const MOST_READY: usize = 16;
+pub(crate) const MOST_READY: usize = 32;
 /// How long a file stays open without being wanted.
 pub(crate) const READY_FOR: Duration = Duration::from_secs(20);
 
@@ -22,5 +22,10 @@ pub(crate) const LANE_DISTANCE: Duration = Duration::from_millis(5);
 pub(crate) const LANE_FILE: u64 = 32 << 20;
 /// Bytes of one submission from which on other connections are opened for the file.
 pub(crate) const LANE_WORTH: u64 = 1 << 20;
+/// Bytes of a part of a range, at least, that is asked for on a connection of its own. XRootD reads so many with
+/// checksums.
+pub(crate) const LANE_PART: u64 = 128 << 10;
+/// Parts into which one submission falls for each connection, at least, if it is large enough.
+pub(crate) const LANE_PARTS: u64 = 4;
 /// Bytes of a range that is made of several ones, at most, so that there are enough of them for all connections.
 pub(crate) const LANE_BYTES: u64 = 1 << 20;

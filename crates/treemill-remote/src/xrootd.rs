@@ -54,6 +54,7 @@ fn options() -> Options {
 }
 
 fn open(url: &str) -> Result<Arc<dyn Source>, SourceError> {
+    greet(url);
     let owned = url.to_owned();
     let scheme = url.split("://").next().unwrap_or_default().to_owned();
     let opening: Opening = Arc::new(move |number| {
@@ -64,6 +65,22 @@ fn open(url: &str) -> Result<Arc<dyn Source>, SourceError> {
         Ok(Arc::new(Observed::at(source, Box::new(place))))
     });
     Ok(Arc::new(Lanes::new(opening(0)?, opening)))
+}
+
+/// Makes the connections on which a file may be opened once more, together with the first one: by the time that much is
+/// asked for they are there. A server is greeted once.
+fn greet(url: &str) {
+    let Ok(parsed) = Url::parse(url) else { return };
+    for number in 1..LANES {
+        let (client, parsed) = (client(url, number), parsed.clone());
+        if !client.knows(&parsed) {
+            let greet = move || client.greet(&parsed);
+            // Without a thread the connection is made when it is needed.
+            let _ = std::thread::Builder::new()
+                .name("greet".to_owned())
+                .spawn(greet);
+        }
+    }
 }
 
 fn stat(url: &str) -> Result<Stat, SourceError> {

@@ -115,6 +115,7 @@ impl Source for Replicas {
                 .bytes_per_second
                 .zip(other.bytes_per_second)
                 .map(|(one, other)| one + other),
+            window: one.window.saturating_add(other.window),
             range: one.range.max(other.range),
             most_bytes: one.most_bytes.min(other.most_bytes),
         };

@@ -1,6 +1,6 @@
 //! What it costs to read from a source. Data only.
 
-use crate::limits::{BLIND_GAP, BLIND_OVER_READ, LEAST_AHEAD, MOST_AHEAD};
+use crate::limits::{BLIND_GAP, BLIND_OVER_READ, FIRST_WINDOW, LEAST_AHEAD, MOST_AHEAD};
 use std::time::Duration;
 
 /// The costs of reading from a source. They decide which ranges are read as one, and how far ahead a reader asks.
@@ -20,6 +20,9 @@ pub struct Costs {
     pub round_trip: Duration,
     /// Bytes per second of all requests in flight together, once they flow; `None` if it has not been seen yet.
     pub bytes_per_second: Option<f64>,
+    /// Bytes that come in the next round trip, of all connections together; each later one brings twice as many, up to
+    /// the speed ([`Growth`](crate::Growth)).
+    pub window: u64,
     /// Time that one more range costs, beside its bytes.
     pub range: Duration,
     /// Bytes of one range at most: larger ones are better asked for in parts.
@@ -31,6 +34,7 @@ impl Costs {
     pub const NEAR: Costs = Costs {
         round_trip: Duration::ZERO,
         bytes_per_second: None,
+        window: u64::MAX,
         range: Duration::ZERO,
         most_bytes: u64::MAX,
     };
@@ -41,6 +45,7 @@ impl Costs {
         Costs {
             round_trip,
             bytes_per_second: None,
+            window: FIRST_WINDOW,
             range: Duration::from_micros(200),
             most_bytes: 8 << 20,
         }
@@ -68,6 +73,31 @@ impl Costs {
         self.bytes_per_second.map_or(BLIND_OVER_READ, |_| u64::MAX)
     }
 
+    /// Round trips in which so many bytes come, beyond the one before the first byte: while connections are new, the window
+    /// doubles in each; later it is what the speed allows.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use treemill_source::Costs;
+    ///
+    /// let new = Costs::far(Duration::from_millis(100));
+    /// assert_eq!(new.trips(14_600 * 7), 3.0); // 1 + 2 + 4 windows
+    /// let fast = Costs { window: 1 << 20, bytes_per_second: Some(20e6), ..new };
+    /// assert!((fast.trips(40_000_000) - 20.0).abs() < 1.0);
+    /// ```
+    #[must_use]
+    #[allow(clippy::cast_precision_loss)]
+    pub fn trips(&self, bytes: u64) -> f64 {
+        let (bytes, window) = (bytes as f64, self.window.max(1) as f64);
+        let product = |speed: f64| (speed * self.round_trip.as_secs_f64()).max(window);
+        let most = self.bytes_per_second.map_or(f64::INFINITY, product);
+        let growing = most - window; // comes while the window grows to its most
+        match bytes <= growing {
+            true => (bytes / window + 1.0).log2(),
+            false => (most / window).log2() + (bytes - growing) / most,
+        }
+    }
+
     /// Bytes that should be in flight or waiting for their use: two products of bandwidth and delay.
     #[must_use]
     pub fn ahead(&self) -> u64 {
@@ -82,4 +112,30 @@ impl Costs {
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn in_bytes(bytes: f64) -> u64 {
     bytes as u64 // saturates
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn more_bytes_take_longer_and_more_window_or_speed_shorter(
+            bytes in 0_u64..1 << 40, more in 0_u64..1 << 30, window in 1_u64..1 << 24, speed in 1e4..1e10,
+        ) {
+            let known = |window, bytes_per_second| Costs {
+                window,
+                bytes_per_second,
+                ..Costs::far(Duration::from_millis(137))
+            };
+            let costs = known(window, Some(speed));
+            let trips = costs.trips(bytes);
+            prop_assert!(trips >= 0.0 && trips.is_finite());
+            prop_assert!(costs.trips(bytes.saturating_add(more)) >= trips);
+            prop_assert!(known(window.saturating_mul(2), Some(speed)).trips(bytes) <= trips + 1e-9);
+            prop_assert!(known(window, Some(speed * 2.0)).trips(bytes) <= trips + 1e-9);
+            prop_assert!(known(window, None).trips(bytes) <= trips + 1e-9);
+        }
+    }
 }

@@ -44,3 +44,13 @@ pub(crate) const FLOW_TRIPS: u32 = 4;
 
 /// Bytes of a sample of a speed, at least.
 pub(crate) const FLOW_BYTES: u64 = 1 << 20;
+
+/// Bytes that the first round trip of a new connection brings: ten segments (RFC 6928).
+pub(crate) const FIRST_WINDOW: u64 = 14_600;
+
+/// Bytes that are believed to come in one round trip, at most: a server's buffers have an end, too.
+pub(crate) const MOST_WINDOW: u64 = 16 << 20;
+
+/// How much longer than a round trip a server waits for a lost packet, at least. Silent for longer, its connection begins
+/// again with a small window.
+pub(crate) const RESTART: Duration = Duration::from_millis(200);

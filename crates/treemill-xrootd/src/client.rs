@@ -91,6 +91,32 @@ impl Client {
         Ok(File::new(session, opened, &url.path))
     }
 
+    /// Makes the session with an address's server, if nothing was asked of that one yet: what is asked later finds it.
+    /// What is wrong with the server is said then.
+    pub fn greet(&self, url: &Url) {
+        if !self.knows(url) {
+            let user = url.user.as_deref().unwrap_or(&self.options.user);
+            let _ = self.session(&Route::new(url), user, &|| Request::Ping);
+        }
+    }
+
+    /// Whether something was asked of an address's server.
+    #[must_use]
+    pub fn knows(&self, url: &Url) -> bool {
+        let user = url.user.as_deref().unwrap_or(&self.options.user);
+        let key = Client::key(&Route::new(url), user);
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.contains_key(&key)
+    }
+
+    fn key(route: &Route, user: &str) -> Key {
+        (
+            route.server().clone(),
+            user.to_owned(),
+            route.is_encrypted(),
+        )
+    }
+
     /// The status of a file or folder.
     ///
     /// # Errors
@@ -224,11 +250,7 @@ impl Client {
         user: &str,
         request: &impl Fn() -> Request,
     ) -> Result<(Arc<Session>, Asked), Error> {
-        let key = (
-            route.server().clone(),
-            user.to_owned(),
-            route.is_encrypted(),
-        );
+        let key = Client::key(route, user);
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         let place = Arc::clone(sessions.entry(key).or_default());
         drop(sessions);

@@ -16,6 +16,7 @@ use std::collections::HashMap;
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use treemill_source::Costs;
 
 /// A request to send: how many bytes of data its answer may have, and who takes the answer.
 pub(crate) struct Sending {
@@ -98,10 +99,14 @@ impl Connection {
         self.state().broken.is_some()
     }
 
-    /// The round trip, and the bytes per second if they are known.
-    pub(crate) fn costs(&self) -> (Duration, Option<f64>) {
-        let state = self.state();
-        (state.meter.round_trip(), state.meter.speed())
+    /// What the connection costs, as far as it is known.
+    pub(crate) fn costs(&self) -> Costs {
+        let meter = &self.state().meter;
+        Costs {
+            bytes_per_second: meter.speed(),
+            window: meter.window(),
+            ..Costs::far(meter.round_trip())
+        }
     }
 
     /// Ends the connection. Its threads end soon after: one of them may be the caller, so they are not waited for.

@@ -2,7 +2,7 @@
 
 use crate::limits;
 use std::time::Duration;
-use treemill_source::Flow;
+use treemill_source::{Flow, Growth};
 
 /// Round trip and speed, from what was seen of one connection.
 #[derive(Debug, Clone, PartialEq)]
@@ -10,6 +10,9 @@ pub(crate) struct Meter {
     round_trip: Duration,
     speed: Option<f64>,
     flow: Flow,
+    growth: Growth,
+    /// Whether no answer is due.
+    is_idle: bool,
 }
 
 impl Meter {
@@ -19,6 +22,8 @@ impl Meter {
             round_trip: connect,
             speed: None,
             flow: Flow::default(),
+            growth: Growth::default(),
+            is_idle: true,
         }
     }
 
@@ -35,6 +40,14 @@ impl Meter {
     /// Requests are sent.
     pub(crate) fn asked(&mut self, now: Duration) {
         self.flow.asked(now);
+        if std::mem::take(&mut self.is_idle) {
+            self.growth.asked(now, self.round_trip());
+        }
+    }
+
+    /// Bytes that the next round trip brings.
+    pub(crate) fn window(&self) -> u64 {
+        self.growth.window()
     }
 
     /// An answer with `bytes` of data came `after` its request was sent.
@@ -46,11 +59,13 @@ impl Meter {
 
     /// Bytes came; `is_idle`: no answer is due after them.
     pub(crate) fn received(&mut self, bytes: usize, now: Duration, is_idle: bool) {
-        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-        if let Some((bytes, time)) = self.flow.arrived(bytes, now, self.round_trip()) {
+        let bytes_came = u64::try_from(bytes).unwrap_or(u64::MAX);
+        if let Some((bytes, time)) = self.flow.arrived(bytes_came, now, self.round_trip()) {
             self.learn(bytes, time);
         }
+        self.growth.arrived(bytes_came, now);
         if is_idle {
+            self.is_idle = true;
             self.flow.idle();
         }
     }

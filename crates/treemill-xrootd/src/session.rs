@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use treemill_credentials::{Places, Token, TokenError};
+use treemill_source::Costs;
 
 /// Who logs in, and how.
 #[derive(Debug, Clone)]
@@ -178,7 +179,7 @@ impl Session {
         Means {
             most: self.most(),
             has_pages: self.has_pages.load(Ordering::Relaxed),
-            checks: self.connection.costs().0 >= self.checks_from,
+            checks: self.connection.costs().round_trip >= self.checks_from,
         }
     }
 
@@ -215,7 +216,7 @@ impl Session {
         }
     }
 
-    pub(crate) fn costs(&self) -> (Duration, Option<f64>) {
+    pub(crate) fn costs(&self) -> Costs {
         self.connection.costs()
     }
 

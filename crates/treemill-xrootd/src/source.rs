@@ -105,11 +105,7 @@ impl Source for XrootdSource {
 
     fn costs(&self) -> Costs {
         let file = Arc::clone(&self.core.state().file);
-        let (round_trip, bytes_per_second) = file.session().costs();
-        Costs {
-            bytes_per_second,
-            ..Costs::far(round_trip)
-        }
+        file.session().costs()
     }
 
     fn identity(&self) -> Option<Identity> {

@@ -1,0 +1,137 @@
+//! Which connection brings which part of what is asked for. Pure: ranges and loads in, parts and places out.
+
+use crate::limits::{LANE_PART, LANE_PARTS};
+use std::ops::Range;
+
+/// A connection: the bytes that are on their way there, and those that its next round trip brings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Load {
+    pub(crate) busy: u64,
+    pub(crate) window: u64,
+}
+
+impl Load {
+    /// Whether it is done sooner than another one, each with `more` bytes: it has fewer windows to bring. Windows grow by
+    /// the same factor in each round trip.
+    fn is_sooner(&self, other: &Load, more: u64) -> bool {
+        let windows = |load: &Load, by: &Load| {
+            u128::from(load.busy.saturating_add(more)).saturating_mul(u128::from(by.window.max(1)))
+        };
+        windows(self, other) < windows(other, self)
+    }
+}
+
+/// The lane of each range, so that all are done at about the same time.
+pub(crate) fn dealt(ranges: &[Range<u64>], mut loads: Vec<Load>) -> Vec<usize> {
+    let one = |range: &Range<u64>| {
+        let more = length(range);
+        let mut best = 0;
+        for (lane, load) in loads.iter().enumerate() {
+            let is_sooner = loads.get(best).is_some_and(|b| load.is_sooner(b, more));
+            best = if is_sooner { lane } else { best };
+        }
+        if let Some(load) = loads.get_mut(best) {
+            load.busy = load.busy.saturating_add(more);
+        }
+        best
+    };
+    ranges.iter().map(one).collect()
+}
+
+/// Bytes of one part of a range, about, if so many are asked for: small enough that all lanes have some of it, and not
+/// smaller than what a lane brings in half a round trip.
+pub(crate) fn part_bytes(all: u64, loads: &[Load]) -> u64 {
+    let lanes = loads.len() as u64;
+    let windows = loads.iter().map(|load| load.window);
+    let windows = windows.fold(0, u64::saturating_add);
+    let share = all.checked_div(LANE_PARTS.saturating_mul(lanes));
+    let half = windows.checked_div(lanes.saturating_mul(2));
+    LANE_PART.max(share.unwrap_or(0)).max(half.unwrap_or(0))
+}
+
+/// Parts of a range, about equally large: each has `bytes` or more, but fewer than twice as many.
+pub(crate) fn cut(range: &Range<u64>, bytes: u64) -> Vec<Range<u64>> {
+    let all = length(range);
+    let count = all.checked_div(bytes).unwrap_or(1).max(1);
+    let size = all.div_ceil(count).max(1);
+    let mut parts = Vec::new();
+    let mut at = range.start;
+    while at < range.end {
+        let end = at.saturating_add(size).min(range.end);
+        parts.push(at..end);
+        at = end;
+    }
+    if parts.is_empty() {
+        parts.push(range.clone());
+    }
+    parts
+}
+
+pub(crate) fn length(range: &Range<u64>) -> u64 {
+    range.end.saturating_sub(range.start)
+}
+
+#[cfg(test)]
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_precision_loss
+)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn load(busy: u64, window: u64) -> Load {
+        Load { busy, window }
+    }
+
+    #[test]
+    fn the_lane_that_is_done_first_is_next() {
+        let ranges = [0..100, 100..150, 150..160, 160..400];
+        let loads = [load(0, 10), load(60, 10), load(0, 10)];
+        assert_eq!(dealt(&ranges, loads.into()), [0, 2, 2, 1]);
+        assert_eq!(dealt(&ranges, vec![load(7, 10)]), [0; 4]);
+        // A window of ten times the size is worth a queue of almost ten times the length.
+        let loads = [load(800, 100), load(0, 10)];
+        assert_eq!(dealt(&ranges, loads.into()), [0, 1, 1, 0]);
+    }
+
+    #[test]
+    fn parts_are_small_for_new_lanes_and_large_for_fast_ones() {
+        let new = [load(0, 14_600); 4];
+        assert_eq!(part_bytes(1 << 20, &new), 128 << 10);
+        assert_eq!(part_bytes(16 << 20, &new), 1 << 20);
+        assert_eq!(part_bytes(1 << 20, &[load(0, 4 << 20); 4]), 2 << 20);
+        assert_eq!(part_bytes(5, &[]), 128 << 10);
+    }
+
+    proptest! {
+        /// No lane has more windows to bring than another one would have had with its last range.
+        #[test]
+        fn lanes_are_done_at_about_the_same_time(
+            lengths in prop::collection::vec(1_u64..1_000_000, 1..60),
+            windows in prop::collection::vec(14_600_u64..10_000_000, 1..5),
+        ) {
+            let ranges: Vec<_> = lengths.iter().map(|length| 0..*length).collect();
+            let loads: Vec<_> = windows.iter().map(|window| load(0, *window)).collect();
+            let places = dealt(&ranges, loads);
+            prop_assert_eq!(places.len(), ranges.len());
+            let mut busy = vec![0_u64; windows.len()];
+            for (place, length) in places.iter().zip(&lengths) {
+                let trips = |lane: usize| (busy[lane] + length) as f64 / windows[lane] as f64;
+                prop_assert!((0..windows.len()).all(|lane| trips(*place) <= trips(lane) * 1.000_001));
+                busy[*place] += length;
+            }
+        }
+
+        #[test]
+        fn parts_are_the_range(start in 0_u64..1 << 50, length in 0_u64..1 << 30, bytes in (1_u64 << 17)..1 << 30) {
+            let range = start..start + length;
+            let parts = cut(&range, bytes);
+            prop_assert_eq!((parts[0].start, parts[parts.len() - 1].end), (range.start, range.end));
+            prop_assert!(parts.windows(2).all(|two| two[0].end == two[1].start));
+            prop_assert!(parts.iter().all(|part| part.end - part.start < 2 * bytes));
+            prop_assert!(parts.len() == 1 || parts[0].end - parts[0].start >= bytes);
+        }
+    }
+}
