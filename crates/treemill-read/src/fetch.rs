@@ -1,6 +1,7 @@
 //! Reads whole records of a file and decompresses them. Knows sources, and of the format only what a record is.
 
 use crate::ReadError;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use tracing::trace_span;
 use treemill_format::compress::Decompressor;
@@ -13,9 +14,33 @@ use treemill_source::{Request, Source};
 /// Brings whole records.
 pub(crate) struct Fetch<'a> {
     pub(crate) source: &'a dyn Source,
+    /// Records that were read before they are needed, by their ranges.
+    kept: BTreeMap<(u64, u64), Vec<u8>>,
 }
 
-impl Fetch<'_> {
+impl<'a> Fetch<'a> {
+    pub(crate) fn new(source: &'a dyn Source) -> Self {
+        Fetch {
+            source,
+            kept: BTreeMap::new(),
+        }
+    }
+
+    /// Reads records together that will be needed one after another, if the source is a distant one.
+    pub(crate) fn keep(&mut self, ranges: Vec<Range<u64>>) -> Result<(), ReadError> {
+        if ranges.len() > 1 && !self.source.costs().is_near() {
+            let records = self.all(ranges.clone())?;
+            let places = ranges.into_iter().map(|range| (range.start, range.end));
+            self.kept.extend(places.zip(records));
+        }
+        Ok(())
+    }
+
+    /// A record that was read before.
+    pub(crate) fn kept(&mut self, range: &Range<u64>) -> Option<Vec<u8>> {
+        self.kept.remove(&(range.start, range.end))
+    }
+
     pub(crate) fn bytes(&self, range: Range<u64>) -> Result<Vec<u8>, ReadError> {
         let mut request = [Request::new(range)];
         self.read(&mut request)?;
@@ -25,6 +50,10 @@ impl Fetch<'_> {
 
     /// Several ranges, asked for together.
     pub(crate) fn all(&self, ranges: Vec<Range<u64>>) -> Result<Vec<Vec<u8>>, ReadError> {
+        let kept = |range: &Range<u64>| self.kept.get(&(range.start, range.end)).cloned();
+        if let Some(all) = ranges.iter().map(kept).collect::<Option<Vec<_>>>() {
+            return Ok(all);
+        }
         let mut requests: Vec<_> = ranges.into_iter().map(Request::new).collect();
         self.read(&mut requests)?;
         Ok(requests.into_iter().map(|r| r.buffer).collect())

@@ -4,7 +4,7 @@ use crate::faults::malformed;
 use crate::fetch::Fetch;
 use crate::first_look;
 use crate::keys::{Keys, Kind, TreeKey};
-use crate::limits::FIRST_BYTES;
+use crate::limits::{EARLY_INFOS, FIRST_BYTES};
 use crate::rntuple::NTupleFile;
 use crate::{ErrorKind, ReadError, Table, TreeFile};
 use std::collections::BTreeMap;
@@ -44,6 +44,8 @@ pub struct File {
     header: FileHeader,
     keys: Keys,
     infos: OnceLock<Arc<StreamerInfos>>,
+    /// The record of the streamer information, if it was read with the key list and is not parsed yet.
+    early: Mutex<Option<Vec<u8>>>,
     /// By the place of the record.
     tables: Mutex<BTreeMap<u64, Slot>>,
 }
@@ -65,9 +67,7 @@ impl File {
     pub fn open(source: Arc<dyn Source>) -> Result<Arc<Self>, ReadError> {
         let _span = debug_span!("open", file = source.name()).entered();
         let size = source.size();
-        let fetch = Fetch {
-            source: source.as_ref(),
-        };
+        let mut fetch = Fetch::new(source.as_ref());
         let first = fetch.bytes(0..FIRST_BYTES.max(HEADER_BYTES).min(size))?;
         let header = FileHeader::parse(&first, size).map_err(|e| fetch.wrong(&e, Some(0)))?;
         if size < header.end {
@@ -81,9 +81,17 @@ impl File {
         };
         let directory =
             Directory::parse(&record, size).map_err(|e| fetch.wrong(&e, Some(root.start)))?;
+        let infos = header.streamer_info.as_ref();
+        let infos = infos.filter(|range| {
+            range.end <= size && range.end.saturating_sub(range.start) <= EARLY_INFOS
+        });
+        let together = directory.key_list.iter().chain(infos).cloned();
+        fetch.keep(together.collect())?;
         let keys = Keys::read(&fetch, &directory)?;
+        let early = infos.and_then(|range| fetch.kept(range));
         Ok(Arc::new(File {
             source,
+            early: Mutex::new(early),
             header,
             keys,
             infos: OnceLock::new(),
@@ -190,12 +198,15 @@ impl File {
 
     fn read_tree(&self, key: &Key) -> Result<TreeFile, ReadError> {
         let _span = debug_span!("metadata", table = key.name).entered();
-        let fetch = Fetch {
-            source: self.source.as_ref(),
-        };
-        // Together, since each may lie where nothing was read yet.
+        let fetch = Fetch::new(self.source.as_ref());
         let mut ranges = vec![key.payload()];
+        let early = self.early.lock();
+        let early = early.unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(record) = early {
+            self.parsed(&fetch, Some(record))?;
+        }
         let known = self.infos.get();
+        // Together, since each may lie where nothing was read yet.
         ranges.extend(
             self.header
                 .streamer_info
@@ -295,6 +306,7 @@ mod tests {
             },
             keys: keys([("TTree", "a"), (rntuple::CLASS, "b")]),
             infos: OnceLock::new(),
+            early: Mutex::default(),
             tables: Mutex::default(),
         });
         source.file.set(Arc::downgrade(&file)).unwrap();

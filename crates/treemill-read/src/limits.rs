@@ -19,6 +19,9 @@ pub(crate) const NESTED_MARGIN: u64 = 16;
 
 /// Bytes of a file that are read first: the header, and in most files the root directory after it.
 pub(crate) const FIRST_BYTES: u64 = 1024;
+/// Bytes of streamer information that are read together with the key list of a distant file, before it is known whether it
+/// has a tree: most have less than 50 KB.
+pub(crate) const EARLY_INFOS: u64 = 1 << 20;
 /// Depth of directories within directories.
 pub(crate) const DIRECTORY_DEPTH: usize = 64;
 /// Bytes of directories' records and key lists that are read together.
