@@ -13,7 +13,7 @@ use crate::specification::Specification;
 use crate::stages::Stages;
 use ahead::Asked;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use treemill_query::{Partial, Query, Scratch};
 use treemill_read::{Counters, Options, ReadError, Reader, Table};
 
@@ -46,6 +46,8 @@ pub struct Bound {
     origins: Origins,
     stages: Stages,
     rest: Mutex<Rest>,
+    /// Rings when a thread has looked at a promised packet's filters.
+    bell: Condvar,
 }
 
 /// What packets leave to one another.
@@ -55,6 +57,8 @@ struct Rest {
     idle: Vec<State>,
     /// Packets of a distant file whose bytes were asked for, and that do not run yet.
     promised: Vec<Asked>,
+    /// Those of them whose filters a thread looks at.
+    looking: Vec<Range<u64>>,
     /// Packets that run.
     running: usize,
     /// Whether the file's last packet is done.
@@ -71,6 +75,12 @@ impl Rest {
         self.idle
             .retain(|state| state.counters.is_of_the_pass_of(counters));
         None
+    }
+
+    /// Packets whose bytes are on their way, or here.
+    fn busy(&self) -> usize {
+        let promised = self.promised.len().saturating_add(self.looking.len());
+        promised.saturating_add(self.running)
     }
 }
 
@@ -104,7 +114,8 @@ impl Bound {
         for &branch in &origins.branches {
             table.arrow_field(branch)?;
         }
-        let stages = Stages::new(&origins, query.filters_before());
+        let share = Arc::clone(&specification.share);
+        let stages = Stages::new(&origins, query.filters_before(), share);
         Ok(Self {
             query,
             stages,
@@ -113,6 +124,7 @@ impl Bound {
             rescue,
             origins,
             rest: Mutex::default(),
+            bell: Condvar::new(),
         })
     }
 

@@ -13,6 +13,14 @@ pub struct Control {
 }
 
 impl Control {
+    /// The same control, for a thread of its own.
+    pub(crate) fn shared(&self) -> Self {
+        Control {
+            counters: Arc::clone(&self.counters),
+            stopped: Arc::clone(&self.stopped),
+        }
+    }
+
     /// The control of one worker of the run: the run counts what the worker counts, and stops with it.
     #[must_use]
     pub fn part(&self) -> Self {

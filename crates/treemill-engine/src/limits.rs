@@ -24,10 +24,9 @@ pub(crate) const MEMBER_DEPTH: usize = 4;
 /// Packets whose bytes one bound query keeps ready: workers share it, and each is promised a few. More are asked for only
 /// if their packets went elsewhere.
 pub(crate) const MOST_PROMISED: usize = 256;
-/// Bytes per second that a distant source is believed to give before it has been seen: 20 MB/s, as one stream over an
-/// ocean.
-pub(crate) const BLIND_SPEED: f64 = 20e6;
-/// The share of the rest's bytes that is believed to be needed before a packet has been seen.
-pub(crate) const BLIND_SHARE: f64 = 0.5;
+/// The share of the rest's bytes that is believed to be needed before a packet has been seen: filters keep little as a rule.
+pub(crate) const BLIND_SHARE: f64 = 0.2;
+/// How many times the time of bytes that nothing needs counts: the link and the server have other users, too.
+pub(crate) const USELESS: f64 = 2.0;
 /// The weight of all earlier packets beside the next one, in the share of bytes that were needed.
 pub(crate) const REMEMBERED_SHARE: f64 = 0.7;

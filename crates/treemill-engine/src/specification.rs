@@ -1,6 +1,7 @@
 //! A query as data, before it is bound to a table.
 
 use crate::limits::{COMPILED_QUERIES, JSON_DEPTH};
+use crate::stages::Share;
 use std::sync::{Arc, Mutex, PoisonError};
 use treemill_query::spec::Spec;
 use treemill_query::{Query, QueryError, QueryErrorKind, Schema};
@@ -19,6 +20,8 @@ pub struct Specification {
     spec: Spec,
     /// What it compiles to, by schema, the latest last.
     compiled: Mutex<Vec<(Schema, Arc<Query>)>>,
+    /// How much of what its filters come before was needed, of distant files.
+    pub(crate) share: Arc<Mutex<Share>>,
 }
 
 impl Specification {
@@ -42,6 +45,7 @@ impl Specification {
         Self {
             spec,
             compiled: Mutex::default(),
+            share: Arc::default(),
         }
     }
 

@@ -87,6 +87,7 @@ fn a_filter_that_keeps_little_reads_little_in_two_round_trips() {
 fn where_a_wait_costs_more_than_the_bytes_all_is_asked_for_at_once() {
     let fast = Costs {
         bytes_per_second: Some(1e9),
+        window: 16 << 20,
         ..FAR
     };
     let (catalog, source) = counting(fast);
@@ -113,7 +114,7 @@ fn promised_packets_are_here_when_they_begin_with_what_their_filters_leave() {
         None,
         None,
     );
-    let (bound, control) = (bound.unwrap(), Control::default());
+    let (bound, control) = (Arc::new(bound.unwrap()), Control::default());
     let packets: Vec<_> = (0..10).map(|i| i * 10_000..(i + 1) * 10_000).collect();
     let mut partial = bound.query().partial();
     for (i, packet) in packets.iter().enumerate() {
@@ -137,7 +138,7 @@ fn promised_packets_are_here_when_they_begin_with_what_their_filters_leave() {
 #[test]
 fn what_is_forgotten_or_not_run_leaves_nothing_in_flight() {
     let (catalog, source) = counting(FAR);
-    let bound = Bound::new(&query(&[], sum("a")), &catalog, None, None).unwrap();
+    let bound = Arc::new(Bound::new(&query(&[], sum("a")), &catalog, None, None).unwrap());
     let control = Control::default();
     assert!(bound.ahead() > 0 && bound.bytes_of(&(0..2000)) > 16_000);
     bound.prefetch(0..1000, &control);

@@ -6,6 +6,7 @@ use crate::file::Tree;
 use crate::foreign::{Object, foreign};
 use crate::partial::Partial;
 use pyo3::prelude::*;
+use std::sync::Arc;
 use treemill_engine::{Provider, Specification};
 
 /// A query as data, not yet bound to a tree.
@@ -39,7 +40,9 @@ impl Query {
         let rescue = rescue.map(|object| Box::new(Object::new(object)) as Box<dyn Provider>);
         let specification = &self.specification;
         py.detach(|| treemill_engine::Bound::new(specification, &tree.catalog, foreign, rescue))
-            .map(|inner| Bound { inner })
+            .map(|inner| Bound {
+                inner: Arc::new(inner),
+            })
             .map_err(|e| engine_error(py, e))
     }
 }
@@ -47,7 +50,7 @@ impl Query {
 /// A query bound to one tree. Any number of threads may run packets of it.
 #[pyclass(frozen)]
 pub struct Bound {
-    inner: treemill_engine::Bound,
+    inner: Arc<treemill_engine::Bound>,
 }
 
 #[pymethods]

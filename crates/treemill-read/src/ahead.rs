@@ -46,7 +46,7 @@ impl Ahead {
     ) -> Option<Self> {
         let inbox = table.inbox().filter(|_| !is_off(Part::Prefetch))?;
         let lease = inbox.proxy(counters);
-        lease.ask(wants().into_iter().map(|want| want.bytes));
+        lease.ask(wants().into_iter().map(Want::asked));
         Some(Ahead { _lease: lease })
     }
 

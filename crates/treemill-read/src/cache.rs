@@ -130,21 +130,24 @@ pub(crate) fn has_most(source: &dyn Source, stored: &[Range<u64>]) -> bool {
     })
 }
 
-/// Those of the ranges of a file that are not remembered, in their order. To ask is not to use.
-pub(crate) fn missing(source: &dyn Source, ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+/// Those of the ranges of a file that are not remembered, in their order, with what belongs to them. To ask is not to use.
+pub(crate) fn missing<T: Copy>(
+    source: &dyn Source,
+    ranges: Vec<(Range<u64>, T)>,
+) -> Vec<(Range<u64>, T)> {
     if limit() == 0 || source.identity().is_none() {
         return ranges;
     }
     let mut found = Vec::with_capacity(ranges.len());
     for some in ranges.chunks(CACHE_KEYS) {
-        let keys = some.iter().map(|range| (range, Key::of(source, range)));
+        let keys = some.iter().map(|asked| (asked, Key::of(source, &asked.0)));
         let keys: Vec<_> = keys.collect();
         with(|store| {
             let is_held = |key: &Key| matches!(store.peek(key), Some(Slot::Held(_)));
             let gone = keys
                 .iter()
                 .filter(|(_, key)| !key.as_ref().is_some_and(is_held));
-            found.extend(gone.map(|(range, _)| (*range).clone()));
+            found.extend(gone.map(|(asked, _)| (*asked).clone()));
         });
     }
     found

@@ -8,7 +8,7 @@ mod tests;
 use crate::{Counters, cache};
 use state::{Found, Policy, State};
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tracing::trace_span;
@@ -29,6 +29,27 @@ pub struct Lease {
     inbox: Arc<Inbox>,
     number: u64,
     counters: Arc<Counters>,
+}
+
+/// Ranges that are on their way.
+#[derive(Debug)]
+pub struct Coming(Vec<Ticket>);
+
+impl Coming {
+    /// Calls `then` when the last of them is here, well or not: on the thread that it comes by, which must not wait.
+    pub fn then(self, then: impl FnOnce() + Send + 'static) {
+        let left = Arc::new(AtomicUsize::new(self.0.len()));
+        let then = Arc::new(Mutex::new(Some(then)));
+        for ticket in self.0 {
+            let (left, then) = (Arc::clone(&left), Arc::clone(&then));
+            ticket.on_ready(move |_| {
+                if left.fetch_sub(1, Ordering::AcqRel) == 1 {
+                    let then = then.lock().unwrap_or_else(PoisonError::into_inner).take();
+                    then.into_iter().for_each(|then| then());
+                }
+            });
+        }
+    }
 }
 
 impl Inbox {
@@ -108,13 +129,13 @@ impl Inbox {
 }
 
 impl Lease {
-    /// Asks for ranges without waiting, those that are needed first coming first. What a cache has,
-    /// in memory or on disk, is left out.
-    pub fn ask(&self, ranges: impl IntoIterator<Item = Range<u64>>) {
+    /// Asks for ranges without waiting, those that are needed first coming first, each with the number of times that it
+    /// will be taken. What a cache has, in memory or on disk, is left out.
+    pub fn ask(&self, ranges: impl IntoIterator<Item = (Range<u64>, u32)>) {
         let source = self.inbox.source.as_ref();
         let mut ranges = cache::missing(source, ranges.into_iter().collect());
         if let Some(shelf) = &self.inbox.shelf {
-            ranges.retain(|range| !shelf.has(range));
+            ranges.retain(|(range, _)| !shelf.has(range));
         }
         let mut state = self.inbox.state();
         state.ask(self.number, ranges);
@@ -126,6 +147,14 @@ impl Lease {
     pub fn is_here(&self) -> bool {
         let tickets = self.inbox.state().tickets(self.number);
         tickets.is_some_and(|all| all.iter().all(Ticket::is_ready))
+    }
+
+    /// What was asked for and is on its way; `None` if all is here, or if some of it is not sent yet.
+    #[must_use]
+    pub fn coming(&self) -> Option<Coming> {
+        let tickets = self.inbox.state().tickets(self.number)?;
+        let is_here = tickets.iter().all(Ticket::is_ready);
+        (!is_here).then_some(Coming(tickets))
     }
 
     /// The bytes of a range, which need not have been asked for. Waits for them if need be.
@@ -181,7 +210,7 @@ impl Lease {
         let inbox = &self.inbox;
         let mut state = inbox.state();
         if matches!(state.find(range), Found::Unknown) {
-            state.ask(self.number, [range.clone()]);
+            state.ask(self.number, [(range.clone(), 1)]);
         }
         if matches!(state.find(range), Found::Waits) {
             let urgent = state.urgent(self.number, range, inbox.policy());

@@ -145,7 +145,7 @@ impl Reader {
         let lease = self
             .lease
             .get_or_insert_with(|| inbox.lease(&self.counters));
-        lease.ask(wants.into_iter().map(|want| want.bytes));
+        lease.ask(wants.into_iter().map(crate::Want::asked));
         Ok(())
     }
 

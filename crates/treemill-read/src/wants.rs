@@ -3,7 +3,7 @@
 use crate::limits::{GAP_ROWS, NESTED_MARGIN};
 use crate::rntuple::{NTupleFile, clusters, stretches};
 use crate::{Table, TreeFile};
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::ops::Range;
 use treemill_format::rntuple::{Cluster, Columns};
 
@@ -14,6 +14,16 @@ pub struct Want {
     pub entry: u64,
     /// Its place in the file.
     pub bytes: Range<u64>,
+    /// How many of the columns asked for take it: fields of an RNTuple may share columns, such as the ends of lists.
+    pub uses: u32,
+}
+
+impl Want {
+    /// What a lease is asked for.
+    #[must_use]
+    pub fn asked(self) -> (Range<u64>, u32) {
+        (self.bytes, self.uses)
+    }
 }
 
 /// What columns need for ranges of entries, which ascend and are disjoint: each basket or page once, in the order of
@@ -27,9 +37,28 @@ pub fn wants(table: &Table, columns: &[usize], entries: &[Range<u64>]) -> Vec<Wa
             Table::NTuple(file) => of_field(file, column, entries, &mut found),
         }
     }
-    let mut seen = HashSet::with_capacity(found.len());
-    found.retain(|want| seen.insert((want.bytes.start, want.bytes.end)));
+    let mut found = once(found);
     found.sort_by_key(|want| want.entry); // stable: columns stay in their order
+    found
+}
+
+/// Wants of several columns, each basket or page once, where it came first.
+#[must_use]
+pub fn once(wants: Vec<Want>) -> Vec<Want> {
+    let mut places: HashMap<(u64, u64), usize> = HashMap::with_capacity(wants.len());
+    let mut found: Vec<Want> = Vec::with_capacity(wants.len());
+    for want in wants {
+        let place = *places
+            .entry((want.bytes.start, want.bytes.end))
+            .or_insert(found.len());
+        match found.get_mut(place) {
+            Some(known) => {
+                known.uses = known.uses.saturating_add(want.uses);
+                known.entry = known.entry.min(want.entry);
+            }
+            None => found.push(want),
+        }
+    }
     found
 }
 
@@ -50,7 +79,7 @@ pub fn lightest(table: &Table, columns: &[usize], entries: &Range<u64>, most: u6
         held = held.saturating_add(*bytes);
         held <= most
     });
-    fitting.flat_map(|(_, wants)| wants).collect()
+    once(fitting.flat_map(|(_, wants)| wants).collect())
 }
 
 /// Ranges of entries that hold those at `rows`, which ascend and are counted from entry `first`. They are joined where
@@ -81,6 +110,7 @@ fn of_branch(file: &TreeFile, branch: usize, entries: &[Range<u64>], found: &mut
                 found.push(Want {
                     entry: basket.entries.start.max(range.start),
                     bytes: basket.bytes.clone(),
+                    uses: 1,
                 });
             }
             next = next.saturating_add(1);
@@ -135,6 +165,7 @@ fn of_column(
                 found.push(Want {
                     entry,
                     bytes: page.bytes(),
+                    uses: 1,
                 });
             }
             start = end;

@@ -6,12 +6,12 @@ use crate::control::Control;
 use crate::error::EngineError;
 use crate::limits::MOST_PROMISED;
 use crate::packet::{Blocks, PacketColumns};
-use crate::stages::bytes;
+use crate::stages::{bytes, shared};
 use arrow_array::ArrayRef;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use treemill_query::Rows;
-use treemill_read::{Ahead, Inbox, Lease, Options};
+use treemill_read::{Ahead, Coming, Inbox, Lease, Options, Want, once};
 use treemill_source::{Part, is_off};
 
 /// A packet whose bytes were asked for.
@@ -38,16 +38,24 @@ impl Asked {
 }
 
 impl Bound {
-    /// Asks for the bytes of a packet that will be run later, without waiting. Of near files it does nothing.
-    pub fn prefetch(&self, entries: Range<u64>, control: &Control) {
+    /// Asks for the bytes of a packet that will be run later, without waiting. Of near files it does nothing. When the
+    /// filters' bytes come, the rest is asked for, on a thread of its own.
+    pub fn prefetch(self: &Arc<Self>, entries: Range<u64>, control: &Control) {
         let Some(inbox) = self.table.inbox().filter(|_| !is_off(Part::Prefetch)) else {
             return;
         };
         let is_known = |asked: &Asked| asked.entries == entries;
-        if self.rest().promised.iter().any(is_known) {
+        let rest = self.rest();
+        if rest.promised.iter().any(is_known) || rest.looking.contains(&entries) {
             return;
         }
-        let asked = self.ask(inbox, entries, control);
+        let others = rest.busy();
+        drop(rest);
+        let asked = self.ask(inbox, entries.clone(), control, others);
+        let come = match asked.is_complete {
+            true => None,
+            false => asked.lease.as_ref().and_then(Lease::coming),
+        };
         let mut rest = self.rest();
         rest.promised.push(asked);
         // A packet that went elsewhere without a word must not keep its bytes for ever.
@@ -57,6 +65,47 @@ impl Bound {
         };
         drop(rest);
         drop(forgotten);
+        if let Some(coming) = come {
+            self.look_when(coming, entries, control.shared());
+        }
+    }
+
+    /// Looks at the filters of a promised packet when their bytes are here. Columns of others' are looked at by the threads
+    /// that run packets: what provides them may be bound to those.
+    fn look_when(self: &Arc<Self>, coming: Coming, entries: Range<u64>, control: Control) {
+        if self.foreign.is_some() {
+            return;
+        }
+        let bound = Arc::clone(self);
+        coming.then(move || {
+            // This thread brings bytes. Without another one the packet is looked at when it begins.
+            let look = move || bound.look(&entries, &control);
+            let _ = std::thread::Builder::new()
+                .name("look".to_owned())
+                .spawn(look);
+        });
+    }
+
+    /// Looks at the filters of a packet that is still promised, and asks for what passes them.
+    fn look(&self, entries: &Range<u64>, control: &Control) {
+        let mut rest = self.rest();
+        let place = rest
+            .promised
+            .iter()
+            .position(|asked| asked.entries == *entries && !asked.is_complete);
+        let Some(place) = place else { return };
+        let mut asked = rest.promised.remove(place);
+        rest.looking.push(entries.clone());
+        drop(rest);
+        // What is wrong with it is said when it is run.
+        let is_sound = self.complete(&mut asked, control).is_ok();
+        let mut rest = self.rest();
+        rest.looking.retain(|looked| looked != entries);
+        if is_sound {
+            rest.promised.push(asked);
+        }
+        drop(rest);
+        self.bell.notify_all();
     }
 
     /// Drops what was asked for by [`Bound::prefetch`] and will not be run here.
@@ -79,6 +128,10 @@ impl Bound {
 
     fn promised(&self, entries: &Range<u64>) -> Option<Asked> {
         let mut rest = self.rest();
+        while rest.looking.contains(entries) {
+            // Its bytes are here, so that this takes no longer than to look at them.
+            rest = self.bell.wait(rest).unwrap_or_else(PoisonError::into_inner);
+        }
         let place = rest
             .promised
             .iter()
@@ -86,18 +139,29 @@ impl Bound {
         Some(rest.promised.remove(place))
     }
 
-    /// Asks for what the filters need, and for the rest if that is cheaper than to ask for it later.
-    fn ask(&self, inbox: &Arc<Inbox>, entries: Range<u64>, control: &Control) -> Asked {
+    /// Asks for what the filters need, and for the rest if that is cheaper than to ask for it later, while `others` are on
+    /// their way.
+    fn ask(
+        &self,
+        inbox: &Arc<Inbox>,
+        entries: Range<u64>,
+        control: &Control,
+        others: usize,
+    ) -> Asked {
         let lease = inbox.lease(&control.counters);
         let mut all = self.stages.first(&self.table, &entries);
         let rest = self.stages.rest(&self.table, &entries);
         let costs = self.table.source().costs();
-        let is_complete = is_off(Part::Trigger) || self.stages.at_once(bytes(&rest), &costs);
+        let is_complete =
+            is_off(Part::Trigger) || self.stages.at_once(bytes(&rest), &costs, others);
         if is_complete {
             all.extend(rest);
+            all = once(all);
             all.sort_by_key(|want| want.entry);
+        } else {
+            all = shared(all, &rest);
         }
-        lease.ask(all.into_iter().map(|want| want.bytes));
+        lease.ask(all.into_iter().map(Want::asked));
         Asked {
             entries,
             lease: Some(lease),
@@ -119,7 +183,10 @@ impl Bound {
             return Ok(Asked::nothing(entries));
         };
         let known = self.promised(&entries);
-        let mut asked = known.unwrap_or_else(|| self.ask(inbox, entries, control));
+        let mut asked = known.unwrap_or_else(|| {
+            let others = self.rest().busy().saturating_sub(1); // it runs already
+            self.ask(inbox, entries, control, others)
+        });
         self.complete(&mut asked, control)?;
         let next = self.ready();
         if let Some(mut next) = next {
@@ -178,7 +245,7 @@ impl Bound {
         let all = self.stages.rest(&self.table, &asked.entries);
         self.stages.note(bytes(&needed), bytes(&all));
         if let Some(lease) = &asked.lease {
-            lease.ask(needed.into_iter().map(|want| want.bytes));
+            lease.ask(needed.into_iter().map(Want::asked));
         }
         Ok(())
     }

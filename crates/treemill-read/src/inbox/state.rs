@@ -1,8 +1,8 @@
 //! What was asked of a distant source: ranges that wait to be sent, that are in flight, and whose bytes wait for their
 //! use. A pure state machine: no source, no thread, no clock. `T` is the ticket of a range that was sent.
 //!
-//! A reader asks under a lease. A range stays until every lease that has asked for it has taken it or has ended. A lease
-//! may ask on behalf of others: what another one takes, it has taken, too.
+//! A reader asks under a lease. A range stays until every lease that has asked for it has taken it, as often as it has said,
+//! or has ended. A lease may ask on behalf of others: what another one takes, it has taken, too.
 
 use crate::plan;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -56,8 +56,8 @@ pub(crate) enum Found<T> {
 #[derive(Debug)]
 pub(crate) struct State<T> {
     wants: BTreeMap<Place, Want>,
-    /// What each lease has asked for and not taken.
-    leases: HashMap<u64, BTreeSet<Place>>,
+    /// What each lease has asked for, and how often it will still take it.
+    leases: HashMap<u64, BTreeMap<Place, u32>>,
     /// Those that ask on behalf of others.
     proxies: BTreeSet<u64>,
     /// Wants that are not sent, in the order in which they were asked for. May name some that are gone.
@@ -83,12 +83,19 @@ impl<T> Default for State<T> {
 }
 
 impl<T: Clone> State<T> {
-    /// A lease asks for ranges, those that it needs first coming first. Empty ranges are left out.
-    pub(crate) fn ask(&mut self, lease: u64, ranges: impl IntoIterator<Item = Range<u64>>) {
+    /// A lease asks for ranges, those that it needs first coming first, each with the number of times that it will be taken.
+    /// Empty ranges are left out. Of a range that it has asked for before, the larger number counts.
+    pub(crate) fn ask(&mut self, lease: u64, ranges: impl IntoIterator<Item = (Range<u64>, u32)>) {
         let asked = self.leases.entry(lease).or_default();
-        for range in ranges {
+        for (range, uses) in ranges {
             let place = (range.start, range.end);
-            if range.is_empty() || !asked.insert(place) {
+            if range.is_empty() {
+                continue;
+            }
+            let known = asked.entry(place).or_insert(0);
+            let is_new = *known == 0;
+            *known = uses.max(*known).max(1);
+            if !is_new {
                 continue;
             }
             let want = self.wants.entry(place).or_insert_with(|| {
@@ -199,9 +206,15 @@ impl<T: Clone> State<T> {
         let proxies = asked_by.map(|all| all.intersection(&self.proxies).copied());
         let proxies: Vec<u64> = proxies.into_iter().flatten().collect();
         for lease in proxies.into_iter().chain([lease]) {
-            if let Some(asked) = self.leases.get_mut(&lease)
-                && asked.remove(&place)
-            {
+            let Some(asked) = self.leases.get_mut(&lease) else {
+                continue;
+            };
+            let Some(uses) = asked.get_mut(&place) else {
+                continue;
+            };
+            *uses = uses.saturating_sub(1);
+            if *uses == 0 {
+                asked.remove(&place);
                 self.leave(lease, place);
             }
         }
@@ -210,7 +223,7 @@ impl<T: Clone> State<T> {
     /// A lease has ended: what it has asked for and not taken is not wanted any more.
     pub(crate) fn ended(&mut self, lease: u64) {
         self.proxies.remove(&lease);
-        for place in self.leases.remove(&lease).unwrap_or_default() {
+        for place in self.leases.remove(&lease).unwrap_or_default().into_keys() {
             self.leave(lease, place);
         }
     }
@@ -262,7 +275,7 @@ impl<T: Clone> State<T> {
             let flight = self.wants.get(place)?.flight?;
             Some(self.flights.get(&flight)?.ticket.clone())
         };
-        asked.iter().map(ticket).collect()
+        asked.keys().map(ticket).collect()
     }
 
     /// Bytes in flight or waiting for their use.

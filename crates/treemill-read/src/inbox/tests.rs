@@ -9,14 +9,15 @@
 use super::state::{Found, Policy, State};
 use super::*;
 use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use treemill_source::{Costs, Identity, Memory, Request};
 use treemill_testing::{FAR, Watched};
 
 /// What may happen to the state.
 #[derive(Debug, Clone)]
 enum Event {
-    /// A lease asks for ranges, given by number.
-    Ask(u64, Vec<u64>),
+    /// A lease asks for ranges, given by number, and will take each so many times.
+    Ask(u64, Vec<u64>, u32),
     /// A lease takes a range.
     Take(u64, u64),
     End(u64),
@@ -35,7 +36,8 @@ fn range(number: u64) -> Range<u64> {
 fn events() -> impl Strategy<Value = Vec<Event>> {
     let ranges = || prop::collection::vec(0_u64..30, 0..12);
     let one = prop_oneof![
-        (0_u64..4, ranges()).prop_map(|(lease, ranges)| Event::Ask(lease, ranges)),
+        (0_u64..4, ranges(), 1_u32..4)
+            .prop_map(|(lease, ranges, uses)| Event::Ask(lease, ranges, uses)),
         (0_u64..4, 0_u64..30).prop_map(|(lease, number)| Event::Take(lease, number)),
         (0_u64..4).prop_map(Event::End),
         (0_u64..30).prop_map(Event::Fail),
@@ -51,20 +53,24 @@ proptest! {
     fn nothing_is_lost_and_nothing_stays(events in events(), ahead in 0_u64..3000, gap in 0_u64..1000) {
         let policy = Policy { gap, most: 3000, ahead, over: 5000 };
         let mut state: State<u64> = State::default();
-        let mut asked: std::collections::HashMap<u64, BTreeSet> = Default::default();
+        let mut asked: HashMap<u64, BTreeMap<u64, u32>> = HashMap::new();
         let mut sent = 0;
         for event in events {
             match event {
-                Event::Ask(lease, numbers) => {
-                    state.ask(lease, numbers.iter().map(|&n| range(n)));
-                    asked.entry(lease).or_default().extend(numbers);
+                Event::Ask(lease, numbers, uses) => {
+                    state.ask(lease, numbers.iter().map(|&n| (range(n), uses)));
+                    let all = asked.entry(lease).or_default();
+                    for number in numbers {
+                        let known = all.entry(number).or_insert(uses);
+                        *known = uses.max(*known);
+                    }
                 }
                 Event::Take(lease, number) => {
-                    if asked.get(&lease).is_some_and(|all| all.contains(&number)) {
+                    if asked.get(&lease).is_some_and(|all| all.contains_key(&number)) {
                         prop_assert!(!matches!(state.find(&range(number)), Found::Unknown));
                     }
                     state.taken(lease, &range(number));
-                    asked.entry(lease).or_default().remove(&number);
+                    take(asked.entry(lease).or_default(), number);
                 }
                 Event::End(lease) => {
                     state.ended(lease);
@@ -88,7 +94,7 @@ proptest! {
                     }
                 }
             }
-            let wanted: BTreeSet = asked.values().flatten().copied().collect();
+            let wanted: BTreeSet<u64> = asked.values().flat_map(BTreeMap::keys).copied().collect();
             for number in 0..30 {
                 let found = state.find(&range(number));
                 prop_assert_eq!(wanted.contains(&number), !matches!(found, Found::Unknown));
@@ -99,7 +105,7 @@ proptest! {
         }
         // All that is asked for is sent in the end, if it is taken.
         for (lease, numbers) in asked.clone() {
-            for number in numbers {
+            for (number, uses) in numbers {
                 let mut tries = 0;
                 while !matches!(state.find(&range(number)), Found::Sent(..)) {
                     for range in state.urgent(lease, &range(number), policy) {
@@ -108,7 +114,10 @@ proptest! {
                     tries += 1;
                     prop_assert!(tries < 2);
                 }
-                state.taken(lease, &range(number));
+                for _ in 0..uses {
+                    prop_assert!(matches!(state.find(&range(number)), Found::Sent(..)));
+                    state.taken(lease, &range(number));
+                }
             }
         }
         for lease in 0..4 {
@@ -127,12 +136,12 @@ fn a_reader_that_waits_gets_what_it_needs_next_though_others_have_all_the_room()
         over: 0,
     };
     let mut state: State<u64> = State::default();
-    state.ask(1, [range(1), range(2), range(3), range(4), range(5)]);
-    state.ask(2, (11..20).map(range));
+    state.ask(1, (1..6).map(single));
+    state.ask(2, (11..20).map(single));
     for range in state.due(policy) {
         state.sent(range, 0);
     }
-    state.ask(3, (21..30).map(range));
+    state.ask(3, (21..30).map(single));
     assert!(state.due(policy).is_empty(), "no room");
     // Half of the room, in the order in which it was asked for, and nothing of the other leases'.
     let urgent = state.urgent(3, &range(23), policy);
@@ -145,7 +154,20 @@ fn a_reader_that_waits_gets_what_it_needs_next_though_others_have_all_the_room()
     assert!(state.urgent(3, &range(24), policy).is_empty());
 }
 
-type BTreeSet = std::collections::BTreeSet<u64>;
+/// A lease takes a range that it may have asked for.
+fn take(all: &mut BTreeMap<u64, u32>, number: u64) {
+    if let Some(uses) = all.get_mut(&number) {
+        *uses -= 1;
+        if *uses == 0 {
+            all.remove(&number);
+        }
+    }
+}
+
+/// A range that is taken once.
+fn single(number: u64) -> (Range<u64>, u32) {
+    (range(number), 1)
+}
 
 /// A source of bytes that say where they are, each its place modulo 251.
 fn watched(costs: Costs) -> Arc<Watched<Memory>> {
@@ -159,7 +181,7 @@ fn what_is_asked_together_comes_by_one_submission() {
     let inbox = Inbox::new(&(Arc::clone(&source) as Arc<dyn Source>)).unwrap();
     let counters = Arc::new(Counters::default());
     let lease = inbox.lease(&counters);
-    lease.ask([range(3), range(1), range(7)]);
+    lease.ask([3, 1, 7].map(single));
     assert!(lease.is_here());
     assert_eq!(
         source.reads().concat(),
@@ -201,13 +223,26 @@ fn leases_share_what_both_ask_for() {
     let source = watched(FAR);
     let inbox = Inbox::new(&(Arc::clone(&source) as Arc<dyn Source>)).unwrap();
     let [one, other] = [(); 2].map(|()| inbox.lease(&Arc::default()));
-    one.ask([range(1)]);
-    other.ask([range(1)]);
+    one.ask([single(1)]);
+    other.ask([single(1)]);
     drop(one);
     other.take(&range(1)).unwrap();
     assert_eq!(source.reads().len(), 1);
     assert!(inbox.state().is_empty() || Arc::strong_count(&inbox) > 1);
     drop(other);
+    assert!(inbox.state().is_empty());
+}
+
+#[test]
+fn what_several_columns_share_is_asked_for_once() {
+    let source = watched(FAR);
+    let inbox = Inbox::new(&(Arc::clone(&source) as Arc<dyn Source>)).unwrap();
+    let lease = inbox.lease(&Arc::default());
+    lease.ask([(range(1), 3)]);
+    for _ in 0..3 {
+        lease.take(&range(1)).unwrap();
+    }
+    assert_eq!(source.reads().len(), 1);
     assert!(inbox.state().is_empty());
 }
 
