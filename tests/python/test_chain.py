@@ -8,8 +8,11 @@ import awkward as ak
 import numpy as np
 import pytest
 import treemill as tm
+from treemill.chain import open_trees
+from treemill.chain.location import Location
 from treemill.errors import SourceError
 from treemill.tree import source
+from treemill.tree.source import Identity
 from written import write
 
 N = 1000
@@ -110,3 +113,59 @@ def test_a_recorded_friend_on_a_server_is_left_out(path):
     tree = SimpleNamespace(core=SimpleNamespace(friends=[("far", "t", "gopher://host//far.root")]))
     with pytest.warns(UserWarning, match="its friend far is left out: gopher:// is not supported"):
         assert chain.friends._of_file(chain, 0, tree) == []
+
+
+class _Server:
+    """Files on a server that need not be there: notes which are looked at, and how."""
+
+    def __init__(self, monkeypatch):
+        self.looks = []
+        self.together = []
+        monkeypatch.setattr(open_trees.source, "is_far", lambda path: True)
+        monkeypatch.setattr(open_trees.source, "identity", self.identity)
+        monkeypatch.setattr(open_trees.source, "recent_identity", self.identity)
+        monkeypatch.setattr(open_trees.source, "identities", self.identities)
+
+    def identity(self, path):
+        self.looks.append(path)
+        if "gone" in path:
+            raise SourceError("gone", file=path)
+        return Identity(len(path), 0, (1,))
+
+    def identities(self, paths):
+        self.together.extend(paths)
+        return {path: Identity(len(path), 0, (1,)) for path in paths}
+
+
+def _trees(*paths):
+    return open_trees.OpenTrees([Location(path, "t") for path in paths])
+
+
+def test_a_pass_asks_no_unknown_file_for_its_state_before_it_opens_it(monkeypatch):
+    server = _Server(monkeypatch)
+    trees = _trees(*(f"root://h//{i}.root" for i in range(40)))
+    pinned = trees.pinned()
+    assert not server.together
+    assert not pinned.knows(3)
+    pinned.open_soon(range(40))
+    assert pinned.identity(5) == pinned.identity(5) == Identity(16, 0, (1,))
+    assert [pinned.identity(number) for number in range(40)]
+    assert sorted(server.looks) == sorted({each.path for each in trees.locations}), "each once"
+    trees.remembered(7)["sizes"] = 1
+    trees.pinned()
+    assert server.together == ["root://h//7.root"]
+    asked = trees.pinned()
+    asked.identify()
+    assert sorted(server.together[1:]) == sorted(
+        {each.path for each in trees.locations} | {server.together[0]}
+    )
+
+
+def test_a_file_that_could_not_be_opened_soon_is_tried_again(monkeypatch):
+    server = _Server(monkeypatch)
+    pinned = _trees("root://h//gone.root").pinned()
+    pinned.open_soon([0])
+    for _ in range(2):
+        with pytest.raises(SourceError, match="gone"):
+            pinned.identity(0)
+    assert len(server.looks) == 2

@@ -31,10 +31,8 @@ pub(crate) const LAST_BYTES: u64 = 32 << 10;
 /// Bytes from the beginning of a distant file that are asked for when it is opened: the header, and the header of an
 /// RNTuple.
 pub(crate) const HEAD_BYTES: u64 = 32 << 10;
-/// Bytes up to the end that are asked for behind the first ones: key lists, and where an RNTuple is.
-pub(crate) const LAST_BYTES: u64 = 8 << 10;
-/// Bytes up to the end that are asked for with them: streamer information, and the record of a small tree. A new connection
-/// brings so many in three round trips.
+/// Bytes up to the end of a distant file that are asked for with them: key lists and streamer information. A new
+/// connection brings so many in three round trips.
 pub(crate) const END_BYTES: u64 = 64 << 10;
 /// Bytes up to the end that are asked for behind them by a connection that is in use, whose window is wide: the record of a large tree, or page lists of an RNTuple. At 20
 /// MB/s they take 26 ms, a fifth of the round trip over an ocean.

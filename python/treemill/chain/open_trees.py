@@ -8,6 +8,8 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..errors import QueryError, SourceError, TreemillError
@@ -29,6 +31,8 @@ Value = TypeVar("Value")
 
 _KEPT = 64
 """Files that stay open, at most: fewer than systems allow, more than there are workers."""
+_SOON = 16
+"""Files on servers that are opened when a pass begins, before its workers ask for them, at most."""
 
 
 class OpenTrees:
@@ -80,6 +84,20 @@ class OpenTrees:
         """The identity of file `number`, as the pass sees it. Raises SourceError if it is gone."""
         return self._identity(number)
 
+    def knows(self, number: int) -> bool:
+        """Whether anything is known of file `number`, be it as it was earlier. Looks at no file."""
+        with self._lock:
+            known = self._remembered.get(number)
+            return number in self._open or (known is not None and bool(known[1]))
+
+    def identify(self) -> None:
+        """Looks at the identities of all files on servers at once, if each is to be looked at once
+        only: where all of them are asked for, one after another would take longer."""
+
+    def open_soon(self, numbers: Iterable[int]) -> None:
+        """Begins to open the first of these files that are on servers and of which nothing is
+        known, beside the caller: they will be wanted at once. Only for a pass."""
+
     def pinned(self) -> OpenTrees:
         """The same trees for one pass, which looks at each file's identity once."""
         return _Pinned(self)
@@ -99,10 +117,30 @@ class _Pinned(OpenTrees):
 
     def __init__(self, trees: OpenTrees) -> None:
         self.__dict__.update(trees.__dict__)
-        single = {n: each.path for n, each in enumerate(self.locations) if not each.replicas}
+        self._identities: dict[int, Identity] = {}
+        self._coming: dict[int, Future[Identity]] = {}
+        # A file of which nothing is known says its identity when it is opened: that is one round
+        # trip less.
+        self._look(n for n in range(len(self.locations)) if self.knows(n))
+
+    def _look(self, numbers: Iterable[int]) -> None:
+        new = (n for n in numbers if n not in self._identities and n not in self._coming)
+        single = {n: self.locations[n].path for n in new if not self.locations[n].replicas}
         far = source.identities(single.values())
-        paths = single.items()
-        self._identities = {number: far[path] for number, path in paths if path in far}
+        for number, path in single.items():
+            if path in far:
+                self._identities.setdefault(number, far[path])
+
+    def identify(self) -> None:
+        self._look(range(len(self.locations)))
+
+    def open_soon(self, numbers: Iterable[int]) -> None:
+        for number in islice(dict.fromkeys(numbers), _SOON):
+            location = self.locations[number]
+            if location.replicas or number in self._identities or number in self._coming:
+                continue
+            if source.is_far(location.path):
+                self._coming[number] = _beside(location.path)
 
     def pinned(self) -> OpenTrees:
         return self
@@ -114,9 +152,19 @@ class _Pinned(OpenTrees):
             if location.replicas:
                 looked = source.identity_of_any(location.replicas)
             else:
-                looked = source.identity(location.path)
+                looked = self._looked(number, location.path)
             known = self._identities.setdefault(number, looked)
         return known
+
+    def _looked(self, number: int, path: str) -> Identity:
+        coming = self._coming.get(number)
+        if coming is None:
+            return source.identity(path)
+        try:
+            return coming.result()
+        except SourceError:
+            self._coming.pop(number, None)  # another attempt looks again
+            raise
 
     def _check_same(self, number: int, expected: Identity) -> None:
         # The pass may have closed the file since it looked. A far one is compared when it is open.
@@ -126,6 +174,20 @@ class _Pinned(OpenTrees):
             return
         if source.identity(path) != expected:
             raise _changed(path)
+
+
+def _beside(path: str) -> Future[Identity]:
+    """The identity of a file on a server, which is opened on a thread of its own."""
+    coming: Future[Identity] = Future()
+
+    def look() -> None:
+        try:
+            coming.set_result(source.identity(path))
+        except Exception as error:  # raised where the file is wanted
+            coming.set_exception(error)
+
+    threading.Thread(target=look, name="treemill-open", daemon=True).start()
+    return coming
 
 
 class _Others:
@@ -232,6 +294,8 @@ class Remembered(Generic[Value]):
 
     def peek(self, number: int) -> Value | None:
         """The value if it is known and the file is as it was, else None. Opens nothing."""
+        if not self._trees.knows(number):
+            return None
         return self._trees.remembered(number).get(self._name)
 
     def __getitem__(self, number: int) -> Value:

@@ -95,6 +95,9 @@ class BookedQuery(Query[tuple[object, ...]]):
 
     def _compile(self, described: Specification, sinks: Mapping[int, Sink] | None = None) -> None:
         chain = self._chain.pinned()
+        if self._pool.remembers:  # its workers have what this process has opened
+            spans = range(len(chain.files)) if self._spans is None else (n for n, *_ in self._spans)
+            chain.trees.open_soon(spans)
         task = QueryTask(
             described,
             chain,

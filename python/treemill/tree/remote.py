@@ -28,7 +28,7 @@ _SILENT = 5.0
 not asked for at once, too."""
 _FEW = 4
 """Files that are opened when they are looked at: of many files, other processes may open most."""
-_AT_ONCE = 32
+_AT_ONCE = 128
 """Files that are asked for at once. The core's connections are shared, so this is only threads."""
 
 
