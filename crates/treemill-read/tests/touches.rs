@@ -48,7 +48,7 @@ fn three_branches_of_a_nanoaod_touch_nothing_of_the_rest() {
         } else {
             assert_eq!(
                 opening.len(),
-                2,
+                3,
                 "all of it by what is asked for at once: {opening:?}"
             );
         }
