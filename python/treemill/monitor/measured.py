@@ -40,6 +40,11 @@ class Measured:
         """The sums over packets by worker, in Prometheus' text format. `query`: its label."""
         return prometheus([(query, self)])
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Measured) and self.counts == other.counts
+
+    __hash__ = None  # type: ignore[assignment]  # its counts may change
+
     def __repr__(self) -> str:
         packets = sum(each.sums.get("packets", 0) for each in self.counts.workers.values())
         return f"<measures of {packets:,.0f} packets of {len(self.counts.workers):,} workers>"

@@ -94,15 +94,20 @@ class DaskPool(Pool):
 
     def kept(self) -> list[Elsewhere]:
         """See Pool."""
-        found: list[Listed] = self.line.ask("listed")
         return [
             Elsewhere(each.request.name, each.request.title, each.done, each.entries, each.expected)
-            for each in found
+            for each in self._listed()
         ]
+
+    def _listed(self) -> list[Listed]:
+        """The cluster's passes without those that have ended here, of which it may hear later."""
+        found: list[Listed] = self.line.ask("listed")
+        ended = {each.name for each in list(self._passes) if each.has_ended}
+        return [each for each in found if each.work not in ended]
 
     def attach(self, name: str) -> tuple[Any, Task, Callable[[Request], Pass]]:
         """See Pool."""
-        found: list[Listed] = self.line.ask("listed")
+        found = self._listed()
         named = [each for each in found if each.request.name == name]
         if not named:
             raise QueryError(

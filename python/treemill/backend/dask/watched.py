@@ -126,6 +126,11 @@ class DaskPass(Pass):
         return self._error
 
     @property
+    def has_ended(self) -> bool:
+        """Whether its end was heard of here."""
+        return self._ended is not None
+
+    @property
     def trace(self) -> Trace | None:
         """See Pass."""
         return None if self._ended is None else self._ended.trace
