@@ -1,14 +1,23 @@
-//! What servers of HTTP say: ranges, listings of WebDAV, index pages.
+//! What servers of HTTP say: ranges, listings of WebDAV, index pages, other places of files.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use treemill_http::parsing::{ContentRange, index_page, multistatus};
+use treemill_http::{Links, metalink};
 
 fuzz_target!(|data: &[u8]| {
     let text = String::from_utf8_lossy(data);
     if let Some(told) = ContentRange::parse(&text) {
         assert!(told.range.is_none_or(|range| !range.is_empty()));
     }
+    if let Some(file) = metalink(&text) {
+        assert!(file.urls.len() <= 32);
+    }
+    let mut links = Links::default();
+    if let Ok(base) = "https://host/store/f.root".parse() {
+        links.add(&text, &base);
+    }
+    assert!(links.duplicates().iter().all(|url| url.contains(':')));
     // The first line is the folder's path.
     let (folder, page) = text.split_once('\n').unwrap_or(("/", &text));
     for entries in [multistatus(page, folder), index_page(page, folder)] {

@@ -54,15 +54,22 @@ class Nginx(Server):
 
     certificate: folder with `certificate.pem` and `key.pem`: the server speaks TLS.
     token: what clients must bring in `Authorization: Bearer …`; else they get 401.
+    link: what every answer has as its header `Link`; nginx's variables count, such as `$uri`.
     """
 
     program = "nginx"
 
     def __init__(
-        self, host: Host = HERE, *, certificate: Path | None = None, token: str | None = None
+        self,
+        host: Host = HERE,
+        *,
+        certificate: Path | None = None,
+        token: str | None = None,
+        link: str | None = None,
     ) -> None:
         self._certificate = certificate
         self._token = token
+        self._link = link
         super().__init__(host)
 
     @classmethod
@@ -91,6 +98,8 @@ class Nginx(Server):
                 give(self.folder / name)
         if self._token is not None:
             lines.append(_TOKEN.format(token=self._token, status=401))
+        if self._link is not None:
+            lines.append(f"add_header Link '{self._link}' always;")
         path = self.folder / "nginx.conf"
         path.write_text(
             _CONFIGURATION.format(

@@ -91,11 +91,12 @@ def _private_copy(certificate: Path, folder: Path) -> Path:
 
 _MANAGER_PORT = 1213
 _PORT = 1094
-# A federation has hosts of its own, so that its ports are the usual ones.
+# A federation has hosts of its own, so that its ports are the usual ones. A manager with fewer
+# servers than it is told to have sends nobody anywhere: also later, when one is lost.
 _MANAGER = """\
 all.role manager
 all.manager {manager}
-cms.delay startup 1 servers {servers} lookup 1 qdl 1
+cms.delay startup 1 servers 1 lookup 1 qdl 1
 """
 _SERVER = """\
 all.role server
@@ -110,10 +111,9 @@ class Member(Server):
     program = "xrootd"
     ports_needed = 0
 
-    def __init__(self, host: Host, manager: Host, servers: int) -> None:
+    def __init__(self, host: Host, manager: Host) -> None:
         self._manager = f"{manager.name}:{_MANAGER_PORT}"
         self._is_manager = host is manager
-        self._servers = servers
         super().__init__(host)
 
     def url(self, path: str) -> str:
@@ -126,7 +126,7 @@ class Member(Server):
 
     def _start(self) -> None:
         role = (_MANAGER if self._is_manager else _SERVER).format(
-            manager=self._manager, servers=self._servers, data=self.data
+            manager=self._manager, data=self.data
         )
         cmsd = _run(self, "cmsd", _COMMON.format(run=self.folder, port="any") + role)
         # Without its socket xrootd would not find it, and would look again after 10 s.
@@ -143,10 +143,10 @@ class Federation:
 
     def __init__(self, redirector: Host, servers: Sequence[Host]) -> None:
         self.servers: list[Member] = []
-        self.redirector = Member(redirector, redirector, len(servers))
+        self.redirector = Member(redirector, redirector)
         try:
             for host in servers:
-                self.servers.append(Member(host, redirector, len(servers)))
+                self.servers.append(Member(host, redirector))
             self._wait_until_whole()
         except BaseException:
             self.stop()

@@ -36,7 +36,7 @@ pub struct TokenError {
     pub what: String,
 }
 
-/// Where tokens are looked for.
+/// Where tokens are looked for; nowhere by default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Places {
     /// The value of `BEARER_TOKEN`.
@@ -46,7 +46,7 @@ pub struct Places {
     /// The value of `XDG_RUNTIME_DIR`.
     pub runtime: Option<PathBuf>,
     /// The folder of temporary files, which other users share.
-    pub temporary: PathBuf,
+    pub temporary: Option<PathBuf>,
     /// The number of the effective user.
     pub user: u32,
 }
@@ -60,7 +60,7 @@ impl Places {
             token: variable("BEARER_TOKEN"),
             file: variable("BEARER_TOKEN_FILE").map(PathBuf::from),
             runtime: variable("XDG_RUNTIME_DIR").map(PathBuf::from),
-            temporary: "/tmp".into(),
+            temporary: Some("/tmp".into()),
             user: rustix::process::geteuid().as_raw(),
         }
     }
@@ -98,7 +98,10 @@ impl Places {
             return Ok(Some(token));
         }
         // Anyone may write there: the file counts only if it is the user's own.
-        read(&self.temporary.join(&name), Some(self.user))
+        match &self.temporary {
+            Some(temporary) => read(&temporary.join(&name), Some(self.user)),
+            None => Ok(None),
+        }
     }
 }
 
@@ -174,7 +177,7 @@ mod tests {
         let default = format!("bt_u{user}");
         let mut places = Places {
             runtime: Some(runtime.path().into()),
-            temporary: temporary.path().into(),
+            temporary: Some(temporary.path().into()),
             user,
             ..Places::default()
         };
@@ -198,7 +201,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let user = rustix::process::geteuid().as_raw().wrapping_add(1);
         std::fs::write(folder.path().join(format!("bt_u{user}")), "theirs").unwrap();
-        let temporary = folder.path().into();
+        let temporary = Some(folder.path().into());
         let places = Places {
             temporary,
             user,

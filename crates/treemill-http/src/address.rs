@@ -55,10 +55,24 @@ pub(crate) struct Address {
     pub(crate) place: String,
     /// Whether the scheme says that it is a server of WebDAV.
     pub(crate) is_dav: bool,
+    /// Whether the user has named the server. One that only another server has named gets no login and no token.
+    pub(crate) is_named: bool,
 }
 
 impl Address {
-    /// Reads a URL.
+    /// Reads a URL that the server of `home` has named. A login in it is not the user's.
+    pub(crate) fn found(text: &str, home: &str) -> Result<Self, SourceError> {
+        let address = Self::parse(text)?;
+        let home = Self::parse(home).ok();
+        let is_named = home.is_some_and(|home| home.url.origin() == address.url.origin());
+        Ok(Address {
+            is_named,
+            login: None,
+            ..address
+        })
+    }
+
+    /// Reads a URL of the user's.
     pub(crate) fn parse(text: &str) -> Result<Self, SourceError> {
         let wrong = |what: &str| SourceError::new(shown(text), what);
         let (scheme, rest) = text
@@ -93,6 +107,7 @@ impl Address {
             name,
             place,
             is_dav: own.starts_with("dav"),
+            is_named: true,
         })
     }
 }
@@ -167,6 +182,25 @@ mod tests {
         assert_eq!(address.place, "https://host:8443/a/b.root?run=3");
         assert_eq!(format!("{address:?}"), address.name);
         assert!(address.is_dav);
+    }
+
+    #[test]
+    fn a_server_that_another_one_names_is_not_the_users() {
+        let is_named = |found: &str| {
+            let address = Address::found(found, "davs://door:8443/store/f.root").unwrap();
+            assert_eq!(address.login, None);
+            address.is_named
+        };
+        assert!(is_named("https://door:8443/mirror/f.root"));
+        for other in [
+            "https://door/f.root",
+            "http://door:8443/f.root",
+            "https://me:secret@pool:8443/f.root",
+        ] {
+            assert!(!is_named(other), "{other}");
+        }
+        let of_xrootd = Address::found("https://door/f", "root://door//f").unwrap();
+        assert!(!of_xrootd.is_named);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use crate::address::Address;
 use crate::answer::Known;
 use crate::carrier::{Ask, File, Ranges, Reply};
 use crate::limits::MOST_LISTING;
+use crate::links::Links;
 use crate::listing::{Entry, index_page, multistatus};
 use crate::version::Version;
 use bytes::{Bytes, BytesMut};
@@ -34,10 +35,30 @@ pub struct Stat {
 /// # Errors
 /// Why the file cannot be read from that server, which the error names; no later than 30 s after the server's last byte.
 pub fn open(url: &str) -> Result<HttpSource, SourceError> {
-    let address = Address::parse(url)?;
+    Ok(open_with_links(url)?.0)
+}
+
+/// As [`open`], with what the answer says of the file's other places.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_with_links(url: &str) -> Result<(HttpSource, Links), SourceError> {
+    open_at(Address::parse(url)?)
+}
+
+/// As [`open`], for a file that the server of `home` has named and the user has not: a server other than that of `home`
+/// gets no login and no token.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_found(url: &str, home: &str) -> Result<HttpSource, SourceError> {
+    Ok(open_at(Address::found(url, home)?)?.0)
+}
+
+fn open_at(address: Address) -> Result<(HttpSource, Links), SourceError> {
     let name = address.name.clone();
-    let (carrier, opened) = waited(&name, opening(File::new(address)))?;
-    Ok(HttpSource(Remote::new(carrier, opened)))
+    let (carrier, opened, links) = waited(&name, opening(File::new(address)))?;
+    Ok((HttpSource(Remote::new(carrier, opened)), links))
 }
 
 /// Size, identity and time of a file, which is not opened.
@@ -101,19 +122,20 @@ fn waited<T: Send + 'static>(
     wait(future).map_err(|trouble| trouble.error(name, None))
 }
 
-async fn opening(file: File) -> Result<(Ranges, Opened), Trouble> {
-    let (mut opened, version) = insist(&file.server, || first(&file)).await?;
+async fn opening(file: File) -> Result<(Ranges, Opened, Links), Trouble> {
+    let (mut opened, version, links) = insist(&file.server, || first(&file)).await?;
     opened.identity = identity(&file, &version, opened.size);
     let size = opened.size;
     let known = Known { size, version };
-    Ok((Ranges { file, known }, opened))
+    Ok((Ranges { file, known }, opened, links))
 }
 
 /// The request that opens a file.
-async fn first(file: &File) -> Result<(Opened, Version), Trouble> {
+async fn first(file: &File) -> Result<(Opened, Version, Links), Trouble> {
     let sent = Instant::now();
     let (mut reply, accepted) = soon(file.range(&(0..HEAD), None, WHOLE)).await?;
     let latency = sent.elapsed();
+    let links = std::mem::take(&mut reply.links);
     let head = match accepted.size {
         Some(size) if accepted.is_beyond => {
             drop(reply);
@@ -141,7 +163,7 @@ async fn first(file: &File) -> Result<(Opened, Version), Trouble> {
         head: head.slice(..head.len().min(usize::try_from(sound).unwrap_or(usize::MAX))),
         latency,
     };
-    Ok((opened, accepted.version))
+    Ok((opened, accepted.version, links))
 }
 
 /// All bytes of a file that is shorter than the range that it was opened by.

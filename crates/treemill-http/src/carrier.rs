@@ -6,8 +6,9 @@ use crate::answer::{Accepted, Known, judge, refused};
 use crate::conversation::{Conversation, Route, Turn};
 use crate::engine::{Flight, Line, trouble};
 use crate::limits::SERVER_SILENCE;
+use crate::links::Links;
 use bytes::Bytes;
-use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue, IF_MATCH, LOCATION, RANGE};
+use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue, IF_MATCH, LINK, LOCATION, RANGE};
 use reqwest::{Method, RequestBuilder, Response};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -38,6 +39,8 @@ pub(crate) struct Reply {
     pub(crate) server: String,
     /// Whether another host than the user's has answered.
     is_elsewhere: bool,
+    /// The file's other places, by this answer and those that redirected to it.
+    pub(crate) links: Links,
     _flight: Flight,
     doubt: Doubt,
 }
@@ -96,6 +99,7 @@ impl File {
 
     /// Asks, and follows redirects.
     pub(crate) async fn send(&self, ask: &Ask) -> Result<Reply, Trouble> {
+        let mut links = Links::default();
         let mut talk = Conversation::new(&self.address.url, locked(&self.route).target());
         loop {
             let at = talk.url().clone();
@@ -105,13 +109,16 @@ impl File {
                 .request(ask.method.clone(), at.clone())
                 .headers(ask.headers.clone())
                 .body(ask.body);
-            if talk.is_at_home() {
+            if talk.is_at_home() && self.address.is_named {
                 request = self.authorized(request)?;
             }
             let doubt = Doubt::new(&self.route, &at);
             let sent = async { request.send().await.map_err(|e| trouble(&e, &name)) };
             let response = within(&name, sent).await?;
             self.line.answered(response.version());
+            for header in response.headers().get_all(LINK) {
+                header.to_str().into_iter().for_each(|h| links.add(h, &at));
+            }
             let location = response
                 .headers()
                 .get(LOCATION)
@@ -125,6 +132,7 @@ impl File {
                     }
                     return Ok(Reply {
                         doubt,
+                        links,
                         response,
                         server: name,
                         is_elsewhere: at.host() != self.address.url.host(),

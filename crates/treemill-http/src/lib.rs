@@ -1,7 +1,9 @@
-//! Files on servers of HTTP and WebDAV (`http`, `https`, `dav`, `davs`): [`open`], [`stat`], [`exists`] and [`list`].
+//! Files on servers of HTTP and WebDAV (`http`, `https`, `dav`, `davs`): [`open`], [`stat`], [`exists`] and [`list`];
+//! and where a file lies besides, as servers say in headers ([`Links`]) and in documents ([`metalink`]).
 //!
 //! Ranges are single ones, many in flight at once; a file that changes while it is read is an error. Knows nothing of
-//! ROOT. `address`, `answer`, `conversation`, `listing` and `version` are pure; `carrier`, `engine` and `calls` drive.
+//! ROOT. `address`, `answer`, `conversation`, `links`, `listing`, `metalink` and `version` are pure; `carrier`, `engine`
+//! and `calls` drive.
 #![forbid(unsafe_code)]
 
 mod address;
@@ -11,12 +13,16 @@ mod carrier;
 mod conversation;
 mod engine;
 mod limits;
+mod links;
 mod listing;
+mod metalink;
 mod tls;
 mod version;
 
-pub use calls::{HttpSource, Stat, exists, list, open, stat};
+pub use calls::{HttpSource, Stat, exists, list, open, open_found, open_with_links, stat};
+pub use links::Links;
 pub use listing::Entry;
+pub use metalink::{Described, metalink};
 
 /// For other protocols over HTTP: this process's connections, and how failures are told.
 pub mod network {

@@ -4,6 +4,7 @@ mod multistatus;
 mod page;
 
 pub use multistatus::multistatus;
+pub(crate) use multistatus::resolved;
 pub use page::index_page;
 use percent_encoding::percent_decode_str;
 use url::Url;

@@ -28,7 +28,7 @@ pub trait Protocol: Send + Sync {
 
 impl Protocol for Transport {
     fn open(&self, url: &str) -> Result<Arc<dyn Source>, SourceError> {
-        (self.open)(url)
+        Ok((self.open)(url)?.source)
     }
 
     fn stat(&self, url: &str) -> Result<Stat, SourceError> {

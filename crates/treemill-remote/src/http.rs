@@ -1,18 +1,57 @@
 //! The transport of HTTP and WebDAV.
 
-use crate::{Entry, Stat, Transport};
+use crate::found::{Open, Place, may_stand_for};
+use crate::limits::MOST_DOCUMENTS;
+use crate::{Entry, Stat, Transport, metalink};
 use std::sync::Arc;
+use treemill_http::{HttpSource, Links};
 use treemill_source::{Observed, Source, SourceError};
 
 pub(crate) const TRANSPORT: Transport = Transport {
     schemes: &["http", "https", "dav", "davs"],
     open,
+    open_found: Some(open_found),
     stat,
     list,
 };
 
-fn open(url: &str) -> Result<Arc<dyn Source>, SourceError> {
-    Ok(Arc::new(Observed::of(Arc::new(treemill_http::open(url)?))))
+fn open(url: &str) -> Result<Open, SourceError> {
+    let (source, links) = treemill_http::open_with_links(url)?;
+    let size = source.size();
+    let open = Open::only(observed(source));
+    if links.is_empty() {
+        return Ok(open);
+    }
+    let own = url.to_owned();
+    Ok(open.with(move || places(&links, &own, size)))
+}
+
+fn open_found(url: &str, home: &str) -> Result<Arc<dyn Source>, SourceError> {
+    Ok(observed(treemill_http::open_found(url, home)?))
+}
+
+fn observed(source: HttpSource) -> Arc<dyn Source> {
+    Arc::new(Observed::of(Arc::new(source)))
+}
+
+/// Where a file lies besides, as its server and its Metalink documents say.
+fn places(links: &Links, own: &str, size: u64) -> Vec<Place> {
+    let mut all = links.duplicates();
+    let documents = links.descriptions().iter();
+    for document in documents
+        .filter(|url| may_stand_for(url, own))
+        .take(MOST_DOCUMENTS)
+    {
+        if let Ok(document) = open_found(document, own)
+            && let Ok(described) = metalink::read(&*document)
+            && described.size.is_none_or(|described| described == size)
+        {
+            all.extend(described.urls);
+        }
+    }
+    let others = all.into_iter().filter(|url| url != own);
+    let fit = others.filter(|url| may_stand_for(url, own));
+    fit.map(|url| Place::named_by(url, own)).collect()
 }
 
 fn stat(url: &str) -> Result<Stat, SourceError> {

@@ -1,12 +1,14 @@
 //! Files on servers, by their addresses: [`open`], [`stat`], [`list`] and [`content`] look the scheme up in one table of
 //! transports; [`open_replicas`] opens a file that lies at several of them; [`set_bridge`] sets what other addresses are
-//! given to. Knows no protocol and no file format.
+//! given to. A file whose server knows other places of it is read from those, too, when they are worth it. Knows no protocol and no file format.
 #![forbid(unsafe_code)]
 
 mod bridge;
+mod found;
 mod http;
 mod lanes;
 mod limits;
+mod metalink;
 mod objects;
 mod ready;
 mod replicas;
@@ -15,6 +17,7 @@ mod xrootd;
 pub use bridge::{Protocol, set_bridge};
 pub use replicas::open_replicas;
 
+use found::Open;
 use std::sync::Arc;
 use treemill_source::{Edges, Identity, Part, Source, SourceError, is_off};
 
@@ -38,10 +41,15 @@ pub struct Entry {
     pub is_folder: bool,
 }
 
+type Opening = fn(&str, &str) -> Result<Arc<dyn Source>, SourceError>;
+
 /// The functions of one protocol. Each takes a whole address.
 struct Transport {
     schemes: &'static [&'static str],
-    open: fn(&str) -> Result<Arc<dyn Source>, SourceError>,
+    open: fn(&str) -> Result<Open, SourceError>,
+    /// Opens a file that the server of another address, which follows, has named: it gets no token of the user's. `None`
+    /// if servers may not name such files.
+    open_found: Option<Opening>,
     stat: fn(&str) -> Result<Stat, SourceError>,
     list: fn(&str) -> Result<Vec<Entry>, SourceError>,
 }
@@ -74,7 +82,12 @@ pub fn open(url: &str) -> Result<Arc<dyn Source>, SourceError> {
 }
 
 fn open_now(url: &str) -> Result<Arc<dyn Source>, SourceError> {
-    Ok(opened(open_bare(url)?))
+    let source = match transport(url) {
+        Some(_) if metalink::is_document(url) => metalink::open(url)?,
+        Some(transport) => (transport.open)(url)?.everywhere(url),
+        None => open_bare(url)?,
+    };
+    Ok(opened(source))
 }
 
 /// A file that was opened just now, and is going to be described.
@@ -91,6 +104,13 @@ fn open_bare(url: &str) -> Result<Arc<dyn Source>, SourceError> {
     protocol(url)?.open(url)
 }
 
+/// As [`open_bare`], of a file that the server of `home` has named and the user has not.
+fn open_found(url: &str, home: &str) -> Result<Arc<dyn Source>, SourceError> {
+    let refused = || SourceError::new(replicas::shown(url), "no server may name such a place");
+    let open = transport(url).and_then(|transport| transport.open_found);
+    open.ok_or_else(refused)?(url, home)
+}
+
 /// As [`stat`], of a file that will be opened soon: it is opened now, which tells its state too, and what it says of
 /// itself is on its way when it is wanted. A file that was looked at before is only asked for its state.
 ///
@@ -101,13 +121,18 @@ pub fn look(url: &str) -> Result<Stat, SourceError> {
         return stat(url);
     }
     let source = open_now(url)?;
-    let found = Stat {
+    let found = state_of(&*source);
+    ready::keep(url, source);
+    Ok(found)
+}
+
+/// The state of an open file.
+fn state_of(source: &dyn Source) -> Stat {
+    Stat {
         size: source.size(),
         is_folder: false,
         identity: source.identity(),
-    };
-    ready::keep(url, source);
-    Ok(found)
+    }
 }
 
 /// Asks for the state of a file or folder.
@@ -115,6 +140,9 @@ pub fn look(url: &str) -> Result<Stat, SourceError> {
 /// # Errors
 /// As [`open`].
 pub fn stat(url: &str) -> Result<Stat, SourceError> {
+    if transport(url).is_some() && metalink::is_document(url) {
+        return Ok(state_of(&*metalink::open(url)?));
+    }
     protocol(url)?.stat(url)
 }
 
@@ -162,17 +190,22 @@ pub fn content(url: &str) -> Result<Vec<u8>, SourceError> {
     }
 }
 
+/// The scheme of an address, or what stands in its place.
+fn scheme(url: &str) -> String {
+    let scheme = url.split("://").next().unwrap_or_default();
+    scheme.to_ascii_lowercase()
+}
+
+fn transport(url: &str) -> Option<&'static Transport> {
+    let scheme = scheme(url);
+    let mut all = TRANSPORTS.iter();
+    all.find(|transport| transport.schemes.contains(&scheme.as_str()))
+}
+
 fn protocol(url: &str) -> Result<&'static dyn Protocol, SourceError> {
-    let scheme = url
-        .split("://")
-        .next()
-        .unwrap_or_default()
-        .to_ascii_lowercase();
-    let found = TRANSPORTS
-        .iter()
-        .find(|transport| transport.schemes.contains(&scheme.as_str()));
-    let found = found.map(|transport| transport as &dyn Protocol);
+    let found = transport(url).map(|transport| transport as &dyn Protocol);
     found.or_else(bridge::bridge).ok_or_else(|| {
+        let scheme = scheme(url);
         let known: Vec<String> = schemes().iter().map(|s| format!("{s}://")).collect();
         let what = format!(
             "{scheme}:// is not supported; these are: {}",

@@ -5,6 +5,12 @@ use std::time::Duration;
 /// Bytes of a file that is read as a whole.
 pub(crate) const MOST_CONTENT: u64 = 64 << 20;
 
+/// Bytes of a Metalink document, at most.
+pub(crate) const MOST_DOCUMENT: u64 = 1 << 20;
+
+/// Metalink documents of one file that are read, at most.
+pub(crate) const MOST_DOCUMENTS: usize = 2;
+
 /// The round trip from which on what opening a file reads is kept on disk: nearer, a file in the user's folder, which may be
 /// on a server, too, is not faster.
 pub(crate) const DESCRIBED_DISTANCE: Duration = Duration::from_millis(2);

@@ -1,20 +1,21 @@
 //! The transport of objects in buckets.
 
+use crate::found::Open;
 use crate::{Entry, Stat, Transport};
 use std::sync::Arc;
-use treemill_source::{Observed, Source, SourceError};
+use treemill_source::{Observed, SourceError};
 
 pub(crate) const TRANSPORT: Transport = Transport {
     schemes: &["s3", "gs", "az"],
     open,
+    open_found: None,
     stat,
     list,
 };
 
-fn open(url: &str) -> Result<Arc<dyn Source>, SourceError> {
-    Ok(Arc::new(Observed::of(Arc::new(treemill_objects::open(
-        url,
-    )?))))
+fn open(url: &str) -> Result<Open, SourceError> {
+    let source = Arc::new(treemill_objects::open(url)?);
+    Ok(Open::only(Arc::new(Observed::of(source))))
 }
 
 fn stat(url: &str) -> Result<Stat, SourceError> {

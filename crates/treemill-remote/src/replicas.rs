@@ -47,7 +47,7 @@ fn opener(address: &str) -> Opener {
 }
 
 /// An address without what may be a secret: user and password, and the query.
-fn shown(address: &str) -> String {
+pub(crate) fn shown(address: &str) -> String {
     let whole = address.split(['?', '#']).next().unwrap_or_default();
     let Some((scheme, rest)) = whole.split_once("://") else {
         return address.to_owned();

@@ -1,8 +1,10 @@
 //! The transport of XRootD: some clients for each process, which keep their connections.
 
+use crate::found::{Open, Place};
 use crate::lanes::{Lanes, Opening};
 use crate::limits::LANES;
 use crate::{Entry, Stat, Transport};
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 use treemill_source::{Observed, Source, SourceError};
@@ -11,6 +13,7 @@ use treemill_xrootd::{Client, Error, ErrorKind, Options, Url, XrootdSource, sett
 pub(crate) const TRANSPORT: Transport = Transport {
     schemes: &["root", "xroot", "roots", "xroots"],
     open,
+    open_found: Some(open_found),
     stat,
     list,
 };
@@ -53,18 +56,61 @@ fn options() -> Options {
     }
 }
 
-fn open(url: &str) -> Result<Arc<dyn Source>, SourceError> {
+fn open(url: &str) -> Result<Open, SourceError> {
+    let asked = parsed(url)?;
     greet(url);
+    let first = Arc::new(XrootdSource::open(&client(url, 0), url)?);
     let owned = url.to_owned();
-    let scheme = url.split("://").next().unwrap_or_default().to_owned();
     let opening: Opening = Arc::new(move |number| {
-        let source = Arc::new(XrootdSource::open(&client(&owned, number), &owned)?);
-        // A redirector has sent us to a server of its own, and may send us to another one.
-        let (scheme, file) = (scheme.clone(), Arc::clone(&source));
-        let place = move || format!("{scheme}://{}", file.server());
-        Ok(Arc::new(Observed::at(source, Box::new(place))))
+        let source = XrootdSource::open(&client(&owned, number), &owned)?;
+        Ok(observed(Arc::new(source), &owned))
     });
-    Ok(Arc::new(Lanes::new(opening(0)?, opening)))
+    let lanes = Lanes::new(observed(Arc::clone(&first), url), opening);
+    let open = Open::only(Arc::new(lanes));
+    if asked.server.to_string() == first.server() {
+        return Ok(open);
+    }
+    // A manager has led to this server, and may know others.
+    Ok(open.with(move || places(&asked, &first.server())))
+}
+
+/// A server that another one has named, other than by a redirect, gets no token.
+fn open_found(url: &str, _home: &str) -> Result<Arc<dyn Source>, SourceError> {
+    let client = Arc::new(Client::new(options().without_tokens()));
+    let source = XrootdSource::open(&client, url)?;
+    Ok(observed(Arc::new(source), url))
+}
+
+fn observed(source: Arc<XrootdSource>, url: &str) -> Arc<dyn Source> {
+    let scheme = url.split("://").next().unwrap_or_default().to_owned();
+    // A redirector has sent us to a server of its own, and may send us to another one.
+    let file = Arc::clone(&source);
+    let place = move || format!("{scheme}://{}", file.server());
+    Arc::new(Observed::at(source, Box::new(place)))
+}
+
+/// The file's addresses at the servers that its manager knows to have it, but for the one that serves it now. They get
+/// what servers get that the manager redirects to.
+fn places(url: &Url, serving: &str) -> Vec<Place> {
+    let known = client(&url.address(), 0).replicas(url).unwrap_or_default();
+    let others = known
+        .into_iter()
+        .filter(|other| !is_same(&other.server.to_string(), serving));
+    others
+        .map(|other| Place::trusted(other.address()))
+        .collect()
+}
+
+/// Whether two servers are one: by name, or by the addresses of their names.
+fn is_same(one: &str, other: &str) -> bool {
+    let addresses = |server: &str| -> Vec<SocketAddr> {
+        let found = server.to_socket_addrs();
+        found.map(Iterator::collect).unwrap_or_default()
+    };
+    one == other || {
+        let known = addresses(other);
+        addresses(one).iter().any(|address| known.contains(address))
+    }
 }
 
 /// Makes the connections on which a file may be opened once more, together with the first one: by the time that much is

@@ -1,7 +1,7 @@
 //! Whether two sources have the same file, and which one it is: by its size and its first and last bytes. Pure; knows no
 //! file format.
 
-use crate::limits::SAMPLE;
+use crate::limits::{SAMPLE, SAMPLED_FROM};
 use bytes::Bytes;
 use std::ops::Range;
 use treemill_source::Identity;
@@ -22,6 +22,68 @@ pub(crate) fn sample(size: u64) -> Vec<Range<u64>> {
     let head = 0..size.min(SAMPLE);
     let tail = size.saturating_sub(SAMPLE).max(head.end)..size;
     [head, tail].into_iter().filter(|r| !r.is_empty()).collect()
+}
+
+/// The bytes in which sources must agree, gathered from what a file's reader asks for anyway.
+#[derive(Debug, Clone)]
+pub(crate) struct Gathered {
+    pieces: Vec<Piece>,
+    /// Bytes of all that was asked for.
+    asked: u64,
+}
+
+#[derive(Debug, Clone)]
+struct Piece {
+    range: Range<u64>,
+    is_asked: bool,
+    bytes: Option<Bytes>,
+}
+
+impl Gathered {
+    /// Nothing yet, of a file of so many bytes.
+    pub(crate) fn new(size: u64) -> Self {
+        let piece = |range| Piece {
+            range,
+            is_asked: false,
+            bytes: None,
+        };
+        Gathered {
+            pieces: sample(size).into_iter().map(piece).collect(),
+            asked: 0,
+        }
+    }
+
+    /// Ranges are asked for: whether the sample must be asked for besides, since the reader asks for much and not for
+    /// that.
+    pub(crate) fn asked(&mut self, ranges: &[Range<u64>]) -> bool {
+        let bytes = ranges
+            .iter()
+            .map(|range| range.end.saturating_sub(range.start));
+        self.asked = bytes.fold(self.asked, u64::saturating_add);
+        for piece in &mut self.pieces {
+            piece.is_asked |= ranges.iter().any(|range| holds(range, &piece.range));
+        }
+        self.asked >= SAMPLED_FROM && self.pieces.iter().any(|piece| !piece.is_asked)
+    }
+
+    /// The bytes of a range have come: the sample, if all of it is here now.
+    pub(crate) fn came(&mut self, range: &Range<u64>, bytes: &Bytes) -> Option<Vec<Bytes>> {
+        for piece in self.pieces.iter_mut().filter(|p| holds(range, &p.range)) {
+            let start = piece.range.start.saturating_sub(range.start);
+            let length = piece.range.end.saturating_sub(piece.range.start);
+            let place = |at: u64| usize::try_from(at).ok();
+            let found = place(start).zip(place(start.saturating_add(length)));
+            let found = found.and_then(|(start, end)| bytes.get(start..end));
+            // A copy: the whole answer is not kept for it.
+            piece.bytes = found.map(Bytes::copy_from_slice);
+        }
+        self.pieces.iter().map(|p| p.bytes.clone()).collect()
+    }
+}
+
+/// Whether one range has all of another.
+fn holds(one: &Range<u64>, other: &Range<u64>) -> bool {
+    one.start <= other.start && other.end <= one.end
 }
 
 /// How a source differs from the file that was opened first, in words.
@@ -55,7 +117,13 @@ pub(crate) fn seed(name: &str) -> u64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::single_range_in_vec_init)]
+#[allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::single_range_in_vec_init
+)]
 mod tests {
     use super::*;
 
@@ -74,6 +142,24 @@ mod tests {
         assert_eq!(sample(10), [0..10]);
         assert_eq!(sample(1500), [0..1024, 1024..1500]);
         assert_eq!(sample(5000), [0..1024, 3976..5000]);
+    }
+
+    #[test]
+    fn samples_are_gathered_from_what_is_read() {
+        let size = 3 << 20;
+        let zeros = |range: &Range<u64>| Bytes::from(vec![0; (range.end - range.start) as usize]);
+        let mut gathered = Gathered::new(size);
+        let (head, tail) = (0..2000, size - 70_000..size);
+        assert!(!gathered.asked(&[head.clone(), 5000..6000]));
+        assert_eq!(gathered.came(&head, &zeros(&head)), None);
+        assert!(gathered.asked(&[0..SAMPLED_FROM]), "much but the end");
+        assert!(!gathered.asked(std::slice::from_ref(&tail)));
+        assert_eq!(gathered.came(&(5..2000), &zeros(&(5..2000))), None);
+        let mut bytes = vec![1; 70_000];
+        bytes[70_000 - 1024] = 2;
+        let here = gathered.came(&tail, &bytes.into()).unwrap();
+        assert_eq!(here[0], [0; 1024].as_slice());
+        assert_eq!((here[1].len(), here[1][0], here[1][1]), (1024, 2, 1));
     }
 
     #[test]

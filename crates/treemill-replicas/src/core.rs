@@ -1,7 +1,7 @@
 //! What a file's sources share with its reader and its threads: hands what happens to the state, and does what it decides.
 //! Answers come by the sources' own threads; one more looks for late ones while any are due.
 
-use crate::agreement::{self, Look};
+use crate::agreement::{self, Gathered, Look};
 use crate::limits::{LEAST_LOOK, LINGER, MOST_REPLICAS};
 use crate::members::{Number, Standing};
 use crate::opening::{self, Finder, Opener};
@@ -45,6 +45,8 @@ struct Inner {
     /// What is to be done, and whether a thread is doing it.
     decided: VecDeque<Decision>,
     performs: bool,
+    /// What of the sample the reader has asked for itself, while others may be found and there is no reference.
+    gathered: Option<Gathered>,
     watches: bool,
     has_ended: bool,
 }
@@ -68,11 +70,14 @@ impl Core {
                 *reason = Some(error.to_string());
             }
         }
-        state.members.opened(number, source.costs().round_trip);
+        let round_trip = source.costs().round_trip;
+        state.members.opened(number, round_trip);
         let mut sources = vec![None; count];
         if finder.is_some() {
-            state.may_search();
+            state.may_search(round_trip);
         }
+        let size = source.size();
+        let gathered = finder.is_some().then(|| Gathered::new(size));
         if let Some(place) = sources.get_mut(number) {
             *place = Some(Arc::clone(&source));
         }
@@ -80,7 +85,7 @@ impl Core {
             name,
             warn,
             finder,
-            size: source.size(),
+            size,
             first: (number, source),
             sample: OnceLock::new(),
             began,
@@ -93,6 +98,7 @@ impl Core {
                 reference: None,
                 decided: VecDeque::new(),
                 performs: false,
+                gathered,
                 watches: false,
                 has_ended: false,
             }),
@@ -108,12 +114,18 @@ impl Core {
     /// Asks for ranges that lie within the file and are not empty, and keeps the promises when they are here.
     pub(crate) fn want(self: &Arc<Self>, wanted: Vec<Range<u64>>, promises: Vec<Promise>) {
         let mut inner = self.inner();
+        let is_open = inner.reference.is_none();
+        let gathered = inner.gathered.as_mut();
+        let wants_sample = gathered.is_some_and(|gathered| gathered.asked(&wanted)) && is_open;
         let (parts, decisions) = inner.state.wanted(&wanted, self.now());
         for ((range, parts), promise) in wanted.into_iter().zip(parts).zip(promises) {
             let places = places(range, parts.len(), promise);
             inner.parts.extend(parts.into_iter().zip(places));
         }
         drop(inner);
+        if wants_sample {
+            self.sample();
+        }
         self.perform(decisions);
     }
 
@@ -201,9 +213,21 @@ impl Core {
                 .for_each(|id| self.answered(number, id, Err(error.clone())));
             return;
         };
-        for (id, ticket) in ids.into_iter().zip(source.submit(ranges)) {
+        let tickets = source.submit(ranges.clone());
+        let inner = self.inner();
+        for (id, ticket) in ids.iter().zip(&tickets) {
+            let place = inner.state.part(*id).and_then(|id| inner.parts.get(&id));
+            place.into_iter().for_each(|place| place.count_with(ticket));
+        }
+        drop(inner);
+        for ((id, range), ticket) in ids.into_iter().zip(ranges).zip(tickets) {
             let core = Arc::clone(self);
-            ticket.on_ready(move |answer| core.answered(number, id, answer));
+            ticket.on_ready(move |answer| {
+                if let Ok(bytes) = &answer {
+                    core.came(number, &range, bytes);
+                }
+                core.answered(number, id, answer);
+            });
         }
     }
 
@@ -250,7 +274,7 @@ impl Core {
         let core = Arc::clone(self);
         let thread = std::thread::Builder::new().name("replica-open".to_owned());
         let started = thread.spawn(move || {
-            core.sample();
+            core.ensure_sample();
             let missing = || Err(SourceError::new(&core.name, "there is no such replica"));
             let opener = core.inner().openers.get(number).cloned();
             let opened = opener.map_or_else(missing, |opener| opening::open(&opener));
@@ -305,7 +329,7 @@ impl Core {
         number: Number,
         opened: Result<(Arc<dyn Source>, Look), SourceError>,
     ) {
-        let (source, look) = match opened {
+        let (source, look) = match self.comparable(number, opened) {
             Ok(opened) => opened,
             Err(error) => {
                 self.inner().reason(number, &error);

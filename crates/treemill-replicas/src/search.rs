@@ -1,6 +1,6 @@
 //! When replicas are looked for that nobody has named: pure, times are given. Knows no source.
 
-use crate::limits::{FIRST_SEARCH, LEAST_SEARCH, LONGEST, SEARCH, SEARCH_BYTES};
+use crate::limits::{FIRST_SEARCH, LEAST_SEARCH, LONGEST, SEARCH, SEARCH_BYTES, SEARCH_DISTANCE};
 use std::time::Duration;
 
 /// When to look for replicas: not while the file is opened, since short reads need none; after some time or some bytes,
@@ -11,16 +11,21 @@ pub(crate) struct Search {
     step: Duration,
     /// Bytes to be asked for before the first search.
     left: u64,
+    /// When the last one began, or ended.
     last: Option<Duration>,
     is_running: bool,
 }
 
 impl Search {
-    pub(crate) fn new() -> Self {
+    /// Of a file whose server is so far away. A near one brings many bytes in no time: they say nothing.
+    pub(crate) fn new(round_trip: Duration) -> Self {
         Search {
             next: FIRST_SEARCH,
             step: SEARCH,
-            left: SEARCH_BYTES,
+            left: match round_trip >= SEARCH_DISTANCE {
+                true => SEARCH_BYTES,
+                false => u64::MAX,
+            },
             last: None,
             is_running: false,
         }
@@ -58,8 +63,9 @@ impl Search {
     }
 
     /// The search has ended, well or not.
-    pub(crate) fn ended(&mut self) {
+    pub(crate) fn ended(&mut self, now: Duration) {
         self.is_running = false;
+        self.last = Some(now); // one that took long is not followed by the next one at once
     }
 }
 
@@ -72,12 +78,16 @@ mod tests {
         Duration::from_secs(seconds)
     }
 
+    const FAR: Duration = Duration::from_millis(137);
+
     /// The seconds of a quarter of an hour at which searches begin.
-    fn times(bytes_per_second: u64) -> Vec<u64> {
-        let mut search = Search::new();
+    fn times(bytes_per_second: u64, round_trip: Duration) -> Vec<u64> {
+        let mut search = Search::new(round_trip);
         let begins = |second: &u64| {
             let begins = search.wanted(bytes_per_second, at(*second));
-            search.ended();
+            if begins {
+                search.ended(at(*second));
+            }
             begins
         };
         (0..900).filter(begins).collect()
@@ -85,19 +95,21 @@ mod tests {
 
     #[test]
     fn searches_get_rarer_and_much_brings_the_first_one_forward() {
-        assert_eq!(times(1), [5, 65, 185, 425]);
-        assert_eq!(times(SEARCH_BYTES / 2), [1, 61, 181, 421]);
+        assert_eq!(times(1, FAR), [5, 65, 185, 425]);
+        assert_eq!(times(SEARCH_BYTES / 2, FAR), [1, 61, 181, 421]);
+        let near = Duration::from_micros(100);
+        assert_eq!(times(SEARCH_BYTES / 2, near), [5, 65, 185, 425]);
     }
 
     #[test]
     fn what_fails_is_searched_for_at_once_but_not_again_and_again() {
-        let mut search = Search::new();
+        let mut search = Search::new(FAR);
         assert!(search.needed(at(1)));
         assert!(!search.needed(at(20)), "it is under way");
-        search.ended();
-        assert!(search.needed(at(20)));
-        search.ended();
-        assert!(!search.needed(at(21)) && !search.wanted(0, at(21)));
+        search.ended(at(20));
+        assert!(!search.needed(at(21)), "it has just ended");
         assert!(search.needed(at(20) + LEAST_SEARCH));
+        search.ended(at(31));
+        assert!(!search.needed(at(32)) && !search.wanted(0, at(32)));
     }
 }

@@ -109,15 +109,20 @@ impl State {
         }
     }
 
-    /// More replicas may be found.
-    pub(crate) fn may_search(&mut self) {
-        self.search = Some(Search::new());
+    /// More replicas may be found, of a file whose server is so far away.
+    pub(crate) fn may_search(&mut self, round_trip: Duration) {
+        self.search = Some(Search::new(round_trip));
+    }
+
+    /// The part that a request is for.
+    pub(crate) fn part(&self, ask: AskId) -> Option<PartId> {
+        Some(self.asks.get(&ask)?.part)
     }
 
     /// A search has ended, and brought so many sources that were not known: they get the next numbers.
     pub(crate) fn found(&mut self, count: usize, now: Duration) -> Vec<Decision> {
         if let Some(search) = &mut self.search {
-            search.ended();
+            search.ended(now);
         }
         (0..count).for_each(|_| self.members.add());
         self.place_waiting(now)

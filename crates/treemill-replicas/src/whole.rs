@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
-use treemill_source::{Promise, SourceError};
+use treemill_source::{Promise, SourceError, Ticket};
 
 /// One part's place in its range.
 pub(crate) struct Place {
@@ -57,6 +57,15 @@ impl Place {
         }
     }
 
+    /// The part is asked for: who waits for a range of one part waits for this.
+    pub(crate) fn count_with(&self, ticket: &Ticket) {
+        self.whole.with(|state| {
+            if let ([_], Some(promise)) = (state.parts.as_slice(), &state.promise) {
+                promise.count_with(ticket);
+            }
+        });
+    }
+
     /// The part cannot be had.
     pub(crate) fn fail(self, error: SourceError) {
         if let Some(promise) = self.whole.with(|state| state.promise.take()) {
@@ -77,7 +86,6 @@ impl Whole {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use treemill_source::Ticket;
 
     #[test]
     fn parts_in_any_order_make_the_range() {

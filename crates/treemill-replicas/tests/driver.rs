@@ -299,3 +299,81 @@ fn ranges_outside_of_the_file_and_empty_ones_ask_nobody() {
     );
     assert_eq!(one.asked(), before);
 }
+
+/// A file that is open at `one`, and what a search for others finds.
+fn around(one: &Place, others: &[&Place], warn: Warn) -> Replicas {
+    let others: Vec<Place> = others.iter().map(|&place| place.clone()).collect();
+    let finder = move || others.iter().map(Place::opener).collect();
+    Replicas::around(Arc::new(one.clone()), one.opener(), Box::new(finder), warn)
+}
+
+#[test]
+fn as_long_as_all_is_well_nothing_is_asked_that_the_reader_does_not_want() {
+    let bytes = content();
+    let (one, two) = (Place::new("one", &bytes), Place::new("two", &bytes));
+    let file = around(&one, &[&two], quiet());
+    assert_eq!((one.asked(), file.active()), (0, vec!["one".to_owned()]));
+    check(&file, &bytes);
+    let first = one.asked();
+    check(&file, &bytes);
+    // Once the bytes in which others must agree.
+    assert_eq!((one.asked(), two.asked()), (2 * first - 2, 0));
+}
+
+#[test]
+fn a_file_whose_server_fails_is_found_elsewhere() {
+    let bytes = content();
+    let (one, two) = (Place::new("one", &bytes), Place::new("two", &bytes));
+    let file = around(&one, &[&two], quiet());
+    check(&file, &bytes);
+    one.now(FAILS);
+    check(&file, &bytes);
+    assert!(file.active().contains(&"two".to_owned()));
+    assert_eq!(file.name(), "one");
+}
+
+#[test]
+fn a_file_whose_server_is_silent_is_found_elsewhere() {
+    let bytes = content();
+    let (one, two) = (Place::new("one", &bytes), Place::new("two", &bytes));
+    let file = around(&one, &[&two], quiet());
+    check(&file, &bytes);
+    one.now(IS_SILENT);
+    check(&file, &bytes);
+    assert!(two.asked() > 4);
+}
+
+#[test]
+fn what_is_found_and_is_another_file_or_cannot_be_compared_is_not_read() {
+    let bytes = content();
+    let mut changed = bytes.clone();
+    *changed.last_mut().unwrap() ^= 1;
+    for other in [
+        Place::new("other", &changed),
+        Place::new("other", &bytes[..100]),
+    ] {
+        let one = Place::new("one", &bytes);
+        let file = around(&one, &[&other], Box::new(|_| {}));
+        check(&file, &bytes);
+        one.now(FAILS);
+        let error = file.submit(vec![0..1])[0].wait().unwrap_err();
+        assert!(error.to_string().contains("other: it"), "{error}");
+    }
+    let (one, two) = (Place::new("one", &bytes), Place::new("two", &bytes));
+    let file = around(&one, &[&two], quiet());
+    one.now(FAILS);
+    let error = file.submit(vec![0..1])[0].wait().unwrap_err();
+    assert!(error.to_string().contains("cannot be compared"), "{error}");
+}
+
+#[test]
+fn if_nothing_is_found_the_error_is_the_servers() {
+    let bytes = content();
+    let one = Place::new("one", &bytes);
+    let file = around(&one, &[], quiet());
+    one.now(FAILS);
+    let error = file.submit(vec![0..1])[0].wait().unwrap_err();
+    assert!(error.to_string().contains("connection lost"), "{error}");
+    one.now(ANSWERS);
+    check(&file, &bytes);
+}

@@ -19,8 +19,8 @@ pub struct ServerCounts {
     pub bytes: u64,
     /// Ranges that did not come.
     pub errors: u64,
-    /// How often a thread waited for bytes of this server. If a range comes from one of several servers, nobody waits for
-    /// one of them.
+    /// How often a thread waited for bytes of this server. A range that is asked for at several servers counts with the
+    /// first one; one that comes in pieces of several counts with none.
     pub waits: u64,
     /// For how long, all threads together.
     pub waited: Duration,

@@ -173,6 +173,30 @@ impl Promise {
         self.give(answer);
     }
 
+    /// Threads that wait for this promise's ticket count where those count that wait for `ticket`: with the server that
+    /// was asked first, if there are several.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::time::Duration;
+    /// use treemill_source::{Bytes, Costs, Memory, Observed, Source, Ticket, servers};
+    ///
+    /// let far = Costs::far(Duration::from_millis(1));
+    /// let source = Observed::of(Arc::new(Memory::new("root://one//f", vec![0; 9], far)));
+    /// let inner = source.submit(std::iter::once(0..9).collect());
+    /// let (outer, promise) = Ticket::new("a file of several servers", 0..9);
+    /// promise.count_with(&inner[0]);
+    /// let waiting = std::thread::spawn(move || outer.wait());
+    /// promise.keep(inner[0].wait());
+    /// assert!(waiting.join().unwrap().is_ok());
+    /// assert!(servers()["root://one"].waits <= 1); // none if the bytes came before
+    /// ```
+    pub fn count_with(&self, ticket: &Ticket) {
+        if let (Some(slot), Some(waits)) = (&self.slot, ticket.0.waits.get()) {
+            let _ = slot.waits.set(Arc::clone(waits));
+        }
+    }
+
     fn give(&mut self, answer: Answer) {
         if let Some(slot) = self.slot.take() {
             *slot.answer() = Some(answer.clone());

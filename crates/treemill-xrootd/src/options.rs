@@ -24,6 +24,20 @@ pub struct Options {
     pub tokens: Option<Places>,
 }
 
+impl Options {
+    /// For servers that shall get no bearer token.
+    ///
+    /// ```
+    /// let options = treemill_xrootd::Options::default().without_tokens();
+    /// assert!(options.tokens.is_some_and(|places| places.find().is_ok_and(|found| found.is_none())));
+    /// ```
+    #[must_use]
+    pub fn without_tokens(self) -> Self {
+        let tokens = Some(Places::default());
+        Options { tokens, ..self }
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
         let (connect, deadlines) = (limits::CONNECT, Deadlines::default());

@@ -123,6 +123,26 @@ impl Url {
         })
     }
 
+    /// The whole address, with what may be a secret: to open it, never for messages.
+    ///
+    /// ```
+    /// let url = treemill_xrootd::Url::parse("xroots://me@host//file.root?authz=x")?;
+    /// assert_eq!(url.address(), "roots://me@host:1094//file.root?authz=x");
+    /// assert_eq!(treemill_xrootd::Url::parse(&url.address())?.opaque, "authz=x");
+    /// # Ok::<(), treemill_xrootd::Error>(())
+    /// ```
+    #[must_use]
+    pub fn address(&self) -> String {
+        let scheme = if self.is_encrypted { "roots" } else { "root" };
+        let user = self.user.as_ref().map(|user| format!("{user}@"));
+        let opaque = match self.opaque.as_str() {
+            "" => String::new(),
+            opaque => format!("?{opaque}"),
+        };
+        let user = user.unwrap_or_default();
+        format!("{scheme}://{user}{}/{}{opaque}", self.server, self.path)
+    }
+
     /// Another path of the same server, with the same user and opaque part.
     #[must_use]
     pub fn with_path(&self, path: &str) -> Self {

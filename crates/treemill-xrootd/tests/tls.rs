@@ -37,7 +37,6 @@ fn server(name: &str, certificates: &Certificates, more: &str) -> Option<(Xrootd
 fn client(certificates: &Certificates, token: Option<&str>) -> Arc<Client> {
     let tokens = Places {
         token: token.map(Into::into),
-        temporary: "/no/such/folder".into(),
         ..Places::default()
     };
     let deadlines = Deadlines {

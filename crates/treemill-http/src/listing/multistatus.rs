@@ -69,7 +69,7 @@ impl One {
 }
 
 /// The character that a reference stands for; entities of a document's own are not looked at.
-fn resolved(entity: &BytesRef<'_>) -> Option<String> {
+pub(crate) fn resolved(entity: &BytesRef<'_>) -> Option<String> {
     if let Some(character) = entity.resolve_char_ref().ok()? {
         return Some(character.into());
     }

@@ -5,9 +5,10 @@ use super::Core;
 use crate::agreement::{self, Look};
 use crate::limits::FIRST;
 use crate::members::Number;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
-use treemill_source::{Bytes, SourceError, Ticket};
+use treemill_source::{Bytes, Source, SourceError, Ticket};
 
 impl Core {
     /// The sample of the source that was opened first, which is asked for now if it was not before.
@@ -27,6 +28,46 @@ impl Core {
             }
         }
         self.sample.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// Asks for the sample, unless it is known what is in it.
+    pub(super) fn ensure_sample(self: &Arc<Self>) {
+        if !self.is_settled() {
+            self.sample();
+        }
+    }
+
+    fn is_settled(&self) -> bool {
+        self.inner().reference.is_some()
+    }
+
+    /// Bytes of a source have come: keeps what of them others must agree in, if it is the one that was opened first.
+    pub(super) fn came(self: &Arc<Self>, number: Number, range: &Range<u64>, bytes: &Bytes) {
+        if number != self.first.0 {
+            return;
+        }
+        let mut inner = self.inner();
+        let gathered = inner.gathered.as_mut();
+        let Some(bytes) = gathered.and_then(|gathered| gathered.came(range, bytes)) else {
+            return;
+        };
+        inner.gathered = None;
+        drop(inner);
+        self.settle_with(bytes);
+    }
+
+    /// A source that nobody has named is no use if it cannot be compared with the one that was opened first.
+    pub(super) fn comparable(
+        &self,
+        number: Number,
+        opened: Result<(Arc<dyn Source>, Look), SourceError>,
+    ) -> Result<(Arc<dyn Source>, Look), SourceError> {
+        let (source, look) = opened?;
+        if self.finder.is_some() && number != self.first.0 && !self.is_settled() {
+            let what = "it cannot be compared with the file that is open, whose server is silent";
+            return Err(SourceError::new(source.name(), what));
+        }
+        Ok((source, look))
     }
 
     pub(super) fn leave_out(self: &Arc<Self>, number: Number, why: &str) {
@@ -63,6 +104,11 @@ impl Core {
         let Some(Ok(bytes)) = here.collect::<Option<Result<Vec<Bytes>, _>>>() else {
             return;
         };
+        self.settle_with(bytes);
+    }
+
+    /// Looks at the sample of the first source.
+    fn settle_with(self: &Arc<Self>, bytes: Vec<Bytes>) {
         let look = Look {
             size: self.size,
             bytes,
@@ -75,6 +121,9 @@ impl Core {
 
     /// Waits for the sample of the first source, but not for long.
     pub(super) fn wait_for_first(self: &Arc<Self>) {
+        if self.is_settled() {
+            return;
+        }
         for ticket in self.sample() {
             if ticket.wait_for(FIRST).is_none() {
                 return;

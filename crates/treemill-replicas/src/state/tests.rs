@@ -101,7 +101,7 @@ impl Simulation {
     fn hiding(servers: Vec<Server>, hidden: usize, seed: u64) -> Self {
         let mut state = State::new(servers.len() - hidden, seed);
         if hidden > 0 {
-            state.may_search();
+            state.may_search(servers[0].round_trip);
         }
         state.members.opened(0, servers[0].round_trip);
         let mut made = Simulation {

@@ -1,0 +1,86 @@
+//! Files that Metalink documents describe, by the documents' addresses. Knows no protocol.
+
+use crate::found::{Place, is_wanted, may_be_named};
+use crate::limits::MOST_DOCUMENT;
+use std::sync::Arc;
+use treemill_http::Described;
+use treemill_replicas::{Opener, Replicas};
+use treemill_source::{Source, SourceError, Ticket};
+
+/// Whether an address is that of a Metalink document, by its end.
+pub(crate) fn is_document(url: &str) -> bool {
+    let path = url.split(['?', '#']).next().unwrap_or_default();
+    let path = path.to_ascii_lowercase();
+    [".meta4", ".metalink"]
+        .iter()
+        .any(|end| path.ends_with(end))
+}
+
+/// What a document says.
+pub(crate) fn read(document: &dyn Source) -> Result<Described, SourceError> {
+    let wrong = |what: &str| SourceError::new(document.name(), what);
+    let size = document.size();
+    if size == 0 || size > MOST_DOCUMENT {
+        return Err(wrong("it is too large for a Metalink document, or empty"));
+    }
+    let tickets = document.submit(std::iter::once(0..size).collect());
+    let bytes = tickets.first().map(Ticket::wait).transpose()?;
+    let text = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
+    let mut found = treemill_http::metalink(&text)
+        .ok_or_else(|| wrong("it is no Metalink document of one file"))?;
+    found.urls.retain(|url| may_be_named(url));
+    match found.urls.is_empty() {
+        true => Err(wrong("it names no address that treemill reads")),
+        false => Ok(found),
+    }
+}
+
+/// The file that a document describes, from all of its places.
+pub(crate) fn open(url: &str) -> Result<Arc<dyn Source>, SourceError> {
+    let document = crate::open_bare(url)?;
+    let described = read(&*document)?;
+    let places = described.urls.into_iter();
+    let openers = places.map(|place| Place::named_by(place, url).opener());
+    let most = if is_wanted() { usize::MAX } else { 1 };
+    let openers: Vec<Opener> = openers.take(most).collect();
+    let source = Replicas::open(document.name(), openers, Box::new(|_| {}))?;
+    match described.size {
+        Some(size) if size != source.size() => {
+            let found = source.size();
+            let what =
+                format!("the file has {found} bytes, and {size} as its Metalink document says");
+            Err(SourceError::new(document.name(), what))
+        }
+        _ => Ok(Arc::new(source)),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use treemill_source::{Costs, Memory};
+
+    #[test]
+    fn documents_are_known_by_their_end() {
+        assert!(is_document("https://host/store/f.root.meta4?authz=x"));
+        assert!(is_document("http://host/f.METALINK"));
+        assert!(!is_document("https://host/f.root?like=f.meta4"));
+    }
+
+    #[test]
+    fn addresses_that_no_server_may_name_are_left_out_of_documents() {
+        let document = |urls: &str| {
+            let text = format!(
+                r#"<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file>{urls}</file></metalink>"#
+            );
+            Memory::new("m", text.into_bytes(), Costs::NEAR)
+        };
+        let both = document("<url>file:///etc/passwd</url><url>root://a//f</url>");
+        assert_eq!(read(&both).unwrap().urls, ["root://a//f"]);
+        let none = read(&document("<url>file:///etc/passwd</url>")).unwrap_err();
+        assert!(none.what.contains("names no address"), "{none}");
+        let other = read(&Memory::new("m", b"root".to_vec(), Costs::NEAR)).unwrap_err();
+        assert!(other.what.contains("no Metalink document"), "{other}");
+    }
+}
