@@ -1,7 +1,6 @@
 //! What a running query and its watchers share: a stop flag and counters, readable at any time.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use treemill_read::Counters;
 
 /// Stop flag and counters of one run, given to every packet of it.
@@ -9,7 +8,6 @@ use treemill_read::Counters;
 pub struct Control {
     /// What readers count.
     pub counters: Arc<Counters>,
-    stopped: Arc<AtomicBool>,
 }
 
 impl Control {
@@ -17,7 +15,6 @@ impl Control {
     pub(crate) fn shared(&self) -> Self {
         Control {
             counters: Arc::clone(&self.counters),
-            stopped: Arc::clone(&self.stopped),
         }
     }
 
@@ -26,18 +23,17 @@ impl Control {
     pub fn part(&self) -> Self {
         Control {
             counters: Arc::new(Counters::part_of(&self.counters)),
-            stopped: Arc::clone(&self.stopped),
         }
     }
 
-    /// Asks every packet that runs to end at its next batch.
+    /// Asks every packet that runs to end at its next batch, or in a second if it waits for a distant source.
     pub fn stop(&self) {
-        self.stopped.store(true, Ordering::Relaxed);
+        self.counters.stop();
     }
 
     /// Whether `stop` was called.
     #[must_use]
     pub fn stopped(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed)
+        self.counters.is_stopped()
     }
 }

@@ -1,6 +1,6 @@
-//! Counters of what has been read, written by readers and watched by a progress display.
+//! Counters of what has been read, written by readers and watched by a progress display; and whether readers are to end.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ pub enum Stage {
     Decode,
 }
 
-/// Totals since the counters were made, of one pass. Shared by any number of readers.
+/// Totals since the counters were made, of one pass, and whether it is stopped. Shared by any number of readers.
 #[derive(Debug, Default)]
 pub struct Counters {
     entries: AtomicU64,
@@ -35,6 +35,7 @@ pub struct Counters {
     pass: OnceLock<u64>,
     /// What these counters are a part of: it counts all that they count.
     whole: Option<Arc<Counters>>,
+    is_stopped: AtomicBool,
 }
 
 impl Counters {
@@ -107,6 +108,22 @@ impl Counters {
             self.waits.load(Ordering::Relaxed),
             Duration::from_nanos(time),
         )
+    }
+
+    /// Asks the pass's readers to end: they do not wait for a distant source for long any more.
+    pub fn stop(&self) {
+        match &self.whole {
+            Some(whole) => whole.stop(),
+            None => self.is_stopped.store(true, Ordering::Relaxed),
+        }
+    }
+
+    /// Whether [`Counters::stop`] was called, here or for another worker of the pass.
+    pub fn is_stopped(&self) -> bool {
+        match &self.whole {
+            Some(whole) => whole.is_stopped(),
+            None => self.is_stopped.load(Ordering::Relaxed),
+        }
     }
 
     /// The number of the pass that these counters are of, from 1 on in the order in which passes asked.

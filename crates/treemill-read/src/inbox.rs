@@ -5,6 +5,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+use crate::limits::{STOP_GRACE, STOP_LOOK};
 use crate::{Counters, cache};
 use state::{Found, Policy, State};
 use std::ops::Range;
@@ -177,14 +178,12 @@ impl Lease {
     /// The bytes of a range from the source.
     fn receive(&self, range: &Range<u64>) -> Result<Bytes, SourceError> {
         let (number, flown, ticket) = self.ticket(range)?;
-        let answer = match ticket.is_ready() {
-            true => ticket.wait(),
-            false => {
-                let began = Instant::now();
-                let answer = ticket.wait();
-                self.counters.add_wait(began.elapsed());
-                answer
-            }
+        let Some(answer) = self.answer(&ticket) else {
+            let name = self.inbox.source.name();
+            return Err(SourceError {
+                range: Some(range.clone()),
+                ..SourceError::new(name, "the run was stopped before these bytes came")
+            });
         };
         let mut state = self.inbox.state();
         let whole = answer.inspect_err(|_| state.failed(number))?;
@@ -203,6 +202,21 @@ impl Lease {
             });
         }
         Ok(whole.slice(start..end))
+    }
+
+    /// Waits for a ticket; `None` if the pass was stopped and it does not come soon.
+    fn answer(&self, ticket: &Ticket) -> Option<Result<Bytes, SourceError>> {
+        if ticket.is_ready() {
+            return Some(ticket.wait());
+        }
+        let began = Instant::now();
+        let mut stopped: Option<Instant> = None;
+        let answer = ticket.wait_while(STOP_LOOK, || {
+            !self.counters.is_stopped()
+                || stopped.get_or_insert_with(Instant::now).elapsed() < STOP_GRACE
+        });
+        self.counters.add_wait(began.elapsed());
+        answer
     }
 
     /// The flight that brings a range; it is sent now if it was not sent before.

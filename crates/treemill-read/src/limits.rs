@@ -3,6 +3,8 @@
 //! ([`SHELF_BYTES`] twice, [`RESULTS_BYTES`], and [`KEPT_ENTRIES`] of 4 bytes). Each column of each reader has
 //! at most one window. What is asked of a distant source has the limits of its `Costs`.
 
+use std::time::Duration;
+
 // Batches: the defaults of `Options`, which says what they are.
 
 /// Entries of a batch at most: what its columns take should fit the processor's second-level cache.
@@ -36,6 +38,14 @@ pub(crate) const LOOK_CLASSES: usize = 64;
 pub(crate) const LONGEST_NAME: usize = 200;
 /// Pairs of letters that one search for near names compares.
 pub(crate) const MOST_COMPARED: usize = 20_000_000;
+
+// Waiting for distant sources.
+
+/// How often a thread that waits for bytes looks whether its pass was stopped.
+pub(crate) const STOP_LOOK: Duration = Duration::from_millis(100);
+/// How long bytes are waited for after the pass was stopped: what comes within a second completes a batch, and what the
+/// worker has done is merged.
+pub(crate) const STOP_GRACE: Duration = Duration::from_secs(1);
 
 // Memory for values that are announced and not yet seen, or not stored at all.
 

@@ -139,6 +139,47 @@ impl Ticket {
         }
     }
 
+    /// As [`Ticket::wait`], as long as `goes_on` says so, which is asked each time that `look` has passed: `None` if it has
+    /// said no.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use treemill_source::Ticket;
+    ///
+    /// let (ticket, _promise) = Ticket::new("a file", 0..3);
+    /// let mut looks = 0;
+    /// let mut twice = || {
+    ///     looks += 1;
+    ///     looks < 2
+    /// };
+    /// assert!(ticket.wait_while(Duration::from_millis(1), &mut twice).is_none());
+    /// assert_eq!(looks, 2);
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Ticket::wait`], inside the option.
+    #[must_use]
+    pub fn wait_while(
+        &self,
+        look: Duration,
+        mut goes_on: impl FnMut() -> bool,
+    ) -> Option<Result<Bytes, SourceError>> {
+        if self.is_ready() {
+            return self.wait_for(Duration::ZERO);
+        }
+        let began = Instant::now();
+        let answer = loop {
+            let answer = self.wait_for(look);
+            if answer.is_some() || !goes_on() {
+                break answer;
+            }
+        };
+        if let Some(waits) = self.0.waits.get() {
+            waits.add(began.elapsed());
+        }
+        answer
+    }
+
     /// Counts the threads that wait for this ticket ([`Ticket::wait`]).
     pub(crate) fn count_waits(&self, waits: &Arc<Waits>) {
         let _ = self.0.waits.set(Arc::clone(waits));

@@ -285,3 +285,49 @@ fn short_answers_are_errors() {
         "short: 2 bytes came of 0..10 (reading bytes 0..10)"
     );
 }
+
+/// A source that says nothing.
+#[derive(Default)]
+struct Silent(Mutex<Vec<treemill_source::Promise>>);
+
+impl Source for Silent {
+    fn name(&self) -> &str {
+        "silent"
+    }
+    fn size(&self) -> u64 {
+        100
+    }
+    fn costs(&self) -> Costs {
+        FAR
+    }
+    fn read(&self, _: &mut [Request]) -> Result<(), SourceError> {
+        Ok(())
+    }
+    fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
+        let one = |range: Range<u64>| {
+            let (ticket, promise) = Ticket::new("silent", range);
+            self.0.lock().unwrap().push(promise);
+            ticket
+        };
+        ranges.into_iter().map(one).collect()
+    }
+}
+
+#[test]
+fn who_waits_for_a_silent_source_hears_that_the_pass_is_stopped() {
+    let silent = Arc::new(Silent::default());
+    let inbox = Inbox::new(&(Arc::clone(&silent) as Arc<dyn Source>)).unwrap();
+    let counters: Arc<Counters> = Arc::default();
+    let lease = inbox.lease(&counters);
+    counters.stop();
+    let error = lease.take(&(0..10)).unwrap_err();
+    assert!(error.to_string().contains("was stopped"), "{error}");
+    assert_eq!(counters.waits().0, 1);
+    // The bytes are still on their way for others.
+    let promise = silent.0.lock().unwrap().pop().unwrap();
+    promise.keep(Ok(Bytes::from_static(b"0123456789")));
+    assert_eq!(
+        inbox.lease(&Arc::default()).take(&(0..10)).unwrap().len(),
+        10
+    );
+}

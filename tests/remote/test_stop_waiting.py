@@ -1,0 +1,58 @@
+"""A run that is stopped while it waits for a server that says nothing: it ends long before the
+server counts as lost, and says which entries are missing.
+"""
+
+import contextlib
+import time
+
+import pytest
+import treemill as tm
+from treemill.worker.worker import Worker
+
+from tests.remote.conftest import skip_without
+from tools.servers.nginx import Nginx
+
+PATH = "store/trees/events_2.root"
+LOST = 20
+"""Seconds of silence after which a server of HTTP counts as lost."""
+
+
+@pytest.fixture
+def server(files, nothing_remembered):
+    skip_without(Nginx.missing())
+    with Nginx() as made:
+        made.put(files[PATH], PATH)
+        yield made
+
+
+class Touches(tm.Selector):
+    def begin_worker(self, inputs):
+        self.output["sum"] = 0.0
+
+    def process(self, events):
+        self.output["sum"] += float(sum(events.MET_pt))
+
+
+@pytest.mark.parametrize("kind", ["query", "selector"])
+def test_a_stopped_run_does_not_wait_for_a_silent_server(server, kind, monkeypatch):
+    events = tm.dataset(server.url(PATH), tree="Events")
+    work = [events.sum("MET_pt")] if kind == "query" else [Touches(), events]
+    process = Worker._process
+
+    def hangs(self, packet):
+        server.freeze()
+        return process(self, packet)
+
+    monkeypatch.setattr(Worker, "_process", hangs)
+    with tm.connect(workers=1, mode="threads", patience=300) as session:
+        query = session.submit(*work)
+        while not any(each.requests for each in query.progress.io.sources):
+            assert not query.done
+            time.sleep(0.01)
+        began = time.monotonic()
+        query.stop()
+        with contextlib.suppress(tm.TreemillError):  # a selector without entries has no output
+            query.result(timeout=60)
+        assert time.monotonic() - began < LOST / 2
+        (gap,) = query.report.missing
+        assert gap.reason == "stopped by the user"
