@@ -110,6 +110,8 @@ def _latency(client: Any, session: Any, book: Any, rounds: int, workers: int) ->
             there.append(100 * sum(wait < _THERE for wait in each) / max(len(each), 1))
             calls.take(client, probe.calls)
             lost.append(100 * waited / (waited + sum(lengths.take(client, probe.lengths))))
+    if not waits.median:
+        return  # with little data no worker had a second packet
     length = f"{workers} workers, packets of {statistics.median(lengths.median):.2g} ms"
     yield from waits.rows(f"{length}: waiting for the next one", goals=True)
     yield from calls.rows(f"{length}: a call to the scheduler", goals=False)

@@ -35,7 +35,7 @@ def test_quick_run(tmp_path):
     assert rows["uneven: coffea's processor, DaskExecutor against treemill, a query"] > 0
     assert rows["from connect to the first packet"] > 0
     waits = [what for what in rows if "waiting for the next one, 99th percentile" in what]
-    assert len(waits) == 2
+    assert waits
     assert all(rows[what] > 0 for what in waits)
 
 
