@@ -45,6 +45,15 @@ def test_the_page_on_bookings_works_as_pasted(tmp_path):
     assert (tmp_path / "skim.root").exists()
 
 
+def test_the_page_on_filesets_works_as_pasted(tmp_path):
+    lines = pasted("filesets.md", tmp_path).splitlines()
+    dy, tt, data = map(int, lines[0].split())
+    assert 0 < dy < dy + tt == data
+    assert lines[1] == "('MET_pt',) ('dataset', 'MET_pt') ['dy', 'tt', 'data']"
+    assert lines[2] == "{'dy': 2000, 'tt': 0, 'data': 2000}"
+    assert float(lines[3]) == 2000 * (6077.2 + 831.8) + 4000
+
+
 def test_the_page_on_drawing_works_as_pasted(tmp_path):
     printed = pasted("drawing.md", tmp_path)
     titles = [line for line in printed.splitlines() if line[:3] in ("Muo", "Jet", "MET")]

@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING
 
 # Not lazy: the function has the name of its module, and must be bound after it.
 from .dataset import Dataset, dataset
+from .fileset import Fileset, fileset
 from .machine.cpu import warn_if_too_old
 from .uproot_words import FUNCTIONS
 
 if TYPE_CHECKING:
+    from .chain.file_constants import DataFile
     from .cli.ipython_completion import Shell
     from .errors import (
         FormatError,
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from .query.cutflow import Cut, CutFlow
     from .query.node import Node
     from .query.snapshot_target import SnapshotFile
+    from .results.by_dataset import ByDataset
     from .results.file_output import FileOutput
     from .results.showing import plot, show
     from .results.variations import Variations
@@ -51,10 +54,13 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Booking",
+    "ByDataset",
     "Cut",
     "CutFlow",
+    "DataFile",
     "Dataset",
     "FileOutput",
+    "Fileset",
     "FormatError",
     "Node",
     "Query",
@@ -73,6 +79,7 @@ __all__ = [
     "cache",
     "connect",
     "dataset",
+    "fileset",
     "function",
     "plot",
     "run",
@@ -81,6 +88,8 @@ __all__ = [
 
 _MODULES = {
     "Booking": "query.booking",
+    "ByDataset": "results.by_dataset",
+    "DataFile": "chain.file_constants",
     "Node": "query.node",
     "Query": "session.run",
     "Report": "monitor.report",

@@ -6,12 +6,13 @@ Only the package's `__init__` and its commands import this module. Other modules
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeGuard, overload
 
 from .chain.chain import Chain, chain_of
 from .chain.entry_list import SELECTED
+from .chain.file_constants import DataFile
 from .chain.friend_columns import Friend
 from .chain.friends import index_names
 from .chain.read_methods import ReadMethods
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
         def __array__(self) -> NDArray[np.generic]: ...
 
+    OfFile: TypeAlias = Callable[[DataFile], bool | int | float | str]
     InMemory: TypeAlias = Sequence[float | None] | Sequence[Sequence[float | None]] | _Array
 
 __all__ = ["Dataset", "dataset"]
@@ -294,6 +296,40 @@ class Dataset(ReadMethods, Bookable):
 
         made = array_columns(arrays, alias)
         return Dataset(self.chain.with_friends(self.chain.friends.with_arrays(made)))
+
+    def define_per_file(self, name: str, function: OfFile) -> Dataset:
+        """Add a column with one value a file, as RDataFrame's DefinePerSample; this dataset stays
+        as it is.
+
+        Numbers, bools and strings of the metadata are columns without this: `xsec`, `is_mc`.
+
+        Parameters
+        ----------
+        name
+            The column's name, an identifier. Selectors find its value in `events.metadata`.
+        function
+            Called with a `DataFile`, which has `path`, `tree`, `dataset` and `metadata`, once a
+            file by each process that works. It gives a number, a bool or a string.
+
+        Returns
+        -------
+        Dataset
+            The same entries, with one more column.
+
+        Raises
+        ------
+        QueryError
+            For a name that is taken; when it is run, for what is no constant.
+        WorkerError
+            When it is run, if the function fails.
+
+        Examples
+        --------
+        >>> by_file = events.define_per_file("is_first", lambda file: "_000" in file.path)
+        >>> 0 < by_file.filter("is_first").count().value < events.num_entries
+        True
+        """
+        return Dataset(self.chain.with_constant(name, function))
 
     def select_entries(self, entries: object) -> Dataset:
         """Select some of the entries, as TTree::SetEntryList; this dataset stays as it is.

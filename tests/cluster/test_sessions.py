@@ -181,3 +181,18 @@ def test_workers_have_a_packet_ahead(cluster, tmp_path, monkeypatch):
         assert found == {"n": 40_000}
         events = [record.event for record in session.report.trace.records]
     assert any(getattr(event, "begun", None) is not None for event in events)
+
+
+def test_filesets(session, files):
+    made = {
+        "a": {"files": files[:1], "treename": "Events", "metadata": {"xsec": 2.0}},
+        "b": {"files": files[1:], "treename": "Events", "metadata": {"xsec": 3}},
+    }
+    fs = tm.fileset(made).define_per_file("k", lambda file: len(file.dataset))
+    good = fs.filter("nMuon >= 1")
+    booked = good.count(), good.hist("MET_pt", bins=20, weight="xsec * k"), good.take("MET_pt")
+    there, here = session.run(*booked), tm.run(*booked)
+    assert there[0] == here[0]
+    for name in made:
+        assert np.allclose(there[1][name].values(), here[1][name].values(), rtol=1e-12)
+        assert np.array_equal(np.sort(there[2][name]), np.sort(here[2][name]))

@@ -10,8 +10,8 @@ from treemill.bench.generate import Recipe, write_dataset
 
 # By class the methods that need no words of their own: they are another's, or take nothing.
 NOT = {"__init__"}
-FUNCTIONS = [tm.dataset, tm.run, tm.connect, tm.function, tm.plot, tm.show]
-CLASSES = [tm.Dataset, tm.Node, tm.Session]
+FUNCTIONS = [tm.dataset, tm.fileset, tm.run, tm.connect, tm.function, tm.plot, tm.show]
+CLASSES = [tm.Dataset, tm.Fileset, tm.Node, tm.Session]
 
 
 def members():
@@ -22,6 +22,7 @@ def members():
             if not name.startswith("_") and inspect.isfunction(member):
                 found[f"{cls.__name__}.{name}"] = member
     internal = {"Node.below", "Session.compute"}
+    internal |= {f"Fileset.{name}" for name in ("get", "items", "keys", "values")}  # a mapping's
     return {name: member for name, member in found.items() if name not in internal}
 
 

@@ -103,9 +103,10 @@ def _is_arithmetic(branches: Branches, name: str) -> bool:
 
 
 def _is_expression(chain: Chain, name: str) -> bool:
-    """Whether it is an expression. A single name is one only if it is an alias."""
+    """Whether it is an expression. A single name is one only if it is an alias or a constant of
+    the file."""
     if name.isidentifier():
-        return name in chain.trees[0].aliases
+        return name in chain.trees[0].aliases or name in chain.constants.names(0)
     globbed = _GLOB.fullmatch(name) is not None and not _is_arithmetic(chain.branches, name)
     try:
         return not globbed and bool(parse(name))

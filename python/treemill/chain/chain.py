@@ -6,7 +6,7 @@ Knows no query and no session. Users call the Dataset above it (dataset.py).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,8 @@ from ..tree.foreign import ExtendedTree, Foreign, joined
 from ..tree.source import is_same
 from .entry_list import Selection, selection
 from .entry_ranges import Part, parts_of
-from .filesets import fileset
+from .file_constants import DataFile, FileConstants, PerFile
+from .filesets import Fileset, fileset
 from .friends import Friends
 from .location import Location, expand, require_present
 from .open_trees import OpenTrees, Remembered
@@ -26,7 +27,7 @@ from .open_trees import OpenTrees, Remembered
 if TYPE_CHECKING:
     from ..tree.column_source import TreeColumns
 
-__all__ = ["Chain", "ChainParts", "chain_of"]
+__all__ = ["Chain", "ChainParts", "chain_from", "chain_of"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,10 @@ class ChainParts:
     friends: Friends = field(default_factory=Friends)
     selected: Selection | None = None
     metadata: Mapping[str, object] = field(default_factory=dict)
+    per_file: tuple[PerFile, ...] = ()
+    """Columns with one value a file."""
+    is_fileset: bool = False
+    """Whether the results of the locations' data sets are wanted apart."""
     is_pinned: bool = False
     """Whether the chain is for one pass, which looks at each file's identity once."""
 
@@ -55,6 +60,7 @@ class Chain:
         self.metadata = dict(parts.metadata)
         self.friends = parts.friends
         self.selected = parts.selected
+        self.constants = FileConstants(parts.locations, parts.name, parts.metadata, parts.per_file)
         self.sizes = Remembered(opened, "sizes", lambda t: (int(t.num_entries), tuple(t.clusters)))
         """The entries of each file, and where its clusters start."""
         self.unordered = Remembered(opened, "unordered", lambda t: t.core.title == UNORDERED)
@@ -112,6 +118,26 @@ class Chain:
         without an index."""
         return self.trees[0].core.index
 
+    @property
+    def is_fileset(self) -> bool:
+        """Whether the results of its data sets are wanted apart."""
+        return self._parts.is_fileset
+
+    @property
+    def per_file(self) -> tuple[PerFile, ...]:
+        """Columns with one value a file."""
+        return self._parts.per_file
+
+    @property
+    def datasets(self) -> dict[str, dict[str, object]]:
+        """The names of the data sets that the files belong to, in order, with their metadata."""
+        files = map(self.constants.file, range(len(self.locations)))
+        return {file.dataset: dict(file.metadata) for file in files}
+
+    def dataset_of(self, file: int) -> str:
+        """The name of the data set that a file belongs to."""
+        return self.constants.file(file).dataset
+
     # Chains made from this one.
 
     def sibling(self, files: object, tree: str | None = None, name: str = "dataset") -> Chain:
@@ -130,6 +156,17 @@ class Chain:
             replace(self._parts, selected=selection(self.locations, lambda: self.entries, entries))
         )
 
+    def with_constant(self, name: str, function: Callable[[DataFile], object]) -> Chain:
+        """The chain with one more column that has one value a file. Raises QueryError for a name
+        that is taken."""
+        if not isinstance(name, str) or not name.isidentifier():
+            raise QueryError(f"the name of a column of files is an identifier, not {name!r}")
+        if not callable(function):
+            raise QueryError(f"define_per_file({name!r}, …) takes a function of a file")
+        if any(name in self.constants.names(file) for file in range(len(self.locations))):
+            raise QueryError(f"{name} is in the metadata, or defined per file, already")
+        return Chain(replace(self._parts, per_file=(*self._parts.per_file, (name, function))))
+
     def pinned(self) -> Chain:
         """The chain for one pass: it looks at each file's identity once, and its friends know
         already what takes a look at all files."""
@@ -147,6 +184,7 @@ class Chain:
             "dataset": self.name,
             **self.metadata,
             **(location.metadata or {}),
+            **self.constants.given(file),
             "filename": location.path,
             "treename": self.trees[file].path_in_file,
         }
@@ -210,9 +248,18 @@ def chain_of(
     """The chain of the files that a user writes for a dataset; see `treemill.dataset`.
     `with_missing`: a file of a fileset that is not there is an error only when it is opened."""
     several = fileset(files, tree)
-    if several is not None and not with_missing:
-        require_present(several.locations)
-    locations = expand(files, tree) if several is None else tuple(several.locations)
-    made = Chain(ChainParts(locations, name, missing, metadata=dict(metadata or {})))
-    numbers = None if several is None else several.numbers(lambda file: made.sizes[file][0])
+    if several is None:
+        locations = expand(files, tree)
+        return Chain(ChainParts(locations, name, missing, metadata=dict(metadata or {})))
+    parts = ChainParts((), name, missing, metadata=dict(metadata or {}))
+    return chain_from(several, parts, with_missing=with_missing)
+
+
+def chain_from(files: Fileset, parts: ChainParts, *, with_missing: bool = False) -> Chain:
+    """The chain of a fileset's files, with these parts besides. `with_missing`: as for
+    `chain_of`."""
+    if not with_missing:
+        require_present(files.locations)
+    made = Chain(replace(parts, locations=tuple(files.locations)))
+    numbers = files.numbers(lambda file: made.sizes[file][0])
     return made if numbers is None else made.selecting(numbers)

@@ -1,5 +1,5 @@
-"""Filesets of coffea: datasets by name, each with its files, its tree and its metadata; and the
-files of one dataset in the form of coffea and uproot.
+"""Filesets: datasets by name, each with its files, its tree and its metadata, in the forms of
+coffea and RDataFrame; and the files of one dataset in the form of coffea and uproot.
 
 Turns what the user wrote into locations and ranges of entries; opens no ROOT file.
 """
@@ -15,12 +15,13 @@ from ..errors import QueryError, SourceError, UnsupportedError
 from ..tree import source
 from .entry_ranges import starts
 from .location import Location, located, replicated, split_tree
+from .root_specification import from_specification, is_specification
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Fileset", "fileset"]
+__all__ = ["Fileset", "fileset", "named_fileset"]
 
 Steps = tuple[tuple[int, int], ...]
 """Ranges of a file's entries."""
@@ -35,6 +36,16 @@ class Fileset:
     locations: list[Location] = field(default_factory=list)
     steps: dict[int, Steps] = field(default_factory=dict)
     """The ranges by the file's place in `locations`."""
+
+    def of(self, dataset: str) -> Fileset:
+        """The files of one of its datasets."""
+        made = Fileset()
+        for number, location in enumerate(self.locations):
+            if (location.metadata or {}).get("dataset") == dataset:
+                if number in self.steps:
+                    made.steps[len(made.locations)] = self.steps[number]
+                made.locations.append(location)
+        return made
 
     def numbers(self, sizes: Callable[[int], int]) -> NDArray[np.int64] | None:
         """The numbers of the selected entries in the chain of all files; None: all are selected.
@@ -70,6 +81,8 @@ def fileset(files: object, tree: str | None = None) -> Fileset | None:
     if not isinstance(given, Mapping) or not given:
         return None
     made = Fileset()
+    if is_specification(given):
+        given = from_specification(given)
     parts = {name: _plain(each) for name, each in given.items()}
     if "files" in parts:
         _add(made, None, parts, tree)
@@ -80,6 +93,34 @@ def fileset(files: object, tree: str | None = None) -> Fileset | None:
             _add(made, str(name), each, tree)
     else:
         return None
+    return made
+
+
+def named_fileset(files: object, tree: str | None = None) -> Fileset:
+    """Understand a fileset whose datasets have names: the forms of `fileset`, or a mapping of names
+    to paths, globs and lists of these. Raises QueryError for anything else, and for a dataset
+    without files. Its files need not be there."""
+    given = _plain(files)
+    if not isinstance(given, Mapping) or not given:
+        raise QueryError(
+            "a fileset is a mapping of names to files, or the path of a JSON file with one, not "
+            f"{given!r:.80}"
+        )
+    if is_specification(given):
+        given = from_specification(given)
+    parts = {name: _plain(each) for name, each in given.items()}
+    alone = "files" in parts or next((n for n, each in parts.items() if _is_file(n, each)), None)
+    if alone:
+        raise QueryError(
+            "these are the files of one data set: give it a name, {name: …}, or use "
+            "treemill.dataset(…)"
+        )
+    made = Fileset()
+    for name, each in parts.items():
+        before = len(made.locations)
+        _add(made, str(name), [each] if isinstance(each, str | os.PathLike) else each, tree)
+        if len(made.locations) == before:
+            raise QueryError(f"{name!r} of a fileset has no file")
     return made
 
 

@@ -26,7 +26,7 @@ def explained(chain: Chain, bookings: Sequence[Booking]) -> str:
     # The plan does not depend on the bins: axes that are not known yet get any bins.
     axes = {booking.number: _some_axes(booking) for booking in ranged}
     specification = plan(bookings, axes).specification
-    found = json.loads(PerFile(specification).bind(chain.trees[0], chain.foreign(0)).explain())
+    found = json.loads(PerFile(specification).bind(chain, 0).explain())
     columns, first = found["columns"], found["columns_of_filters"]
     parts = [
         ("first", "a pass over the same columns finds the ranges of " + _titles(ranged))

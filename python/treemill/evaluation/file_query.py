@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ..chain.entry_numbers import NUMBERING, with_entry_numbers
+from ..chain.file_constants import with_constants
 from ..errors import QueryError, UnsupportedError
 from ..query.specification import Specification
 from ..tree.file_tree import FileTree
@@ -18,6 +19,8 @@ from .substitutes import Rescue, supplied
 
 if TYPE_CHECKING:
     from treemill import _core
+
+    from ..chain.chain import Chain
 
 __all__ = ["PerFile"]
 
@@ -40,32 +43,32 @@ class PerFile:
         self._variants: dict[str, _Variant] = {}
         self._lock = threading.Lock()
 
-    def bind(
-        self,
-        tree: FileTree,
-        foreign: Foreign | None = None,
-        first: Callable[[], int] = lambda: 0,
-    ) -> _core.Bound:
-        """Binds the query to this tree, with the columns of `foreign` beside its own. `first`:
-        gives the number of its first entry in the whole chain. Raises QueryError or
-        UnsupportedError for what is wrong with the query there."""
+    def bind(self, chain: Chain, file: int, more: Foreign | None = None) -> _core.Bound:
+        """Binds the query to a file of a chain, with the columns of `more` beside the chain's own.
+        Raises QueryError or UnsupportedError for what is wrong with the query there."""
+        tree = chain.trees[file]
+        foreign = joined([more, chain.foreign(file)])
         query = self._for(tree)
         words = query.specification.words
+        foreign = with_constants(foreign, words, tree.by_name, chain.constants, file)
         if not words.isdisjoint(NUMBERING):
-            foreign = with_entry_numbers(foreign, words, tree.by_name, first)
+            foreign = with_entry_numbers(
+                foreign, words, tree.by_name, partial(chain.first_entry, file)
+            )
         if not tree.missing.defaults:
             try:
                 return query.core.bind(tree.core, foreign, Rescue(tree))
             except (QueryError, UnsupportedError) as error:
-                more = supplied(tree, words)
-                if more is None:
+                others = supplied(tree, words)
+                if others is None:
                     # The hint says whether another file has the column.
                     if isinstance(error, QueryError) and error.column is not None:
-                        error.message += tree.hint(error.column)
+                        hint = chain.constants.hint(file, error.column)
+                        error.message += hint or tree.hint(error.column)
                     raise
         else:
-            more = supplied(tree, words)
-        return query.core.bind(tree.core, joined([foreign, more]), Rescue(tree))
+            others = supplied(tree, words)
+        return query.core.bind(tree.core, joined([foreign, others]), Rescue(tree))
 
     def _for(self, tree: FileTree) -> _Variant:
         """The specification, with the aliases and the paths of this tree that it uses."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..arrays.rows import Sink
 from ..worker.workload import Partial, SpanWorkload, opaque
+from . import by_dataset
 from .row_collection import CollectingWorkload, load
 
 if TYPE_CHECKING:
@@ -37,10 +38,13 @@ class QueryTask:
         sinks: Mapping[int, Sink] | None = None,
         *,
         remember: bool = False,
+        apart: bool = False,
     ) -> None:
         """`sinks`: where rows go, by the booking's index in the specification. `remember`: whether
-        workers share the cache of this process."""
+        workers share the cache of this process. `apart`: whether the results of a fileset's data
+        sets are kept apart (by_dataset.py)."""
         self._remember = remember
+        self._apart = apart
         self._sinks = sinks or {}
         self._specification = specification
         self._chain = chain.pinned()
@@ -53,7 +57,7 @@ class QueryTask:
         self._workload: Workload[Partial] | None = None
 
     def __getstate__(self) -> dict[str, object]:
-        kept = ("_specification", "_chain", "_workers", "_spans", "_sinks", "_remember")
+        kept = ("_specification", "_chain", "_workers", "_spans", "_sinks", "_remember", "_apart")
         return {name: self.__dict__[name] for name in kept}
 
     def __setstate__(self, state: dict[str, object]) -> None:
@@ -85,6 +89,10 @@ class QueryTask:
                 workload = (
                     opaque(CollectingWorkload(plain, self._sinks)) if self._sinks else opaque(plain)
                 )
+                if self._apart:
+                    files = range(len(self._chain.locations))
+                    datasets = [self._chain.dataset_of(file) for file in files]
+                    workload = opaque(by_dataset.ByDatasetWorkload(workload, datasets))
                 if self._spans is not None:
                     workload = SpanWorkload(workload, self._spans)
                 self._workload = workload
@@ -92,6 +100,9 @@ class QueryTask:
 
     def load(self, data: bytes) -> Partial:
         """Rebuilds a partial of the core's, with rows if the query has some."""
+        return by_dataset.load(data, self._load) if self._apart else self._load(data)
+
+    def _load(self, data: bytes) -> Partial:
         from treemill import _core  # heavy: core
 
         if not self._sinks:

@@ -82,11 +82,7 @@ class QueryWorkload:
 
     def _bind(self, file: int, binding: threading.Lock) -> _core.Bound:
         try:
-            made = self._query.bind(
-                self._chain.trees[file],
-                self._chain.foreign(file),
-                lambda: self._chain.first_entry(file),
-            )
+            made = self._query.bind(self._chain, file)
         except QueryError as error:
             # Files of a dataset may differ, so say which one lacks a branch.
             if error.file is None and len(self._chain.locations) > 1:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Protocol, TypeGuard, TypeVar
 
@@ -123,6 +123,11 @@ def of_variations(values: _Variations) -> str:
             pass
     rows = [[name, _summary(value)] for name, value in values.items()]
     return table(["variation", "value"], rows)
+
+
+def of_datasets(values: Mapping[str, object]) -> str:
+    """A table of the values of a fileset's data sets."""
+    return table(["data set", "value"], [[name, _summary(each)] for name, each in values.items()])
 
 
 def _summary(value: object) -> str:

@@ -41,6 +41,7 @@ class Fills(Located):
         label: Labels = None,
         storage: object = None,
         params: Params = None,
+        stack: str | None = None,
     ) -> Booking[Filled]:
         """Book a histogram.
 
@@ -67,11 +68,16 @@ class Fills(Located):
             unless that is Double.
         params
             Constants by name, as for `with_params`.
+        stack
+            Of a fileset: "dataset", or an item of the metadata such as "process", for one histogram
+            with an axis of categories of this name before the others. None: one histogram for each
+            data set.
 
         Returns
         -------
         Booking
-            Its value is a `hist.Hist`; below `vary`, a `Variations` of these.
+            Its value is a `hist.Hist`; below `vary`, a `Variations` of these; on a fileset, a
+            `ByDataset` of either.
 
         Raises
         ------
@@ -87,7 +93,8 @@ class Fills(Located):
         >>> pt.value.axes[0].size, both.value.ndim
         (50, 2)
         """
-        return self._binned("hist", exprs, bins, range, weight, name, label, storage, params)
+        more = (name, label, storage, params)
+        return self._binned("hist", exprs, bins, range, weight, *more, stack=stack)
 
     def profile(
         self,
@@ -141,6 +148,7 @@ class Fills(Located):
         storage: object,
         params: Params,
         sample: str | None = None,
+        stack: str | None = None,
     ) -> Booking:
         if not exprs:
             raise QueryError(f"{method}() needs an expression to fill with")
@@ -156,5 +164,10 @@ class Fills(Located):
         sampled = None if sample is None else parse(sample)
         kind = sample is not None, weight is not None
         kept = storage_of(storage_like(bins, *kind) if storage is None else storage, *kind)
-        wanted = Hist(parsed, axes, weighted(weight), name, labels, sampled, kept)
-        return Booking(self._with(params), wanted)
+        wanted = Hist(parsed, axes, weighted(weight), name, labels, sampled, kept, stack)
+        node = self._with(params)
+        if stack is not None and not node.origin.chain.is_fileset:
+            raise QueryError(
+                "stack= is for the data sets of a fileset: treemill.fileset({name: files, …})"
+            )
+        return Booking(node, wanted)

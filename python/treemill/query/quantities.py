@@ -65,6 +65,9 @@ class Hist:
     labels: tuple[str | None, ...] = ()
     sample: Expression | None = None
     storage: str = "Double"
+    stack: str | None = None
+    """The item of the metadata by which the data sets of a fileset are stacked in one histogram;
+    None: there is a histogram for each."""
 
     @property
     def title(self) -> str:

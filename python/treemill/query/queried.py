@@ -41,5 +41,9 @@ class Queried(Protocol):
     def aliases(self) -> Mapping[str, str]:
         """The first file's names and expressions of TTree::SetAlias."""
 
+    @property
+    def is_fileset(self) -> bool:
+        """Whether there are results for each of its data sets."""
+
     def has_file(self, path: str) -> bool:
         """Whether the file at this path is one of its own."""

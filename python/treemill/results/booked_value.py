@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
 
+from ..query.quantities import Hist as Booked
+from .by_dataset import ByDataset
 from .values import result
 from .variations import Variations
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from ..query.node import Booking
     from ..query.planning import Plan
 
-__all__ = ["booked_value"]
+__all__ = ["booked_value", "value_by_dataset"]
 
 
 def booked_value(
@@ -32,3 +34,27 @@ def booked_value(
         values[variation] = result(booking, [raw[slot] for slot in slots], axes, into(variation))
     nominal: object = values.nominal
     return values if plan.varied(booking) else nominal
+
+
+def value_by_dataset(
+    booking: Booking,
+    plan: Plan,
+    raw: Sequence[object],
+    metadata: Mapping[str, Mapping[str, object]],
+    none: Callable[[], Sequence[object]],
+    axes: Sequence[FixedAxis] | None = None,
+) -> object:
+    """The booking's value for each data set of a fileset, or stacked, if that was booked. `raw` is
+    what `PartialByDataset` gives; `metadata` is that of all data sets. `none` gives the same of no
+    entries, for data sets that `raw` lacks."""
+    (found,) = cast(Sequence[Mapping[str, list[object]]], raw)
+    lacking: list[object] = []
+    if found.keys() < metadata.keys():
+        (empty,) = cast(Sequence[Mapping[str, list[object]]], none())
+        lacking = next(iter(empty.values()))
+    values = ByDataset(
+        {name: booked_value(booking, plan, found.get(name, lacking), axes) for name in metadata},
+        metadata,
+    )
+    by = booking.wanted.stack if isinstance(booking.wanted, Booked) else None
+    return values if by is None else values.stack(by)

@@ -16,7 +16,7 @@ from ..query.node import Booking
 from ..query.planning import plan
 from ..query.quantities import Hist
 from ..query.rows import Snapshot
-from ..results.booked_value import booked_value
+from ..results.booked_value import booked_value, value_by_dataset
 
 if TYPE_CHECKING:
     from ..chain.chain import Chain
@@ -33,7 +33,9 @@ class BookedValues:
         self._plan = plan(list(self._booked.values()))
         sinks = {index: Sink(rows.limit) for index, rows in self._plan.rows.items()}
         assert chain is not None
-        self.task = QueryTask(self._plan.specification, chain, workers, None, sinks)
+        self._chain = chain
+        described = self._plan.specification
+        self.task = QueryTask(described, chain, workers, None, sinks, apart=chain.is_fileset)
 
     @property
     def text(self) -> str:
@@ -42,9 +44,15 @@ class BookedValues:
 
     def values(self, raw: Sequence[object]) -> dict[str, object]:
         """The bookings' values, from the core's results."""
-        return {
-            name: booked_value(booking, self._plan, raw) for name, booking in self._booked.items()
-        }
+        return {name: self._value(booking, raw) for name, booking in self._booked.items()}
+
+    def _value(self, booking: Booking[Any], raw: Sequence[object]) -> object:
+        if not self._chain.is_fileset:
+            return booked_value(booking, self._plan, raw)
+        return value_by_dataset(booking, self._plan, raw, self._chain.datasets, self._no_entries)
+
+    def _no_entries(self) -> Sequence[object]:
+        return self.task.workload(0).bound(0).partial().results()
 
 
 def _checked(name: str, booking: object, chain: Chain | None) -> Booking[Any]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from .._core import Control
     from ..chain.chain import Chain
+    from ..chain.file_constants import DataFile
     from ..tree.file_tree import FileTree
     from .chunk_source import ChunkReader, Places, ReaderMaker
     from .node_columns import NodeColumns
@@ -62,6 +63,10 @@ class ChainChunks:
     def path(self, file: int) -> str:
         """See ChunkSource."""
         return self._chain.files[file]
+
+    def file(self, file: int) -> DataFile:
+        """See ChunkSource."""
+        return self._chain.constants.complete(file)
 
     def size(self, file: int) -> tuple[int, tuple[int, ...]]:
         """See ChunkSource."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._core import Control
+    from ..chain.file_constants import DataFile
     from ..errors import TreemillError
     from ..tree.column_source import ColumnSource
     from .learned import Key
@@ -26,6 +27,9 @@ class ChunkSource(Protocol):
 
     def path(self, file: int) -> str | None:
         """The file's path; None if there is no file."""
+
+    def file(self, file: int) -> DataFile | None:
+        """The file as `Selector.begin_file` gets it; None if there is none."""
 
     def size(self, file: int) -> tuple[int, tuple[int, ...]]:
         """The file's number of entries, and the entries before which packets may end."""

@@ -41,6 +41,9 @@ class CycleChunks:
     def path(self, file: int) -> None:
         """See ChunkSource."""
 
+    def file(self, file: int) -> None:
+        """See ChunkSource."""
+
     def size(self, file: int) -> tuple[int, tuple[int, ...]]:
         """See ChunkSource."""
         return self._cycles, tuple(range(self._size, self._cycles, self._size))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +22,7 @@ from ..query.planning import plan
 from ..query.rows import Arrays
 from ..query.specification import Specification
 from ..query.steps import Define, Vary
-from ..tree.foreign import Computed, joined
+from ..tree.foreign import Computed
 
 if TYPE_CHECKING:
     from awkward.contents import Content
@@ -98,9 +97,8 @@ def _described(node: Node, names: tuple[str, ...], found: bool = False) -> Deriv
 
 
 def _bind(derivation: Derivation, chain: Chain, file: int) -> Bound:
-    foreign = joined([Computed({_ENTRY: np.arange}), chain.foreign(file)])
-    first = partial(chain.first_entry, file)
-    bound: Bound = PerFile(derivation.specification).bind(chain.trees[file], foreign, first)
+    query = PerFile(derivation.specification)
+    bound: Bound = query.bind(chain, file, Computed({_ENTRY: np.arange}))
     return bound
 
 

@@ -16,6 +16,7 @@ from .fresh import Fresh
 if TYPE_CHECKING:
     import numpy as np
 
+    from ..chain.file_constants import DataFile
     from ..query.booking import Booking
 
 __all__ = [
@@ -84,6 +85,12 @@ class Selector:
 
     def begin_worker(self, inputs: Inputs) -> None:
         """Called on each worker before its first chunk: makes `self.output[…]`, empty or zero."""
+
+    def begin_file(self, file: DataFile) -> None:
+        """Called on each worker before `process` gets chunks of another file than before, as
+        TSelector::Notify: sets up what holds for the file. A worker may come back to a file, which
+        is then begun again; a file of which nothing is processed is not begun. `file` has `path`,
+        `tree`, `dataset` and `metadata`; what is counted here is counted more than once."""
 
     def process(self, events: Chunk) -> Mapping[str, object] | None:
         """Called with each chunk: an awkward array of records whose fields are read when they are

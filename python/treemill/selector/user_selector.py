@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from .additive import Additive, Chunks
 from .materialised import materialised
 from .merge import check, check_neutral, merge
 from .selector import Chunk, Inputs, Output, Selector, commits_only_at_end
+
+if TYPE_CHECKING:
+    from ..chain.file_constants import DataFile
 
 __all__ = ["ChunkPlace", "UserSelector"]
 
@@ -32,6 +36,8 @@ class ChunkPlace:
     path: str | None
     start: int
     stop: int
+    described: Callable[[], DataFile | None] = lambda: None
+    """What the user's method gets of the file; None if there is no file."""
 
 
 class UserSelector:
@@ -47,6 +53,8 @@ class UserSelector:
         self._worker = worker
         self._seed = seed
         self._begun = False
+        self._file: int | None = None
+        """The file that was begun last."""
         self._empty: Output = {}
         self._name = f"{selector.title}.output"
         self._chunks = Chunks(self._name)
@@ -54,6 +62,7 @@ class UserSelector:
     def begin(self) -> None:
         """Runs `begin_worker`. Each output then starts as a copy of what that made."""
         work_for(self._client)
+        self._file = None
         self._selector.inputs = self._inputs
         self._selector.output = {}
         with self._failing("begin_worker"):
@@ -84,6 +93,8 @@ class UserSelector:
                 events = read()
                 if events is None:
                     return output
+            self._begin_file(place)
+            with self._failing("process", place):
                 self._chunks.begin()
                 returned = materialised(selector.process(events))
                 self._keep_additive(output)
@@ -100,6 +111,17 @@ class UserSelector:
             selector.output = merge(selector.output, returned, self._name)
         self._check(check)
         return selector.output
+
+    def _begin_file(self, place: ChunkPlace) -> None:
+        begins = type(self._selector).begin_file is not Selector.begin_file
+        if not begins or self._file == place.file:
+            return
+        file = place.described()
+        if file is not None:
+            self._file = None  # if it fails, it is begun again
+            with self._failing("begin_file", place):
+                self._selector.begin_file(file)
+        self._file = place.file
 
     def _keep_additive(self, before: Output) -> None:
         """Called after `process`, which began with the output `before` and may have bound another

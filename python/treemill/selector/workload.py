@@ -171,7 +171,7 @@ class _BoundSelector:
             partial.output = self._selector.process(
                 functools.partial(source.events, file, span, stop, control),
                 partial.output,
-                ChunkPlace(file, path, first, last),
+                ChunkPlace(file, path, first, last, functools.partial(source.file, file)),
             )
             control.add_entries(last - first)
             now = time.perf_counter()

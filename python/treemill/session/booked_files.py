@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..arrays.rows import Collected, Sink
-from ..errors import QueryError, SourceError, writing
+from ..errors import QueryError, SourceError, UnsupportedError, writing
 from ..query.node import Booking
 from ..query.planning import Plan
 from ..query.rows import Snapshot
@@ -35,6 +35,11 @@ class BookedFiles:
             for place, booking in enumerate(bookings)
             if isinstance(booking.wanted, Snapshot)
         }
+        if self._targets and chain.is_fileset:
+            raise UnsupportedError(
+                "a snapshot of a fileset is not supported: write each data set by itself, "
+                "fs[name].snapshot(…), all of them in one tm.run(…)"
+            )
         client = client_here() if self._targets else None
         self._folders = {
             place: hidden_folder(target.path, client) for place, target in self._targets.items()

@@ -19,7 +19,7 @@ from ..query.node import Booking
 from ..query.planning import Plan, extents, plan
 from ..query.quantities import Hist
 from ..query.specification import Specification
-from ..results.booked_value import booked_value
+from ..results.booked_value import booked_value, value_by_dataset
 from ..results.values import categories, empty
 from ..worker.task import Task
 from .booked_files import BookedFiles
@@ -91,9 +91,16 @@ class BookedQuery(Query[tuple[object, ...]]):
 
     def _fill(self) -> None:
         self._plan = plan(self.bookings, self._axes)
-        self._compile(self._plan.specification, self._files_made.sinks(self._plan))
+        sinks = self._files_made.sinks(self._plan)
+        self._compile(self._plan.specification, sinks, apart=self._chain.is_fileset)
 
-    def _compile(self, described: Specification, sinks: Mapping[int, Sink] | None = None) -> None:
+    def _compile(
+        self,
+        described: Specification,
+        sinks: Mapping[int, Sink] | None = None,
+        *,
+        apart: bool = False,
+    ) -> None:
         chain = self._chain.pinned()
         if self._pool.remembers:  # its workers have what this process has opened
             spans = range(len(chain.files)) if self._spans is None else (n for n, *_ in self._spans)
@@ -105,6 +112,7 @@ class BookedQuery(Query[tuple[object, ...]]):
             self._spans,
             sinks or {},
             remember=self._pool.remembers,
+            apart=apart,
         )
         self._workload = task.workload(0)
         try:
@@ -139,7 +147,7 @@ class BookedQuery(Query[tuple[object, ...]]):
     def prepare(self) -> None:
         """Makes the histograms while workers work, until the query is done."""
         for booking in self.bookings:
-            if not isinstance(booking.wanted, Hist):
+            if not isinstance(booking.wanted, Hist) or self._chain.is_fileset:
                 continue
             for variation in self._plan.slots[booking.number]:
                 if self.done:
@@ -156,6 +164,9 @@ class BookedQuery(Query[tuple[object, ...]]):
 
     def _value(self, booking: Booking, raw: list[object]) -> object:
         axes = self._axes.get(booking.number)
+        if self._chain.is_fileset:
+            metadata = self._chain.datasets
+            return value_by_dataset(booking, self._plan, raw, metadata, self._no_entries, axes)
 
         def into(variation: str) -> Histogram | None:
             # The caller owns the values: the next call gets other histograms.

@@ -126,6 +126,7 @@ def _described(chain: Chain | None, spans: Sequence[Span] | None) -> dict[str, s
         "selected entries": digest(chain.selected),
         "defaults": digest(chain.trees.missing.defaults),
         "metadata": digest((chain.name, chain.metadata, [x.metadata for x in chain.locations])),
+        "constants of files": digest([*chain.per_file, chain.is_fileset]),
         "friends": digest(friends),
         "arrays": digest(chain.friends.arrays),
     }

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ..errors import QueryError
 from ..io_report import IOReport
 from ..query.booking import Booking, Place
 from ..query.node import Node
@@ -87,8 +88,13 @@ class _Services:
 
 
 def _node(place: Place) -> Node:
-    """The node: nodes give themselves as places."""
+    """The node: nodes give themselves as places. Raises QueryError for those of filesets."""
     assert isinstance(place, Node)
+    if place.origin.chain.is_fileset:
+        raise QueryError(
+            "draw(), scan(), head() and describe() are of one data set: fs[name], or "
+            "treemill.dataset(…) of the same fileset"
+        )
     return place
 
 

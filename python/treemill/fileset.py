@@ -1,0 +1,198 @@
+"""The fileset, which users hold: data sets by name, with the methods of a dataset for all of them
+at once. No file is opened when it is made.
+
+Only the package's `__init__` and its commands import this module. Other modules use the Chain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import TypeAlias
+
+from .chain.chain import Chain, ChainParts, chain_from
+from .chain.entry_list import SELECTED
+from .chain.file_constants import DataFile
+from .chain.filesets import Fileset as Files
+from .chain.filesets import named_fileset
+from .dataset import Dataset
+from .errors import QueryError
+from .faces import face, short_errors
+from .query.node import Bookable, Node, Origin
+from .quoting import near
+from .session.services import SERVICES
+from .tree.defaults import policy
+
+__all__ = ["Fileset", "fileset"]
+
+OfFile: TypeAlias = Callable[[DataFile], bool | int | float | str]
+
+
+@short_errors
+def fileset(
+    files: object,
+    tree: str | None = None,
+    *,
+    missing: object = "error",
+    on_error: str = "stop",
+) -> Fileset:
+    """Make a fileset: data sets by name, on which bookings are made once. No file is opened.
+
+    Parameters
+    ----------
+    files
+        A mapping of names to files: a path, a glob, a list of these, or a mapping with "files" and,
+        if wanted, "treename" and "metadata", as coffea's filesets are; the specification that
+        RDataFrame's `FromSpec` reads; or the path of a JSON file with any of these
+        (docs/filesets.md).
+    tree
+        The tree of files that are written without one. Without a name each file must have only one
+        tree.
+    missing
+        The value of a branch in files that lack it, as for `treemill.dataset`: data has no
+        `genWeight`.
+    on_error
+        "stop": a file that is not there is an error now; "skip": when it is needed, so that a run
+        with `on_error="skip"` goes on without it.
+
+    Returns
+    -------
+    Fileset
+        A mapping of names to datasets, which has a dataset's methods for all of them. The value of
+        a booking is a `ByDataset`: a mapping of names to results.
+
+    Raises
+    ------
+    QueryError
+        For what is no fileset.
+    SourceError
+        If a file does not exist.
+
+    Examples
+    --------
+    >>> fs = tm.fileset({
+    ...     "dy": {"files": {"data/*.root": "Events"}, "metadata": {"xsec": 6077.2, "is_mc": True}},
+    ...     "data": {"files": ["data/*.root:Events"], "metadata": {"xsec": 1.0, "is_mc": False}},
+    ... })
+    >>> met = fs.filter("nMuon >= 2").hist("MET_pt", bins=(20, 0, 200), weight="xsec")
+    >>> list(met.value)
+    ['dy', 'data']
+    """
+    if on_error not in ("stop", "skip"):
+        raise QueryError(f'on_error is "stop" or "skip", not {on_error!r}')
+    parts = ChainParts((), "fileset", policy(missing), is_fileset=True)
+    return Fileset(named_fileset(files, tree), parts, with_missing=on_error == "skip")
+
+
+@face("chain", "node")
+class Fileset(Bookable, Mapping[str, Dataset]):
+    """Data sets by name. Make it with `treemill.fileset`."""
+
+    def __init__(self, files: Files, parts: ChainParts, *, with_missing: bool = False) -> None:
+        self._files = files
+        self._parts = parts
+        self._with_missing = with_missing
+        self.chain = self._chain(files, parts)
+        root = Node(Origin(self.chain, SERVICES))
+        self._root = root if self.chain.selected is None else root.filter(SELECTED, "entry list")
+        self._metadata = self.chain.datasets
+
+    def _chain(self, files: Files, parts: ChainParts) -> Chain:
+        return chain_from(files, parts, with_missing=self._with_missing)
+
+    @property
+    def node(self) -> Node:
+        """The root of its query."""
+        return self._root
+
+    # The data sets.
+
+    @property
+    def metadata(self) -> Mapping[str, Mapping[str, object]]:
+        """The metadata of each data set, by name."""
+        return {name: dict(each) for name, each in self._metadata.items()}
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The paths of all files."""
+        return self.chain.files
+
+    @property
+    def num_entries(self) -> int:
+        """The number of entries of all data sets. Opens every file that was not opened yet."""
+        return self.chain.num_entries
+
+    def __getitem__(self, name: str) -> Dataset:
+        """One data set by itself. Raises KeyError if there is none of this name."""
+        if name not in self._metadata:
+            meant = near(name, self._metadata)
+            hint = f"did you mean {meant[0]!r}?" if meant else f"there are {', '.join(self)}"
+            raise KeyError(f"no data set {name!r}; {hint}")
+        parts = replace(self._parts, name=name, is_fileset=False)
+        return Dataset(self._chain(self._files.of(name), parts))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._metadata)
+
+    def __len__(self) -> int:
+        """The number of data sets."""
+        return len(self._metadata)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._metadata
+
+    # A dataset has no such methods, and says what to write instead.
+    keys = Mapping.keys
+    items = Mapping.items
+    values = Mapping.values
+
+    # Columns.
+
+    def define_per_file(self, name: str, function: OfFile) -> Fileset:
+        """Add a column with one value a file: see `Dataset.define_per_file`.
+
+        Parameters
+        ----------
+        name
+            The column's name, an identifier.
+        function
+            Called with a `DataFile`, which has `path`, `tree`, `dataset` and `metadata`.
+
+        Returns
+        -------
+        Fileset
+            The same data sets, with one more column.
+
+        Raises
+        ------
+        QueryError
+            For a name that is taken; when it is run, for what is no constant.
+
+        Examples
+        --------
+        >>> fs = tm.fileset({"dy": "data/*.root:Events"}).define_per_file(
+        ...     "is_first", lambda file: "_000" in file.path
+        ... )
+        >>> n, first = tm.run(fs.count(), fs.filter("is_first").count())
+        >>> 0 < first["dy"] < n["dy"]
+        True
+        """
+        made = self.chain.with_constant(name, function)
+        parts = replace(self._parts, per_file=made.per_file)
+        return Fileset(self._files, parts, with_missing=self._with_missing)
+
+    def __reduce__(self) -> tuple[type[Fileset], tuple[Files, ChainParts]]:
+        return Fileset, (self._files, self._parts)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        counts: dict[str, int] = dict.fromkeys(self._metadata, 0)
+        for file in range(len(self.chain.files)):
+            counts[self.chain.dataset_of(file)] += 1
+        shown = ", ".join(f"{name}: {n}" for name, n in list(counts.items())[:6])
+        more = f", and {len(counts) - 6} more" if len(counts) > 6 else ""
+        return f"<fileset of {len(counts)} data sets ({shown}{more} files)>"

@@ -1,0 +1,130 @@
+"""The value of a booking on a fileset: one for each data set, which can be stacked and added up.
+
+Knows no query. A value that has axes is a histogram; hist is imported only to make one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from ..errors import QueryError
+from .variations import NOMINAL, Variations
+
+if TYPE_CHECKING:
+    import hist
+    from typing_extensions import TypeVar
+
+    Value = TypeVar("Value", default=object)
+    Made = TypeVar("Made")
+else:  # Python's own has no defaults before 3.13
+    from typing import TypeVar
+
+    Value = TypeVar("Value")
+
+__all__ = ["DATASET", "ByDataset"]
+
+DATASET = "dataset"
+"""What stands for a data set's name among the items of its metadata."""
+
+
+class ByDataset(dict[str, Value]):
+    """A value for each data set of a fileset, by name, in the fileset's order.
+
+    met = fs.hist("MET_pt", bins=(50, 0, 200)).value
+    met["ttbar"], met.stack(), met.stack("process")
+    """
+
+    def __init__(
+        self,
+        values: Mapping[str, Value] | Iterable[tuple[str, Value]] = (),
+        metadata: Mapping[str, Mapping[str, object]] | None = None,
+    ) -> None:
+        super().__init__(values)
+        self.metadata = {name: dict((metadata or {}).get(name, {})) for name in self}
+        """The metadata of each data set."""
+
+    def __missing__(self, name: str) -> Value:
+        near = get_close_matches(str(name), list(self), 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(self)}"
+        raise KeyError(f"no data set {name!r}; {hint}")
+
+    def map(self, function: Callable[[Value], Made]) -> ByDataset[Made]:
+        """Applies `function` to each value: `v.map(lambda h: h[::2j])`."""
+        return ByDataset({name: function(value) for name, value in self.items()}, self.metadata)
+
+    def stack(self, by: str = DATASET) -> hist.Hist | Variations[hist.Hist]:
+        """Makes one histogram of all, with an axis of categories before the others.
+
+        `by`: "dataset", or an item of the metadata, such as "process": histograms of data sets that
+        share it are added up. The axis has this name. Of `Variations` it makes `Variations`. Raises
+        TypeError if the values are not histograms, QueryError if a data set has no such item.
+        """
+        categories: dict[str, list[Value]] = {}
+        for name, value in self.items():
+            categories.setdefault(_category(by, name, self.metadata[name]), []).append(value)
+        if not any(isinstance(value, Variations) for value in self.values()):
+            return _stacked(by, categories)
+        return _stacked_variations(by, categories)
+
+    def __reduce__(self) -> tuple[type[ByDataset], tuple[object, ...]]:
+        return ByDataset, (dict(self), self.metadata)
+
+    def _repr_html_(self) -> str:
+        from ..monitor.html import of_datasets  # start-up
+
+        return of_datasets(self)
+
+
+def _category(by: str, name: str, metadata: Mapping[str, object]) -> str:
+    if by == DATASET:
+        return name
+    if by not in metadata:
+        known = ", ".join(metadata) or "nothing"
+        raise QueryError(f"the metadata of {name!r} has no {by!r} to stack by; it has {known}")
+    return str(metadata[by])
+
+
+def _stacked(by: str, categories: Mapping[str, Iterable[object]]) -> hist.Hist:
+    import hist
+
+    sums = {name: _sum(values) for name, values in categories.items()}
+    first = next(iter(sums.values()))
+    axis = hist.axis.StrCategory(list(sums), name=by, label=by, overflow=False)
+    made = hist.Hist(axis, *first.axes, storage=first.storage_type(), name=first.name)
+    view = made.view(flow=True)
+    for index, value in enumerate(sums.values()):
+        view[index] = value.view(flow=True)
+    return made
+
+
+def _stacked_variations(
+    by: str, categories: Mapping[str, Sequence[object]]
+) -> Variations[hist.Hist]:
+    every = [value for values in categories.values() for value in values]
+    names: dict[str, None] = {NOMINAL: None}
+    unchanged: set[str] = set()
+    for value in every:
+        if isinstance(value, Variations):
+            names |= dict.fromkeys(value)
+            unchanged |= value.unchanged
+
+    def of(value: object, variation: str) -> object:
+        return value.get(variation, value.nominal) if isinstance(value, Variations) else value
+
+    made = {
+        variation: _stacked(by, {c: [of(v, variation) for v in vs] for c, vs in categories.items()})
+        for variation in names
+    }
+    return Variations(made, unchanged)
+
+
+def _sum(values: Iterable[object]) -> hist.Hist:
+    total: hist.Hist | None = None
+    for value in values:
+        if not hasattr(value, "axes"):
+            raise TypeError(f"{value!r:.60} is not a histogram")
+        total = value if total is None else total + value
+    assert total is not None
+    return total

@@ -1,0 +1,319 @@
+"""Bookings on a fileset: for each data set what it gives by itself, in one pass, on any workers."""
+
+import json
+
+import hist
+import numpy as np
+import pytest
+import treemill as tm
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+
+def spec(paths):
+    return {
+        "dy": {
+            "files": {paths[0]: "Events", paths[1]: "Events"},
+            "metadata": {"xsec": 6.5, "is_mc": True, "process": "Z", "year": 2018},
+        },
+        "tt": {
+            "files": [paths[2]],
+            "treename": "Events",
+            "metadata": {"xsec": 832, "is_mc": True, "process": "top", "year": 2017},
+        },
+        "data": {
+            "files": {paths[0]: {"object_path": "Events", "steps": [[0, 100], [4000, 4100]]}},
+            "metadata": {"xsec": 1.0, "is_mc": False, "process": "data", "year": 2018},
+        },
+    }
+
+
+@pytest.fixture
+def fs(paths):
+    return tm.fileset(spec(paths))
+
+
+def bookings(events):
+    good = events.filter("nMuon >= 1", name="muons").define("w", "xsec * (1 + is_mc)")
+    varied = good.vary("MET_pt", {"up": "MET_pt * 1.1", "down": "MET_pt * 0.9"})
+    return {
+        "n": good.count(),
+        "met": good.hist("MET_pt", bins=(20, 0, 200)),
+        "weighted": good.hist("MET_pt", bins=(20, 0, 200), weight="w"),
+        "profile": good.profile("MET_pt", sample="MET_pt + w", bins=(5, 0, 100)),
+        "varied": varied.hist("MET_pt", bins=(20, 0, 200)),
+        "sum": good.sum("w"),
+        "mean": good.mean("Muon_pt"),
+        "largest": good.max("MET_pt"),
+        "years": events.unique("year"),
+        "muons": good.take("nMuon"),
+        "flow": good.report(),
+    }
+
+
+def assert_same(one, other):
+    if isinstance(one, hist.Hist):
+        assert one.axes == other.axes
+        for name in one.view(flow=True).dtype.names or (None,):
+            a, b = (x.view(flow=True) if name is None else x.view(flow=True)[name]
+                    for x in (one, other))  # fmt: skip
+            assert np.allclose(a, b, rtol=1e-9, atol=1e-12, equal_nan=True)
+    elif isinstance(one, dict):
+        assert one.keys() == other.keys()
+        for name in one:
+            assert_same(one[name], other[name])
+    elif isinstance(one, np.ndarray):
+        assert np.array_equal(one, other)
+    elif isinstance(one, tm.CutFlow):  # steps of one data set are an entry list of all of them
+        cuts = [[cut for cut in flow if cut.name != "entry list"] for flow in (one, other)]
+        assert cuts[0] == cuts[1]
+    elif isinstance(one, float):
+        assert one == pytest.approx(other, rel=1e-9)
+    else:
+        assert one == other
+
+
+def assert_as_apart(session, fs):
+    together = session.run(bookings(fs))
+    assert session.report.complete
+    for name, events in fs.items():
+        apart = session.run(bookings(events))
+        for booked, value in apart.items():
+            assert_same(together[booked][name], value)
+
+
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+def test_each_data_set_as_by_itself(fs, mode):
+    with tm.connect(workers=2, mode=mode) as session:
+        assert_as_apart(session, fs)
+
+
+@settings(max_examples=8)
+@given(st.data())
+def test_any_division_into_data_sets(paths, data):
+    """Files in any data sets, with any steps, filters that leave whole data sets without entries,
+    and packets of two threads."""
+    sizes = dict(zip(paths, (5000, 1, 7321), strict=True))
+    made = {}
+    for name in data.draw(st.lists(st.sampled_from("abcd"), min_size=1, max_size=4, unique=True)):
+        files = {}
+        for path in data.draw(st.lists(st.sampled_from(paths), min_size=1, unique=True)):
+            cuts = sorted(data.draw(st.lists(st.integers(0, sizes[path]), max_size=6)))
+            steps = [list(pair) for pair in zip(cuts[::2], cuts[1::2], strict=False)]
+            files[path] = {"object_path": "Events"} | ({"steps": steps} if steps else {})
+        metadata = {
+            "xsec": data.draw(st.one_of(st.integers(0, 9), st.floats(0, 1e3))),
+            "is_mc": data.draw(st.booleans()),
+            "year": data.draw(st.integers(2016, 2018)),
+        }
+        made[name] = {"files": files, "metadata": metadata}
+    fs = tm.fileset(made)
+    with tm.connect(workers=2) as session:
+        assert_as_apart(session, fs)
+
+
+def test_stacks(fs):
+    by_name, by_process, each, found = tm.run(
+        fs.hist("MET_pt", bins=(20, 0, 200), weight="xsec", stack="dataset"),
+        fs.hist("MET_pt", bins=(20, 0, 200), stack="year"),
+        fs.hist("MET_pt", bins=(20, 0, 200)),
+        fs.hist("MET_pt", bins=20, stack="dataset"),
+    )
+    assert list(by_name.axes[0]) == ["dy", "tt", "data"]
+    assert by_name.axes.name == ("dataset", "MET_pt")
+    assert by_name.storage_type is hist.storage.Weight
+    assert np.allclose(by_name["tt", :].values(), 832 * each["tt"].values())
+    assert list(by_process.axes[0]) == ["2018", "2017"]
+    together = each["dy"] + each["data"]
+    assert np.array_equal(by_process["2018", :].view(flow=True), together.view(flow=True))
+    assert each.stack("process").axes[0].name == "process"
+    assert found.axes[1].edges[0] == 0  # the range is that of all data sets
+    with pytest.raises(tm.QueryError, match="'dy' has no 'era' to stack by"):
+        each.stack("era")
+
+
+def test_variations_are_stacked(fs):
+    varied = fs.vary("MET_pt", {"up": "MET_pt * 1.1"})
+    stacked = varied.hist("MET_pt", bins=(20, 0, 200), stack="dataset").value
+    assert list(stacked) == ["nominal", "MET_pt:up"]
+    alone = fs["tt"].hist("MET_pt * 1.1", bins=(20, 0, 200)).value
+    assert np.array_equal(stacked["MET_pt:up"]["tt", :].values(), alone.values())
+
+
+def test_one_value_a_file(fs, paths):
+    numbered = fs.define_per_file("number", lambda file: paths.index(file.path))
+    named = numbered.define_per_file(
+        "label", lambda file: f"{file.dataset}_{file.metadata['year']}"
+    )
+    for mode in ("threads", "processes"):
+        with tm.connect(workers=2, mode=mode) as session:
+            numbers, n = session.run(
+                named.unique("number"),
+                named.filter("label == 'dy_2018' and process == 'Z'").count(),
+            )
+        assert {name: found.tolist() for name, found in numbers.items()} == {
+            "dy": [0, 1], "tt": [2], "data": [0]
+        }  # fmt: skip
+        assert n == {"dy": 5001, "tt": 0, "data": 0}
+    assert (
+        named["tt"].arrays(["number", "xsec"], stop=2).to_list() == [{"number": 2, "xsec": 832}] * 2
+    )
+    plain = tm.dataset(paths, "Events", metadata={"lumi": 2.0}).define_per_file("k", lambda f: 3)
+    assert plain.sum("lumi * k").value == 6 * 12322
+
+
+def test_a_function_that_fails_is_an_error_of_its_file(fs, paths):
+    def fails(file):
+        return 1 / (file.path != paths[2])
+
+    broken = fs.define_per_file("k", fails)
+    with pytest.raises(tm.WorkerError, match=r"function of k raised ZeroDivisionError") as caught:
+        tm.run(broken.sum("k"))
+    assert caught.value.file == paths[2]
+    with tm.connect(workers=1) as session:
+        found = session.run(broken.sum("k"), on_error="skip")
+        assert found == {"dy": 5001.0, "tt": 0.0, "data": 200.0}
+        assert {missing.file for missing in session.report.missing} == {paths[2]}
+    with pytest.raises(tm.QueryError, match=r"a constant of a file is a number"):
+        tm.run(fs.define_per_file("k", lambda file: [1]).sum("k"))
+    with pytest.raises(tm.QueryError, match="xsec is in the metadata"):
+        fs.define_per_file("xsec", lambda file: 1)
+
+
+def test_constants_that_are_not_there_or_branches(paths):
+    lacking = spec(paths)
+    del lacking["data"]["metadata"]["xsec"]
+    with pytest.raises(tm.QueryError, match="'data' lacks it: add it there, or give a default"):
+        tm.run(tm.fileset(lacking).sum("xsec"))
+    found = tm.fileset(lacking, missing={"xsec": 2.0}).sum("xsec").value
+    assert found["data"] == 400.0
+    lacking["data"]["metadata"]["nMuon"] = 3
+    with pytest.raises(tm.QueryError, match="nMuon is a branch, and a constant of the data set"):
+        tm.run(tm.fileset(lacking).sum("nMuon"))
+    assert tm.fileset(lacking).sum("MET_pt").value["data"] > 0
+
+
+def test_a_file_that_is_not_there(paths, tmp_path):
+    gone = spec(paths)
+    gone["data"]["files"] = paths[:1]  # steps need the sizes of all files
+    gone["tt"]["files"] = [str(tmp_path / "gone.root")]
+    with pytest.raises(tm.SourceError, match=r"no such file: .*gone\.root"):
+        tm.fileset(gone)
+    fs = tm.fileset(gone, on_error="skip")
+    with pytest.raises(tm.SourceError, match=r"gone\.root"):
+        tm.run(fs.count())
+    with tm.connect(workers=2) as session:
+        assert session.run(fs.count(), on_error="skip") == {"dy": 5001, "tt": 0, "data": 5000}
+        assert [missing.file for missing in session.report.missing] == gone["tt"]["files"]
+
+
+class Seen(tm.Selector):
+    def begin_worker(self, inputs):
+        self.output["n"] = 0
+        self.output["weighted"] = 0.0
+        self.output["wrong"] = 0
+
+    def begin_file(self, file):
+        self.file = file
+
+    def process(self, events):
+        told = events.metadata
+        same = told["filename"] == self.file.path and told["dataset"] == self.file.dataset
+        self.output["wrong"] += not same
+        self.output["n"] += len(events)
+        self.output["weighted"] += len(events) * self.file.metadata["xsec"] * told["k"]
+
+
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+def test_selectors_know_their_file(fs, mode):
+    doubled = fs.define_per_file("k", lambda file: 2)
+    with tm.connect(workers=2, mode=mode) as session:
+        output = session.run(Seen(), doubled)
+        assert (output["n"], output["wrong"]) == (12522, 0)
+        assert output["weighted"] == pytest.approx(2 * (5001 * 6.5 + 7321 * 832 + 200))
+        some = session.run(Seen(), doubled.filter("is_mc and nMuon >= 1"))
+    assert some["n"] == tm.run(fs.filter("is_mc and nMuon >= 1").count())["dy"] + (
+        fs["tt"].filter("nMuon >= 1").count().value
+    )
+
+
+def test_begin_file_that_fails(fs, paths):
+    class Fails(Seen):
+        def begin_file(self, file):
+            if file.dataset == "tt":
+                raise ValueError("no calibration")
+            super().begin_file(file)
+
+    doubled = fs.define_per_file("k", lambda file: 1)
+    with tm.connect(workers=1) as session:
+        with pytest.raises(tm.WorkerError, match=r"begin_file raised ValueError: no calib"):
+            session.run(Fails(), doubled)
+        assert session.run(Fails(), doubled, on_error="skip")["n"] == 5201
+
+
+def test_forms(paths, tmp_path):
+    rdf = {
+        "samples": {
+            "dy": {"trees": ["Events"], "files": paths[:2], "metadata": {"xsec": 6.5}},
+            "tt": {"trees": ["Events"], "files": [paths[2]]},
+            "both": {"trees": ["Events", "Events"], "files": paths[:2]},
+        }
+    }
+    written = tmp_path / "spec.json"
+    written.write_text(json.dumps(rdf))
+    for given_as in (rdf, written, str(written)):
+        found = tm.fileset(given_as)
+        assert found.count().value == {"dy": 5001, "tt": 7321, "both": 5001}
+        assert found.metadata["dy"] == {"xsec": 6.5}
+    assert tm.dataset(rdf).num_entries == 5001 + 7321 + 5001
+    plain = tm.fileset({"a": paths[0], "b": f"{paths[1]}:Events", "c": paths}, tree="Events")
+    assert plain.count().value == {"a": 5000, "b": 1, "c": 12322}
+    assert "a" in plain
+    assert len(plain) == 3
+    assert plain["c"].num_entries == 12322
+
+
+@pytest.mark.parametrize(
+    ("given_as", "message"),
+    [
+        ({}, "a mapping of names"),
+        (["x.root"], "a mapping of names"),
+        ({"files": ["x.root"]}, "give it a name"),
+        ({"x.root": {"object_path": "Events"}}, "give it a name"),
+        ({"dy": []}, "'dy' of a fileset has no file"),
+        ({"dy": 3}, "'dy' of a fileset is a list of files"),
+        ({"samples": {"a": {"trees": ["t", "u"], "files": ["x"]}}}, "2 trees and 1 files"),
+        ({"samples": {"a": {"trees": ["t"], "files": []}}}, "a list of files"),
+        (
+            {"samples": {"a": {"trees": ["t"], "files": ["x"]}}, "friends": {"f": {}}},
+            "friends in a specification",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_no_fileset(given_as, message):
+    with pytest.raises(tm.TreemillError, match=message):
+        tm.fileset(given_as)
+
+
+def test_what_is_of_one_data_set(fs, tmp_path):
+    with pytest.raises(tm.QueryError, match="of one data set"):
+        fs.draw("MET_pt")
+    with pytest.raises(tm.QueryError, match="stack= is for"):
+        fs["dy"].hist("MET_pt", stack="dataset")
+    with pytest.raises(tm.UnsupportedError, match="snapshot of a fileset"):
+        tm.run(fs.snapshot(tmp_path / "all.root", ["MET_pt"]))
+    with pytest.raises(KeyError, match="did you mean 'data'"):
+        fs["dat"]
+    assert repr(fs) == "<fileset of 3 data sets (dy: 2, tt: 1, data: 1 files)>"
+    n = fs.count()
+    assert n.value["data"] == 200
+    assert "5,001</td>" in n._repr_html_()
+
+
+def test_feedback_and_part_of_the_data(fs):
+    seen = []
+    with tm.connect(workers=1) as session:
+        n = session.run(fs.count(), feedback=seen.append, entries=(4999, 5003))
+    assert n == {"dy": 2, "tt": 2, "data": 0}
+    assert all(isinstance(each[0], tm.ByDataset) for each in seen)
