@@ -54,6 +54,14 @@ def test_the_page_on_filesets_works_as_pasted(tmp_path):
     assert float(lines[3]) == 2000 * (6077.2 + 831.8) + 4000
 
 
+def test_the_page_on_outputs_works_as_pasted(tmp_path):
+    lines = pasted("outputs.md", tmp_path).splitlines()
+    assert lines[-1].startswith("['signal_region/ttbar', 'signal_region/ttbar_jesUp'")
+    assert {"results.root", "results.json.gz", "shapes.root"} <= {
+        each.name for each in tmp_path.iterdir()
+    }
+
+
 def test_the_page_on_drawing_works_as_pasted(tmp_path):
     printed = pasted("drawing.md", tmp_path)
     titles = [line for line in printed.splitlines() if line[:3] in ("Muo", "Jet", "MET")]

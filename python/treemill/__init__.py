@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from .language.functions import function
     from .machine.cache import cache
     from .monitor.report import Report
+    from .output.saving import load, save
+    from .output.templates import templates
     from .query.booking import Booking
     from .query.cutflow import Cut, CutFlow
     from .query.node import Node
@@ -81,9 +83,12 @@ __all__ = [
     "dataset",
     "fileset",
     "function",
+    "load",
     "plot",
     "run",
+    "save",
     "show",
+    "templates",
 ]
 
 _MODULES = {
@@ -113,6 +118,9 @@ _MODULES = {
     "run": "session.front",
     "plot": "results.showing",
     "show": "results.showing",
+    "load": "output.saving",
+    "save": "output.saving",
+    "templates": "output.templates",
 }
 
 

@@ -10,7 +10,10 @@ from treemill.bench.generate import Recipe, write_dataset
 
 # By class the methods that need no words of their own: they are another's, or take nothing.
 NOT = {"__init__"}
-FUNCTIONS = [tm.dataset, tm.fileset, tm.run, tm.connect, tm.function, tm.plot, tm.show]
+FUNCTIONS = [
+    *(tm.dataset, tm.fileset, tm.run, tm.connect, tm.function, tm.plot, tm.show),
+    *(tm.save, tm.load, tm.templates),
+]
 CLASSES = [tm.Dataset, tm.Fileset, tm.Node, tm.Session]
 
 

@@ -40,6 +40,7 @@ MAY_USE = {
     "checkpoint": "errors packetizer",
     "backend": "checkpoint dashboard errors io_report machine monitor packetizer submasters worker",
     "results": "arrays errors faces monitor query tree writing",
+    "output": "errors faces query results",
     "evaluation": "arrays chain errors language query quoting tree worker writing",
     "selector": "arrays chain errors evaluation language query results tree worker",
     "session": "arrays backend chain checkpoint dashboard errors evaluation faces io_report "
@@ -62,6 +63,7 @@ ONLY = {
         "tree/uproot_fallback.py",
         "chain/entry_list.py",
         "results",
+        "output",
         "writing",
         "bench",
         "cli",

@@ -1,0 +1,129 @@
+"""Results in HDF5, by h5py: mappings are groups, histograms are in UHI's form, arrays and numbers
+are data sets. Other programs' histograms in UHI's form are read, too.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ..errors import FormatError, MissingPackageError, SourceError
+from .outline import Group, Leaf, Outline, unsupported
+from .uhi_description import described, from_description
+
+__all__ = ["read", "write"]
+
+_MARK = "treemill"
+_FILE = "treemill_results"
+_FORMAT = 1
+_ONE = "value"
+"""The name of results that are no mapping."""
+
+
+def _h5py() -> Any:
+    try:
+        import h5py
+    except ImportError as error:
+        raise MissingPackageError(
+            "HDF5 files need h5py: pip install 'treemill[hdf5]'; .json.gz needs nothing"
+        ) from error
+    return h5py
+
+
+def write(results: Outline, path: str) -> None:
+    """Write the results."""
+    with _h5py().File(path, "w", track_order=True) as file:
+        file.attrs[_FILE] = _FORMAT
+        if isinstance(results, Group) or results.kind == "histogram":
+            _fill(file, results, "")
+        else:
+            file.attrs[_MARK] = "one"
+            _put(file, _ONE, results, _ONE)
+
+
+def _put(parent: Any, name: str, made: Outline, path: str) -> None:
+    """Add an object to a group. The name is one of ours: a slash would be a group of HDF5's."""
+    own = _escaped(name)
+    if isinstance(made, Group) or made.kind == "histogram":
+        _fill(parent.create_group(own, track_order=True), made, path)
+        return
+    h5py, value = _h5py(), made.value
+    if made.kind == "nothing":
+        parent[own] = h5py.Empty("f8")
+        return
+    if made.kind == "number" and isinstance(value, int) and not -(2**63) <= value < 2**64:
+        raise unsupported(path, "a whole number of more than 64 bits", "a .json.gz file holds it")
+    if made.kind == "array" and value.dtype.kind == "U":
+        parent.create_dataset(own, data=value.astype(object), dtype=h5py.string_dtype())
+        return
+    large = made.kind == "array" and value.size > 1000
+    parent.create_dataset(own, data=value, compression="gzip" if large else None)
+
+
+def _fill(group: Any, made: Outline, path: str) -> None:
+    if isinstance(made, Leaf):
+        from uhi.io import hdf5
+
+        try:
+            hdf5.write(group, described(made.value, path))
+        except TypeError as error:
+            what = f"whose metadata HDF5 does not hold ({error})"
+            raise unsupported(path, what, "a .json.gz file holds it") from error
+        return
+    if made.kind != "mapping":
+        group.attrs[_MARK] = made.kind
+        group.attrs["facts"] = json.dumps(made.facts)
+    for name, each in made.items.items():
+        _put(group, name, each, f"{path}/{name}" if path else name)
+
+
+def read(path: str) -> Outline:
+    """Read what `write` or another program wrote. Raises FormatError for what is not HDF5."""
+    h5py = _h5py()
+    try:
+        with open(path, "rb"):
+            pass
+    except OSError as error:
+        raise SourceError(f"cannot read: {error.strerror or error}", file=path) from error
+    try:
+        with h5py.File(path, "r") as file:
+            own = _FILE in file.attrs
+            if file.attrs.get(_MARK) == "one":
+                return _got(file[_ONE], own)
+            return _got(file, own)
+    except (OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
+        raise FormatError(f"not a file of results in HDF5: {error}", file=path) from error
+
+
+def _got(found: Any, own: bool) -> Outline:
+    """The outline of a group or of a data set. `own`: whether treemill wrote the file."""
+    if hasattr(found, "keys"):
+        if "uhi_schema" in found.attrs:
+            from uhi.io import hdf5
+
+            return Leaf("histogram", from_description(dict(hdf5.read(found))))
+        kind = found.attrs.get(_MARK, "mapping") if own else "mapping"
+        facts = json.loads(found.attrs["facts"]) if own and "facts" in found.attrs else {}
+        named = {_plain(name) if own else name: _got(found[name], own) for name in found}
+        return Group(kind, named, facts)
+    if found.shape is None:
+        return Leaf("nothing", None)
+    text = _h5py().check_string_dtype(found.dtype) is not None
+    value = found.asstr()[()] if text else found[()]
+    if found.shape == ():
+        return Leaf("text", str(value)) if text else Leaf("number", value.item())
+    return Leaf("array", value.astype(str) if text else value)
+
+
+def _escaped(name: str) -> str:
+    """A name without what HDF5 reads as a path."""
+    made = name.replace("%", "%25").replace("/", "%2F").replace("\0", "%00")
+    return made.replace(".", "%2E") if not made.strip(".") and made else made or "%"
+
+
+def _plain(name: str) -> str:
+    if name == "%":
+        return ""
+    for code, sign in (("%2F", "/"), ("%2E", "."), ("%00", "\0"), ("%25", "%")):
+        name = name.replace(code, sign)
+    return name

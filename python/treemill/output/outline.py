@@ -1,0 +1,191 @@
+"""Results as a tree of groups and leaves that every format writes in its own way, and back. Knows
+which objects there are; knows no file.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ..errors import UnsupportedError
+from ..query.booking import Booking
+from ..query.cutflow import Cut, CutFlow
+from ..results.variations import Variations
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["Group", "Leaf", "Outline", "outline", "rebuilt", "unsupported"]
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One object: `kind` is "histogram", "number", "text", "array" or "nothing"."""
+
+    kind: str
+    value: Any
+
+
+@dataclass
+class Group:
+    """Objects by name. `kind` says what they make together."""
+
+    kind: str = "mapping"
+    items: dict[str, Outline] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
+    """What else there is to know, as JSON has it."""
+
+
+Outline: TypeAlias = Group | Leaf
+
+
+def unsupported(path: str, what: str, instead: str) -> UnsupportedError:
+    """The error that says which result cannot be written, and what to do."""
+    return UnsupportedError(f"cannot save {path or 'the result'}, {what}: {instead}")
+
+
+def outline(results: object, path: str = "") -> Outline:
+    """The outline of results. A booking is computed. Raises UnsupportedError, which names the place
+    in the results, for objects that no format holds."""
+    if isinstance(results, Booking):
+        results = results.value
+    kind = type(results)
+    if results is None:
+        return Leaf("nothing", None)
+    if isinstance(results, (bool, int, float)):
+        return Leaf("number", results)
+    if isinstance(results, str):
+        return Leaf("text", str(results))
+    if isinstance(results, CutFlow):
+        return _of_cuts(results)
+    if isinstance(results, Variations):
+        facts = {"unchanged": sorted(results.unchanged)}
+        return Group("variations", _items(results.items(), path), facts)
+    if isinstance(results, Mapping):
+        return Group("mapping", _items(results.items(), path))
+    if isinstance(results, (list, tuple)):
+        named = ((str(i), each) for i, each in enumerate(results))
+        return Group("tuple" if isinstance(results, tuple) else "list", _items(named, path))
+    library = kind.__module__.partition(".")[0]
+    make = _BY_LIBRARY.get(library)
+    if make is None:
+        raise unsupported(
+            path,
+            f"a {kind.__name__}",
+            "results are histograms, numbers, texts, arrays, cut flows, and mappings and lists of "
+            "these",
+        )
+    return make(results, path)
+
+
+def _items(pairs: Iterable[tuple[object, object]], path: str) -> dict[str, Outline]:
+    made = {}
+    for name, value in pairs:
+        if not isinstance(name, str):
+            raise unsupported(f"{path}[{name!r}]", "whose key is not a string", "name it by one")
+        made[name] = outline(value, f"{path}/{name}" if path else name)
+    return made
+
+
+def _of_histogram(given: Any, path: str) -> Outline:
+    from hist import Hist
+
+    if not hasattr(given, "storage_type"):
+        raise unsupported(path, f"a {type(given).__name__}", "give its histograms in a mapping")
+    return Leaf("histogram", given if hasattr(given, "show") else Hist(given))
+
+
+def _of_numpy(given: Any, path: str) -> Outline:
+    import numpy as np
+
+    if isinstance(given, np.generic):
+        if given.dtype.kind in "biuf":
+            return Leaf("number", given.item())
+        if given.dtype.kind == "U":
+            return Leaf("text", str(given))
+    kind = getattr(getattr(given, "dtype", None), "kind", None)
+    if not isinstance(given, np.ndarray) or kind is None or kind not in "biufU":
+        what = f"a {type(given).__name__} of {getattr(given, 'dtype', 'another kind')}"
+        raise unsupported(path, what, "arrays are of numbers, bools or texts")
+    return Leaf("array", np.ascontiguousarray(given))
+
+
+def _of_awkward(given: Any, path: str) -> Outline:
+    import awkward as ak
+
+    form, length, buffers = ak.to_buffers(ak.to_packed(given))
+    items: dict[str, Outline] = {name: Leaf("array", each) for name, each in buffers.items()}
+    return Group("awkward", items, {"form": form.to_json(), "length": int(length)})
+
+
+_BY_LIBRARY: dict[str, Callable[[Any, str], Outline]] = {
+    "hist": _of_histogram,
+    "boost_histogram": _of_histogram,
+    "numpy": _of_numpy,
+    "awkward": _of_awkward,
+}
+
+_COLUMNS = ("total", "passed", "total_variance", "passed_variance")
+_row = operator.attrgetter(*_COLUMNS)
+
+
+def _of_cuts(cuts: CutFlow) -> Group:
+    import numpy as np
+
+    items: dict[str, Outline] = {}
+    for column, values in zip(_COLUMNS, zip(*map(_row, cuts), strict=True), strict=False):
+        whole = all(isinstance(value, int) for value in values)
+        items[column] = Leaf("array", np.array(values, np.int64 if whole else np.float64))
+    return Group("cutflow", items, {"names": [cut.name for cut in cuts]})
+
+
+def rebuilt(made: Outline) -> Any:
+    """The results of an outline."""
+    if isinstance(made, Leaf):
+        return made.value
+    make = _MAKERS.get(made.kind)
+    if make is None:
+        raise UnsupportedError(
+            f"results of kind {made.kind!r} are not known: a later treemill wrote"
+        )
+    return make(made)
+
+
+def _values(made: Group) -> dict[str, Any]:
+    return {name: rebuilt(each) for name, each in made.items.items()}
+
+
+def _cuts(made: Group) -> CutFlow:
+    columns: list[NDArray[np.generic]] = [
+        made.items[column].value  # type: ignore[union-attr]
+        for column in _COLUMNS
+        if column in made.items
+    ]
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return CutFlow(
+        [Cut(str(name), *row) for name, row in zip(made.facts["names"], rows, strict=True)]
+    )
+
+
+def _awkward(made: Group) -> object:
+    import awkward as ak
+
+    form = ak.forms.from_json(made.facts["form"])
+    return ak.from_buffers(form, made.facts["length"], _values(made))
+
+
+def _in_order(made: Group) -> list[Any]:
+    return [rebuilt(made.items[str(i)]) for i in range(len(made.items))]
+
+
+_MAKERS: dict[str, Callable[[Group], Any]] = {
+    "mapping": _values,
+    "list": _in_order,
+    "tuple": lambda made: tuple(_in_order(made)),
+    "variations": lambda made: Variations(_values(made), made.facts["unchanged"]),
+    "cutflow": _cuts,
+    "awkward": _awkward,
+}

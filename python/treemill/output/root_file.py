@@ -1,0 +1,214 @@
+"""Results in a ROOT file, by uproot: mappings are folders, histograms are ROOT's own, numbers are
+texts, arrays are trees. A text named "treemill" says what it all was, so that the same results come
+back. Files of histograms by ROOT and by others are read, too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ..errors import FormatError, SourceError, UnsupportedError
+from .json_file import decoded, encoded
+from .outline import Group, Leaf, Outline, unsupported
+from .root_histograms import check_exact, filled, is_profile, root_histogram
+from .uhi_description import described, from_description
+
+__all__ = ["folder_name", "read", "write"]
+
+_RECORD = "treemill"
+_ARRAY = "values"
+_SAFE = set("_-+=.,() #@!&|^~{}<>")
+_ASIDE = "object"
+"""The kind of a group that stands for an object of the file."""
+
+
+def write(results: Outline, path: str) -> None:
+    """Write the results."""
+    import uproot
+
+    top = results if isinstance(results, Group) else Group(items={"value": results})
+    with uproot.recreate(path) as file:
+        record = _put_all(file, top, "", "")
+        said = {"format": 1, "one": top is not results, "results": encoded(record)}
+        file[_RECORD] = json.dumps(said)
+
+
+def folder_name(name: str) -> str:
+    """A name that ROOT does not read as a path, a cycle or a file."""
+    safe = (c if c.isascii() and (c.isalnum() or c in _SAFE) else "_" for c in name)
+    return "".join(safe) or "_"
+
+
+def _put_all(file: Any, made: Group, folder: str, path: str) -> Group:
+    """Write the members of a group. What it gives is the record of them, in which objects of the
+    file are only named."""
+    record = Group(made.kind, {}, made.facts)
+    taken = {_RECORD} if not folder else set()
+    for name, each in made.items.items():
+        where = f"{path}/{name}" if path else name
+        own = folder_name(name)
+        if own in taken:
+            raise unsupported(where, f"as ROOT has an object {own} here already", "rename it")
+        taken.add(own)
+        record.items[name] = _put(file, each, folder + own, where)
+    return record
+
+
+def _put(file: Any, made: Outline, at: str, path: str) -> Outline:
+    if isinstance(made, Group):
+        if made.kind == "awkward":
+            instead = "a .h5 or .json.gz file holds it, and snapshot(…) makes a tree"
+            raise unsupported(path, "an awkward array", instead)
+        if made.kind == "cutflow":
+            _put_cuts(file, made, at)
+            return made
+        return _put_all(file, made, f"{at}/", path)
+    if made.kind == "histogram":
+        return _put_histogram(file, made.value, at, path)
+    if made.kind == "array":
+        return _put_array(file, made.value, at, path)
+    if made.kind != "nothing":
+        file[at] = made.value if made.kind == "text" else repr(made.value)
+    return made
+
+
+def _put_histogram(file: Any, histogram: Any, at: str, path: str) -> Group:
+    check_exact(histogram, path)
+    file[at] = root_histogram(histogram, path)
+    said = described(histogram, path)
+    facts: dict[str, Any] = {"at": at}
+    if not is_profile(histogram):
+        # ROOT's object has the contents. The sums of a profile would give its means only about.
+        contents = {k: v for k, v in said["storage"].items() if isinstance(v, np.ndarray)}
+        rest = {k: v for k, v in said["storage"].items() if k not in contents}
+        said = {**said, "storage": rest}
+        facts |= {"contents": sorted(contents), "shape": list(histogram.view(flow=True).shape)}
+    return Group(_ASIDE, {}, {**facts, "histogram": _plain(said)})
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def _put_array(file: Any, array: Any, at: str, path: str) -> Group:
+    if array.dtype.kind == "U" or not array.ndim:
+        raise unsupported(path, "an array of texts", "a .h5 or .json.gz file holds it")
+    if 0 in array.shape[1:] or (array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8)):
+        what = f"an array of {array.dtype} with shape {array.shape}"
+        raise unsupported(path, what, "a .h5 or .json.gz file holds it")
+    kind = np.dtype((array.dtype, array.shape[1:])) if array.ndim > 1 else array.dtype
+    tree = file.mktree(at, {_ARRAY: kind})
+    if len(array):
+        tree.extend({_ARRAY: array})
+    return Group(_ASIDE, {}, {"at": at, "array": array.dtype.str, "shape": list(array.shape)})
+
+
+def _put_cuts(file: Any, made: Group, at: str) -> None:
+    """A histogram of what came to each cut, and one of what passed."""
+    import hist
+
+    for column in ("total", "passed"):
+        if not made.facts["names"]:
+            continue
+        axis = hist.axis.StrCategory(made.facts["names"], name="cut", overflow=False)
+        filled = hist.Hist(axis, storage=hist.storage.Weight())
+        view = filled.view(flow=True)
+        view["value"] = made.items[column].value  # type: ignore[union-attr]
+        view["variance"] = made.items[f"{column}_variance"].value  # type: ignore[union-attr]
+        file[f"{at}/{column}"] = root_histogram(filled, at)
+
+
+def read(path: str) -> Outline:
+    """Read what `write` or another program wrote. Raises FormatError for what is not ROOT's."""
+    import uproot
+
+    try:
+        with open(path, "rb") as plain:
+            size = plain.seek(0, os.SEEK_END)
+    except OSError as error:
+        raise SourceError(f"cannot read: {error.strerror or error}", file=path) from error
+    try:
+        with uproot.open(path) as file:
+            if file.file.fEND > size:
+                raise FormatError("the file is cut short", file=path)
+            names = file.keys(recursive=False)
+            records = [name for name in names if name.rpartition(";")[0] == _RECORD]
+            if len(records) > 1:
+                raise UnsupportedError(
+                    "several files were joined into this one, and their numbers were not added: "
+                    "load each of them, and add the results",
+                    file=path,
+                )
+            if not records:
+                return _others(file, path)
+            said = json.loads(str(file[_RECORD]))
+            found = _got(decoded(said["results"]), file)
+            return found.items["value"] if said["one"] and isinstance(found, Group) else found
+    except (FormatError, UnsupportedError):
+        raise
+    except Exception as error:  # uproot has no class of its own for damaged files
+        raise FormatError(f"not a ROOT file of results: {error}", file=path) from error
+
+
+def _got(record: Outline, file: Any) -> Outline:
+    if isinstance(record, Leaf):
+        return record
+    if record.kind != _ASIDE:
+        items = {name: _got(each, file) for name, each in record.items.items()}
+        return Group(record.kind, items, record.facts)
+    facts = record.facts
+    found = file[facts["at"]]
+    if "array" in facts:
+        values = found[_ARRAY].array(library="np") if found.num_entries else np.array([])
+        return Leaf("array", values.astype(facts["array"]).reshape(facts["shape"]))
+    said = facts["histogram"]
+    if "contents" not in facts:
+        return Leaf("histogram", from_description(_with_arrays(said)))
+    empty = {name: np.zeros(facts["shape"]) for name in facts["contents"]}
+    said = {**said, "storage": {**said["storage"], **empty}}
+    return Leaf("histogram", filled(from_description(_with_arrays(said)), found))
+
+
+def _with_arrays(said: dict[str, Any]) -> dict[str, Any]:
+    from uhi.io.json import object_hook
+
+    axes = [object_hook(dict(axis)) for axis in said["axes"]]
+    return {**said, "axes": axes, "storage": object_hook(dict(said["storage"]))}
+
+
+def _others(file: Any, path: str) -> Group:
+    """Histograms and texts of a file that another program wrote, by folder. A warning says what is
+    left out."""
+    top, left = Group(), []
+    for name, kind in file.classnames(cycle=False).items():
+        if kind.startswith(("TH1", "TH2", "TH3", "TProfile")):
+            leaf = Leaf("histogram", file[name].to_hist())
+        elif kind == "TObjString":
+            leaf = Leaf("text", str(file[name]))
+        else:
+            left += [f"{name} ({kind})"] if not kind.startswith("TDirectory") else []
+            continue
+        *folders, last = name.split("/")
+        group = top
+        for folder in folders:
+            inner = group.items.setdefault(folder, Group())
+            assert isinstance(inner, Group)
+            group = inner
+        group.items[last] = leaf
+    if left:
+        more = f" and {len(left) - 5} more" if len(left) > 5 else ""
+        warnings.warn(
+            f"{path}: left out {', '.join(left[:5])}{more}: load() takes histograms and texts, "
+            "and tm.dataset() trees",
+            stacklevel=2,
+        )
+    return top

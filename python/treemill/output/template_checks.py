@@ -1,0 +1,86 @@
+"""What a fit would stumble over in templates: bins that are empty, negative or no number, empty
+variations. Knows histograms by their labels; knows no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["Finding", "bins_in_words", "findings"]
+
+_SHOWN = 3
+"""Bins that a message names."""
+
+
+class Finding(NamedTuple):
+    """One thing that is wrong with one template."""
+
+    kind: str
+    """"bad", "negative" or "empty"."""
+    name: str
+    words: str
+
+
+def findings(nominal: Mapping[str, Any], varied: Mapping[str, tuple[str, Any]]) -> list[Finding]:
+    """What is wrong. `nominal`: histograms by name; `varied`: by name, with the name of the nominal
+    one."""
+    found = [each for name, made in nominal.items() for each in _of_one(name, made, None)]
+    for name, (base, made) in varied.items():
+        found += _of_one(name, made, nominal[base])
+    return found
+
+
+def _of_one(name: str, made: Any, base: Any) -> Iterator[Finding]:
+    import numpy as np
+
+    values = np.asarray(made.values(), float)
+    bad = ~np.isfinite(values)
+    if bad.any():
+        yield Finding("bad", name, f"{bins_in_words(made, bad)} no number")
+    negative = values < 0
+    if negative.any():
+        yield Finding("negative", name, f"{bins_in_words(made, negative)} negative")
+    if base is None:
+        empty = values == 0
+        if empty.all():
+            yield Finding("empty", name, "it is empty")
+        elif empty.any():
+            yield Finding("empty", name, f"{bins_in_words(made, empty)} empty")
+        return
+    expected = np.asarray(base.values(), float)
+    if values.sum() == 0 and expected.sum() != 0:
+        yield Finding("empty", name, "it is empty, and the nominal one is not")
+        return
+    new = (values > 0) & (expected == 0)
+    if new.any():
+        words = f"{bins_in_words(made, new)} empty in the nominal one only"
+        yield Finding("empty", name, words)
+
+
+def bins_in_words(histogram: Any, chosen: NDArray[np.bool_]) -> str:
+    """The first of the chosen bins by their edges, with a verb: "bin 3 [40, 60) is"."""
+    import numpy as np
+
+    places = [tuple(map(int, at)) for at in np.argwhere(chosen)]
+    named = [_bin(histogram, at) for at in places[:_SHOWN]]
+    more = len(places) - len(named)
+    words = ", ".join(named) + (f" and {more} more" if more else "")
+    return f"bin{'s' if len(places) > 1 else ''} {words} {'are' if len(places) > 1 else 'is'}"
+
+
+def _bin(histogram: Any, at: Sequence[int]) -> str:
+    words = [_range(axis, i) for axis, i in zip(histogram.axes, at, strict=True)]
+    numbers = ",".join(str(i + 1) for i in at)
+    return f"{numbers} {' x '.join(words)}"
+
+
+def _range(axis: Any, i: int) -> str:
+    if not axis.traits.continuous:
+        return repr(axis.value(i))
+    low, high = axis.bin(i)
+    return f"[{low:.6g}, {high:.6g})"

@@ -1,0 +1,217 @@
+"""`templates`: nested results as the named histograms in a ROOT file that fits take."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+from ..errors import QueryError, UnsupportedError
+from ..faces import short_errors
+from ..query.booking import Booking
+from ..results.variations import NOMINAL, Variations
+from .root_histograms import check_exact, is_profile, root_histogram
+from .template_checks import Finding, findings
+from .template_names import VARIATION, Pattern, levels_of, renamer
+from .whole_file import whole_file
+
+__all__ = ["templates"]
+
+_DO = ("error", "warn", "ignore")
+
+
+@short_errors
+def templates(
+    results: Mapping[str, Any],
+    path: str | PathLike[str],
+    name: str = "{region}/{process}_{variation}",
+    *,
+    levels: Sequence[str] | None = None,
+    rename: Mapping[str, str] | Callable[[str], str] | None = None,
+    negative: str = "error",
+    empty: str = "warn",
+) -> list[str]:
+    """Write histograms with the names that a fit expects to a ROOT file.
+
+    Combine, TRExFitter, pyhf and cabinetry read such files. Histograms keep their errors: book
+    weighted ones, or with `storage="Weight"`.
+
+    Parameters
+    ----------
+    results
+        Nested mappings: their keys are the fields of `name`, level by level. At the bottom are
+        histograms, `Variations` of them, or bookings. A category axis of a histogram that has a
+        field's name (`process`, or `variation`) is taken apart into its categories.
+    path
+        The `.root` file. An older one is replaced when the new one is complete.
+    name
+        The pattern of the names. Slashes make folders. `{variation}` is left out of the nominal
+        histogram's name, with the sign that joins it.
+    levels
+        The fields in the order of the levels of `results`, if that is not the pattern's order:
+        `["process", "region"]` for results by data set.
+    rename
+        What variations are called: a mapping or a function. Others are called as Combine has them:
+        `jes:up` is `jesUp`, `jes:down` is `jesDown`.
+    negative
+        What is done about bins below zero: "error", "warn" or "ignore". No fit of counts takes
+        them.
+    empty
+        The same for empty bins and histograms. Many fits fail if a bin is empty in all processes.
+
+    Returns
+    -------
+    list of str
+        The names of the histograms, in the file's order.
+
+    Raises
+    ------
+    QueryError
+        If the names do not fit the results, or are not different; if bins are no numbers or
+        negative, with their edges; if a variation has other bins than the nominal histogram.
+    UnsupportedError
+        For what is no histogram of one to three dimensions.
+
+    Examples
+    --------
+    >>> varied = events.vary("MET_pt", {"up": "MET_pt * 1.1", "down": "MET_pt * 0.9"})
+    >>> met = varied.hist("MET_pt", bins=(3, 0, 90), storage="Weight")
+    >>> tm.templates({"signal_region": {"ttbar": met}}, "shapes.root")
+    ['signal_region/ttbar', 'signal_region/ttbar_MET_ptUp', 'signal_region/ttbar_MET_ptDown']
+    """
+    path = os.fspath(path)
+    if not path.endswith(".root"):
+        raise UnsupportedError(f"templates are in a .root file, not in {path}")
+    for option, given in (("negative", negative), ("empty", empty)):
+        if given not in _DO:
+            raise ValueError(f'{option}= is "error", "warn" or "ignore", not {given!r}')
+    nominal, varied = named(results, Pattern.parsed(name), levels, renamer(rename))
+    _act(findings(nominal, varied), {"bad": "error", "negative": negative, "empty": empty})
+    whole = {
+        own: made
+        for base in nominal
+        for own, made in [
+            (base, nominal[base]),
+            *((own, made) for own, (of, made) in varied.items() if of == base),
+        ]
+    }
+    _write(whole, path)
+    return [*whole]
+
+
+def named(
+    results: Mapping[str, Any],
+    pattern: Pattern,
+    levels: Sequence[str] | None,
+    rename: Callable[[str], str],
+) -> tuple[dict[str, Any], dict[str, tuple[str, Any]]]:
+    """Nominal histograms by name, and those of variations with the names of their nominal ones."""
+    nominal: dict[str, Any] = {}
+    varied: dict[str, tuple[str, Any]] = {}
+    for labels, value in _leaves(results, levels_of(pattern, levels), {}):
+        missing = [field for field in pattern.fields if field not in labels]
+        if missing:
+            raise QueryError(
+                f"{pattern.text!r} has {{{missing[0]}}}, and the results below "
+                f"{' / '.join(labels.values()) or 'the top'} have no such level"
+            )
+        base = pattern.name(labels, None)
+        _take(nominal, base, value.nominal, varied)
+        for variation, made in value.items():
+            if variation == NOMINAL:
+                continue
+            if not pattern.has_variation:
+                raise QueryError(f"{pattern.text!r} has no {{{VARIATION}}}, and {base} has some")
+            own = pattern.name(labels, rename(variation))
+            if made.axes != value.nominal.axes:
+                raise QueryError(f"{own} has other bins than {base}")
+            _take(varied, own, (base, made), nominal)
+    if not nominal:
+        raise QueryError("there are no histograms in the results")
+    return nominal, varied
+
+
+def _take(into: dict[str, Any], name: str, made: Any, others: Mapping[str, Any]) -> None:
+    if name in into or name in others:
+        raise QueryError(f"two histograms would have the name {name!r}: use rename=, or other keys")
+    into[name] = made
+
+
+def _leaves(
+    value: Any, levels: Sequence[str], labels: dict[str, str]
+) -> Iterator[tuple[dict[str, str], Variations[Any]]]:
+    """The histograms with the labels of the mappings above them."""
+    if isinstance(value, Booking):
+        value = value.value
+    if isinstance(value, Mapping) and not isinstance(value, Variations):
+        free = [level for level in levels if level not in labels]
+        if not free:
+            where = " / ".join(labels.values())
+            raise QueryError(f"below {where} are more levels than the names have: {levels}")
+        for key, inner in value.items():
+            yield from _leaves(inner, levels, {**labels, free[0]: str(key)})
+        return
+    values = value if isinstance(value, Variations) else Variations({NOMINAL: value})
+    for each in values.values():
+        _check(each, labels)
+    for field in levels:
+        if field not in labels and (split := _split(values, field)):
+            for category, inner in split.items():
+                yield from _leaves(inner, levels, {**labels, field: category})
+            return
+    systematic = _split(values, VARIATION) if len(values) == 1 else {}
+    if systematic:
+        if NOMINAL not in systematic:
+            raise QueryError(f'the axis "{VARIATION}" has no category "{NOMINAL}"')
+        values = Variations({name: each.nominal for name, each in systematic.items()})
+    yield labels, values
+
+
+def _split(values: Variations[Any], field: str) -> dict[str, Variations[Any]]:
+    """Histograms by the categories of the axis of this name; nothing if there is none."""
+    axes = [i for i, axis in enumerate(values.nominal.axes) if axis.name == field]
+    if not axes or values.nominal.axes[axes[0]].traits.continuous:
+        return {}
+    at = axes[0]
+    axis = values.nominal.axes[at]
+    if len(values.nominal.axes) == 1:
+        raise QueryError(f"a histogram has no other axis than {field!r}")
+    made = {}
+    for i in range(axis.size):
+        place = {at: i}
+        made[str(axis.value(i))] = values.map(lambda each, place=place: each[place])  # type: ignore[misc]
+    return made
+
+
+def _check(value: Any, labels: Mapping[str, str]) -> None:
+    where = " / ".join(labels.values()) or "the result"
+    if not hasattr(value, "storage_type"):
+        raise UnsupportedError(f"{where} is a {type(value).__name__}, and no histogram")
+    if is_profile(value):
+        raise UnsupportedError(f"{where} is a profile: fits take counts and sums of weights")
+
+
+def _act(found: Sequence[Finding], do: Mapping[str, str]) -> None:
+    wrong = [each for each in found if do[each.kind] == "error"]
+    if wrong:
+        lines = "; ".join(f"{each.name}: {each.words}" for each in wrong[:5])
+        more = f"; and {len(wrong) - 5} more" if len(wrong) > 5 else ""
+        option = next((each.kind for each in wrong if each.kind != "bad"), "")
+        hint = f'. {option}="warn" writes them nevertheless' if option else ""
+        raise QueryError(f"a fit cannot take these templates: {lines}{more}{hint}")
+    for each in found:
+        if do[each.kind] == "warn":
+            warnings.warn(f"template {each.name}: {each.words}", stacklevel=4)
+
+
+def _write(made: Mapping[str, Any], path: str) -> None:
+    import uproot
+
+    for own, histogram in made.items():
+        check_exact(histogram, own)
+    objects = {own: root_histogram(histogram, own) for own, histogram in made.items()}
+    with whole_file(path, ".root") as whole, uproot.recreate(whole) as file:
+        for own, each in objects.items():
+            file[own] = each

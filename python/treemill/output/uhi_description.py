@@ -1,0 +1,43 @@
+"""A histogram as UHI's serialisation describes it, and back. Its variances of means are those that
+give the same histogram again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import UnsupportedError
+
+_OFF = {"Mean": "_sum_of_deltas_squared", "WeightedMean": "_sum_of_weighted_deltas_squared"}
+
+__all__ = ["described", "from_description"]
+
+
+def described(histogram: Any, path: str) -> dict[str, Any]:
+    """UHI's description, with NumPy arrays. Raises UnsupportedError for a histogram that UHI cannot
+    describe."""
+    import numpy as np
+
+    try:
+        made: dict[str, Any] = histogram._to_uhi_()
+    except (AttributeError, TypeError, KeyError, NotImplementedError) as error:
+        raise UnsupportedError(f"cannot save {path}: UHI does not describe it: {error}") from error
+    storage = dict(made["storage"])
+    if storage["type"] in ("mean", "weighted_mean"):
+        # One value has no variance: it comes back as the sum of squared deviations, which is 0.
+        variances = np.array(storage["variances"])
+        storage["variances"] = np.where(np.isfinite(variances), variances, 0.0)
+    made["storage"] = storage
+    return made
+
+
+def from_description(description: dict[str, Any]) -> Any:
+    """The histogram."""
+    import numpy as np
+    from hist import Hist
+
+    made = Hist(description)
+    off = _OFF.get(made.storage_type.__name__)
+    if off is not None:  # a bin with at most one value has no deviations; its variance is NaN
+        view = made.view(flow=True)
+        view[off] = np.where(np.isfinite(view[off]), view[off], 0.0)
+    return made
