@@ -44,8 +44,10 @@ if TYPE_CHECKING:
     from .query.node import Node
     from .query.snapshot_target import SnapshotFile
     from .results.by_dataset import ByDataset
+    from .results.cut_table import CutTable, cut_table
     from .results.file_output import FileOutput
-    from .results.showing import plot, show
+    from .results.plotting import plot
+    from .results.showing import show
     from .results.variations import Variations
     from .selector.selector import Selector
     from .session.front import connect, run
@@ -59,6 +61,7 @@ __all__ = [
     "ByDataset",
     "Cut",
     "CutFlow",
+    "CutTable",
     "DataFile",
     "Dataset",
     "FileOutput",
@@ -80,6 +83,7 @@ __all__ = [
     "__version__",
     "cache",
     "connect",
+    "cut_table",
     "dataset",
     "fileset",
     "function",
@@ -101,6 +105,8 @@ _MODULES = {
     "cache": "machine.cache",
     "Cut": "query.cutflow",
     "CutFlow": "query.cutflow",
+    "CutTable": "results.cut_table",
+    "cut_table": "results.cut_table",
     "FileOutput": "results.file_output",
     "function": "language.functions",
     "SnapshotFile": "query.snapshot_target",
@@ -116,7 +122,7 @@ _MODULES = {
     "WorkerError": "errors",
     "connect": "session.front",
     "run": "session.front",
-    "plot": "results.showing",
+    "plot": "results.plotting",
     "show": "results.showing",
     "load": "output.saving",
     "save": "output.saving",

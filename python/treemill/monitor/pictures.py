@@ -4,22 +4,26 @@ panel with a legend and their ratios. Knows hist.Hist and labels only.
 
 from __future__ import annotations
 
-import math
-import re
-import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from .histogram_labels import axis_label, is_profile, outside, quantity
-from .screen import in_notebook
+from .histogram_labels import axis_label, is_profile
+from .picture_parts import (
+    Band,
+    contents_label,
+    draw_band,
+    drawing,
+    drawn_edges,
+    errors_of,
+    finished,
+    set_ratio_range,
+    set_title,
+    set_vertical,
+)
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     import numpy as np
     from boost_histogram.axis import Axis
     from hist import Hist
@@ -30,15 +34,6 @@ if TYPE_CHECKING:
     Edges = Sequence[float] | NDArray[np.float64]
 
 __all__ = ["Band", "overlaid", "paneled", "save"]
-
-
-@dataclass(frozen=True)
-class Band:
-    """An area around the first histogram: from `low` to `high` in each bin."""
-
-    low: Edges
-    high: Edges
-    label: str
 
 
 def save(
@@ -64,7 +59,7 @@ def paneled(histograms: Sequence[Hist], titles: Sequence[str], log: bool = False
     count = len(panels)
     columns = min(count, 3 if count > 4 else 2 if count > 1 else 1)
     rows = -(-count // columns)
-    with _drawing(20 if count == 1 else 13) as plt:
+    with drawing(20 if count == 1 else 13) as plt:
         figure, axes = plt.subplots(
             rows, columns, figsize=(6.4 * columns, 4.8 * rows), squeeze=False, layout="constrained"
         )
@@ -72,7 +67,7 @@ def paneled(histograms: Sequence[Hist], titles: Sequence[str], log: bool = False
             _picture(*panel, place, figure, log)
         for place in axes.flat[count:]:
             place.set_visible(False)
-        return _finished(plt, figure)
+        return finished(plt, figure)
 
 
 def overlaid(
@@ -88,7 +83,7 @@ def overlaid(
     Raises ValueError if the histograms cannot be drawn together."""
     first = next(iter(histograms.values()))
     _check(histograms, first)
-    with _drawing(16) as plt:
+    with drawing(16) as plt:
         figure, places = plt.subplots(
             2 if ratio else 1,
             1,
@@ -99,9 +94,9 @@ def overlaid(
             height_ratios=[3, 1] if ratio else [1],
         )
         main, last = places[0, 0], places[-1, 0]
-        edges = _drawn_edges(first.axes[0], last)
+        edges = drawn_edges(first.axes[0], last)
         if band is not None:
-            _band(main, edges, band, band.low, band.high)
+            draw_band(main, edges, band, band.low, band.high)
         # A colour's name, such as C1, would be looked up in the style of the time of saving.
         cycle = plt.rcParams["axes.prop_cycle"].by_key()["color"]
         colors = [cycle[i % len(cycle)] for i in range(len(histograms))]
@@ -111,19 +106,12 @@ def overlaid(
             _ratios(last, list(histograms.values()), edges, band, colors)
         main.set_xlim(edges[0], edges[-1])
         last.set_xlabel(axis_label(first.axes[0]))
-        main.set_ylabel(_contents_label(first))
-        _vertical(main, histograms.values(), log)
+        main.set_ylabel(contents_label(first))
+        set_vertical(main, histograms.values(), log)
         if len(histograms) > 1 or band is not None:
             main.legend()
-        _title(main, title, first if len(histograms) == 1 else None)
-        return _finished(plt, figure)
-
-
-def _finished(plt: ModuleType, figure: Figure) -> Figure:
-    # Ticks take their style when they are first drawn: draw them while the style is active.
-    figure.canvas.draw()
-    plt.close(figure)
-    return figure
+        set_title(main, title, first if len(histograms) == 1 else None)
+        return finished(plt, figure)
 
 
 def _check(histograms: Mapping[str, Hist], first: Hist) -> None:
@@ -142,21 +130,6 @@ def _places(axis: Axis) -> list[object]:
     return [axis.value(i) for i in range(axis.size)]
 
 
-@contextmanager
-def _drawing(size: int) -> Iterator[ModuleType]:
-    """Gives pyplot, in mplhep's style, with sizes of its own: mplhep's suit one large picture."""
-    import matplotlib
-
-    if not in_notebook():  # a notebook shows the user's own pictures with another backend
-        matplotlib.use("Agg", force=False)
-    import matplotlib.pyplot as plt
-    import mplhep
-
-    sizes = {"font.size": size, "figure.dpi": 100, "legend.fontsize": 0.8 * size}
-    with plt.style.context([mplhep.style.ROOT, sizes]):
-        yield plt
-
-
 def _panels(histogram: Hist, title: str) -> list[tuple[Hist, str]]:
     if histogram.ndim <= 2:
         return [(histogram, title)]
@@ -166,7 +139,7 @@ def _panels(histogram: Hist, title: str) -> list[tuple[Hist, str]]:
 
 def _picture(histogram: Hist, title: str, place: Axes, figure: Figure, log: bool) -> None:
     if histogram.ndim == 1:
-        edges = _drawn_edges(histogram.axes[0], place)
+        edges = drawn_edges(histogram.axes[0], place)
         if is_profile(histogram):
             _line(place, histogram, edges)
         else:
@@ -174,11 +147,11 @@ def _picture(histogram: Hist, title: str, place: Axes, figure: Figure, log: bool
             place.stairs(histogram.values(), edges, linewidth=1.2, color="C0")
         place.set_xlim(edges[0], edges[-1])
         place.set_xlabel(axis_label(histogram.axes[0]))
-        place.set_ylabel(_contents_label(histogram))
-        _vertical(place, [histogram], log)
+        place.set_ylabel(contents_label(histogram))
+        set_vertical(place, [histogram], log)
     else:
         _field(histogram, place, figure, log)
-    _title(place, title, histogram)
+    set_title(place, title, histogram)
 
 
 def _field(histogram: Hist, place: Axes, figure: Figure, log: bool) -> None:
@@ -193,9 +166,9 @@ def _field(histogram: Hist, place: Axes, figure: Figure, log: bool) -> None:
     across, up = histogram.axes
     norm = LogNorm() if log and shown.count() else None
     drawn = place.pcolormesh(
-        _drawn_edges(across, place), _drawn_edges(up, place, "y"), shown, norm=norm
+        drawn_edges(across, place), drawn_edges(up, place, "y"), shown, norm=norm
     )
-    figure.colorbar(drawn, ax=place, label=_contents_label(histogram))
+    figure.colorbar(drawn, ax=place, label=contents_label(histogram))
     place.set_xlabel(axis_label(across))
     place.set_ylabel(axis_label(up))
 
@@ -207,7 +180,7 @@ def _line(
     place: Axes, histogram: Hist, edges: Edges, label: str | None = None, color: str | None = None
 ) -> None:
     """Draws steps; for a profile points with the errors of the means."""
-    values, errors = histogram.values(), _errors(histogram)
+    values, errors = histogram.values(), errors_of(histogram)
     if not is_profile(histogram):
         place.stairs(values, edges, linewidth=1.4, label=label, color=color)
         return
@@ -224,20 +197,6 @@ def _line(
         linewidth=1.2,
         label=label,
         color=color,
-    )
-
-
-def _errors(histogram: Hist) -> list[float]:
-    """The square root of each bin's variance; 0 if that is not known."""
-    variances = histogram.variances()
-    if variances is None:
-        return [0.0] * len(histogram.values())
-    return [math.sqrt(v) if v > 0 and math.isfinite(v) else 0.0 for v in map(float, variances)]
-
-
-def _band(place: Axes, edges: Edges, band: Band, low: Edges, high: Edges) -> None:
-    place.stairs(
-        high, edges, baseline=low, fill=True, color="0.7", alpha=0.6, linewidth=0, label=band.label
     )
 
 
@@ -258,78 +217,15 @@ def _ratios(
     shown = [np.array(histogram.values(), float) / base for histogram in others]
     if band is not None:
         ends = [np.array(end, float) / base for end in (band.low, band.high)]
-        _band(place, edges, band, *ends)
+        draw_band(place, edges, band, *ends)
         shown += ends
     place.axhline(1, color=colors[0], linewidth=1.0)
     middles = (np.array(edges[:-1]) + np.array(edges[1:])) / 2
     for histogram, color in zip(others, colors[1:], strict=True):
         found = np.array(histogram.values(), float) / base
-        errors = np.array(_errors(histogram)) / abs(base)
+        errors = np.array(errors_of(histogram)) / abs(base)
         place.errorbar(
             middles, found, yerr=errors, fmt="o", markersize=3, linewidth=1.0, color=color
         )
     place.set_ylabel("ratio", loc="center")
-    _ratio_range(place, shown)
-
-
-def _ratio_range(place: Axes, found: Sequence[NDArray[np.float64]]) -> None:
-    """Sets a range around 1 that shows most points: single bins may have any ratio."""
-    import numpy as np
-
-    values = np.concatenate([np.ones(1), *found])
-    off = np.abs(values[np.isfinite(values)] - 1)
-    reach = min(max(1.5 * float(np.quantile(off, 0.9)), 0.05), 1.0)
-    place.set_ylim(1 - reach, 1 + reach)
-
-
-def _vertical(place: Axes, histograms: Iterable[Hist], log: bool) -> None:
-    """Sets the vertical range: from 0, or from below the smallest content if `log`."""
-    shown = [float(v) for h in histograms for v in h.values() if math.isfinite(v)]
-    positive = [value for value in shown if value > 0]
-    if log and positive:
-        place.set_yscale("log")
-        place.set_ylim(min(positive) / 2, max(positive) * 2)
-    elif not any(is_profile(histogram) for histogram in histograms):
-        place.set_ylim(bottom=min(0.0, min(shown, default=0.0)))
-
-
-def _drawn_edges(axis: Axis, place: Axes, direction: str = "x") -> Edges:
-    """The edges at which bins are drawn. Bins of whole numbers and categories are centred on the
-    number or the name."""
-    edges: NDArray[np.float64]
-    if axis.traits.continuous:
-        edges = axis.edges
-        return edges
-    if axis.traits.ordered and type(axis).__name__ == "Integer":
-        edges = axis.edges - 0.5
-        return edges
-    marks = place.xaxis if direction == "x" else place.yaxis
-    marks.set_ticks(range(axis.size), [str(axis.value(i)) for i in range(axis.size)])
-    marks.set_ticks([], minor=True)
-    return [i - 0.5 for i in range(axis.size + 1)]
-
-
-# Words.
-
-
-def _title(place: Axes, title: str, histogram: Hist) -> None:
-    """Sets the title, with a line that says what the picture does not show."""
-    size = float(place.title.get_fontsize()) * 0.75
-    lines = textwrap.wrap(title, 62, max_lines=3, placeholder=" …")
-    beyond = "" if histogram is None else outside(histogram)
-    if beyond:
-        lines.append(f"not shown: {beyond}")
-    if lines:
-        place.set_title("\n".join(lines), fontsize=size, loc="left")
-
-
-def _contents_label(histogram: Hist) -> str:
-    what = quantity(histogram)
-    axis = histogram.axes[0]
-    if histogram.ndim > 1 or is_profile(histogram) or type(axis).__name__ != "Regular":
-        return what
-    width = (axis.edges[-1] - axis.edges[0]) / axis.size
-    unit = re.search(r"\[(.+)\]$", axis.label)
-    if unit is None:
-        return what if width == 1 else f"{what} / {width:.3g}"
-    return f"{what} / {width:.3g} {unit[1]}"
+    set_ratio_range(place, shown)

@@ -11,6 +11,7 @@ from typing import Any
 from ..errors import QueryError, UnsupportedError
 from ..faces import short_errors
 from ..query.booking import Booking
+from ..results.categories import split
 from ..results.variations import NOMINAL, Variations
 from .root_histograms import check_exact, is_profile, root_histogram
 from .template_checks import Finding, findings
@@ -157,32 +158,16 @@ def _leaves(
     for each in values.values():
         _check(each, labels)
     for field in levels:
-        if field not in labels and (split := _split(values, field)):
-            for category, inner in split.items():
+        if field not in labels and (by := split(values, field)):
+            for category, inner in by.items():
                 yield from _leaves(inner, levels, {**labels, field: category})
             return
-    systematic = _split(values, VARIATION) if len(values) == 1 else {}
+    systematic = split(values, VARIATION) if len(values) == 1 else {}
     if systematic:
         if NOMINAL not in systematic:
             raise QueryError(f'the axis "{VARIATION}" has no category "{NOMINAL}"')
         values = Variations({name: each.nominal for name, each in systematic.items()})
     yield labels, values
-
-
-def _split(values: Variations[Any], field: str) -> dict[str, Variations[Any]]:
-    """Histograms by the categories of the axis of this name; nothing if there is none."""
-    axes = [i for i, axis in enumerate(values.nominal.axes) if axis.name == field]
-    if not axes or values.nominal.axes[axes[0]].traits.continuous:
-        return {}
-    at = axes[0]
-    axis = values.nominal.axes[at]
-    if len(values.nominal.axes) == 1:
-        raise QueryError(f"a histogram has no other axis than {field!r}")
-    made = {}
-    for i in range(axis.size):
-        place = {at: i}
-        made[str(axis.value(i))] = values.map(lambda each, place=place: each[place])  # type: ignore[misc]
-    return made
 
 
 def _check(value: Any, labels: Mapping[str, str]) -> None:

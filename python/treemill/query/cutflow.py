@@ -79,6 +79,22 @@ class CutFlow(Sequence[Cut]):
 
     __repr__ = __str__
 
+    def to_latex(self) -> str:
+        """What notebooks show as LaTeX's `tabular`, with lines of the package booktabs."""
+        from ..monitor.latex import table  # start-up
+
+        rows = [
+            [
+                cut.name,
+                _number(cut.total),
+                _number(cut.passed),
+                f"{100 * cut.efficiency:.2f} %",
+                f"{100 * self.cumulative(cut):.2f} %",
+            ]
+            for cut in self._cuts
+        ]
+        return table(["cut", "all", "passed", "efficiency", "cumulative"], rows)
+
     def _repr_html_(self) -> str:
         from ..monitor.html import of_cuts  # start-up
 

@@ -1,0 +1,141 @@
+"""Cut flows of several data sets, or of variations, side by side in one table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..errors import QueryError
+from ..faces import short_errors
+from ..query.booking import Booking
+from ..query.cutflow import Cut, CutFlow
+
+__all__ = ["CutTable", "cut_table"]
+
+_Cell = Callable[[CutFlow, Cut], str]
+
+
+def _counted(value: float, variance: float) -> str:
+    """A number of entries; a sum of weights with its error."""
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.5g} ± {math.sqrt(max(variance, 0.0)):.2g}"
+
+
+def _percent(part: float) -> str:
+    return "-" if math.isnan(part) else f"{100 * part:.2f} %"
+
+
+_CELLS: dict[str, _Cell] = {
+    "passed": lambda flow, cut: _counted(cut.passed, cut.passed_variance),
+    "efficiency": lambda flow, cut: _percent(cut.efficiency),
+    "cumulative": lambda flow, cut: _percent(flow.cumulative(cut)),
+}
+
+
+class CutTable:
+    """A table with a line for each cut and a column for each cut flow. It prints as text, notebooks
+    show it, and `to_latex()` is for papers."""
+
+    def __init__(self, head: list[str], rows: list[list[str]]) -> None:
+        self.head = head
+        """The titles of the columns."""
+        self.rows = rows
+        """The texts, line by line."""
+
+    def __str__(self) -> str:
+        lines = [self.head, *self.rows]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        made = [
+            "  ".join(
+                [first.ljust(widths[0])]
+                + [cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]
+            )
+            for first, *rest in lines
+        ]
+        return "\n".join([made[0], "-" * len(made[0]), *made[1:]])
+
+    __repr__ = __str__
+
+    def to_latex(self) -> str:
+        """The table as LaTeX's `tabular`, with lines of the package booktabs."""
+        from ..monitor.latex import table  # start-up
+
+        return table(self.head, self.rows)
+
+    def _repr_html_(self) -> str:
+        from ..monitor.html import table  # start-up
+
+        return table(self.head, self.rows)
+
+
+@short_errors
+def cut_table(results: object, show: str = "passed") -> CutTable:
+    """Put cut flows side by side, one column each.
+
+    Parameters
+    ----------
+    results
+        A mapping of names to cut flows (what `report()` gives) or bookings of them: of data sets,
+        of regions, or of variations. A single cut flow is a table of one column.
+    show
+        What the cells have: "passed" (entries, or sums of weights with their errors),
+        "efficiency" (of each cut) or "cumulative" (of all cuts down to it).
+
+    Returns
+    -------
+    CutTable
+        It prints as text, notebooks show it, and `to_latex()` makes LaTeX of it.
+
+    Raises
+    ------
+    TypeError
+        For what is no cut flow.
+    QueryError
+        If the cut flows have different cuts.
+
+    Examples
+    --------
+    >>> cuts = events.filter("nMuon >= 1", name="a muon").filter("nMuon >= 2", name="two")
+    >>> print(tm.cut_table({"all": cuts.report()}))
+    cut       all
+    -------------
+    all     1,000
+    a muon    554
+    two       335
+    """
+    if show not in _CELLS:
+        raise ValueError(f'show is "passed", "efficiency" or "cumulative", not {show!r}')
+    flows = _flows(results)
+    first, *_ = flows.values()
+    names = [cut.name for cut in first]
+    for column, flow in flows.items():
+        if [cut.name for cut in flow] != names:
+            raise QueryError(f"the cuts of {column} are not those of {next(iter(flows))}")
+    cell = _CELLS[show]
+    rows = [
+        [name, *(cell(flow, flow[i]) for flow in flows.values())] for i, name in enumerate(names)
+    ]
+    if show == "passed":
+        starts = (_counted(flow[0].total, flow[0].total_variance) for flow in flows.values())
+        rows.insert(0, ["all", *starts])
+    return CutTable(["cut", *flows], rows)
+
+
+def _flows(results: Any) -> dict[str, CutFlow]:
+    if isinstance(results, Booking):
+        results = results.value
+    if isinstance(results, CutFlow):
+        results = {"entries": results}
+    if not isinstance(results, Mapping) or not results:
+        raise TypeError(f"a {type(results).__name__} is no mapping of cut flows")
+    made = {}
+    for name, each in results.items():
+        value = each.value if isinstance(each, Booking) else each
+        if isinstance(value, Mapping):
+            raise TypeError(f"{name} has several cut flows: make a table of each")
+        if not isinstance(value, CutFlow) or not len(value):
+            raise TypeError(f"{name} is no cut flow with cuts: book report() below named filters")
+        made[str(name)] = value
+    return made
