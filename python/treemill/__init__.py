@@ -23,6 +23,7 @@ from .machine.cpu import warn_if_too_old
 from .uproot_words import FUNCTIONS
 
 if TYPE_CHECKING:
+    from .chain.certified import lumi_mask
     from .chain.file_constants import DataFile
     from .cli.ipython_completion import Shell
     from .errors import (
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
         WorkerError,
     )
     from .language.functions import function
+    from .luminosity.mask import LumiMask
+    from .luminosity.sections import LumiSections
     from .machine.cache import cache
     from .monitor.report import Report
     from .output.saving import load, save
@@ -67,6 +70,8 @@ __all__ = [
     "FileOutput",
     "Fileset",
     "FormatError",
+    "LumiMask",
+    "LumiSections",
     "Node",
     "Query",
     "QueryError",
@@ -88,6 +93,7 @@ __all__ = [
     "fileset",
     "function",
     "load",
+    "lumi_mask",
     "plot",
     "run",
     "save",
@@ -109,6 +115,9 @@ _MODULES = {
     "cut_table": "results.cut_table",
     "FileOutput": "results.file_output",
     "function": "language.functions",
+    "LumiMask": "luminosity.mask",
+    "LumiSections": "luminosity.sections",
+    "lumi_mask": "chain.certified",
     "SnapshotFile": "query.snapshot_target",
     "Variations": "results.variations",
     "Selector": "selector.selector",

@@ -12,7 +12,7 @@ from treemill.bench.generate import Recipe, write_dataset
 NOT = {"__init__"}
 FUNCTIONS = [
     *(tm.dataset, tm.fileset, tm.run, tm.connect, tm.function, tm.plot, tm.show),
-    *(tm.plot.stack, tm.cut_table, tm.save, tm.load, tm.templates),
+    *(tm.plot.stack, tm.cut_table, tm.save, tm.load, tm.templates, tm.lumi_mask),
 ]
 CLASSES = [tm.Dataset, tm.Fileset, tm.Node, tm.Session]
 

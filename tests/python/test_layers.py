@@ -27,19 +27,21 @@ MAY_USE = {
     "monitor": "io_report packetizer",
     "machine": "errors",
     "language": "errors quoting",
+    "luminosity": "errors language quoting",
     "arrays": "errors",
     "writing": "arrays errors",
     "worker": "errors packetizer",
-    "query": "errors faces language monitor quoting uproot_words",
+    "query": "errors faces language luminosity monitor quoting uproot_words",
     "tree": "arrays errors faces machine monitor quoting uproot_words",
     "trace": "errors monitor packetizer writing",
     "submasters": "packetizer",
     "dashboard": "monitor",
     "bench": "errors monitor packetizer submasters trace",
-    "chain": "arrays errors faces language machine quoting tree",
+    "chain": "arrays errors faces language luminosity machine quoting tree",
+    "inventory": "chain errors tree",
     "checkpoint": "errors packetizer",
     "backend": "checkpoint dashboard errors io_report machine monitor packetizer submasters worker",
-    "results": "arrays errors faces monitor query tree writing",
+    "results": "arrays errors faces luminosity monitor query tree writing",
     "output": "errors faces query results",
     "evaluation": "arrays chain errors language query quoting tree worker writing",
     "selector": "arrays chain errors evaluation language query results tree worker",
@@ -48,8 +50,8 @@ MAY_USE = {
     "dataset": "chain errors faces io_report monitor query quoting session tree",
     "fileset": "chain dataset errors faces query quoting session tree",
     "facility": "errors",
-    "cli": "bench chain dataset errors facility language machine monitor query selector session "
-    "trace",
+    "cli": "bench chain dataset errors facility inventory language machine monitor query selector "
+    "session trace",
 }
 GROUND = ("quoting", "errors", "faces")
 """Small modules that all others stand on."""

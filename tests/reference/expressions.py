@@ -108,6 +108,7 @@ class Writer:
             f"digitize({value}, {edges}, right=True)",
             f"take([0.5, -7.1, 3], {places})",
             f"[3, 5.3, 8, -2.2][{places}]",
+            f"(in_ranges({places}, [-1, 0, 2, 2, 5, 900]) * 1.5)",
             f"random(seed={self.pick('1', '2')})",
             f"normal(seed={self.pick('3', '-4')})",
         )

@@ -35,6 +35,11 @@ def _interp(x: Any, xs: list[float], ys: list[float]) -> Any:
     return each(run, x)
 
 
+def _in_ranges(x: Any, ends: list[int]) -> Any:
+    pairs = list(zip(ends[::2], ends[1::2], strict=True))
+    return each(lambda v: any(first <= v <= last for first, last in pairs), x)
+
+
 def _digitize(x: Any, edges: list[float], right: bool = False) -> Any:
     place = bisect.bisect_left if right else bisect.bisect_right
     return each(lambda v: len(edges) if _nan(v) else place(edges, v), x)
@@ -186,6 +191,7 @@ _OF_NUMBERS: dict[str, Callable[..., Any]] = {
     "ceil": _rounded(math.ceil),
     "interp": _interp,
     "digitize": _digitize,
+    "in_ranges": _in_ranges,
     "take": _take,
     "isnan": lambda x: each(lambda v: math.isnan(v), x),
     "isfinite": lambda x: each(lambda v: math.isfinite(v), x),

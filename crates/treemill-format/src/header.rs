@@ -29,6 +29,9 @@ pub struct FileHeader {
     pub streamer_info: Option<Range<u64>>,
     /// The bytes that hold the root directory's TDirectory record.
     pub root_directory: Range<u64>,
+    /// fUUID: the number that the file got when it was made, which copies share; `None` if the bytes end
+    /// before it.
+    pub uuid: Option<[u8; 16]>,
 }
 
 impl FileHeader {
@@ -64,6 +67,10 @@ impl FileHeader {
         let seek_info = offset(&mut r)?;
         let info_bytes = u64::from(r.u32()?);
 
+        // Its version comes first.
+        let uuid = r.u16().and_then(|_| r.take(16)).ok();
+        let uuid = uuid.and_then(|bytes| <[u8; 16]>::try_from(bytes).ok());
+
         let directory = begin.saturating_add(name_bytes);
         if begin < 12 || directory >= file_size {
             return Err(malformed(
@@ -97,6 +104,7 @@ impl FileHeader {
                 ..directory
                     .saturating_add(crate::directory::DIRECTORY_BYTES)
                     .min(file_size),
+            uuid,
         })
     }
 }
@@ -135,6 +143,8 @@ mod tests {
         b.extend(505u32.to_be_bytes());
         offset(&mut b, far);
         b.extend(250u32.to_be_bytes());
+        b.extend(1u16.to_be_bytes());
+        b.extend(*b"sixteen bytes id");
         b
     }
 
@@ -148,6 +158,9 @@ mod tests {
             );
             assert_eq!(h.streamer_info, Some(far..far + 250));
             assert_eq!(h.root_directory.start, 160);
+            assert_eq!(h.uuid.as_ref(), Some(b"sixteen bytes id"));
+            let short = FileHeader::parse(&header(big)[..60], far + 400);
+            assert_eq!(short.map(|h| h.uuid).unwrap_or_default(), None);
         }
     }
 

@@ -8,6 +8,7 @@ use crate::remote::marks;
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 use treemill_engine::Catalog;
@@ -69,6 +70,12 @@ impl File {
     fn state(&self) -> (u64, Option<Vec<u64>>) {
         let source = self.inner.source();
         (source.size(), source.identity().map(marks))
+    }
+
+    /// The file's UUID, 16 bytes; None if its header has none.
+    #[getter]
+    fn uuid(&self) -> Option<Cow<'static, [u8]>> {
+        self.inner.uuid().map(|uuid| Cow::Owned(uuid.to_vec()))
     }
 
     /// All trees and RNTuples, those in directories too: dicts of path, cycle, class and title.

@@ -378,4 +378,6 @@ pub enum Literal {
     BigInt(u64),
     Float(f64),
     Str(String),
+    /// A table of integers, for functions that take one.
+    Ints(Vec<i64>),
 }

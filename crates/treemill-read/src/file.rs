@@ -99,6 +99,12 @@ impl File {
         }))
     }
 
+    /// The number that the file got when it was made, which copies of it share.
+    #[must_use]
+    pub fn uuid(&self) -> Option<[u8; 16]> {
+        self.header.uuid
+    }
+
     /// Where the bytes come from.
     #[must_use]
     pub fn source(&self) -> &Arc<dyn Source> {
@@ -303,6 +309,7 @@ mod tests {
                 name_bytes: 0,
                 streamer_info: None,
                 root_directory: 0..0,
+                uuid: None,
             },
             keys: keys([("TTree", "a"), (rntuple::CLASS, "b")]),
             infos: OnceLock::new(),

@@ -22,7 +22,7 @@ from .file_constants import DataFile, FileConstants, PerFile
 from .filesets import Fileset, fileset
 from .friends import Friends
 from .location import Location, expand, require_present
-from .open_trees import OpenTrees, Remembered
+from .open_trees import OpenTrees, Remembered, Sizes
 
 if TYPE_CHECKING:
     from ..tree.column_source import TreeColumns
@@ -61,7 +61,7 @@ class Chain:
         self.friends = parts.friends
         self.selected = parts.selected
         self.constants = FileConstants(parts.locations, parts.name, parts.metadata, parts.per_file)
-        self.sizes = Remembered(opened, "sizes", lambda t: (int(t.num_entries), tuple(t.clusters)))
+        self.sizes = Sizes(opened)
         """The entries of each file, and where its clusters start."""
         self.unordered = Remembered(opened, "unordered", lambda t: t.core.title == UNORDERED)
         """Whether the entries of a file are in no order."""

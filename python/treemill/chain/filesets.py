@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import QueryError, SourceError, UnsupportedError
 from ..tree import source
 from .entry_ranges import starts
 from .location import Location, located, replicated, split_tree
 from .root_specification import from_specification, is_specification
+from .verified import Verified, verified_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -164,41 +165,50 @@ def _add(made: Fileset, name: str | None, given: object, tree: str | None) -> No
         raise QueryError(f"{of} has metadata {reserved[0]!r}, which chunks have by themselves")
     if name is not None:
         own["dataset"] = name
-    for path, object_path, steps, replicas in _files(given["files"], of):
-        own_tree = object_path or given.get("treename") or tree
-        if replicas is None:
-            locations = located({path: own_tree})
+    for file in _files(given["files"], of):
+        own_tree = file.tree or given.get("treename") or tree
+        if file.replicas is None:
+            locations = located({file.path: own_tree})
         else:
-            locations = (replicated(path, replicas, own_tree),)
+            locations = (replicated(file.path, file.replicas, own_tree),)
         for location in locations:
-            if steps is not None:
-                made.steps[len(made.locations)] = steps
-            made.locations.append(replace(location, metadata=own))
+            if file.steps is not None:
+                made.steps[len(made.locations)] = file.steps
+            made.locations.append(replace(location, metadata=own, verified=file.verified))
 
 
-def _files(
-    files: object, of: str
-) -> Iterator[tuple[object, str | None, Steps | None, list[object] | None]]:
-    """Each file with its tree, its ranges of entries and its replicas, where these are given."""
+class _File(NamedTuple):
+    """A file, with what is given of it."""
+
+    path: object
+    tree: str | None = None
+    steps: Steps | None = None
+    replicas: list[object] | None = None
+    verified: Verified | None = None
+
+
+def _files(files: object, of: str) -> Iterator[_File]:
+    """Each file with what is given of it."""
     if not isinstance(files, Mapping):
         paths: Iterable[object] = [files]
         if isinstance(files, Iterable) and not isinstance(files, str):
             paths = files
         for path in paths:
-            yield path, None, None, None
+            yield _File(path)
         return
     for path, each in files.items():
         each = _plain(each)
         if each is None or isinstance(each, str):
-            yield path, each, None, None
+            yield _File(path, each)
         elif isinstance(each, list | tuple):
-            yield path, None, None, list(each)
+            yield _File(path, replicas=list(each))
         elif isinstance(each, Mapping):
             replicas = each.get("replicas")
             if replicas is not None and not isinstance(replicas, list | tuple):
                 raise QueryError(f"{of}: replicas are a list of addresses, not {replicas!r:.80}")
             found = None if replicas is None else list(replicas)
-            yield path, each.get("object_path"), _steps(each, of), found
+            steps, verified = _steps(each, of), verified_of(each, of)
+            yield _File(path, each.get("object_path"), steps, found, verified)
         else:
             raise QueryError(f"{of}: the tree of {path} is a name, not {each!r}")
 

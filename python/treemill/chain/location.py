@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from ..errors import QueryError, SourceError
 from ..tree import source
+from .verified import Verified
 
 __all__ = ["Location", "expand", "located", "replicated", "require_present", "split_tree"]
 
@@ -31,6 +32,8 @@ class Location:
     """All addresses of a file that lies at several, `path` among them; else none."""
     logical: str | None = None
     """The name that replicas share."""
+    verified: Verified | None = field(default=None, compare=False)
+    """What was found of the file before, if the list of files says it."""
 
     def __str__(self) -> str:
         return f"{self.path}:{self.tree}" if self.tree else self.path

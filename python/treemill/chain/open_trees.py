@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from uuid import UUID
 
 from ..errors import QueryError, SourceError, TreemillError
 from ..machine.cache import prepare
@@ -25,7 +26,7 @@ from .location import Location
 if TYPE_CHECKING:
     from .._core import File
 
-__all__ = ["OpenTrees", "Remembered", "tree_names"]
+__all__ = ["OpenTrees", "Remembered", "Sizes", "tree_names"]
 
 Value = TypeVar("Value")
 
@@ -61,6 +62,9 @@ class OpenTrees:
         self._check_same(number, now)
         # Opened outside the lock: at worst two threads open the same file at the same time.
         found = shared(location.path, location.tree, now, lambda: _open(location, now))
+        if location.verified is not None:
+            entries = found.core.num_entries
+            location.verified.check(location.path, now.size, found.uuid, entries)
         others = _Others(self, number)
         tree = FileTree(found, location.path, self.missing, others, self._known)
         with self._lock:
@@ -263,7 +267,8 @@ def _tree(file: File, location: Location) -> OpenTree:
     name = location.tree
     if name is None:
         name = _only_tree(location.path, tree_names(file))
-    return OpenTree(file.tree(name), name)
+    uuid = None if file.uuid is None else str(UUID(bytes=file.uuid))
+    return OpenTree(file.tree(name), name, uuid)
 
 
 def tree_names(file: File) -> list[str]:
@@ -304,3 +309,22 @@ class Remembered(Generic[Value]):
             known[self._name] = self._make(self._trees[number])
         value: Value = known[self._name]
         return value
+
+
+class Sizes(Remembered[tuple[int, tuple[int, ...]]]):
+    """The entries of each file, and where its clusters start. Of files that were verified before,
+    what was found then: if a file has changed since, opening it is an error."""
+
+    def __init__(self, trees: OpenTrees) -> None:
+        super().__init__(trees, "sizes", lambda t: (int(t.num_entries), tuple(t.clusters)))
+
+    def peek(self, number: int) -> tuple[int, tuple[int, ...]] | None:
+        """See Remembered."""
+        return self._verified(number) or super().peek(number)
+
+    def __getitem__(self, number: int) -> tuple[int, tuple[int, ...]]:
+        return self._verified(number) or super().__getitem__(number)
+
+    def _verified(self, number: int) -> tuple[int, tuple[int, ...]] | None:
+        verified = self._trees.locations[number].verified
+        return None if verified is None else (verified.entries, verified.clusters)

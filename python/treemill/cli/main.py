@@ -29,12 +29,14 @@ class _Lazy(click.Group):
         "demo": ".demo:command",
         "bench": ".bench:bench",
         "cluster": ".cluster:cluster",
+        "dataset": ".dataset:dataset",
         "trace": ".trace:trace",
     }
     HELP: ClassVar = {
         "demo": "Write a dataset, run a query over it on all cores, draw it.",
         "bench": "Measure this machine and treemill on it.",
         "cluster": "Look after the cluster that sessions run on.",
+        "dataset": "Look after the files of data sets.",
         "trace": "Look at the trace of a query.",
     }
 

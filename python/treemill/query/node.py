@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ..errors import QueryError
 from ..faces import face
 from ..language.expression import Constant, Weight, constant, parse, weighted
+from ..luminosity.mask import LumiMask
 from ..quoting import unquoted
 from ..uproot_words import METHODS
 from .booking import Booking, Origin, Place, steps_to
@@ -63,7 +64,7 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
 
     def filter(
         self,
-        expr: str,
+        expr: str | LumiMask,
         name: str | None = None,
         params: Params = None,
     ) -> Node:
@@ -72,7 +73,7 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         Parameters
         ----------
         expr
-            One bool per entry.
+            One bool per entry; or a mask of good luminosity sections, `treemill.lumi_mask(…)`.
         name
             For reports: see `report`.
         params
@@ -92,7 +93,8 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         --------
         >>> good = events.filter("nMuon >= 2 and MET_pt > cut", params={"cut": 20}, name="good")
         """
-        return self._with(params).below(Filter(parse(expr), name))
+        condition = expr.expression if isinstance(expr, LumiMask) else parse(expr)
+        return self._with(params).below(Filter(condition, name))
 
     def define(self, name: str, expr: str, params: Params = None) -> Node:
         """Add a column.

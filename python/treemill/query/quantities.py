@@ -22,11 +22,15 @@ __all__ = [
     "Moments",
     "Quantiles",
     "Scalar",
+    "Sections",
     "Unique",
     "Wanted",
     "named_columns",
 ]
 
+MOST_SECTIONS = 10_000_000
+"""Luminosity sections that `lumi_sections` gives if no other limit is given: experiments have a
+hundredth of that in a year."""
 MOST_UNIQUE = 100_000
 """Different values that `unique` gives if no other limit is given."""
 
@@ -161,6 +165,27 @@ class Unique:
         beside = [expr.to_json() for expr in self.beside]
         asked = {"kind": "unique", "expr": self.expr.to_json(), "limit": self.limit}
         return {**asked, "beside": beside} if beside else asked
+
+
+@dataclass(frozen=True)
+class Sections:
+    """The luminosity sections of the entries. `number`: the run and the section as one integer."""
+
+    number: Expression
+    limit: int
+
+    @property
+    def title(self) -> str:
+        """The call that books it, in short."""
+        return "lumi_sections()"
+
+    def expressions(self) -> tuple[Expression, ...]:
+        """The number."""
+        return (self.number,)
+
+    def to_json(self) -> dict[str, object]:
+        """Gives the form that the core reads."""
+        return Unique(self.number, self.limit).to_json()
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,21 @@ from typing import TYPE_CHECKING, overload
 from ..errors import QueryError
 from ..faces import face
 from ..language.expression import Weight, parse, weighted
+from ..luminosity.mask import LUMINOSITY_BLOCK, RUN, number_of
 from .booking import Booking, Located
-from .quantities import MOST_UNIQUE, Moments, Quantiles, Scalar, Unique
+from .quantities import (
+    MOST_SECTIONS,
+    MOST_UNIQUE,
+    Moments,
+    Quantiles,
+    Scalar,
+    Sections,
+    Unique,
+)
 from .steps import Params
 
 if TYPE_CHECKING:
+    from ..luminosity.sections import LumiSections
     from .booking import Array
 
 __all__ = ["Statistics"]
@@ -255,6 +265,45 @@ class Statistics(Located):
         [False, True]
         """
         return Booking(self._with(params), Unique(parse(expr), limit))
+
+    def lumi_sections(
+        self,
+        *,
+        run: str = RUN,
+        luminosity_block: str = LUMINOSITY_BLOCK,
+        limit: int = MOST_SECTIONS,
+    ) -> Booking[LumiSections]:
+        """Book which luminosity sections the entries here are of, for the luminosity's bookkeeping.
+
+        Sections without any entry are not seen: of NanoAOD's files take the tree LuminosityBlocks.
+
+        Parameters
+        ----------
+        run, luminosity_block
+            The columns' names.
+        limit
+            The largest number of sections.
+
+        Returns
+        -------
+        Booking
+            Its value is a `LumiSections`, which saves itself as a JSON file of the form that
+            `treemill.lumi_mask` reads.
+
+        Raises
+        ------
+        QueryError
+            For other columns than integers, when the query is run.
+
+        Examples
+        --------
+        >>> done = events.lumi_sections(luminosity_block="nMuon").value
+        >>> done.save("processed.json")
+        >>> tm.lumi_mask("processed.json").sections == done
+        True
+        """
+        number = parse(number_of(run, luminosity_block))
+        return Booking(self._with(None), Sections(number, limit))
 
     @overload
     def approx_quantiles(

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 from ..arrays.rows import Collected
 from ..errors import QueryError
+from ..luminosity.mask import sections_of
 from ..query.axes import FixedAxis, names_of
 from ..query.cutflow import Cut, CutFlow
 from ..query.node import Booking, steps_to
-from ..query.quantities import Flow, Hist, Moments, Quantiles, Unique
+from ..query.quantities import Flow, Hist, Moments, Quantiles, Sections, Unique
 from ..query.rows import Arrays, Snapshot, Take
 from ..query.steps import Filter
 from ..query.storages import COUNTS
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from boost_histogram.axis import Axis as UserAxis
     from numpy.typing import ArrayLike, NDArray
 
+    from ..luminosity.sections import LumiSections
     from ..query.axis_specification import AxisSpecification
     from ..query.booking import Array
 
@@ -96,6 +98,10 @@ def _unique(wanted: Unique, raw: list[float | bytes]) -> Array:
     return np.array(found, dtype=object if is_signed else np.uint64)
 
 
+def _sections(wanted: Sections, raw: list[int]) -> LumiSections:
+    return sections_of(raw)
+
+
 def _quantiles(wanted: Quantiles, raw: list[float] | None) -> float | Array | None:
     import numpy as np
 
@@ -133,6 +139,7 @@ def _snapshot(wanted: Snapshot, raw: Collected) -> None:
 _MAKERS: dict[type, Callable[..., object]] = {
     Moments: _moments,
     Unique: _unique,
+    Sections: _sections,
     Quantiles: _quantiles,
     Arrays: _arrays,
     Take: _take,

@@ -76,6 +76,11 @@ class FileTree:
         return self._opened.name
 
     @property
+    def uuid(self) -> str | None:
+        """The UUID in the file's header; None if it has none."""
+        return self._opened.uuid
+
+    @property
     def clusters(self) -> Sequence[int]:
         """The first entry of each cluster."""
         return self.core.clusters

@@ -29,10 +29,11 @@ class OpenTree:
     """A tree, or an RNTuple, of an open file, with what follows from its metadata alone.
     Thread-safe."""
 
-    def __init__(self, core: Tree, name: str) -> None:
-        """`name`: the tree's name with directories and cycle."""
+    def __init__(self, core: Tree, name: str, uuid: str | None = None) -> None:
+        """`name`: the tree's name with directories and cycle. `uuid`: the file's."""
         self.core = core
         self.name = name
+        self.uuid = uuid
 
     def described(self) -> list[BranchDescription]:
         """The branches in the file, as the core describes them."""

@@ -25,6 +25,7 @@ __all__ = [
     "Storage",
     "address",
     "beside",
+    "canonical",
     "content",
     "exists",
     "identities",
@@ -249,11 +250,14 @@ def beside(given: str, file: str) -> str:
     return given if is_url(given) else _storage(file).beside(given, file)
 
 
+def canonical(path: str) -> str:
+    """See Storage."""
+    return _storage(path).canonical(path)
+
+
 def is_same(one: str, other: str) -> bool:
     """Whether two addresses mean the same file."""
-    if is_url(one) != is_url(other):
-        return False
-    return _storage(one).canonical(one) == _storage(other).canonical(other)
+    return is_url(one) == is_url(other) and canonical(one) == canonical(other)
 
 
 def content(path: str) -> bytes:

@@ -53,6 +53,7 @@ pub(crate) enum FunctionKind {
     /// A search in a table of constants.
     Interp,
     Digitize,
+    InRanges,
     Take,
     /// Numbers of a distribution, by counters.
     Random(Map),
@@ -187,6 +188,7 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     f("only", 2, 2, FunctionKind::Only),
     f("interp", 3, 3, FunctionKind::Interp),
     f("digitize", 2, 2, FunctionKind::Digitize),
+    f("in_ranges", 2, 2, FunctionKind::InRanges),
     f("take", 2, 2, FunctionKind::Take),
     f("random", 0, 0, FunctionKind::Random(Map::Uniform)),
     f("normal", 0, 0, FunctionKind::Random(Map::Normal)),

@@ -102,6 +102,7 @@ impl Compiler<'_> {
             FunctionKind::Enumerate => return self.enumerate(first),
             FunctionKind::Interp => return self.interp(args),
             FunctionKind::Digitize => return self.digitize(args, keyword("right")),
+            FunctionKind::InRanges => return self.in_ranges(args),
             FunctionKind::Take => return self.take(args),
             FunctionKind::Flatten => return self.flatten(first),
             FunctionKind::Sorted => return self.sorted(first, key, keyword("reverse")),

@@ -290,6 +290,12 @@ impl<'a> Compiler<'a> {
 
     fn literal(&mut self, value: &Literal) -> NodeId {
         self.graph.constant(match value {
+            Literal::Ints(bits) => {
+                return self.cycled(tables::Numbers {
+                    bits: bits.clone(),
+                    ty: Type::Int,
+                });
+            }
             Literal::Bool(x) => Constant::Bool(*x),
             Literal::Int(x) => Constant::Int(*x),
             Literal::BigInt(x) => i64::try_from(*x).map_or(Constant::UInt(*x), Constant::Int),

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::error::QueryError;
 use crate::kernel::tables;
-use crate::spec::{Expr, Span};
+use crate::spec::{Expr, Literal, Span};
 
 /// How a value is looked up in a table of constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -17,6 +17,9 @@ pub(crate) enum Lookup {
     Interp,
     /// The number of the bin between edges.
     Digitize { right: bool },
+    /// Whether an integer lies in ranges: the first numbers of each, and those after the last. `unsigned`:
+    /// the integer's bits have no sign.
+    InRanges { unsigned: bool },
 }
 
 /// Constant numbers: integers, with or without a sign, or floats by their bits.
@@ -111,6 +114,15 @@ impl Compiler<'_> {
     /// An argument that must be a list of constant numbers.
     fn table(&mut self, name: &str, arg: &Expr) -> Result<Numbers> {
         let bound = match arg {
+            Expr::Const {
+                value: Literal::Ints(numbers),
+                ..
+            } => {
+                return Ok(Numbers {
+                    bits: numbers.clone(),
+                    ty: Type::Int,
+                });
+            }
             Expr::Sequence { items, at } => self.tuple(items, *at)?,
             _ => self.bind(arg)?,
         };
@@ -159,6 +171,37 @@ impl Compiler<'_> {
             edges,
             x,
         )))
+    }
+
+    /// `in_ranges(x, [first, last, first, last, …])`
+    pub(super) fn in_ranges(&mut self, args: &[Expr]) -> Result<Binding> {
+        let x = self.looked_up_as_integer(&args[0])?;
+        let ends = self.table("in_ranges", &args[1])?;
+        let edges = half_open(&ends, span(&args[1]))?;
+        let unsigned = self.type_of(x) == Type::UInt;
+        if let Some(constant) = self.graph.as_const(x) {
+            let found = match constant {
+                Constant::Int(x) => tables::inside(*x, &edges, &mut (0, 0)),
+                _ => false, // beyond all signed integers
+            };
+            return Ok(Binding::Value(self.graph.constant(Constant::Bool(found))));
+        }
+        let op = Op::Lookup {
+            how: Lookup::InRanges { unsigned },
+            table: edges.into(),
+        };
+        Ok(Binding::Value(self.node(op, &[x], Type::Bool)))
+    }
+
+    fn looked_up_as_integer(&mut self, arg: &Expr) -> Result<NodeId> {
+        let id = self.value(arg)?;
+        match self.type_of(id) {
+            Type::Int | Type::UInt => Ok(id),
+            other => {
+                let message = format!("in_ranges(…) looks for an integer, not {}", other.name());
+                Err(QueryError::at(span(arg), message))
+            }
+        }
     }
 
     /// `take(table, index)`
@@ -240,6 +283,32 @@ impl Compiler<'_> {
         let bits = table.iter().map(|x| x.to_bits() as i64).collect();
         self.node(Op::Lookup { how, table: bits }, &[x], ty)
     }
+}
+
+/// The first numbers of ranges and those after the last, from pairs of first and last numbers.
+fn half_open(ends: &Numbers, at: Span) -> Result<Vec<i64>> {
+    if ends.ty != Type::Int || !ends.bits.len().is_multiple_of(2) {
+        let message =
+            "in_ranges(…) takes pairs of integers, the first and the last one of each range";
+        return Err(QueryError::at(at, message));
+    }
+    let mut edges = Vec::with_capacity(ends.bits.len());
+    for pair in ends.bits.chunks_exact(2) {
+        let (first, last) = (pair[0], pair[1]);
+        let after = last.checked_add(1);
+        let (Some(after), true) = (after, first <= last) else {
+            let message =
+                format!("the range from {first} to {last} ends before it begins, or too far");
+            return Err(QueryError::at(at, message));
+        };
+        if edges.last().is_some_and(|before| *before > first) {
+            let message =
+                format!("the range from {first} to {last} does not lie after the one before it");
+            return Err(QueryError::at(at, message));
+        }
+        edges.extend([first, after]);
+    }
+    Ok(edges)
 }
 
 fn ascending(name: &str, numbers: &[f64], strictly: bool, at: Span) -> Result<()> {

@@ -47,6 +47,18 @@ impl Batch<'_> {
                 });
                 (Data::I64(out.into()), value.valid.clone())
             }
+            Lookup::InRanges { unsigned } => {
+                let mut out: Vec<u8> = self.pool.take(n);
+                let mut last = (0, 0);
+                for_chunks(&value, n, |at, chunk: &[i64]| {
+                    for (to, x) in out[at..].iter_mut().zip(chunk) {
+                        // Beyond all signed integers there is no range.
+                        let is_there = !(unsigned && *x < 0);
+                        *to = u8::from(is_there && tables::inside(*x, table, &mut last));
+                    }
+                });
+                (Data::Bool(out.into()), value.valid.clone())
+            }
         };
         let view = match value.is_scalar() {
             true => View::Scalar,

@@ -42,6 +42,26 @@ pub(crate) fn digitize(x: f64, edges: &[f64], right: bool) -> i64 {
     place as i64
 }
 
+/// Whether `x` lies between two of `edges`, which ascend: from each one with an even number up to, and
+/// without, the next one. `last` is the pair between which the value before lay: neighbours often share it.
+pub(crate) fn inside(x: i64, edges: &[i64], last: &mut (i64, i64)) -> bool {
+    if last.0 <= x && x < last.1 {
+        return true;
+    }
+    let next = edges.partition_point(|edge| *edge <= x);
+    let (Some(before), Some(after)) = (
+        next.checked_sub(1).and_then(|i| edges.get(i)),
+        edges.get(next),
+    ) else {
+        return false;
+    };
+    let found = next % 2 == 1;
+    if found {
+        *last = (*before, *after);
+    }
+    found
+}
+
 /// Item number `index` of a table; there is none before the first.
 pub(crate) fn item<T: Copy>(table: &[T], index: i64) -> Option<T> {
     usize::try_from(index)
@@ -72,6 +92,18 @@ mod tests {
         }
         assert!(interp(f64::NAN, &xs, &ys).is_nan());
         assert_eq!(interp(3.0, &[2.0], &[5.0]), 5.0);
+    }
+
+    #[test]
+    fn ranges_are_half_open() {
+        let edges = [-5, -2, 3, 7, 7, 9, i64::MAX - 1, i64::MAX];
+        let mut last = (0, 0);
+        let within: Vec<i64> = (-8..12).filter(|x| inside(*x, &edges, &mut last)).collect();
+        assert_eq!(within, [-5, -4, -3, 3, 4, 5, 6, 7, 8]);
+        assert!(inside(i64::MAX - 1, &edges, &mut last));
+        assert!(!inside(i64::MAX, &edges, &mut last));
+        assert!(!inside(i64::MIN, &edges, &mut last));
+        assert!(!inside(0, &[], &mut (0, 0)));
     }
 
     #[test]

@@ -46,6 +46,7 @@ fn eval(expr: &Expr, event: &Event) -> R {
                 Literal::BigInt(x) => V::U(*x),
                 Literal::Float(x) => V::F(*x),
                 Literal::Str(_) => panic!("strings are not compared here"),
+                Literal::Ints(_) => panic!("tables are no values"),
             },
             constant: true,
         },

@@ -1,0 +1,126 @@
+"""Looks at the files of a fileset: opens each once, several at once. Says what it saw; judges
+nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ..chain.open_trees import OpenTrees
+from ..chain.verified import Verified
+from ..errors import FormatError, TreemillError
+from ..tree import source
+from .findings import Seen
+
+if TYPE_CHECKING:
+    from ..chain.location import Location
+    from ..tree.file_tree import FileTree
+
+__all__ = ["Contents", "looked_at"]
+
+_AT_ONCE = 8
+_FAR_AT_ONCE = 32
+"""Files on servers: most of the time goes into waiting."""
+_COMPARED = 1000
+"""Entries at the beginning of files that are compared."""
+_COLUMNS = 50
+"""Columns that are compared, at most."""
+
+Schemas = dict[tuple[tuple[str, str], ...], dict[str, str]]
+
+
+def looked_at(
+    locations: Sequence[Location], datasets: Sequence[str], tick: Callable[[], None]
+) -> Iterator[Seen]:
+    """What each file is, in order. `tick` is called for each on any thread."""
+    is_far = any(source.is_far(location.path) for location in locations)
+    schemas: Schemas = {}
+
+    def look(location: Location, dataset: str) -> Seen:
+        try:
+            return _look(location, dataset, schemas)
+        finally:
+            tick()
+
+    with ThreadPoolExecutor(_FAR_AT_ONCE if is_far else _AT_ONCE) as pool:
+        yield from pool.map(look, locations, datasets)
+
+
+def _look(location: Location, dataset: str, schemas: Schemas) -> Seen:
+    path = location.logical or location.path
+    real = path if location.logical else source.canonical(location.path)
+    try:
+        trees = OpenTrees((_unverified(location),))
+        tree = trees[0]
+        identity = trees.identity(0)
+        described = tree.described()
+    except (TreemillError, OSError) as error:
+        kind = _kind(location, error)
+        return Seen(dataset, path, real, location.tree, kind=kind, reason=str(error))
+    branches = tuple((branch["path"], branch["cpp_type"]) for branch in described)
+    verified = Verified(identity.size, tree.num_entries, tuple(tree.clusters), tree.uuid)
+    return Seen(
+        dataset,
+        path,
+        real,
+        tree.path_in_file,
+        verified,
+        schemas.setdefault(branches, dict(branches)),  # most files have the same
+        tuple(branch["zip_bytes"] for branch in described),
+    )
+
+
+def _unverified(location: Location) -> Location:
+    return replace(location, verified=None)
+
+
+def _kind(location: Location, error: Exception) -> str:
+    if isinstance(error, FormatError):
+        return "truncated" if "truncated" in str(error) else "unreadable"
+    try:
+        if location.absence is None:
+            trees = OpenTrees((_unverified(location),))
+            trees.identity(0)
+            return "unreadable"
+    except (TreemillError, OSError):
+        pass
+    return "missing"
+
+
+class Contents:
+    """What is in files, as far as it takes to tell two of them apart. Each is read once."""
+
+    def __init__(self, seen: Sequence[Seen], locations: Sequence[Location]) -> None:
+        self._places = {id(each): place for each, place in zip(seen, locations, strict=True)}
+        self._digests: dict[int, bytes] = {}
+
+    def is_same(self, one: Seen, other: Seen) -> bool:
+        """Whether the first entries of two files are the same in the columns that the core reads.
+        A file that cannot be read is like no other."""
+        return self._digest(one) == self._digest(other)
+
+    def _digest(self, each: Seen) -> bytes:
+        if id(each) not in self._digests:
+            try:
+                found = _digest(self._places[id(each)])
+            except TreemillError:
+                found = str(id(each)).encode()
+            self._digests[id(each)] = found
+        return self._digests[id(each)]
+
+
+def _digest(location: Location) -> bytes:
+    tree: FileTree = OpenTrees((_unverified(location),))[0]
+    names = [
+        branch["path"]
+        for branch in tree.described()
+        if branch["supported"] and branch["kind"] != "group"
+    ]
+    made = hashlib.blake2b(digest_size=16)
+    stop = min(_COMPARED, tree.num_entries)
+    for column in tree.read(names[:_COLUMNS], 0, stop):
+        made.update(column.dumps())
+    return made.digest()

@@ -1,0 +1,82 @@
+"""Expressions over an entry's run and luminosity section: whether the section is in a set, and
+which it is. A run and its section are one integer, and a set is a sorted table of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ..errors import QueryError
+from ..language.expression import Expression, parse
+from ..language.tree_node import children
+from ..quoting import quoted
+from .sections import LumiSections
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from ..language.tree_node import Tree
+
+__all__ = ["LUMINOSITY_BLOCK", "RUN", "LumiMask", "number_of", "sections_of"]
+
+RUN, LUMINOSITY_BLOCK = "run", "luminosityBlock"
+"""NanoAOD's names."""
+_BITS = 32
+"""Those of the section, below those of the run."""
+
+
+class LumiMask:
+    """Whether an entry's luminosity section is certified. `events.filter(mask)` takes it."""
+
+    def __init__(
+        self,
+        sections: LumiSections,
+        run: str = RUN,
+        luminosity_block: str = LUMINOSITY_BLOCK,
+    ) -> None:
+        """`run`, `luminosity_block`: the columns."""
+        self.sections = sections
+        """The certified sections."""
+        self._number = number_of(run, luminosity_block)
+
+    @property
+    def expression(self) -> Expression:
+        """One bool per entry."""
+        dots = "[0, 0]"
+        made = parse(f"in_ranges({self._number}, {dots})")
+        number, _ = children(made.tree, "args")
+        text = made.text.replace(dots, "…")
+        table: Tree = {"kind": "const", "value": self._ends(), "at": [0, len(text)]}
+        return Expression(text, {**made.tree, "args": [number, table]})
+
+    def _ends(self) -> list[int]:
+        ranges = self.sections.ranges.items()
+        return [(run << _BITS) + end for run, each in ranges for pair in each for end in pair]
+
+    def __call__(self, runs: ArrayLike, luminosity_blocks: ArrayLike) -> NDArray[np.bool_]:
+        """The mask of arrays of runs and sections, as coffea's: for selectors and processors."""
+        import numpy as np
+
+        numbers = np.asarray(runs, np.int64) << _BITS | np.asarray(luminosity_blocks, np.int64)
+        ends = np.array(self._ends(), np.int64).reshape(-1, 2)
+        edges = np.add(ends, (0, 1)).ravel()
+        inside: NDArray[np.bool_] = np.searchsorted(edges, numbers, side="right") % 2 == 1
+        return inside
+
+    def __repr__(self) -> str:
+        return f"<mask of {len(self.sections):,} luminosity sections>"
+
+
+def number_of(run: str, luminosity_block: str) -> str:
+    """An entry's run and section as one integer: an expression."""
+    for name in (run, luminosity_block):
+        if not isinstance(name, str) or not name:
+            raise QueryError(f"the column of a run or luminosity section has a name, not {name!r}")
+    return f"int({quoted(run)}) * {1 << _BITS} + int({quoted(luminosity_block)})"
+
+
+def sections_of(numbers: Iterable[int]) -> LumiSections:
+    """The sections that these integers mean."""
+    return LumiSections.of((int(n) >> _BITS, int(n) & ((1 << _BITS) - 1)) for n in numbers)

@@ -1,0 +1,171 @@
+"""A set of luminosity sections: ranges by run, as in the JSON files that certify data. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from ..errors import QueryError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["LumiSections"]
+
+Ranges = tuple[tuple[int, int], ...]
+"""First and last sections of ranges, which ascend and do not touch."""
+
+_MOST = (1 << 32) - 1
+"""The largest number of a section; of a run it is half of that."""
+
+
+class LumiSections:
+    """Luminosity sections by run. Immutable; `|` (or `+`), `&` and `-` are those of sets.
+
+    done = events.lumi_sections().value
+    done.save("processed.json")
+    missing = tm.lumi_mask("Cert.json").sections - done
+    """
+
+    def __init__(self, ranges: Mapping[str | int, Iterable[Iterable[int]]] | None = None) -> None:
+        """`ranges`: by run, the first and the last section of each range. They may overlap. Raises
+        QueryError for anything else."""
+        found = {} if ranges is None else {_run(run): _joined(run, r) for run, r in ranges.items()}
+        self._ranges = {run: each for run, each in sorted(found.items()) if each}
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[int, int]]) -> LumiSections:
+        """Of pairs of a run and a section."""
+        by_run: dict[int, list[tuple[int, int]]] = {}
+        for run, section in pairs:
+            by_run.setdefault(int(run), []).append((int(section), int(section)))
+        return cls({str(run): each for run, each in by_run.items()})
+
+    @property
+    def runs(self) -> tuple[int, ...]:
+        """The runs, ascending."""
+        return tuple(self._ranges)
+
+    @property
+    def ranges(self) -> dict[int, Ranges]:
+        """The first and the last section of each range, by run."""
+        return dict(self._ranges)
+
+    def __contains__(self, place: object) -> bool:
+        """Whether a pair of a run and a section is in it."""
+        if not isinstance(place, tuple) or len(place) != 2:
+            return False
+        run, section = place
+        return any(first <= section <= last for first, last in self._ranges.get(run, ()))
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        """Pairs of a run and a section, ascending."""
+        for run, ranges in self._ranges.items():
+            for first, last in ranges:
+                for section in range(first, last + 1):
+                    yield run, section
+
+    def __len__(self) -> int:
+        """The number of sections."""
+        each = (last - first + 1 for ranges in self._ranges.values() for first, last in ranges)
+        return sum(each)
+
+    def to_numpy(self) -> NDArray[np.uint32]:
+        """An array with a row of run and section for each: coffea's `LumiList(*a.T)` takes it."""
+        import numpy as np
+
+        return np.array(list(self), np.uint32).reshape(-1, 2)
+
+    def to_json(self) -> dict[str, list[list[int]]]:
+        """The form of the JSON files."""
+        return {str(run): [list(each) for each in rs] for run, rs in self._ranges.items()}
+
+    def save(self, path: str) -> None:
+        """Writes it as a JSON file, a line for each run, as `lumi_mask` reads it."""
+        lines = (f"{json.dumps(run)}: {json.dumps(r)}" for run, r in self.to_json().items())
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("{" + ",\n".join(lines) + "}\n")
+
+    def __or__(self, other: LumiSections) -> LumiSections:
+        return self._with(other, lambda mine, theirs: (*mine, *theirs))
+
+    __add__ = __or__
+
+    def __and__(self, other: LumiSections) -> LumiSections:
+        return self - (self - other)
+
+    def __sub__(self, other: LumiSections) -> LumiSections:
+        return self._with(other, _less)
+
+    def _with(self, other: LumiSections, do: Callable[[Ranges, Ranges], Ranges]) -> LumiSections:
+        if not isinstance(other, LumiSections):
+            return NotImplemented
+        runs = {*self._ranges, *other._ranges}
+        made = {run: do(self._ranges.get(run, ()), other._ranges.get(run, ())) for run in runs}
+        return LumiSections({str(run): each for run, each in made.items()})
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LumiSections) and self._ranges == other._ranges
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._ranges.items()))
+
+    def __reduce__(self) -> tuple[type[LumiSections], tuple[object, ...]]:
+        return LumiSections, (self.to_json(),)
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} luminosity sections of {len(self._ranges):,} runs>"
+
+
+def _run(given: object) -> int:
+    try:
+        run = int(str(given))
+    except ValueError:
+        run = -1
+    if not 0 <= run <= _MOST >> 1:
+        raise QueryError(f"the run {given!r} is no number of a run")
+    return run
+
+
+def _joined(run: object, ranges: Iterable[Iterable[int]]) -> Ranges:
+    """The ranges in order, with those joined that overlap or touch."""
+    found: list[tuple[int, int]] = []
+    for first, last in sorted(_checked(run, ranges)):
+        if found and first <= found[-1][1] + 1:
+            found[-1] = found[-1][0], max(found[-1][1], last)
+        else:
+            found.append((first, last))
+    return tuple(found)
+
+
+def _checked(run: object, ranges: object) -> Iterator[tuple[int, int]]:
+    for each in ranges if isinstance(ranges, Iterable) else [ranges]:
+        pair = tuple(each) if isinstance(each, Iterable) else (each,)
+        if len(pair) != 2 or not all(_is_section(section) for section in pair) or pair[1] < pair[0]:
+            raise QueryError(
+                f"run {run} has {each!r:.60}, which is no range of luminosity sections, "
+                "[first, last]"
+            )
+        yield int(pair[0]), int(pair[1])
+
+
+def _is_section(section: object) -> bool:
+    is_number = isinstance(section, int) and not isinstance(section, bool)
+    return is_number and 0 <= section <= _MOST  # type: ignore[operator]
+
+
+def _less(mine: Ranges, theirs: Ranges) -> Ranges:
+    """What is in `mine` and not in `theirs`; both ascend."""
+    found: list[tuple[int, int]] = []
+    for first, last in mine:
+        for begin, end in theirs:
+            if end < first or begin > last:
+                continue
+            if begin > first:
+                found.append((first, begin - 1))
+            first = end + 1
+        if first <= last:
+            found.append((first, last))
+    return tuple(found)

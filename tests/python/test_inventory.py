@@ -1,0 +1,202 @@
+"""`treemill dataset verify`: what is wrong with files, the list that it writes, and what later runs
+make of that list."""
+
+import json
+import shutil
+
+import pytest
+import treemill as tm
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from treemill.bench.generate import write
+from treemill.chain import open_trees
+from treemill.chain.verified import Verified, verified_of
+from treemill.cli.dataset import dataset
+from treemill.inventory.findings import Seen, findings
+
+FILES = st.builds(
+    lambda name, path, tree, entries, uuid, content, schema: Seen(
+        name, path, path, tree,
+        None if entries is None else Verified(100 + entries, entries, (0,), uuid),
+        {"x": "float"} if schema else {"x": "int", "y": "int"},
+        (content,),
+        "" if entries is not None else "missing",
+        "" if entries is not None else "no such file",
+    ),
+    st.sampled_from("ab"), st.sampled_from("pqrstu"), st.sampled_from(["t", "u"]),
+    st.sampled_from([None, 0, 5, 6]), st.sampled_from([None, "1", "2"]), st.integers(1, 3),
+    st.booleans(),
+)  # fmt: skip
+
+
+@given(st.lists(FILES, max_size=8))
+def test_findings(seen):
+    found = findings(seen, lambda one, other: one.stored == other.stored)
+    assert [each.number for each in found] == sorted(each.number for each in found)
+    out = {each.number for each in found if each.left_out}
+    assert {n for n, each in enumerate(seen) if each.verified is None} <= out
+    kept = [(n, each) for n, each in enumerate(seen) if n not in out]
+    for name in "ab":
+        mine = [each for _, each in kept if each.dataset == name]
+        places = [(each.real, each.tree) for each in mine]
+        assert len(set(places)) == len(places), "no file twice in a data set"
+    told = {each.number: each for each in found}
+    for n, each in kept:
+        first = next(other for _, other in kept if other.dataset == each.dataset)
+        if each.branches != first.branches:
+            assert {f.kind for f in found if f.number == n} >= {"tree"}
+    for n in out:
+        sound = [each for m, each in enumerate(seen) if m < n]
+        finding = told[n] if told[n].left_out else next(
+            f for f in found if f.number == n and f.left_out
+        )  # fmt: skip
+        if finding.kind == "doubled":
+            assert any(
+                other.verified is not None and other.dataset == seen[n].dataset
+                and (other.real == seen[n].real or other.stored == seen[n].stored)
+                for other in sound
+            )  # fmt: skip
+
+
+def test_what_differs():
+    def seen(path, branches):
+        return Seen("dy", path, path, "t", Verified(9, 9, (0,), path), branches, (len(path),))
+
+    first = seen("a", {"x": "float", "y": "int", "z": "int", "n": "int", "m": "int"})
+    (found,) = findings([first, seen("bb", {"x": "double", "w": "int"})], lambda *_: False)
+    assert found.kind == "tree"
+    assert not found.left_out
+    assert found.text == (
+        "lacks y, z, n and 1 more; has also w; has other types of x (double, not float), "
+        "compared with a"
+    )
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"size": -1}, {"size": "9"}, {"num_entries": None}, {"clusters": 3}, {"clusters": [0, 0]},
+     {"clusters": [0, 11]}, {"clusters": ["0"]}],
+)  # fmt: skip
+def test_lists_that_make_no_sense(wrong):
+    sound = {"size": 9, "num_entries": 10, "clusters": [0, 4]}
+    assert verified_of(sound, "dy") == Verified(9, 10, (0, 4))
+    assert verified_of({"num_entries": 10, "uuid": "x"}, "dy") is None
+    with pytest.raises(tm.QueryError, match="dy: a verified file has size"):
+        verified_of({**sound, **wrong}, "dy")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for number, events in enumerate((2000, 1, 3000)):
+        write(f"e{number}.root", events=events, index=number, cluster=500, codec="zstd")
+    return tmp_path
+
+
+def verify(*arguments):
+    return CliRunner().invoke(dataset, ["verify", *arguments])
+
+
+def test_what_is_found(folder):
+    shutil.copy("e2.root", "copy.root")
+    whole = (folder / "e2.root").read_bytes()
+    (folder / "cut.root").write_bytes(whole[: len(whole) // 2])
+    (folder / "junk.root").write_bytes(b"junk" * 100)
+    write("again.root", events=2000, index=0, cluster=500, codec="zstd")
+    files = {
+        "dy": ["e0.root", "e1.root", "again.root", "gone.root", "./e0.root"],
+        "tt": ["e2.root", "copy.root", "cut.root", "junk.root"],
+        "data": ["e0.root"],
+    }
+    made = {name: {"files": dict.fromkeys(each, "Events")} for name, each in files.items()}
+    made["dy"]["metadata"] = {"xsec": 1.5}
+    (folder / "fs.json").write_text(json.dumps(made))
+    ran = verify("fs.json")
+    assert ran.exit_code == 1
+    for line in (
+        "doubled     dy: again.root: the same content (other UUID) as e0.root (left out)",
+        "missing     dy: gone.root: no such file: gone.root (left out)",
+        "doubled     dy: ./e0.root: the same file as e0.root (left out)",
+        "doubled     tt: copy.root: the same content (same UUID) as e2.root (left out)",
+        "truncated   tt: cut.root: truncated: ",
+        "unreadable  tt: junk.root: not a ROOT file",
+        "shared      data: e0.root: the same file as e0.root of 'dy'",
+        "dy: 2 of 5 files, 2,001 entries",
+        "written: fs.verified.json",
+    ):
+        assert line in ran.output
+    fs = tm.fileset("fs.verified.json")
+    assert fs.count().value == {"dy": 2001, "tt": 3000, "data": 2000}
+    assert fs.metadata["dy"] == {"xsec": 1.5}
+    left = json.loads((folder / "fs.verified.json").read_text())["dy"]["left_out"]
+    assert set(left) == {"again.root", "gone.root", "./e0.root"}
+    again = verify("fs.verified.json", "--output", "twice.json")
+    assert "shared" in again.output
+    assert json.loads((folder / "twice.json").read_text())["tt"]["files"].keys() == {"e2.root"}
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """The files that are opened in this process."""
+    found = []
+    real = open_trees._open
+
+    def noted(location, *rest):
+        found.append(location.path)
+        return real(location, *rest)
+
+    monkeypatch.setattr(open_trees, "_open", noted)
+    return found
+
+
+def test_nothing_is_opened_to_plan(folder, opened):
+    assert verify("e*.root", "--tree", "Events", "--output", "all.json").exit_code == 0
+    opened.clear()
+    fs = tm.fileset("all.json")
+    assert fs.num_entries == fs["dataset"].num_entries == 5001
+    assert fs["dataset"].chain.sizes[2] == (3000, (0, 500, 1000, 1500, 2000, 2500))
+    steps = json.loads((folder / "all.json").read_text())
+    steps["dataset"]["files"]["e0.root"]["steps"] = [[0, 10], [1990, 2000]]
+    some = tm.fileset(steps)
+    assert some.num_entries == 3021
+    assert opened == []
+    with tm.connect(workers=2, mode="processes") as session:
+        assert session.run(fs.count(), fs.sum("nMuon"), some.count()) == (
+            {"dataset": 5001},
+            {"dataset": tm.dataset("e*.root", "Events").sum("nMuon").value},
+            {"dataset": 3021},
+        )
+        assert session.run(some.count(), entries=(15, 25)) == {"dataset": 10}
+
+
+@pytest.mark.parametrize("key", ["size", "uuid", "num_entries"])
+def test_files_that_have_changed(folder, key):
+    verify("e*.root", "--output", "all.json")
+    listed = json.loads((folder / "all.json").read_text())
+    entry = listed["dataset"]["files"]["e2.root"]
+    entry[key] = "0" if key == "uuid" else entry[key] + 7
+    fs = tm.fileset(listed)
+    with pytest.raises(tm.SourceError, match=r"e2\.root is not the file that was verified: its"):
+        tm.run(fs.count())
+    with tm.connect(workers=1) as session:
+        assert session.run(fs.count(), on_error="skip") == {"dataset": 2001}
+        assert {each.file for each in session.report.missing} == {"e2.root"}
+
+
+def test_a_file_that_was_written_anew(folder):
+    verify("e*.root", "--output", "all.json")
+    fs = tm.fileset("all.json")
+    assert fs.count().value == {"dataset": 5001}
+    write("e2.root", events=2500, index=2, cluster=500, codec="zstd")
+    for again in (fs, tm.fileset("all.json")):
+        with pytest.raises(tm.SourceError, match="Verify the fileset again"):
+            tm.run(again.sum("MET_pt"))
+
+
+def test_no_fileset(folder):
+    (folder / "fs.json").write_text("[]")
+    ran = verify("fs.json")
+    assert ran.exit_code == 1
+    assert "a fileset is a mapping of names to files" in ran.output
+    assert not (folder / "fs.verified.json").exists()
