@@ -134,8 +134,8 @@ class Pass(ABC):
         """The last events of workers and the actions that answered them, if records are kept."""
 
     @property
-    def monitored(self) -> Monitored | None:
-        """What workers have done so far, if it is counted."""
+    def monitored(self) -> Callable[[], Monitored] | None:
+        """Gives what workers have done until now, or until the end, if that is counted."""
         return None
 
     @property

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Set
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 
 from ..packetizer import (
     Action,
@@ -168,11 +169,15 @@ class Coordinator:
             actions += self.handle(end)
         return actions
 
-    def monitored(self) -> Monitored | None:
-        """What workers have done so far, if it is counted."""
+    def monitored(self) -> Callable[[], Monitored] | None:
+        """Gives what workers have done until now, or until the end, if that is counted. After the
+        end it is counted when it is asked for: few look at it, and all wait for the end."""
         if self._monitoring is None:
             return None
-        return self._monitoring.now((self.ended or self._clock()) - self.began)
+        if self.ended is not None:
+            return partial(self._monitoring.now, self.ended - self.began)
+        found = self._monitoring.now(self._clock() - self.began)
+        return lambda: found
 
     def begins(self, worker: int) -> bool:
         """Notes that the worker has got its first packet. True once: when as many workers have got

@@ -37,6 +37,9 @@ from .saving import Saving
 
 __all__ = ["LedPass"]
 
+_SENT = Order | Hint
+"""What goes to a worker. To make this union takes as long as to look whether an action is in it."""
+
 
 class LedPass(Pass):
     """A pass whose coordinator is in this process."""
@@ -147,7 +150,7 @@ class LedPass(Pass):
         return self._coordinator.trace
 
     @property
-    def monitored(self) -> Monitored | None:
+    def monitored(self) -> Callable[[], Monitored] | None:
         """See Pass."""
         with self._lock:
             return self._coordinator.monitored()
@@ -219,7 +222,7 @@ class LedPass(Pass):
         with self._lock:
             actions = decide()
             for action in actions:
-                if isinstance(action, Order | Hint):
+                if isinstance(action, _SENT):
                     self._send(action.worker, action)
                 elif isinstance(action, Halt):
                     self._halt()

@@ -3,6 +3,7 @@ names, units and words; counts nothing."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 __all__ = ["HISTOGRAMS", "Measured", "prometheus"]
 
 
+_COUNTING = threading.Lock()
+"""Held while counts are asked for: several reports of a query count the same records."""
+
+
 class _Kind(NamedTuple):
     title: str
     make: Callable[[Monitored, str, str], Hist]
@@ -23,8 +28,20 @@ class _Kind(NamedTuple):
 class Measured:
     """The measures of a query, while it runs or at its end."""
 
-    def __init__(self, counts: Monitored) -> None:
-        self.counts = counts
+    def __init__(self, counts: Monitored | Callable[[], Monitored]) -> None:
+        """`counts`: what was counted, or what gives it when it is asked for."""
+        self._counts = counts
+
+    @property
+    def counts(self) -> Monitored:
+        """As plain data."""
+        with _COUNTING:
+            if not isinstance(self._counts, Monitored):
+                self._counts = self._counts()
+            return self._counts
+
+    def __reduce__(self) -> tuple[type[Measured], tuple[Monitored]]:
+        return Measured, (self.counts,)
 
     def histogram(self, name: str) -> Hist:
         """One of HISTOGRAMS. Raises KeyError for another name."""

@@ -1,6 +1,6 @@
 """Counts what workers do while a query runs, for histograms: packets, entries, times by worker, and
-the workers that read from each node against time. Follows the records of a trace without keeping
-them, so that its size depends on the number of workers and nodes alone. Pure.
+the workers that read from each node against time. Follows the records of a trace and keeps only
+the newest, so that its size depends on the number of workers and nodes alone. Pure.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from math import log10
 from .events import (
     Action,
     Event,
+    FileFailed,
     Packet,
     PacketDone,
     PacketFailed,
@@ -33,6 +34,12 @@ _BINS = 120
 """Of time, at most; when they are full, pairs of them are joined."""
 _WIDTH = 0.05
 """Seconds of the first ones."""
+_KEPT = 256
+"""Records that wait to be counted. A query of some milliseconds has fewer: it ends before they are
+counted."""
+
+_WITH_ERRORS = (PacketFailed, FileFailed, WorkerLost)
+"""Events that are not kept: errors hold what their frames hold."""
 
 
 def bin_of(seconds: float) -> int:
@@ -79,9 +86,20 @@ class Monitoring:
         self._starts: dict[int, int] = {}  # by worker: the first entry of its packet
         self._width = _WIDTH
         self._nodes: dict[str, list[float]] = {}
+        self._kept: list[tuple[float, Event, tuple[Action, ...]]] = []
 
     def follow(self, now: float, event: Event, actions: Iterable[Action]) -> None:
         """Takes the next record. `now`: seconds since the pass began."""
+        self._kept.append((now, event, tuple(actions)))
+        if len(self._kept) > _KEPT or isinstance(event, _WITH_ERRORS):
+            self._catch_up()
+
+    def _catch_up(self) -> None:
+        for record in self._kept:
+            self._count(*record)
+        self._kept.clear()
+
+    def _count(self, now: float, event: Event, actions: tuple[Action, ...]) -> None:
         if isinstance(event, PacketDone):
             self._done(now, event)
         elif isinstance(event, PacketFailed | WorkerLost):
@@ -133,6 +151,7 @@ class Monitoring:
 
     def now(self, now: float) -> Monitored:
         """What was counted so far, with the packets that workers have now."""
+        self._catch_up()
         while now >= self._width * _BINS:
             self._join()
         nodes = {node: list(bins) for node, bins in self._nodes.items()}

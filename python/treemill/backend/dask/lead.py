@@ -27,6 +27,7 @@ from ...packetizer import (
     MergerJoined,
     MergerLeaving,
     MergerLost,
+    Monitored,
     Order,
     PacketDone,
     Process,
@@ -77,7 +78,6 @@ class Lead:
         self._clock = clock
         self._packetizer, self._coordinator = led_by(request, clock)
         self._before = self._packetizer.committed_entries
-        self.monitored = self._coordinator.monitored
         self._processes: dict[str, Participant] = {}
         self._of: dict[int, Participant] = {}  # by worker
         self._holders = Holders()
@@ -374,6 +374,11 @@ class Lead:
             self._begun = True
             self.change += 1
         self._say(process.address, act)
+
+    def monitored(self) -> Monitored | None:
+        """What workers have done so far, or in all, if it is counted."""
+        counts = self._coordinator.monitored()
+        return None if counts is None else counts()
 
     def _end(self, error: BaseException | None) -> None:
         self._ended = Ended(

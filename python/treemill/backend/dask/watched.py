@@ -7,7 +7,7 @@ from __future__ import annotations
 import threading
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import ClassVar, Protocol
@@ -136,12 +136,13 @@ class DaskPass(Pass):
         return None if self._ended is None else self._ended.trace
 
     @property
-    def monitored(self) -> Monitored | None:
+    def monitored(self) -> Callable[[], Monitored] | None:
         """See Pass."""
         if self._ended is not None or self._request.served is None:
-            return None if self._ended is None else self._ended.monitored
-        found: Monitored | None = self._line.ask("monitored", self.name)
-        return found
+            found = None if self._ended is None else self._ended.monitored
+        else:
+            found = self._line.ask("monitored", self.name)
+        return None if found is None else lambda: found
 
     @property
     def began(self) -> float:
