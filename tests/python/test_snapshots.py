@@ -125,9 +125,6 @@ def test_what_cannot_be_written_is_said_before(events, tmp_path):
         events.snapshot(str(tmp_path / "skim.csv"), ["MET_pt"])
     with pytest.raises(QueryError, match="not a file of kind"):
         events.snapshot(str(tmp_path / "skim.parquet"), ["MET_pt"], format="rntuple")
-    varied = events.vary("MET_pt", {"up": "MET_pt * 2"})
-    with pytest.raises(QueryError, match="below vary"):
-        varied.snapshot(str(tmp_path / "skim.root"), ["MET_pt"])
 
 
 def test_missing_bools_need_a_value_in_root_files(session, events, tmp_path):

@@ -20,6 +20,7 @@ from .stored import Stored
 
 if TYPE_CHECKING:
     from .._core import Column
+    from .varied_rows import VariedRows
 
 __all__ = ["Collected", "Order", "Sink"]
 
@@ -33,6 +34,8 @@ class Sink:
 
     limit: int
     folder: str | None = None
+    varied: VariedRows | None = None
+    """How rows of variations are joined with them."""
 
 
 @dataclass
@@ -80,9 +83,10 @@ class Collected:
 
     def describe(self, columns: Sequence[Column]) -> None:
         """Note the types of the columns in one file."""
-        self._note(types_of(columns))
+        self.note(types_of(columns))
 
-    def _note(self, columns: tuple[RowColumn, ...]) -> None:
+    def note(self, columns: tuple[RowColumn, ...]) -> None:
+        """Note these types of the columns in one file."""
         if columns not in self.files:
             self.files.append(columns)
 
@@ -100,7 +104,7 @@ class Collected:
         self.bytes += other.bytes
         self.unequal |= other.unequal
         for columns in other.files:
-            self._note(columns)
+            self.note(columns)
         if self.too_much:
             self.pieces = []
 

@@ -5,7 +5,7 @@ knows no worker and no file.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..arrays.columns import Table
@@ -15,6 +15,8 @@ from ..worker.workload import Bound, Forwarding, Workload
 
 if TYPE_CHECKING:
     from treemill import _core
+
+    from .._core import Column
 
 __all__ = ["Collecting", "CollectingWorkload", "load"]
 
@@ -32,14 +34,20 @@ class _RowsPartial:
         self.core = core
         self._made_for = made_for
         self.rows = {index: Collected(sink) for index, sink in sinks.items()}
+        self._none: dict[int, Table] = {}
         self._stores: dict[int, Store] = {}
         if made_for is not None:
             self._describe(core)
 
     def _describe(self, core: _core.Partial) -> None:
         """Notes the types in the file that a core partial was made for."""
-        for index, columns in core.row_types():
-            self.rows[index].describe(columns)
+        types = dict(core.row_types())
+        self._none = {index: _table(columns) for index, columns in types.items()}
+        for index, rows in self.rows.items():
+            if rows.sink.varied is None:
+                rows.describe(types[index])
+            else:
+                rows.note(rows.sink.varied.types(types))
 
     def as_of(self, bound: Bound[_core.Partial]) -> None:
         """Goes on with rows of the types that this file's columns have. A core partial keeps the
@@ -54,9 +62,8 @@ class _RowsPartial:
 
     def take(self, order: Order) -> None:
         """Moves the core's rows here. `order`: the place of the first of them."""
-        for index, columns in self.core.take_rows():
+        for index, table in self._taken():
             collected = self.rows[index]
-            table = Table({column.name: column for column in columns})
             collected.bytes += table.nbytes
             collected.check()
             piece: Table | Stored = table
@@ -66,6 +73,17 @@ class _RowsPartial:
                 piece = self._store(index, collected.sink.folder, table)
                 collected.unequal |= unequal_counts(table)
             collected.pieces.append((order, piece))
+
+    def _taken(self) -> Iterator[tuple[int, Table]]:
+        """The core's rows by the index of the booking that has them."""
+        tables = {index: _table(columns) for index, columns in self.core.take_rows()}
+        for index, rows in self.rows.items():
+            varied = rows.sink.varied
+            if varied is None:
+                if index in tables:
+                    yield index, tables[index]
+            elif not tables.keys().isdisjoint(varied.results):
+                yield index, varied.table(tables, self._none)
 
     def _store(self, index: int, folder: str, table: Table) -> Stored:
         if index not in self._stores:  # if the folder is gone, the pass that wants the rows is too
@@ -100,6 +118,10 @@ class _RowsPartial:
                 rows.sink, list(rows.pieces), rows.bytes, list(rows.files), set(rows.unequal)
             )
         return found
+
+
+def _table(columns: Sequence[Column]) -> Table:
+    return Table({column.name: column for column in columns})
 
 
 def load(data: bytes, loads: Callable[[bytes], _core.Partial]) -> _RowsPartial:

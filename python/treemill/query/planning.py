@@ -8,22 +8,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from ..errors import QueryError
+from ..language.expression import parse
 from ..quoting import near
 from .axes import AutomaticAxis, Axis, FixedAxis, GrowingAxis
 from .axis_ranges import MOST_OF_ALL
 from .booking import Booking, Place, steps_to
 from .quantities import Flow, Hist, Quantiles, Scalar, Unique, Wanted
-from .rows import Rows
+from .rows import Rows, Snapshot
 from .specification import NumberedStep, PlacedBooking, Specification
 from .steps import Counters, Define, Filter, Step, Vary, affects
 
 __all__ = ["NOMINAL", "Plan", "extents", "plan"]
 
 NOMINAL = "nominal"
+_ENTRY = Define("entry@", parse("local_entry_number"))
+"""What rows of variations are joined by."""
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Results whose rows go to one file."""
+
+    variations: list[tuple[str, int, frozenset[str]]]
+    """Their names, indices of results, and the columns that they change. The nominal is first."""
+    tree: str
 
 
 @dataclass
@@ -35,6 +47,8 @@ class Plan:
     """Indices of the core's results, by the booking's number and the variation."""
     rows: dict[int, Rows] = field(default_factory=dict)
     """Bookings of rows, by the index of the core's result."""
+    joined: dict[int, Joined] = field(default_factory=dict)
+    """Files with variations, by the index of the nominal result."""
 
     def varied(self, booking: Booking) -> bool:
         """Whether the booking has a value for each variation."""
@@ -100,6 +114,14 @@ def plan(
         else:
             result = wanted.to_json()
         slots = made.slots.setdefault(booking.number, {})
+        together = None
+        if isinstance(wanted, Snapshot) and made.varied(booking):
+            _check_entry_numbers(booking)
+            together = Joined([], wanted.target.tree)
+            numbering.words.update(_ENTRY.expr.words)
+            result = replace(
+                wanted, columns=(*wanted.columns, (_ENTRY.name, _ENTRY.expr))
+            ).to_json()
         for variation in _variations(booking):
             slots[variation] = found = []
             for node in _places(booking):
@@ -112,7 +134,11 @@ def plan(
                         continue
                 else:
                     found.append(len(booked))
-                if isinstance(wanted, Rows):
+                if together is not None:
+                    changed = _changed(booking, variation)
+                    together.variations.append((variation, len(booked), changed))
+                    made.joined[slots[NOMINAL][0]] = together
+                if isinstance(wanted, Rows) and (together is None or variation == NOMINAL):
                     made.rows[len(booked)] = wanted
                 booked.append({"at": at, "result": result})
                 if variation != NOMINAL:
@@ -142,6 +168,24 @@ def _variations(booking: Booking) -> list[str]:
     exprs = booking.wanted.expressions()
     counters = _counters(booking.node)
     return [NOMINAL, *(n for n in _varied(steps) if affects(steps, exprs, n, counters))]
+
+
+def _changed(booking: Booking, variation: str) -> frozenset[str]:
+    """The columns of rows whose values a variation changes."""
+    assert isinstance(booking.wanted, Rows)
+    steps = [step for step in _steps(booking.node) if not isinstance(step, Filter)]
+    counters = _counters(booking.node)
+    columns = booking.wanted.columns
+    return frozenset(name for name, expr in columns if affects(steps, [expr], variation, counters))
+
+
+def _check_entry_numbers(booking: Booking) -> None:
+    """Raises QueryError if a column has the name by which rows of variations are joined."""
+    name = _ENTRY.expr.text
+    known = {*booking.node.origin.chain.branches, *booking.node.origin.chain.aliases}
+    known |= {step.name for step in _steps(booking.node) if isinstance(step, Define)}
+    if name in known:
+        raise QueryError(f"snapshot() below vary() needs {name}, and a column has this name")
 
 
 def _counters(node: Place) -> Counters:

@@ -15,7 +15,7 @@ from ..language.tree_node import child, word
 from .booking import Booking, Located, steps_to
 from .quantities import named_columns
 from .rows import Snapshot
-from .steps import Define, Params, Step, Vary
+from .steps import Define, Params, Step
 
 if TYPE_CHECKING:
     from .queried import Branch
@@ -97,8 +97,6 @@ class Saves(Located):
         )
 
         steps = self._steps()
-        if any(isinstance(step, Vary) for step in steps):
-            raise QueryError("snapshot() below vary() is not supported: book it above")
         node = self._with(params)
         place, kind = snapshot_format(path, format)
         check_target(place, node.origin.chain)

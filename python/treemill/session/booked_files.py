@@ -17,6 +17,7 @@ from ..results.parts import claim, client_here, hidden_folder, remove
 from .copied_trees import CopiedTree, copied
 
 if TYPE_CHECKING:
+    from ..arrays.varied_rows import VariedRows
     from ..chain.chain import Chain
 
 __all__ = ["BookedFiles"]
@@ -54,7 +55,21 @@ class BookedFiles:
         for place in self._targets:
             (self._indices[place],) = plan.slots[self._bookings[place].number]["nominal"]
         folders = {self._indices[place]: folder for place, folder in self._folders.items()}
-        return {index: Sink(rows.limit, folders.get(index)) for index, rows in plan.rows.items()}
+        return {
+            index: Sink(rows.limit, folders.get(index), self._joined(plan, index))
+            for index, rows in plan.rows.items()
+        }
+
+    @staticmethod
+    def _joined(plan: Plan, index: int) -> VariedRows | None:
+        """How rows of variations are joined with those of the nominal result."""
+        found = plan.joined.get(index)
+        if found is None:
+            return None
+        from ..arrays.varied_rows import VariedRows  # heavy: numpy
+
+        names, results, changed = zip(*found.variations, strict=True)
+        return VariedRows(results, names, changed, found.tree)
 
     def begin(self, empty: Sequence[object]) -> None:
         """Makes the folders of parts, before anything is read. Raises what makes a file impossible.

@@ -1,0 +1,181 @@
+"""Rows of a booking and of its variations as one table: a row for each entry that is selected in
+any of them, columns for the values that a variation changes, and bits that say which selected it.
+
+The layout is that of RDataFrame's snapshots with variations. Knows columns; knows no query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import QueryError
+from .columns import Table, column_of, joined, made, numbers, picked
+from .row_types import RowColumn, types_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .._core import Column
+    from .node import Node
+
+__all__ = ["ENTRY", "VariedRows", "column_name", "mask_names"]
+
+ENTRY = "entry@"
+"""The column with the number of the entry in its file, which rows have in addition."""
+_BITS = 64
+
+
+def column_name(column: str, variation: str) -> str:
+    """What a column is called in a variation, as RDataFrame has it."""
+    return f"{column}__{variation.replace(':', '_')}"
+
+
+def mask_names(tree: str, variations: int) -> list[str]:
+    """The columns of bits for so many variations, the nominal one included."""
+    return [f"R_rdf_mask_{tree}_{i}" for i in range(-(-variations // _BITS))]
+
+
+@dataclass(frozen=True)
+class VariedRows:
+    """How results of the core are joined. The nominal one is first, and its result has the rows."""
+
+    results: tuple[int, ...]
+    """Indices of the core's results."""
+    names: tuple[str, ...]
+    """Names of the variations."""
+    changed: tuple[frozenset[str], ...]
+    """The columns that each changes; none for the nominal one."""
+    tree: str
+
+    def _varies(self) -> frozenset[str]:
+        return frozenset().union(*self.changed)
+
+    def types(self, columns: Mapping[int, Sequence[Column]]) -> tuple[RowColumn, ...]:
+        """The types of all columns. `columns`: those of each result, without rows."""
+        made_of = [types_of(columns[index]) for index in self.results]
+        bits = [
+            RowColumn(n, _BITS_KIND, False, None) for n in mask_names(self.tree, len(self.names))
+        ]
+        varies = self._varies()
+        nominal = [
+            replace(each, optional=each.optional or _may_miss(each), group=_group(each, 0))
+            if each.name in varies
+            else each
+            for each in made_of[0]
+            if each.name != ENTRY
+        ]
+        varied = [
+            replace(
+                each,
+                name=column_name(each.name, name),
+                optional=each.optional or _may_miss(each),
+                group=_group(each, number),
+            )
+            for number, (name, changed) in enumerate(zip(self.names, self.changed, strict=True))
+            for each in made_of[number]
+            if each.name in changed
+        ]
+        found = (*bits, *nominal, *varied)
+        names = [each.name for each in found]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise QueryError(
+                f"{twice} is what a variation's column is called: give another column that name",
+                branch=twice,
+            )
+        return found
+
+    def table(self, rows: Mapping[int, Table], none: Mapping[int, Table]) -> Table:
+        """The joined rows of one range of entries. `rows`: those of the results that have some;
+        `none`: tables of all results, without rows."""
+        entries = [self._entries(rows.get(index)) for index in self.results]
+        union = np.unique(np.concatenate(entries))
+        places = [np.searchsorted(union, each) for each in entries]
+        found: dict[str, Column] = {}
+        for word, name in enumerate(mask_names(self.tree, len(self.names))):
+            bits = np.zeros(len(union), np.uint64)
+            for bit, place in enumerate(places[word * _BITS : (word + 1) * _BITS]):
+                bits[place] |= np.uint64(1 << bit)
+            found[name] = made(bits, name)
+        tables = [rows.get(index, none[index]) for index in self.results]
+        for name in none[self.results[0]].columns:
+            if name == ENTRY:
+                continue
+            # A variation that does not change the column has its nominal values.
+            same = [i for i, changed in enumerate(self.changed) if name not in changed]
+            values = joined([tables[i].columns[name] for i in same])
+            found[name] = _spread(values, _first([places[i] for i in same], len(union)))
+        for number, (variation, changed) in enumerate(zip(self.names, self.changed, strict=True)):
+            for name in none[self.results[number]].columns:
+                if name in changed:
+                    column = tables[number].columns[name]
+                    own = column_name(name, variation)
+                    found[own] = _spread(column, _first([places[number]], len(union)))
+        return Table(found)
+
+    @staticmethod
+    def _entries(table: Table | None) -> NDArray[np.int64]:
+        if table is None:
+            return np.zeros(0, np.int64)
+        return numbers(table.columns[ENTRY]).astype(np.int64)
+
+
+_BITS_KIND = types_of([column_of(np.zeros(0, np.uint64))])[0].kind
+
+
+def _first(places: Iterable[NDArray[np.integer]], length: int) -> NDArray[np.int64]:
+    """Where the tables, one after another, have each row first; -1 if none has it."""
+    found, offset = np.full(length, -1, np.int64), 0
+    for place in places:
+        fresh = found[place] < 0
+        found[place[fresh]] = offset + np.flatnonzero(fresh)
+        offset += len(place)
+    return found
+
+
+def _spread(column: Column, first: NDArray[np.int64]) -> Column:
+    """The values at their rows. Other rows have an empty list, False, or a missing value."""
+    if (first >= 0).all():
+        return picked(column, first)
+    neutral = _neutral(column.slice(0, 0).nodes())
+    if neutral is None:
+        return picked(column, first)
+    filled = np.where(first < 0, len(column), first)
+    return picked(joined([column, made(neutral)]), filled)
+
+
+def _may_miss(column: RowColumn) -> bool:
+    kind = column.kind
+    return not (kind.has_items or kind.dtype == "bool")
+
+
+def _neutral(node: Node) -> Node | None:
+    """One value that stands for none in files that cannot have missing ones; None if a value can be
+    missing there. `node`: of no values."""
+    if isinstance(node, tuple) and node[0] == "option":
+        return _neutral(node[2])
+    if isinstance(node, tuple) and node[0] == "list":
+        return "list", np.zeros(2, np.int64), node[2]
+    if isinstance(node, tuple) and node[0] == "regular":
+        inner = _zero(node[3])
+        return "regular", node[1], 1, picked(made(inner), np.zeros(node[1], np.int64)).nodes()
+    return np.zeros(1, bool) if isinstance(node, tuple) and node[0] == "bits" else None
+
+
+def _zero(node: Node) -> Node:
+    """One zero, or what there is instead."""
+    found = _neutral(node)
+    if found is not None:
+        return found
+    if isinstance(node, tuple):
+        return "string", np.zeros(2, np.int64), np.zeros(0, np.uint8)
+    return np.zeros(1, np.asarray(node).dtype)
+
+
+def _group(column: RowColumn, variation: int) -> int | None:
+    """Lists of a variation have lengths of their own."""
+    return None if column.group is None else (column.group + 1) << 16 | variation + 1
