@@ -23,6 +23,7 @@ ALLOWED = {
     "treemill-replicas": {"treemill-source"},  # several sources as one; it knows no protocol
     "treemill-transfer": {"treemill-source"},  # ranges in flight; it knows no protocol
     "treemill-http": {"treemill-source", "treemill-transfer", "treemill-credentials"},
+    "treemill-nfs": {"treemill-source", "treemill-transfer"},
     "treemill-objects": {"treemill-source", "treemill-transfer", "treemill-http"},
     "treemill-names": set(),  # how far two names are apart
     "treemill-query": {"treemill-names"},
@@ -48,6 +49,7 @@ ALLOWED = {
         "treemill-replicas",
         "treemill-http",
         "treemill-objects",
+        "treemill-nfs",
         "treemill-xrootd",
     },
     "treemill-testing": {"treemill-source"},  # what the other crates' tests measure with
@@ -103,6 +105,7 @@ def test_testing_is_for_tests_only(packages):
         "treemill-transfer",
         "treemill-http",
         "treemill-objects",
+        "treemill-nfs",
         "treemill-replicas",
     ],
 )

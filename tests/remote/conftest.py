@@ -12,6 +12,7 @@ from tools.link.link import Link
 from tools.link.link import missing as link_missing
 from tools.servers import certificates
 from tools.servers.ftp import FTP
+from tools.servers.ganesha import Ganesha
 from tools.servers.nginx import Nginx
 from tools.servers.s3 import S3
 from tools.servers.xrootd import Federation, XRootD
@@ -115,6 +116,13 @@ def nginx_tls(files, certificate):
 def s3(files):
     skip_without(S3.missing())
     with S3() as server:
+        yield serve(server, files)
+
+
+@pytest.fixture(scope="session")
+def ganesha(files):
+    skip_without(Ganesha.missing())
+    with Ganesha() as server:
         yield serve(server, files)
 
 

@@ -13,6 +13,7 @@ from tests.remote.conftest import TOKEN, skip_without
 from tests.remote.test_reading import supported
 from tools.link.link import Wire
 from tools.servers import certificates
+from tools.servers.ganesha import Ganesha
 from tools.servers.nginx import Nginx
 from tools.servers.xrootd import XRootD
 
@@ -20,10 +21,10 @@ PATIENCE = 60
 """Seconds after which a read counts as hung; what is promised is 30."""
 
 
-@pytest.fixture(params=["root", "http"])
+@pytest.fixture(params=["root", "http", pytest.param("nfs", marks=pytest.mark.slow)])
 def server(request, files, nothing_remembered):
     """A server of the test's own, which it may break."""
-    kind = {"root": XRootD, "http": Nginx}[request.param]
+    kind = {"root": XRootD, "http": Nginx, "nfs": Ganesha}[request.param]
     skip_without(kind.missing())
     supported(f"{request.param}://127.0.0.1/")
     with kind() as made:

@@ -12,7 +12,7 @@ from treemill.tree import source
 
 PLACES = (
     *("xrootd", "redirector", "xrootd-http", "xrootd-dav", "redirector-http"),
-    *("http", "https", "davs", "s3"),
+    *("http", "https", "davs", "s3", "nfs"),
     *("ftp", "fsspec-local", "official-xrootd"),
 )
 LISTS = tuple(place for place in PLACES if place != "davs")
@@ -77,6 +77,11 @@ def of_s3(request):
     for name, value in server.environment.items():
         request.getfixturevalue("monkeypatch").setenv(name, value)
     return Place(server.url(""), server.BUCKET)
+
+
+def of_nfs(request):
+    server = request.getfixturevalue("ganesha")
+    return Place(server.url(""), f"127.0.0.1:{server.ports[0]}")
 
 
 def of_ftp(request):

@@ -9,6 +9,7 @@ mod http;
 mod lanes;
 mod limits;
 mod metalink;
+mod nfs;
 mod objects;
 mod ready;
 mod replicas;
@@ -55,7 +56,12 @@ struct Transport {
 }
 
 /// A new transport is a line here.
-const TRANSPORTS: &[Transport] = &[xrootd::TRANSPORT, http::TRANSPORT, objects::TRANSPORT];
+const TRANSPORTS: &[Transport] = &[
+    xrootd::TRANSPORT,
+    http::TRANSPORT,
+    objects::TRANSPORT,
+    nfs::TRANSPORT,
+];
 
 /// The schemes of addresses that can be read without a bridge, without `://`.
 #[must_use]

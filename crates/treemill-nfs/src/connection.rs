@@ -1,0 +1,235 @@
+//! A connection to a server: a task writes calls, another one reads what comes and hands each answer to the call that
+//! waits for it. Knows RPC, no operation of NFS but calls on the back channel, which it answers.
+
+use crate::limits::{GULP, MOST_ANSWER, SILENCE};
+use crate::wire::callback::{Called, Recall, answer};
+use crate::wire::rpc::{Credential, Message, Procedure, Records, call, message, reply};
+use crate::wire::xdr::{Reader, Writer};
+use bytes::{Bytes, BytesMut};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::AbortHandle;
+use tokio::time::timeout;
+use treemill_transfer::{Kind, Trouble, soon};
+
+/// The program of NFS: its one procedure is COMPOUND.
+const NFS: u32 = 100_003;
+/// What is kept as long as a call waits.
+pub(crate) type Hold = Box<dyn Send>;
+/// Whether we have what the server wants back; it is given back behind this call.
+pub(crate) type Recalls = Arc<dyn Fn(&Recall) -> bool + Send + Sync>;
+
+/// A connection. Dropped, it ends.
+pub(crate) struct Connection {
+    out: mpsc::UnboundedSender<Vec<u8>>,
+    calls: Arc<Calls>,
+    tasks: [AbortHandle; 2],
+}
+
+struct Waiting {
+    answer: oneshot::Sender<Result<Reader, Trouble>>,
+    since: Instant,
+    /// Freed when the answer comes, whether or not the caller still waits for it.
+    _hold: Hold,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: HashMap<u32, Waiting>,
+    next: u32,
+    broken: Option<Trouble>,
+}
+
+/// The calls that wait for their answers.
+#[derive(Default)]
+struct Calls(Mutex<State>);
+
+impl Calls {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn answered(&self, xid: u32, answer: Result<Reader, Trouble>) {
+        let waiting = self.state().waiting.remove(&xid);
+        if let Some(waiting) = waiting {
+            let _ = waiting.answer.send(answer); // the caller may be gone
+        }
+    }
+
+    /// All calls fail, also those to come.
+    fn end(&self, why: &Trouble) {
+        let left = {
+            let mut state = self.state();
+            state.broken.get_or_insert_with(|| why.clone());
+            std::mem::take(&mut state.waiting)
+        };
+        for (_, waiting) in left {
+            let _ = waiting.answer.send(Err(why.clone()));
+        }
+    }
+
+    fn is_silent(&self) -> bool {
+        let state = self.state();
+        let mut all = state.waiting.values();
+        all.any(|waiting| waiting.since.elapsed() >= SILENCE)
+    }
+}
+
+impl Connection {
+    /// Connects.
+    pub(crate) async fn open(host: &str, port: u16, recalls: Recalls) -> Result<Self, Trouble> {
+        let socket = soon(async {
+            let connected = TcpStream::connect((host, port)).await;
+            connected.map_err(|e| Trouble::new(Kind::Transient, format!("no connection: {e}")))
+        })
+        .await?;
+        let _ = socket.set_nodelay(true);
+        let (from, to) = socket.into_split();
+        let (out, queue) = mpsc::unbounded_channel();
+        let calls = Arc::new(Calls::default());
+        let reading = Listener {
+            calls: Arc::clone(&calls),
+            out: out.clone(),
+            recalls,
+        };
+        let tasks = [
+            tokio::spawn(write(to, queue, Arc::clone(&calls))).abort_handle(),
+            tokio::spawn(reading.listen(from)).abort_handle(),
+        ];
+        Ok(Connection { out, calls, tasks })
+    }
+
+    /// Why it cannot be used any more.
+    pub(crate) fn broken(&self) -> Option<Trouble> {
+        self.calls.state().broken.clone()
+    }
+
+    /// Sends a COMPOUND, and waits for its results. `hold` is kept until they are here or the connection ends.
+    pub(crate) async fn compound(
+        &self,
+        credential: &Credential,
+        arguments: &Writer,
+        hold: Hold,
+    ) -> Result<Reader, Trouble> {
+        let compound = Procedure {
+            program: NFS,
+            version: 4,
+            number: 1,
+        };
+        let (sender, receiver) = oneshot::channel();
+        let waiting = Waiting {
+            answer: sender,
+            since: Instant::now(),
+            _hold: hold,
+        };
+        {
+            let mut state = self.calls.state();
+            if let Some(why) = &state.broken {
+                return Err(why.clone());
+            }
+            state.next = state.next.wrapping_add(1);
+            let xid = state.next;
+            state.waiting.insert(xid, waiting);
+            // In this order on the wire, too: slots begin in the order of their numbers.
+            let _ = self.out.send(call(xid, compound, credential, arguments));
+        }
+        match receiver.await {
+            Ok(answer) => answer,
+            Err(_) => Err(lost("the connection was given up")),
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(AbortHandle::abort);
+        self.calls.end(&lost("the connection was given up"));
+    }
+}
+
+fn lost(what: impl Into<String>) -> Trouble {
+    Trouble::new(Kind::Transient, what)
+}
+
+async fn write(
+    mut socket: OwnedWriteHalf,
+    mut queue: mpsc::UnboundedReceiver<Vec<u8>>,
+    calls: Arc<Calls>,
+) {
+    while let Some(record) = queue.recv().await {
+        if let Err(error) = socket.write_all(&record).await {
+            calls.end(&lost(format!("the connection broke: {error}")));
+            return;
+        }
+    }
+}
+
+/// Reads what comes.
+struct Listener {
+    calls: Arc<Calls>,
+    out: mpsc::UnboundedSender<Vec<u8>>,
+    recalls: Recalls,
+}
+
+impl Listener {
+    async fn listen(self, socket: OwnedReadHalf) {
+        let why = self.until_it_ends(socket).await;
+        self.calls.end(&why);
+    }
+
+    async fn until_it_ends(&self, mut socket: OwnedReadHalf) -> Trouble {
+        let most = usize::try_from(MOST_ANSWER).unwrap_or(usize::MAX);
+        let mut records = Records::new(most);
+        let mut buffer = BytesMut::new();
+        loop {
+            // No more memory than has come, or a gulp.
+            let room = records.wanted(&buffer).min(GULP.max(buffer.len()));
+            buffer.reserve(room.max(4096));
+            match timeout(SILENCE, socket.read_buf(&mut buffer)).await {
+                Err(_) if self.calls.is_silent() => {
+                    let what = format!("the server has sent nothing for {} s", SILENCE.as_secs());
+                    return Trouble::new(Kind::Silent, what);
+                }
+                Err(_) => continue,
+                Ok(Err(error)) => return lost(format!("the connection broke: {error}")),
+                Ok(Ok(0)) => return lost("the server has closed the connection"),
+                Ok(Ok(_)) => {}
+            }
+            loop {
+                match records.next(&mut buffer) {
+                    Ok(None) => break,
+                    Ok(Some(record)) => {
+                        if let Err(why) = self.came(record) {
+                            return why;
+                        }
+                    }
+                    Err(wrong) => return Trouble::new(Kind::Final, wrong.to_string()),
+                }
+            }
+        }
+    }
+
+    fn came(&self, record: Bytes) -> Result<(), Trouble> {
+        let read = message(record).map_err(|e| Trouble::new(Kind::Final, e.to_string()))?;
+        match read {
+            Message::Reply { xid, body } => {
+                let body = body.map_err(|refusal| Trouble::new(Kind::Final, refusal.to_string()));
+                self.calls.answered(xid, body);
+            }
+            Message::Call {
+                xid,
+                procedure,
+                body,
+            } => {
+                let Called { answer, .. } = answer(procedure, &body, &*self.recalls);
+                let _ = self.out.send(reply(xid, &answer));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,21 @@
+//! Files on servers of NFSv4.1 and 4.2, read in user space, without a mount: [`open`], [`stat`], [`exists`] and [`list`].
+//!
+//! `wire` (bytes and messages), `slots` (a session's slots), `recovery` (the way to a session), `address` and `held` are pure.
+//! `connection` (a socket), `session`, `client` (this process at a server), `walk` (paths), `file` and `calls` drive; parts,
+//! retries and deadlines are treemill-transfer's. Knows nothing of ROOT. Read only. Authentication is AUTH_SYS.
+#![forbid(unsafe_code)]
+
+mod address;
+mod calls;
+mod client;
+mod connection;
+mod file;
+mod held;
+mod limits;
+pub mod recovery;
+mod session;
+pub mod slots;
+mod walk;
+pub mod wire;
+
+pub use calls::{Entry, NfsSource, Stat, exists, list, open, stat};

@@ -1,0 +1,70 @@
+//! The crate's policy in numbers. Knows no code that obeys it.
+
+use std::time::Duration;
+
+/// The port of NFS.
+pub(crate) const PORT: u16 = 2049;
+
+/// Bytes of one answer that a session asks for, at most: what one READ brings, and its frame. Servers lower it.
+pub(crate) const MOST_ANSWER: u32 = (1 << 20) + 4096;
+/// Bytes of an answer beside the data that it carries: headers, SEQUENCE, attributes.
+pub(crate) const FRAME: u32 = 1024;
+/// Bytes of one request that a session asks for, at most: a path has a few kilobytes.
+pub(crate) const MOST_REQUEST: u32 = 64 << 10;
+/// Operations of one request that a session asks for, at most.
+pub(crate) const MOST_OPERATIONS: u32 = 64;
+/// The fewest operations of one request that a session can work with.
+pub(crate) const FEWEST_OPERATIONS: u32 = 8;
+/// Slots that a session asks for: requests that are in flight at once. Servers lower it.
+pub(crate) const SLOTS: u32 = 64;
+/// Slots of the back channel.
+pub(crate) const BACK_SLOTS: u32 = 4;
+/// Bytes of a message on the back channel.
+pub(crate) const MOST_BACK: u32 = 8 << 10;
+
+/// Fragments of one record of RPC, at most.
+pub(crate) const MOST_FRAGMENTS: usize = 4096;
+/// Bytes of a credential or verifier (RFC 5531).
+pub(crate) const MOST_AUTH: usize = 400;
+/// Bytes of a file handle (NFS4_FHSIZE).
+pub(crate) const MOST_HANDLE: usize = 128;
+/// Bytes of what names an owner or a server (NFS4_OPAQUE_LIMIT).
+pub(crate) const MOST_OPAQUE: usize = 1024;
+/// Bytes of a tag, a name or a link's target.
+pub(crate) const MOST_NAME: usize = 4096;
+/// Words of a set of attributes.
+pub(crate) const MOST_WORDS: usize = 8;
+/// Bytes of the attributes of one file, of those that are asked for.
+pub(crate) const MOST_ATTRIBUTES: usize = 4096;
+/// Entries of a folder in one answer.
+pub(crate) const MOST_AT_ONCE: usize = 1 << 16;
+/// Entries of a folder in all.
+pub(crate) const MOST_ENTRIES: usize = 4 << 20;
+/// Operations of one call on the back channel.
+pub(crate) const MOST_CALLED: usize = 16;
+/// Bytes that READDIR asks for.
+pub(crate) const LISTING: u32 = 512 << 10;
+
+/// The wait after NFS4ERR_DELAY or NFS4ERR_GRACE, at first; it doubles.
+pub(crate) const DELAY: Duration = Duration::from_millis(100);
+/// The longest wait between two attempts.
+pub(crate) const MOST_DELAY: Duration = Duration::from_secs(5);
+/// For how long a server may ask to be asked later when a file is opened: a server that was started anew takes nothing new for
+/// a period of grace, which is 90 s as a rule.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(150);
+/// Sessions that are made one after the other for one request.
+pub(crate) const MOST_SESSIONS: u32 = 3;
+/// Steps on the way to one session.
+pub(crate) const MOST_STEPS: u32 = 24;
+/// The lease of a server that does not say how long it is.
+pub(crate) const USUAL_LEASE: Duration = Duration::from_secs(60);
+/// The time without a byte from a server that owes an answer after which its connection is given up.
+pub(crate) const SILENCE: Duration = Duration::from_secs(9);
+/// Bytes that a connection reads at once.
+pub(crate) const GULP: usize = 256 << 10;
+/// Operations that may stand behind the names of a path in one request, and before them.
+pub(crate) const AT_THE_END: u32 = 6;
+/// Symbolic links on the way to a file.
+pub(crate) const MOST_LINKS: u32 = 16;
+/// For how long a READ waits for a server that wants to be asked later: shorter than it is waited for.
+pub(crate) const READ_PATIENCE: Duration = Duration::from_secs(6);

@@ -1,0 +1,203 @@
+//! A session at a server: requests in its slots. Knows no file, and not how a session is made.
+
+use crate::connection::Connection;
+use crate::limits::{FEWEST_OPERATIONS, FRAME, MOST_ANSWER, SLOTS};
+use crate::slots::Slots;
+use crate::wire::compound::{Failure, Operations, Results};
+use crate::wire::rpc::Credential;
+use crate::wire::session::{Created, Slot};
+use crate::wire::status::{Meaning, meaning};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use treemill_transfer::{Kind, Trouble};
+
+/// A server that was started anew and kept its sessions wants the files' state claimed again (SEQ4_STATUS_*).
+const RECLAIM_NEEDED: u32 = 0x100;
+
+/// A session.
+pub(crate) struct Session {
+    connection: Connection,
+    credential: Credential,
+    minor: u32,
+    id: [u8; 16],
+    /// The client's number at the server.
+    pub(crate) client: u64,
+    /// Bytes of one READ, at most.
+    pub(crate) read: u32,
+    /// Operations of one request, at most, without the SEQUENCE.
+    pub(crate) operations: u32,
+    slots: Arc<Mutex<Slots>>,
+    room: Arc<Semaphore>,
+    ended: AtomicBool,
+    /// Whether former state must be claimed again.
+    stale: AtomicBool,
+    used: Mutex<Instant>,
+}
+
+/// A slot that is in use until the answer is here.
+struct Taken {
+    slots: Arc<Mutex<Slots>>,
+    slot: Slot,
+    /// Given back after the slot is free.
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        slots.answered(self.slot.number);
+    }
+}
+
+/// Why a request has no results.
+#[derive(Debug)]
+pub(crate) enum Lost {
+    /// The session has ended: the request may be sent in a new one.
+    Session(Trouble),
+    /// What a new session would meet, too.
+    Trouble(Trouble),
+}
+
+impl Session {
+    pub(crate) fn new(
+        connection: Connection,
+        credential: Credential,
+        minor: u32,
+        client: u64,
+        created: &Created,
+    ) -> Result<Self, Trouble> {
+        let fore = created.fore;
+        let read = fore.most_answer.min(MOST_ANSWER).saturating_sub(FRAME);
+        let slots = fore.slots.clamp(1, SLOTS);
+        if read < FRAME || fore.operations < FEWEST_OPERATIONS {
+            let what = format!(
+                "the server allows {} operations and {} bytes in one answer, which is too little to read",
+                fore.operations, fore.most_answer
+            );
+            return Err(Trouble::new(Kind::Final, what));
+        }
+        let slots = usize::try_from(slots).unwrap_or(1);
+        Ok(Session {
+            connection,
+            credential,
+            minor,
+            id: created.session,
+            client,
+            // Whole pages of the server's file system.
+            read: read
+                .checked_next_power_of_two()
+                .map_or(read, |next| match next == read {
+                    true => read,
+                    false => next / 2,
+                }),
+            operations: fore.operations.saturating_sub(1),
+            slots: Arc::new(Mutex::new(Slots::new(slots))),
+            room: Arc::new(Semaphore::new(slots)),
+            ended: AtomicBool::new(false),
+            stale: AtomicBool::new(false),
+            used: Mutex::new(Instant::now()),
+        })
+    }
+
+    /// Whether it can be used.
+    pub(crate) fn is_good(&self) -> bool {
+        !self.ended.load(Ordering::Relaxed) && self.connection.broken().is_none()
+    }
+
+    /// Whether the server wants former state claimed again.
+    pub(crate) fn is_stale(&self) -> bool {
+        self.stale.load(Ordering::Relaxed)
+    }
+
+    /// It is not used any more.
+    pub(crate) fn end(&self) {
+        self.ended.store(true, Ordering::Relaxed);
+    }
+
+    /// For how long nothing was asked.
+    pub(crate) fn idle(&self) -> Duration {
+        self.used
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .elapsed()
+    }
+
+    /// Sends operations in the next free slot: their results.
+    pub(crate) async fn call(&self, operations: &Operations) -> Result<Results, Lost> {
+        let room = Arc::clone(&self.room).acquire_owned().await;
+        let permit = room.map_err(|e| Lost::Trouble(Trouble::new(Kind::Final, e.to_string())))?;
+        let taken = {
+            let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+            slots.take()
+        };
+        // There are as many permits as slots.
+        let slot = taken.ok_or_else(|| Lost::Session(Trouble::new(Kind::Transient, "no slot")))?;
+        let hold = Taken {
+            slots: Arc::clone(&self.slots),
+            slot,
+            _permit: permit,
+        };
+        let before = Operations::default().sequence(&self.id, slot);
+        let arguments = operations.arguments(self.minor, &before);
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        let sent = self
+            .connection
+            .compound(&self.credential, &arguments, Box::new(hold));
+        let reader = sent
+            .await
+            .map_err(|trouble| match trouble.kind.may_pass() {
+                true => Lost::Session(trouble),
+                false => Lost::Trouble(trouble),
+            })?;
+        let mut results = Results::new(reader).map_err(|failure| self.lost(&failure))?;
+        let said = results.sequenced().map_err(|failure| self.lost(&failure))?;
+        if said.slot != slot.number {
+            self.end();
+            return Err(Lost::Trouble(Trouble::new(
+                Kind::Final,
+                "the server has answered in another slot",
+            )));
+        }
+        if said.flags & RECLAIM_NEEDED != 0 {
+            self.stale.store(true, Ordering::Relaxed);
+            self.end();
+        }
+        Ok(results)
+    }
+
+    /// The SEQUENCE has failed: nothing was done.
+    fn lost(&self, failure: &Failure) -> Lost {
+        self.end();
+        let trouble = trouble(failure);
+        let meaning = failure.status().map(meaning);
+        match meaning {
+            Some(Meaning::Session | Meaning::Client | Meaning::Later) => Lost::Session(trouble),
+            _ => Lost::Trouble(trouble),
+        }
+    }
+
+    /// Says that it is not used any more. The server would find out by itself.
+    pub(crate) async fn destroy(&self) {
+        let last = Operations::default().destroy_session(&self.id);
+        let none = Operations::default();
+        let arguments = last.arguments(self.minor, &none);
+        let _ = self
+            .connection
+            .compound(&self.credential, &arguments, Box::new(()))
+            .await;
+    }
+}
+
+/// What a failure means for further attempts.
+pub(crate) fn trouble(failure: &Failure) -> Trouble {
+    let kind = match failure.status().map(meaning) {
+        Some(Meaning::Missing) => Kind::Missing,
+        Some(Meaning::Later | Meaning::Session | Meaning::Client | Meaning::State) => {
+            Kind::Transient
+        }
+        Some(Meaning::Final | Meaning::Link) | None => Kind::Final,
+    };
+    Trouble::new(kind, failure.to_string())
+}

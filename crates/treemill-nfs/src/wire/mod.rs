@@ -1,0 +1,14 @@
+//! What goes over the wire, as bytes and as values: XDR, RPC, and the operations of NFSv4.1 (RFC 8881, RFC 7862). Pure:
+//! no byte from outside panics, and nothing is allocated by a length that the bytes do not bear out.
+
+pub mod attributes;
+pub mod callback;
+pub mod compound;
+pub mod open;
+pub mod rpc;
+pub mod session;
+pub mod status;
+pub mod xdr;
+
+#[cfg(test)]
+mod tests;
