@@ -170,6 +170,22 @@ def test_nothing_is_opened_to_plan(folder, opened):
         assert session.run(some.count(), entries=(15, 25)) == {"dataset": 10}
 
 
+def test_many_files_are_opened_by_workers_only(folder, opened):
+    """Though each has a single cluster, so that its baskets would be asked for."""
+    for number in range(20):
+        write(f"s{number}.root", events=50, index=number, cluster=50, codec="zstd")
+    assert verify("s*.root", "--output", "all.json").exit_code == 0
+    fs = tm.fileset("all.json")
+    for run in (
+        lambda session: session.run(fs.count()) == {"dataset": 1000},
+        lambda session: session.run(lambda chunk: {"n": len(chunk)}, fs)["n"] == 1000,
+    ):
+        opened.clear()
+        with tm.connect(workers=1, mode="processes") as session:
+            assert run(session)
+        assert set(opened) <= {fs.files[0]}
+
+
 @pytest.mark.parametrize("key", ["size", "uuid", "num_entries"])
 def test_files_that_have_changed(folder, key):
     verify("e*.root", "--output", "all.json")

@@ -19,7 +19,11 @@ __all__ = ["lumi_mask"]
 
 @short_errors
 def lumi_mask(
-    certified: object, *, run: str = RUN, luminosity_block: str = LUMINOSITY_BLOCK
+    certified: object,
+    *,
+    run: str = RUN,
+    luminosity_block: str = LUMINOSITY_BLOCK,
+    unless: str | None = None,
 ) -> LumiMask:
     """Make a mask of good luminosity sections, for `filter`.
 
@@ -30,6 +34,9 @@ def lumi_mask(
         compressed, `.gz`), a mapping of that form, or `LumiSections`.
     run, luminosity_block
         The columns' names.
+    unless
+        An expression: entries for which it is true pass whatever their section is, as "is_mc" where
+        simulation and data are in one fileset.
 
     Returns
     -------
@@ -51,7 +58,7 @@ def lumi_mask(
     >>> certified = events.filter(good, name="certified")
     """
     if isinstance(certified, LumiSections):
-        return LumiMask(certified, run, luminosity_block)
+        return LumiMask(certified, run, luminosity_block, unless)
     of = "the mapping"
     given: object = certified
     if isinstance(certified, str | os.PathLike):
@@ -69,4 +76,4 @@ def lumi_mask(
     except QueryError as error:
         error.message = f"{of}: {error.message}"
         raise
-    return LumiMask(sections, run, luminosity_block)
+    return LumiMask(sections, run, luminosity_block, unless)

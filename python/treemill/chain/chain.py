@@ -134,6 +134,10 @@ class Chain:
         files = map(self.constants.file, range(len(self.locations)))
         return {file.dataset: dict(file.metadata) for file in files}
 
+    def is_closed(self, file: int) -> bool:
+        """Whether a file is known from a list alone, and nothing of it is here."""
+        return self.locations[file].verified is not None and not self.trees.knows(file)
+
     def dataset_of(self, file: int) -> str:
         """The name of the data set that a file belongs to."""
         return self.constants.file(file).dataset

@@ -135,4 +135,7 @@ class QueryWorkload:
             return self._remember and self.bound(file).is_remembered()
 
         boundaries = PacketBoundaries(self._workers, len(self._chain.locations))
-        return entries, boundaries.of(entries, clusters, fewest_baskets, is_remembered)
+        closed = self._chain.is_closed(file)
+        return entries, boundaries.of(
+            entries, clusters, fewest_baskets, is_remembered, closed=closed
+        )

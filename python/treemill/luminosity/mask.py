@@ -35,28 +35,33 @@ class LumiMask:
         sections: LumiSections,
         run: str = RUN,
         luminosity_block: str = LUMINOSITY_BLOCK,
+        unless: str | None = None,
     ) -> None:
-        """`run`, `luminosity_block`: the columns."""
+        """`run`, `luminosity_block`: the columns. Entries for which `unless` is true pass, too."""
         self.sections = sections
         """The certified sections."""
         self._number = number_of(run, luminosity_block)
+        self._before = "" if unless is None else f"({parse(unless).text}) or "
 
     @property
     def expression(self) -> Expression:
         """One bool per entry."""
-        dots = "[0, 0]"
-        made = parse(f"in_ranges({self._number}, {dots})")
-        number, _ = children(made.tree, "args")
-        text = made.text.replace(dots, "…")
-        table: Tree = {"kind": "const", "value": self._ends(), "at": [0, len(text)]}
-        return Expression(text, {**made.tree, "args": [number, table]})
+        begin, end = f"{self._before}in_ranges({self._number}, ", ")"
+        text = f"{begin}…{end}"
+        tree = parse(f"{begin}[0, 0]{end}").tree
+        table: Tree = {"kind": "const", "value": self._ends(), "at": [len(begin), len(begin) + 1]}
+        if not self._before:
+            return Expression(text, _with_table(tree, table))
+        *others, looked_up = children(tree, "values")
+        return Expression(text, {**tree, "values": [*others, _with_table(looked_up, table)]})
 
     def _ends(self) -> list[int]:
         ranges = self.sections.ranges.items()
         return [(run << _BITS) + end for run, each in ranges for pair in each for end in pair]
 
     def __call__(self, runs: ArrayLike, luminosity_blocks: ArrayLike) -> NDArray[np.bool_]:
-        """The mask of arrays of runs and sections, as coffea's: for selectors and processors."""
+        """The mask of arrays of runs and sections, as coffea's: for selectors and processors. It
+        knows nothing of `unless`."""
         import numpy as np
 
         numbers = np.asarray(runs, np.int64) << _BITS | np.asarray(luminosity_blocks, np.int64)
@@ -67,6 +72,12 @@ class LumiMask:
 
     def __repr__(self) -> str:
         return f"<mask of {len(self.sections):,} luminosity sections>"
+
+
+def _with_table(call: Tree, table: Tree) -> Tree:
+    """The call of `in_ranges` with this table."""
+    number, _ = children(call, "args")
+    return {**call, "args": [number, table]}
 
 
 def number_of(run: str, luminosity_block: str) -> str:

@@ -78,8 +78,9 @@ class ChainChunks:
             some = some or sorted(counts.values())
             return some[len(some) // 2] if some else 1
 
-        boundaries = PacketBoundaries(self._workers)
-        return entries, boundaries.of(entries, clusters, usual_baskets)
+        boundaries = PacketBoundaries(self._workers, len(self._chain.locations))
+        closed = self._chain.is_closed(file)
+        return entries, boundaries.of(entries, clusters, usual_baskets, closed=closed)
 
     def spans(self, file: int, start: int, stop: int) -> Iterator[tuple[int, int]]:
         """See ChunkSource."""

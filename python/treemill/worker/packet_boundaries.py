@@ -33,6 +33,8 @@ class PacketBoundaries:
         clusters: Iterable[int],
         baskets: Callable[[], int],
         remembered: Callable[[], bool] = lambda: False,
+        *,
+        closed: bool = False,
     ) -> tuple[int, ...]:
         """The entries of a file before which packets may end, ascending. Packets end at cluster
         boundaries. If there are too few clusters for all workers, they may also end inside a
@@ -40,10 +42,13 @@ class PacketBoundaries:
         are much smaller than the clusters.
 
         `clusters`: where they begin. `baskets` gives the number of baskets of the branch that has
-        the fewest. `baskets` and `remembered` are called only if the clusters are too few."""
+        the fewest. `baskets` and `remembered` are called only if the clusters are too few.
+        `closed`: whether they would open the file; then the clusters of all files count."""
         cuts = tuple(start for start in clusters if 0 < start < entries)
         pieces = len(cuts) + 1
         plenty = _PLENTY * self.workers
+        if closed and pieces * self.files >= plenty:
+            return cuts
         if self.workers > 1 and pieces * self.files < plenty and remembered():
             most = min(max(entries // plenty, _LEAST), _BATCH)
             return tuple(_parts((0, *cuts, entries), most))
