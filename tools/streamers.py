@@ -23,7 +23,7 @@ def written() -> bytes:
         count = array("i", [0])
         tree.Branch("n", count, "n/I")
         kept = []
-        for letter, code in zip("BSILFDO", "bhiqfdb", strict=True):
+        for letter, code in zip("BSILGFDO", "bhiqqfdb", strict=True):
             kept.append(array(code, [0]))
             tree.Branch(f"x{letter}", kept[-1], f"x{letter}[n]/{letter}")
         text = array("b", [97, 0])

@@ -54,6 +54,17 @@ class VariedRows:
     def _varies(self) -> frozenset[str]:
         return frozenset().union(*self.changed)
 
+    def masks(self) -> dict[str, tuple[str, int]]:
+        """The column and its bit that say where a column's values are valid, by column. Columns
+        that no variation changes always are."""
+        words = mask_names(self.tree, len(self.names))
+        nominal = dict.fromkeys(sorted(self._varies()), (words[0], 0))
+        return nominal | {
+            column_name(column, name): (words[number // _BITS], number % _BITS)
+            for number, (name, changed) in enumerate(zip(self.names, self.changed, strict=True))
+            for column in sorted(changed)
+        }
+
     def types(self, columns: Mapping[int, Sequence[Column]]) -> tuple[RowColumn, ...]:
         """The types of all columns. `columns`: those of each result, without rows."""
         made_of = [types_of(columns[index]) for index in self.results]

@@ -95,7 +95,9 @@ def check(rows: Collected, target: Target, others: Sequence[Copied] = ()) -> Non
 
 
 def _columns(rows: Collected, target: Target) -> Columns:
-    return Columns(_filled(rows, target).kinds, rows.groups, target.titles or {})
+    varied = rows.sink.varied
+    masks = {} if varied is None else varied.masks()
+    return Columns(_filled(rows, target).kinds, rows.groups, target.titles or {}, masks=masks)
 
 
 def _copied(other: Copied) -> Columns:

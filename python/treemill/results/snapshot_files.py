@@ -36,6 +36,8 @@ class Columns:
     """The columns that count the items of lists, if there are such."""
     unequal: Collection[tuple[str, str]] = frozenset()
     """See `writing.tables.unequal_counts`."""
+    masks: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    """The column and its bit that say where a column's values are valid, by column."""
 
 
 class _Tree(Protocol):
@@ -204,6 +206,11 @@ class _TTrees(_File):
     def tree(self, name: str, columns: Columns) -> _Tree:
         from ..writing.tables import TableTree  # heavy: numpy
 
+        if columns.masks:
+            from ..writing import masks  # start-up
+
+            data = masks.masks(columns.masks)
+            self._file.add(masks.KIND, masks.object_name(name), "", data)
         return TableTree(self._file, name, _planned(columns))
 
     def close(self) -> None:

@@ -34,6 +34,10 @@ _LETTERS = {
     "float64": "D",
     "bool": "O",
 }
+MASK = "R_rdf_mask_"
+"""What the names of columns with bits of variations begin with."""
+_MASK_LETTER = "g"
+"""RDataFrame reads such bits as an unsigned long, which is another type than `l`."""
 _WIDER = {"float16": "float32"}
 _TEXT = "C"
 
@@ -85,6 +89,8 @@ def branch_of(name: str, kind: Kind, counter: str | None = None, title: str = ""
     if inner.form == "string" and not dims and not is_list:
         return OutputBranch(name, _TEXT, title=title)
     letter = _LETTERS.get(_WIDER.get(inner.dtype, inner.dtype))
+    if name.startswith(MASK) and letter == "l":
+        letter = _MASK_LETTER
     if letter is None:
         raise UnsupportedError(
             f"a TTree cannot hold {name}, {described(kind)}: write an RNTuple "

@@ -70,6 +70,7 @@ _LEAVES = {
     "S": _Leaf("TLeafS", 2, "hh"),
     "I": _Leaf("TLeafI", 4, "ii"),
     "L": _Leaf("TLeafL", 8, "qq"),
+    "G": _Leaf("TLeafG", 8, "qq"),
     "F": _Leaf("TLeafF", 4, "ff"),
     "D": _Leaf("TLeafD", 8, "dd"),
     "O": _Leaf("TLeafO", 1, "??"),

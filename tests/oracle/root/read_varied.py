@@ -1,0 +1,36 @@
+"""What RDataFrame takes for available in a snapshot with variations, and lists that are larger than
+baskets: `read_varied.py VARIED LARGE OUTPUT.json`."""
+
+import json
+import sys
+
+import ROOT
+
+VARIED = ["MET_pt", "MET_pt__met_up", "MET_pt__met_down", "ht__jes_up", "nMuon"]
+
+
+def main(varied: str, large: str, output: str) -> None:
+    frame = ROOT.RDataFrame("Events", varied)
+    sums = {}
+    for name in VARIED:
+        there = frame.FilterAvailable(name)
+        sums[name] = there.Count(), there.Sum(name)
+    found = {name: [each.GetValue() for each in pair] for name, pair in sums.items()}
+
+    lists = {}
+    file = ROOT.TFile.Open(large)
+    tree = file.Get("Events")
+    leaves = {name: tree.GetLeaf(name) for name in ("small", "big", "tail")}
+    for entry in range(tree.GetEntries()):
+        tree.GetEntry(entry)
+        for name, leaf in leaves.items():
+            values = [leaf.GetValue(i) for i in range(0, leaf.GetLen(), 1009)]
+            lists.setdefault(name, []).append([leaf.GetLen(), sum(values)])
+    baskets = {name: tree.GetBranch(name).GetWriteBasket() for name in leaves}
+    total = ROOT.RDataFrame("Events", large).Sum("big").GetValue()
+    with open(output, "w") as out:
+        json.dump({"varied": found, "lists": lists, "baskets": baskets, "total": total}, out)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
