@@ -6,6 +6,7 @@ Only the package's `__init__` and its commands import this module. Other modules
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeAlias
@@ -189,10 +190,22 @@ class Fileset(Bookable, Mapping[str, Dataset]):
 
     __hash__ = object.__hash__
 
+    def _counts(self) -> Counter[str]:
+        """The number of files of each data set."""
+        return Counter(map(self.chain.dataset_of, range(len(self.chain.files))))
+
+    def _repr_html_(self) -> str:
+        from .monitor.html import table  # start-up
+
+        counts = self._counts()
+        rows = [
+            [name, f"{counts[name]:,}", ", ".join(f"{k}: {v}" for k, v in metadata.items())]
+            for name, metadata in self._metadata.items()
+        ]
+        return table(["data set", "files", "metadata"], rows)
+
     def __repr__(self) -> str:
-        counts: dict[str, int] = dict.fromkeys(self._metadata, 0)
-        for file in range(len(self.chain.files)):
-            counts[self.chain.dataset_of(file)] += 1
+        counts = self._counts()
         shown = ", ".join(f"{name}: {n}" for name, n in list(counts.items())[:6])
         more = f", and {len(counts) - 6} more" if len(counts) > 6 else ""
         return f"<fileset of {len(counts)} data sets ({shown}{more} files)>"

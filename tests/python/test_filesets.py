@@ -140,6 +140,30 @@ def test_variations_are_stacked(fs):
     assert np.array_equal(stacked["MET_pt:up"]["tt", :].values(), alone.values())
 
 
+def test_constants_are_varied_and_not_hidden(fs):
+    varied = fs.vary("xsec", {"up": "xsec * 1.5"}).sum("xsec").value
+    assert varied["tt"]["xsec:up"] == pytest.approx(1.5 * varied["tt"].nominal)
+    assert varied["tt"].nominal == 7321 * 832
+    with pytest.raises(tm.QueryError, match="the constant xsec hides the item of the metadata"):
+        tm.run(fs.sum("xsec", params={"xsec": 3}))
+    assert fs.define("xsec", "2.0").sum("xsec").value["tt"] == 2 * 7321
+
+
+def test_templates_and_files_of_results(fs, tmp_path):
+    """What is by data set is by process for those who fit."""
+    varied = fs.vary("MET_pt", {"up": "MET_pt * 1.1", "down": "MET_pt * 0.9"})
+    met = varied.hist("MET_pt", bins=(2, 0, 100)).value
+    path = str(tmp_path / "shapes.root")
+    tm.templates({"sr": met}, path, name="{region}/{process}_{variation}")
+    import uproot
+
+    with uproot.open(path) as file:
+        assert np.allclose(file["sr/tt_MET_ptUp"].values(), met["tt"]["MET_pt:up"].values())
+    tm.save({"met": met}, str(tmp_path / "all.json.gz"))
+    back = tm.load(str(tmp_path / "all.json.gz"))["met"]
+    assert list(back) == ["dy", "tt", "data"]
+
+
 def test_one_value_a_file(fs, paths):
     numbered = fs.define_per_file("number", lambda file: paths.index(file.path))
     named = numbered.define_per_file(
@@ -306,6 +330,8 @@ def test_what_is_of_one_data_set(fs, tmp_path):
     with pytest.raises(KeyError, match="did you mean 'data'"):
         fs["dat"]
     assert repr(fs) == "<fileset of 3 data sets (dy: 2, tt: 1, data: 1 files)>"
+    assert "<td" in fs._repr_html_()
+    assert "xsec: 832" in fs._repr_html_()
     n = fs.count()
     assert n.value["data"] == 200
     assert "5,001</td>" in n._repr_html_()

@@ -48,7 +48,7 @@ MAY_USE = {
     "session": "arrays backend chain checkpoint dashboard errors evaluation faces io_report "
     "language machine monitor packetizer query quoting results selector trace tree worker",
     "dataset": "chain errors faces io_report monitor query quoting session tree",
-    "fileset": "chain dataset errors faces query quoting session tree",
+    "fileset": "chain dataset errors faces monitor query quoting session tree",
     "facility": "errors",
     "cli": "bench chain dataset errors facility inventory language machine monitor query selector "
     "session trace",

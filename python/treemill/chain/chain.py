@@ -134,6 +134,11 @@ class Chain:
         files = map(self.constants.file, range(len(self.locations)))
         return {file.dataset: dict(file.metadata) for file in files}
 
+    @property
+    def constant_names(self) -> frozenset[str]:
+        """The columns with one value a file, of all files."""
+        return self.constants.all_names
+
     def is_closed(self, file: int) -> bool:
         """Whether a file is known from a list alone, and nothing of it is here."""
         return self.locations[file].verified is not None and not self.trees.knows(file)
@@ -167,7 +172,7 @@ class Chain:
             raise QueryError(f"the name of a column of files is an identifier, not {name!r}")
         if not callable(function):
             raise QueryError(f"define_per_file({name!r}, …) takes a function of a file")
-        if any(name in self.constants.names(file) for file in range(len(self.locations))):
+        if name in self.constant_names:
             raise QueryError(f"{name} is in the metadata, or defined per file, already")
         return Chain(replace(self._parts, per_file=(*self._parts.per_file, (name, function))))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError, TreemillError, WorkerError
@@ -65,6 +66,14 @@ class FileConstants:
         own = {**self._metadata, **(location.metadata or {})}
         dataset = str(own.pop("dataset", self._name))
         return DataFile(location.path, location.tree, dataset, own)
+
+    @cached_property
+    def all_names(self) -> frozenset[str]:
+        """The names of the constants of all files."""
+        metadata = {id(each.metadata): each.metadata for each in self._locations if each.metadata}
+        known = [self._metadata, *metadata.values()]
+        plain = (n for each in known for n, value in each.items() if _plain(value) is not None)
+        return frozenset((*plain, *self._functions))
 
     def names(self, number: int) -> Collection[str]:
         """The names of the constants of a file."""

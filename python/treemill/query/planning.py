@@ -257,8 +257,10 @@ def _check_constants(node: Place) -> None:
     for each in steps_to(node):
         if isinstance(each.step, Define) and each.step.is_param:
             name = each.step.name
-            if name in each.origin.chain.branches:
-                message = f"the constant {name} hides the branch of this name: call it otherwise, "
+            chain = each.origin.chain
+            if name in chain.branches or name in chain.constant_names:
+                kind = "branch" if name in chain.branches else "item of the metadata"
+                message = f"the constant {name} hides the {kind} of this name: call it otherwise, "
                 raise QueryError(f"{message}or define() the column anew")
 
 
@@ -267,7 +269,8 @@ def _check_varied(node: Place) -> None:
     for each in steps_to(node):
         if not isinstance(each.step, Vary) or each.parent is None:
             continue
-        known = {*each.origin.chain.branches, *each.origin.chain.aliases}
+        chain = each.origin.chain
+        known = {*chain.branches, *chain.aliases, *chain.constant_names}
         above = [node.step for node in steps_to(each)]
         known |= {step.name for step in above if isinstance(step, Define)}
         for name in each.step.columns:

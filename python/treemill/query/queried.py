@@ -4,7 +4,7 @@ have all of it, and much more.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Protocol
 
 __all__ = ["Branch", "Queried"]
@@ -40,6 +40,10 @@ class Queried(Protocol):
     @property
     def aliases(self) -> Mapping[str, str]:
         """The first file's names and expressions of TTree::SetAlias."""
+
+    @property
+    def constant_names(self) -> Collection[str]:
+        """The columns with one value a file, of all files."""
 
     @property
     def is_fileset(self) -> bool:
