@@ -131,8 +131,7 @@ class Chain:
     @property
     def datasets(self) -> dict[str, dict[str, object]]:
         """The names of the data sets that the files belong to, in order, with their metadata."""
-        files = map(self.constants.file, range(len(self.locations)))
-        return {file.dataset: dict(file.metadata) for file in files}
+        return self.constants.datasets
 
     @property
     def constant_names(self) -> frozenset[str]:

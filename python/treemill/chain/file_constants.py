@@ -75,6 +75,16 @@ class FileConstants:
         plain = (n for each in known for n, value in each.items() if _plain(value) is not None)
         return frozenset((*plain, *self._functions))
 
+    @cached_property
+    def datasets(self) -> dict[str, dict[str, object]]:
+        """The names of the data sets that the files belong to, in order, with their metadata."""
+        found: dict[int, DataFile] = {}
+        for number, location in enumerate(self._locations):
+            # The files of a data set share their metadata.
+            if id(location.metadata) not in found:
+                found[id(location.metadata)] = self.file(number)
+        return {file.dataset: dict(file.metadata) for file in found.values()}
+
     def names(self, number: int) -> Collection[str]:
         """The names of the constants of a file."""
         known = {**self._metadata, **(self._locations[number].metadata or {})}
