@@ -130,3 +130,56 @@ def test_in_notebooks(varied, met):
     numbers = varied.count().value._repr_html_()
     assert "nominal" in numbers
     assert "<table>" in numbers
+
+
+# One histogram with an axis of variations.
+
+
+def test_variations_are_stacked_when_asked(events):
+    varied = events.vary("MET_pt", {"up": "MET_pt * 1.1", "down": "MET_pt * 0.9"}, name="met")
+    varied = varied.vary("Jet_pt", {"up": "Jet_pt * 1.1"}, name="jes")
+    bins = {"bins": (20, 0, 100), "weight": "nMuon + 0.5"}
+    apart, one = tm.run(
+        varied.hist("MET_pt", **bins), varied.hist("MET_pt", stack="variation", **bins)
+    )
+    assert list(one.axes[0]) == ["nominal", "met:up", "met:down", "jes:up"]
+    assert one.axes.name == ("variation", "MET_pt")
+    for name in one.axes[0]:
+        assert one[name, :] == apart[name]
+
+
+def test_only_variations_are_stacked_and_only_below_vary(events):
+    with pytest.raises(tm.QueryError, match=r"below vary\(\)"):
+        events.hist("MET_pt", bins=(20, 0, 100), stack="variation")
+    varied = events.vary("MET_pt", {"up": "MET_pt * 1.1"})
+    with pytest.raises(tm.QueryError, match="stack= is for the data sets of a fileset"):
+        varied.hist("MET_pt", bins=(20, 0, 100), stack=["dataset", "variation"])
+    with pytest.raises(tm.QueryError, match="stack= is an item"):
+        varied.hist("MET_pt", bins=(20, 0, 100), stack=["a", "b"])
+
+
+def test_variations_and_data_sets_in_one_histogram(paths):
+    fs = tm.fileset({"dy": paths[:2], "tt": paths[2:]}, tree="Events")
+    varied = fs.vary("MET_pt", {"up": "MET_pt * 1.1"})
+    bins = {"bins": (20, 0, 100)}
+    apart, both = tm.run(
+        varied.hist("MET_pt", **bins),
+        varied.hist("MET_pt", stack=["dataset", "variation"], **bins),
+    )
+    assert both.axes.name == ("dataset", "variation", "MET_pt")
+    assert both["tt", "MET_pt:up", :] == apart["tt"]["MET_pt:up"]
+
+
+@pytest.mark.parametrize("number", [1, 25])
+def test_variations_read_and_decompress_no_more_than_one(events, nothing_remembered, number):
+    """What variations share is done once, however many there are."""
+    names = {str(i): f"weight * {1 + i / 100}" for i in range(number)}
+    weighted = events.define("weight", "nMuon + 0.5")
+    good = "sum(Jet_pt > 30) >= 2"
+    done = []
+    for node in (weighted, weighted.vary("weight", names)):
+        with tm.connect(workers=1) as session:
+            booked = node.filter(good).hist("MET_pt", bins=(50, 0, 200), weight="weight")
+            session.run(booked, progress=False)
+            done.append((session.report.bytes_read, session.report.bytes_decompressed))
+    assert done[0] == done[1]

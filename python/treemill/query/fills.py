@@ -12,15 +12,18 @@ from ..errors import QueryError
 from ..faces import face
 from ..language.expression import Weight, parse, weighted
 from .axes import axes_from_bins, names_of
-from .booking import Booking, Located
+from .booking import Booking, Located, steps_to
 from .quantities import Hist
-from .steps import Params
+from .steps import Params, Vary
 from .storages import storage_like, storage_of
 
 if TYPE_CHECKING:
     from hist import Hist as Filled
 
 __all__ = ["Fills"]
+
+VARIATION = "variation"
+"""What stands for variations among items of the metadata."""
 
 Labels = str | Sequence[str | None] | None
 
@@ -41,7 +44,7 @@ class Fills(Located):
         label: Labels = None,
         storage: object = None,
         params: Params = None,
-        stack: str | None = None,
+        stack: str | Sequence[str] | None = None,
     ) -> Booking[Filled]:
         """Book a histogram.
 
@@ -70,8 +73,9 @@ class Fills(Located):
             Constants by name, as for `with_params`.
         stack
             Of a fileset: "dataset", or an item of the metadata such as "process", for one histogram
-            with an axis of categories of this name before the others. None: one histogram for each
-            data set.
+            with an axis of categories of this name before the others. Below `vary`: "variation",
+            for one histogram with an axis of "nominal" and all variations. A list for both. None:
+            one histogram for each data set and each variation that changes it.
 
         Returns
         -------
@@ -148,8 +152,9 @@ class Fills(Located):
         storage: object,
         params: Params,
         sample: str | None = None,
-        stack: str | None = None,
+        stack: str | Sequence[str] | None = None,
     ) -> Booking:
+        stacked = _stacked(stack)
         if not exprs:
             raise QueryError(f"{method}() needs an expression to fill with")
         parsed = tuple(parse(expr) for expr in exprs)
@@ -164,10 +169,23 @@ class Fills(Located):
         sampled = None if sample is None else parse(sample)
         kind = sample is not None, weight is not None
         kept = storage_of(storage_like(bins, *kind) if storage is None else storage, *kind)
-        wanted = Hist(parsed, axes, weighted(weight), name, labels, sampled, kept, stack)
+        wanted = Hist(parsed, axes, weighted(weight), name, labels, sampled, kept, *stacked)
         node = self._with(params)
-        if stack is not None and not node.origin.chain.is_fileset:
+        if stacked[1] and not any(isinstance(each.step, Vary) for each in steps_to(node)):
+            raise QueryError(f'stack="{VARIATION}" is for histograms below vary()')
+        if stacked[0] is not None and not node.origin.chain.is_fileset:
             raise QueryError(
                 "stack= is for the data sets of a fileset: treemill.fileset({name: files, …})"
             )
         return Booking(node, wanted)
+
+
+def _stacked(stack: str | Sequence[str] | None) -> tuple[str | None, bool]:
+    """The item of the metadata by which data sets are stacked, and whether variations are."""
+    named = [stack] if isinstance(stack, str) else list(stack or ())
+    items = [each for each in named if each != VARIATION]
+    if len(items) > 1 or not all(isinstance(each, str) for each in named):
+        raise QueryError(
+            f'stack= is an item of the metadata, "{VARIATION}", or a list of both; got {stack!r}'
+        )
+    return (items[0] if items else None), VARIATION in named

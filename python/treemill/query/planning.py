@@ -54,6 +54,10 @@ class Plan:
         """Whether the booking has a value for each variation."""
         return any(isinstance(step, Vary) for step in _steps(booking.node))
 
+    def variations(self, booking: Booking) -> list[str]:
+        """Names of all variations above it, in order, the nominal one first."""
+        return [NOMINAL, *_varied(_steps(booking.node))]
+
     def unchanged(self, booking: Booking) -> set[str]:
         """Names of the variations that cannot change its value."""
         return set(_varied(_steps(booking.node))) - self.slots[booking.number].keys()

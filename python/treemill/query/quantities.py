@@ -72,6 +72,8 @@ class Hist:
     stack: str | None = None
     """The item of the metadata by which the data sets of a fileset are stacked in one histogram;
     None: there is a histogram for each."""
+    varied: bool = False
+    """Whether variations are stacked in one histogram."""
 
     @property
     def title(self) -> str:

@@ -33,6 +33,8 @@ def booked_value(
     for variation, slots in plan.slots[booking.number].items():
         values[variation] = result(booking, [raw[slot] for slot in slots], axes, into(variation))
     nominal: object = values.nominal
+    if isinstance(booking.wanted, Booked) and booking.wanted.varied:
+        return values.to_hist(names=plan.variations(booking))
     return values if plan.varied(booking) else nominal
 
 

@@ -7,7 +7,7 @@ Knows no query. A value that has axes is a histogram; hist is imported only to m
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from os import PathLike
 from typing import TYPE_CHECKING
@@ -102,18 +102,21 @@ class Variations(dict[str, Value]):
 
     # Histograms.
 
-    def to_hist(self, name: str = "variation") -> hist.Hist:
+    def to_hist(self, name: str = "variation", names: Sequence[str] | None = None) -> hist.Hist:
         """Makes one histogram of all, with an axis of categories, called `name`, before the others.
-        Raises TypeError if the values are not histograms."""
+        `names`: the categories, if they are not those that the mapping has; variations that do not
+        change the histogram have the nominal one. Raises TypeError if the values are not
+        histograms."""
         import hist
 
         values = self._histograms()
         first = values[NOMINAL]
-        axis = hist.axis.StrCategory(list(self), name=name, label=name, overflow=False)
+        chosen = list(self) if names is None else list(names)
+        axis = hist.axis.StrCategory(chosen, name=name, label=name, overflow=False)
         made = hist.Hist(axis, *first.axes, storage=first.storage_type(), name=first.name)
         view = made.view(flow=True)
-        for index, value in enumerate(values.values()):
-            view[index] = value.view(flow=True)
+        for index, variation in enumerate(chosen):
+            view[index] = values.get(variation, first).view(flow=True)
         return made
 
     def band(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
