@@ -140,6 +140,36 @@ def test_variations_are_stacked(fs):
     assert np.array_equal(stacked["MET_pt:up"]["tt", :].values(), alone.values())
 
 
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+def test_snapshots(fs, tmp_path, mode):
+    good = fs.filter("nMuon >= 1 and is_mc").define("w", "xsec * 2")
+    columns = ["MET_pt", "Muon_pt", "w"]
+    with tm.connect(workers=2, mode=mode) as session:
+        made, n = session.run(
+            good.snapshot(tmp_path / "skim_{dataset}.root", columns), good.count()
+        )
+    for name, file in made.items():
+        assert file.entries == n[name]
+        alone = fs[name].filter("nMuon >= 1 and is_mc").define("w", "xsec * 2").arrays(columns)
+        if not len(alone):
+            continue
+        back = tm.dataset(file.path).arrays(columns)
+        assert back.to_list() == alone.to_list()
+    assert n["data"] == made["data"].entries == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        f"skim_{name}.root" for name in ("data", "dy", "tt")
+    ]
+
+
+def test_snapshots_that_have_no_place(paths, tmp_path):
+    named = tm.fileset({"/a/b": f"{paths[0]}:Events"})
+    with pytest.raises(tm.QueryError, match="cannot be named after the data set '/a/b'"):
+        tm.run(named.snapshot(tmp_path / "{dataset}.root", ["MET_pt"]))
+    own = tm.fileset({"events_0": f"{paths[0]}:Events"})
+    with pytest.raises(tm.QueryError, match="would replace"):
+        tm.run(own.snapshot(paths[0].replace("events_0", "{dataset}"), ["MET_pt"]))
+
+
 def test_constants_are_varied_and_not_hidden(fs):
     varied = fs.vary("xsec", {"up": "xsec * 1.5"}).sum("xsec").value
     assert varied["tt"]["xsec:up"] == pytest.approx(1.5 * varied["tt"].nominal)
@@ -325,7 +355,7 @@ def test_what_is_of_one_data_set(fs, tmp_path):
         fs.draw("MET_pt")
     with pytest.raises(tm.QueryError, match="stack= is for"):
         fs["dy"].hist("MET_pt", stack="dataset")
-    with pytest.raises(tm.UnsupportedError, match="snapshot of a fileset"):
+    with pytest.raises(tm.QueryError, match=r"put {dataset} into its name"):
         tm.run(fs.snapshot(tmp_path / "all.root", ["MET_pt"]))
     with pytest.raises(KeyError, match="did you mean 'data'"):
         fs["dat"]

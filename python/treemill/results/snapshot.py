@@ -17,7 +17,6 @@ from ..arrays.rows import Collected
 from ..errors import writing
 from ..query.snapshot_target import SnapshotFile, Target
 from ..writing.tables import chunks
-from .parts import remove
 from .snapshot_files import FILES, Columns
 from .snapshot_values import Filled
 
@@ -50,15 +49,12 @@ class Copied(Protocol):
 def write(
     rows: Collected, target: Target, folder: str, others: Sequence[Copied] = ()
 ) -> SnapshotFile:
-    """Makes the file from all rows and from other trees, and removes the folder of parts. Raises
-    SourceError if it cannot be written; then an older file stays as it was."""
+    """Makes the file from all rows and from other trees. `folder` has the parts. Raises SourceError
+    if it cannot be written; then an older file stays as it was."""
     made = f"{folder}/whole"
-    try:
-        with writing(target.path):
-            entries = _write(rows, target, made, others)
-            os.replace(made, target.path)
-    finally:
-        remove(folder)
+    with writing(target.path):
+        entries = _write(rows, target, made, others)
+        os.replace(made, target.path)
     named = target.tree if target.kind in ("ttree", "rntuple") else None
     return SnapshotFile(target.path, target.kind, entries, rows.names, named)
 

@@ -4,15 +4,18 @@ the files when the pass has ended. Knows bookings and their rows; knows no sessi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
 
 from ..arrays.rows import Collected, Sink
 from ..errors import QueryError, SourceError, UnsupportedError, writing
 from ..query.node import Booking
 from ..query.planning import Plan
 from ..query.rows import Snapshot
-from ..query.snapshot_target import Target
+from ..query.snapshot_target import SnapshotFile, Target
+from ..results.by_dataset import ByDataset
 from ..results.parts import claim, client_here, hidden_folder, remove
 from .copied_trees import CopiedTree, copied
 
@@ -36,16 +39,18 @@ class BookedFiles:
             for place, booking in enumerate(bookings)
             if isinstance(booking.wanted, Snapshot)
         }
-        if self._targets and chain.is_fileset:
-            raise UnsupportedError(
-                "a snapshot of a fileset is not supported: write each data set by itself, "
-                "fs[name].snapshot(…), all of them in one tm.run(…)"
-            )
+        self._several = {
+            place: by_dataset(target, chain)
+            for place, target in self._targets.items()
+            if chain.is_fileset
+        }
         client = client_here() if self._targets else None
         self._folders = {
             place: hidden_folder(target.path, client) for place, target in self._targets.items()
         }
         self._indices: dict[int, int] = {}
+        self._empty: Sequence[object] = ()
+        """The results of a data set without entries."""
 
     def __bool__(self) -> bool:
         return bool(self._targets)
@@ -76,6 +81,9 @@ class BookedFiles:
         `empty`: the results of no entries."""
         from ..results.snapshot import check  # heavy: numpy
 
+        if self._several:
+            self._empty = _of_one(empty)
+            empty = self._empty
         for place, target in self._targets.items():
             check(self._rows(empty, place), target, self._copied(target))
         for place, folder in self._folders.items():
@@ -92,9 +100,27 @@ class BookedFiles:
 
         found = list(values)
         for place, target in self._targets.items():
-            rows, folder = self._rows(raw, place), self._folders[place]
-            found[place] = write(rows, target, folder, self._copied(target))
+            folder = self._folders[place]
+            try:
+                if place in self._several:
+                    found[place] = self._written(place, raw, folder)
+                else:
+                    rows = self._rows(raw, place)
+                    found[place] = write(rows, target, folder, self._copied(target))
+            finally:
+                remove(folder)
         return tuple(found)
+
+    def _written(self, place: int, raw: Sequence[object], folder: str) -> ByDataset[SnapshotFile]:
+        """A file for each data set of a fileset."""
+        from ..results.snapshot import write  # heavy: numpy
+
+        (of,) = cast(Sequence[Mapping[str, Sequence[object]]], raw)
+        made = {
+            name: write(self._rows(of.get(name, self._empty), place), target, folder)
+            for name, target in self._several[place].items()
+        }
+        return ByDataset(made, self._chain.datasets)
 
     def _rows(self, results: Sequence[object], place: int) -> Collected:
         rows = results[self._indices[place]]
@@ -113,3 +139,33 @@ class BookedFiles:
         """Removes the parts of files that will not be completed."""
         for folder in self._folders.values():
             remove(folder)
+
+
+def by_dataset(target: Target, chain: Chain) -> dict[str, Target]:
+    """The files of a fileset's data sets. Raises QueryError if they have no names of their own."""
+    folder, name = os.path.split(target.path)
+    if "{dataset}" not in name:
+        raise QueryError(
+            "a snapshot of a fileset writes a file for each data set: put {dataset} into its name, "
+            'as in snapshot("skim_{dataset}.root")'
+        )
+    if target.copied:
+        raise UnsupportedError(
+            "copy_trees= is not supported in a snapshot of a fileset: write the data sets by "
+            "themselves, fs[name].snapshot(…)"
+        )
+    made = {}
+    for dataset in chain.datasets:
+        path = os.path.join(folder, name.replace("{dataset}", dataset))
+        if os.path.dirname(path) != folder:
+            raise QueryError(f"a file cannot be named after the data set {dataset!r}")
+        if chain.has_file(path):
+            raise QueryError(f"the snapshot would replace {path}, which the fileset reads")
+        made[dataset] = replace(target, path=path)
+    return made
+
+
+def _of_one(results: Sequence[object]) -> Sequence[object]:
+    """The results of one of a fileset's data sets."""
+    (of,) = cast(Sequence[Mapping[str, Sequence[object]]], results)
+    return next(iter(of.values()))
