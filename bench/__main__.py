@@ -7,6 +7,7 @@ Measurements, each with options of its own (`--help`):
   sessions    what sessions and selectors cost; a processor beside coffea's runner
   types       every kind of branch, beside uproot
   bookings    many bookings in one pass; what filters save
+  variations  what a systematic variation costs beside the nominal histogram
   metadata    opening a file of 1,800 branches, beside ROOT and uproot
   cache       what it costs and gains to remember what was decompressed
   io          reading over an emulated link, beside ROOT, uproot and xrdcp; root only
@@ -28,6 +29,7 @@ MEASUREMENTS = {
     "sessions": "bench.sessions.run",
     "types": "bench.types.__main__",
     "bookings": "bench.bookings",
+    "variations": "bench.variations",
     "metadata": "bench.metadata",
     "cache": "bench.cache",
     "io": "bench.io.run",

@@ -150,6 +150,17 @@ def test_cache_quick_run(tmp_path):
     assert set(rows) > {"adl1, zstd: held"}
 
 
+def test_variations_quick_run(tmp_path):
+    command = [sys.executable, "-m", "bench", "variations", "--quick", "--rounds", "1"]
+    folders = ["--data", str(tmp_path / "data"), "--output", str(tmp_path / "results")]
+    command += ["--events", "10000", *folders]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (written,) = (tmp_path / "results").glob("*.json")
+    rows = json.loads(written.read_text())["rows"]
+    assert sum(row["what"].startswith("a variation") for row in rows) == 3
+
+
 def test_bookings_quick_run(tmp_path):
     command = [sys.executable, "-m", "bench", "bookings", "--quick", "--rounds", "1"]
     folders = ["--data", str(tmp_path / "data"), "--output", str(tmp_path / "results")]
