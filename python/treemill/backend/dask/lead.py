@@ -105,8 +105,7 @@ class Lead:
         return address in self._processes
 
     def needs(self, address: str) -> bool:
-        """Whether the process has work that is not committed, or is the one that gets the partials
-        of others that are sent away."""
+        """Whether it has uncommitted work, or gets the partials of others that are sent away."""
         process = self._processes.get(address)
         if process is None or self.over:
             return False
@@ -121,8 +120,7 @@ class Lead:
         return self._packetizer.coverage(held=True)
 
     def parts(self, whole: bool = True) -> tuple[Part, ...] | None:
-        """The partials that mergers hold; None if `whole` and workers still have something to
-        do."""
+        """The partials that mergers hold; None if `whole` and workers have something to do."""
         if self.over or (whole and not self._packetizer.only_mergers_hold):
             return None
         return tuple(self._holders.part(merger) for merger in self._packetizer.holding)
@@ -354,8 +352,7 @@ class Lead:
             if isinstance(action, Order | Hint):
                 self._order(action)
             elif isinstance(action, Refuse | RefuseFrom | HandOn | Dismiss):
-                to = self._holders.told(self.name, action)
-                if to is not None:
+                if (to := self._holders.told(self.name, action)) is not None:
                     self._say(*to)
             elif isinstance(action, Halt):
                 for address in self._processes:
@@ -368,8 +365,7 @@ class Lead:
         act = Act(self.name, action)
         if isinstance(action, Commit) and action.merger is not None:
             address = self._holders.part(action.merger).address
-            covers = ranges_of(self._packetizer.sent(action.worker))
-            act = Act(self.name, action, address, covers)
+            act = Act(self.name, action, address, ranges_of(self._packetizer.sent(action.worker)))
         elif isinstance(action, Process) and self._coordinator.begins(action.worker):
             self._begun = True
             self.change += 1
