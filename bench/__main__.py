@@ -10,6 +10,7 @@ Measurements, each with options of its own (`--help`):
   variations  what a systematic variation costs beside the nominal histogram
   metadata    opening a file of 1,800 branches, beside ROOT and uproot
   cache       what it costs and gains to remember what was decompressed
+  corrections  corrections with arrays, beside correctionlib: a table, no options but [VALUES]
   io          reading over an emulated link, beside ROOT, uproot and xrdcp; root only
   cluster     sessions on Dask workers, beside coffea and distributed RDataFrame
   pictures    bars of what `io` has measured, for the docs, from its file of results
@@ -32,6 +33,7 @@ MEASUREMENTS = {
     "variations": "bench.variations",
     "metadata": "bench.metadata",
     "cache": "bench.cache",
+    "corrections": "bench.corrections",
     "io": "bench.io.run",
     "cluster": "bench.cluster.run",
     "pictures": "bench.pictures",

@@ -27,6 +27,7 @@ ALLOWED = {
     "treemill-objects": {"treemill-source", "treemill-transfer", "treemill-http"},
     "treemill-names": set(),  # how far two names are apart
     "treemill-query": {"treemill-names"},
+    "treemill-corrections": set(),  # documents to values; it knows no file and no expression
     "treemill-offsets": set(),  # one function, with the one `unsafe` that is not for tests
     "treemill-read": {
         "treemill-format",
@@ -40,6 +41,7 @@ ALLOWED = {
         "treemill-source",  # what reading costs decides what is asked for
         "treemill-read",
         "treemill-query",
+        "treemill-corrections",  # as functions that expressions call
     },
     "treemill-disk": {"treemill-source"},  # ranges that are kept; it knows no file format
     # addresses to transports
@@ -59,6 +61,7 @@ ALLOWED = {
         "treemill-remote",
         "treemill-read",
         "treemill-query",
+        "treemill-corrections",
         "treemill-engine",
     },
 }
@@ -98,6 +101,7 @@ def test_testing_is_for_tests_only(packages):
     "name",
     [
         "treemill-format",
+        "treemill-corrections",
         "treemill-read",
         "treemill-query",
         "treemill-engine",

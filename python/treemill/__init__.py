@@ -23,6 +23,7 @@ from .machine.cpu import warn_if_too_old
 from .uproot_words import FUNCTIONS
 
 if TYPE_CHECKING:
+    from .calibration.corrections import Correction, Corrections, corrections
     from .chain.certified import lumi_mask
     from .chain.file_constants import DataFile
     from .cli.ipython_completion import Shell
@@ -62,6 +63,8 @@ __version__ = "0.1.0"
 __all__ = [
     "Booking",
     "ByDataset",
+    "Correction",
+    "Corrections",
     "Cut",
     "CutFlow",
     "CutTable",
@@ -88,6 +91,7 @@ __all__ = [
     "__version__",
     "cache",
     "connect",
+    "corrections",
     "cut_table",
     "dataset",
     "fileset",
@@ -103,6 +107,9 @@ __all__ = [
 
 _MODULES = {
     "Booking": "query.booking",
+    "Correction": "calibration.corrections",
+    "Corrections": "calibration.corrections",
+    "corrections": "calibration.corrections",
     "ByDataset": "results.by_dataset",
     "DataFile": "chain.file_constants",
     "Node": "query.node",

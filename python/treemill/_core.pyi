@@ -1,6 +1,6 @@
 """Types of the native core (crates/treemill-py)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol, Self, TypedDict, final
 
 import numpy as np
@@ -15,7 +15,10 @@ __all__ = [
     "Bound",
     "Column",
     "Control",
+    "Corrections",
+    "DescribedCorrection",
     "File",
+    "Functions",
     "Partial",
     "Query",
     "Tree",
@@ -141,10 +144,32 @@ class _Rescue(Protocol):
     def read(self, path: str, start: int, stop: int) -> object: ...
 
 @final
+class Functions:
+    """Functions that a query's expressions call."""
+
+_Variable = tuple[str, str, str]
+DescribedCorrection = tuple[str, int | None, list[_Variable], _Variable]
+
+@final
+class Corrections:
+    """Corrections, made from the JSON text of their document."""
+
+    def __new__(cls, content: bytes) -> Self: ...
+    @property
+    def description(self) -> str: ...
+    def names(self, compound: bool) -> list[str]: ...
+    def describe(self, name: str, compound: bool) -> DescribedCorrection: ...
+    def functions(self) -> Functions: ...
+    def function(self, name: str, compound: bool) -> Functions: ...
+    def evaluate(
+        self, name: str, compound: bool, arguments: list[object], out: NDArray[np.float64]
+    ) -> None: ...
+
+@final
 class Query:
     """A query, made from its JSON form."""
 
-    def __new__(cls, spec: str) -> Self: ...
+    def __new__(cls, spec: str, functions: Mapping[str, Functions] | None = None) -> Self: ...
     def bind(
         self, tree: Tree, foreign: Foreign | None = None, rescue: _Rescue | None = None
     ) -> Bound: ...

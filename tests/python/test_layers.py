@@ -37,6 +37,7 @@ MAY_USE = {
     "submasters": "packetizer",
     "dashboard": "monitor",
     "bench": "errors monitor packetizer submasters trace",
+    "calibration": "errors tree",
     "chain": "arrays errors faces language luminosity machine quoting tree",
     "inventory": "chain errors tree",
     "checkpoint": "errors packetizer",

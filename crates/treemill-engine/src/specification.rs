@@ -4,7 +4,7 @@ use crate::limits::{COMPILED_QUERIES, JSON_DEPTH};
 use crate::stages::Share;
 use std::sync::{Arc, Mutex, PoisonError};
 use treemill_query::spec::Spec;
-use treemill_query::{Query, QueryError, QueryErrorKind, Schema};
+use treemill_query::{Functions, Query, QueryError, QueryErrorKind, Schema};
 
 /// A query that can be bound to any number of tables.
 ///
@@ -18,6 +18,8 @@ use treemill_query::{Query, QueryError, QueryErrorKind, Schema};
 /// ```
 pub struct Specification {
     spec: Spec,
+    /// What its expressions call that is no function of the language, by id.
+    functions: Functions,
     /// What it compiles to, by schema, the latest last.
     compiled: Mutex<Vec<(Schema, Arc<Query>)>>,
     /// How much of what its filters come before was needed, of distant files.
@@ -44,9 +46,17 @@ impl Specification {
     pub fn new(spec: Spec) -> Self {
         Self {
             spec,
+            functions: Functions::new(),
             compiled: Mutex::default(),
             share: Arc::default(),
         }
+    }
+
+    /// The same, with the functions that its expressions call by their ids.
+    #[must_use]
+    pub fn with_functions(mut self, functions: Functions) -> Self {
+        self.functions = functions;
+        self
     }
 
     /// The query over these columns. It is compiled once for all tables that have the same ones; threads
@@ -57,7 +67,7 @@ impl Specification {
         let entry = match known {
             Some(place) => compiled.remove(place),
             None => {
-                let query = Query::compile(&self.spec, schema)?;
+                let query = Query::with_functions(&self.spec, schema, &self.functions)?;
                 (schema.clone(), Arc::new(query))
             }
         };

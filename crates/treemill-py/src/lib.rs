@@ -10,6 +10,7 @@ mod control;
 mod errors;
 mod file;
 mod foreign;
+mod functions;
 mod limits;
 mod listing;
 mod nodes;
@@ -39,6 +40,8 @@ mod _core {
     use crate::control::Control;
     #[pymodule_export]
     use crate::file::{Asked, File, Tree};
+    #[pymodule_export]
+    use crate::functions::{Corrections, Functions};
     #[pymodule_export]
     use crate::nodes::Values;
     #[pymodule_export]

@@ -6,3 +6,6 @@ use std::time::Duration;
 pub const BRIDGE_BATCH: usize = 16;
 /// The least round trip of a file that Python reads: what comes from memory is asked for ahead, too.
 pub const BRIDGE_ROUND_TRIP: Duration = Duration::from_millis(1);
+
+/// Rows from which on it pays to fit a function to arguments that are the same in all rows.
+pub const SPECIALISED_ROWS: usize = 1000;

@@ -4,8 +4,10 @@ use crate::control::Control;
 use crate::errors::{engine_error, query_error};
 use crate::file::Tree;
 use crate::foreign::{Object, foreign};
+use crate::functions::Functions;
 use crate::partial::Partial;
 use pyo3::prelude::*;
+use std::collections::HashMap;
 use std::sync::Arc;
 use treemill_engine::{Provider, Specification};
 
@@ -18,10 +20,22 @@ pub struct Query {
 #[pymethods]
 impl Query {
     /// `spec` is the JSON form of `treemill_query::spec::Spec`.
+    /// `functions`: what its expressions call that is no function of the language, by id.
     #[new]
-    fn new(py: Python<'_>, spec: &str) -> PyResult<Self> {
+    #[pyo3(signature = (spec, functions=None))]
+    fn new(
+        py: Python<'_>,
+        spec: &str,
+        functions: Option<HashMap<String, PyRef<'_, Functions>>>,
+    ) -> PyResult<Self> {
+        let given = functions.unwrap_or_default().into_iter();
+        let given = given
+            .map(|(id, functions)| (id, functions.provided()))
+            .collect();
         Specification::parse(spec)
-            .map(|specification| Self { specification })
+            .map(|specification| Self {
+                specification: specification.with_functions(given),
+            })
             .map_err(|e| query_error(py, &e))
     }
 

@@ -5,6 +5,7 @@
 //! stack of such tasks is worked off (`tasks.rs`). So the depth of a query costs no stack.
 
 mod at;
+mod calls;
 mod compute;
 mod folded;
 mod items;

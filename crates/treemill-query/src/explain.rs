@@ -150,6 +150,10 @@ impl Plan {
                 let how = format!("{how:?}").to_lowercase();
                 format!("{} in a table of {} ({how})", inputs.concat(), table.len())
             }
+            Op::Call(callee) => match self.callees.get(*callee) {
+                Some(callee) => of(&callee.title),
+                None => of("a function"),
+            },
             Op::Select => of("where"),
             Op::Only => of("only"),
             Op::IsMissing => of("is_missing"),

@@ -19,6 +19,7 @@ mod error;
 mod eval;
 mod explain;
 mod fill;
+mod function;
 mod kernel;
 mod limits;
 mod load;
@@ -40,6 +41,9 @@ mod value;
 pub use columns::Columns;
 pub use error::{ProcessError, QueryError, QueryErrorKind};
 pub use explain::Explanation;
+pub use function::{
+    Argument, Collection, Fixed, Function, Functions, Parameter, ParameterType, Provided,
+};
 pub use outcome::{Number, Outcome, Values};
 pub use partial::Partial;
 pub use query::{Query, Rows, Scratch};

@@ -12,6 +12,7 @@ use crate::compile::{Compiler, Cuts, NodeId, Plan};
 use crate::error::{ProcessError, QueryError};
 use crate::eval::{Batch, SelectionId};
 use crate::explain::Explanation;
+use crate::function::Functions;
 use crate::limits::{HISTOGRAM_BYTES, SCRATCH_BYTES};
 use crate::partial::{Partial, foreign};
 use crate::pool::Pool;
@@ -148,11 +149,20 @@ fn share_cells(bookings: &mut [(usize, Quantity)]) -> usize {
 impl Query {
     /// Resolves names and types, merges equal subexpressions. Error: what is wrong, and where.
     pub fn compile(spec: &Spec, schema: &Schema) -> Result<Self, QueryError> {
+        Self::with_functions(spec, schema, &Functions::new())
+    }
+
+    /// As `compile`, of expressions that call these functions.
+    pub fn with_functions(
+        spec: &Spec,
+        schema: &Schema,
+        functions: &Functions,
+    ) -> Result<Self, QueryError> {
         if spec.version != 1 {
             let message = format!("version {} of the query format is not known", spec.version);
             return Err(QueryError::new(message));
         }
-        let mut compiler = Compiler::new(schema);
+        let mut compiler = Compiler::new(schema, functions);
         let mut cuts: Vec<Cut> = Vec::new();
         let mut known: HashMap<(usize, NodeId), usize> = HashMap::new();
         // Cut and visible definitions after each step.

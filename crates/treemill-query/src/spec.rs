@@ -234,6 +234,9 @@ pub struct Expression {
 pub enum Expr {
     /// A column, a defined column, a comprehension's or lambda's variable, or a constant's name.
     Name { id: String, at: Span },
+    /// A function, or functions by name, that the query does not define, by the id under which it is given. The
+    /// name is what users call it.
+    Provided { id: String, name: String, at: Span },
     /// A literal.
     Const { value: Literal, at: Span },
     /// `-` `+` `~` `not`.

@@ -32,7 +32,8 @@ class _Variant:
         from treemill import _core  # heavy: core
 
         self.specification = specification
-        self.core = _core.Query(specification.text)
+        functions = {key: each.core() for key, each in specification.provided.items()}
+        self.core = _core.Query(specification.text, functions)
 
 
 class PerFile:

@@ -16,6 +16,7 @@ from ..quoting import quoted
 from . import function_registry
 from .dialect import LANGUAGE, Dialect
 from .mentions import words
+from .provided import Provided
 from .tree_node import Tree
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ __all__ = [
     "constant",
     "measured",
     "parse",
+    "provided",
     "weighted",
 ]
 
@@ -53,6 +55,8 @@ class Expression:
     found: bool = False
     """Whether it is a name that a pattern has found. If a column of that name is defined anew, it
     means the new one."""
+    provided: Provided | None = None
+    """What it stands for, if it is no expression of the language but functions that others call."""
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -85,6 +89,12 @@ def column(name: str, found: bool = False) -> Expression:
     """A column of any name as an expression; `found` by a pattern, or written."""
     text = quoted(name)
     return Expression(text, {"kind": "name", "id": name, "at": [0, len(text)]}, found)
+
+
+def provided(name: str, value: Provided) -> Expression:
+    """Functions that expressions call by this name, as an expression."""
+    tree: Tree = {"kind": "provided", "id": value.identity, "name": name, "at": [0, len(name)]}
+    return Expression(name, tree, provided=value)
 
 
 def constant(value: Constant | Sequence[Constant]) -> Expression:

@@ -240,8 +240,8 @@ class Reducer:
 
     def call(self, node: ast.Call) -> Tree:
         """A call of the core's functions, or of the user's."""
-        if not isinstance(node.func, (ast.Name, ast.Attribute)):
-            self.refuse("only a name or an attribute can be called", node.func)
+        if not isinstance(node.func, (ast.Name, ast.Attribute, ast.Subscript)):
+            self.refuse("only a name, an attribute or an item can be called", node.func)
         name = self.own(node.func.id) if isinstance(node.func, ast.Name) else None
         if name is not None and name not in self.bound and (known := function_registry.find(name)):
             return self._apply(node, known)

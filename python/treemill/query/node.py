@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from ..errors import QueryError
 from ..faces import face
-from ..language.expression import Constant, Weight, constant, parse, weighted
+from ..language.expression import Weight, constant, parse, provided, weighted
+from ..language.provided import Provided
 from ..luminosity.mask import LumiMask
 from ..quoting import unquoted
 from ..uproot_words import METHODS
@@ -20,7 +21,7 @@ from .looks import Looks
 from .quantities import Flow
 from .saving import Saves
 from .statistics import Statistics
-from .steps import Define, Filter, Params, Step, Variation, Vary, vary_step
+from .steps import Define, Filter, Parameter, Params, Step, Variation, Vary, vary_step
 
 if TYPE_CHECKING:
     from .cutflow import CutFlow
@@ -128,14 +129,14 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         _check_no_array(expr)
         return self._with(params).below(Define(_column_name(name), parse(expr)))
 
-    def with_params(self, params: Mapping[str, Constant | Sequence[Constant]]) -> Node:
-        """Give names to constants, for all expressions below.
+    def with_params(self, params: Mapping[str, Parameter]) -> Node:
+        """Give names to constants and to functions, for all expressions below.
 
         Parameters
         ----------
         params
-            Numbers, bools, strings, or lists of these, by name. A name of a branch is an error:
-            `define` replaces columns.
+            Numbers, bools, strings, or lists of these, by name, or `corrections`. A name of a
+            branch is an error: `define` replaces columns.
 
         Returns
         -------
@@ -153,7 +154,8 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         """
         node = self.node
         for name, value in params.items():
-            node = node.below(Define(_column_name(name), constant(value), is_param=True))
+            named = provided(name, value) if isinstance(value, Provided) else constant(value)
+            node = node.below(Define(_column_name(name), named, is_param=True))
         return node
 
     def vary(

@@ -13,6 +13,7 @@ from functools import cache
 
 from ..errors import QueryError
 from ..language.expression import parse
+from ..language.provided import Provided
 from ..quoting import near
 from .axes import AutomaticAxis, Axis, FixedAxis, GrowingAxis
 from .axis_ranges import MOST_OF_ALL
@@ -71,7 +72,13 @@ class _Numbering:
         self.steps: list[NumberedStep] = []
         self.words: set[str] = set()
         """All names and attributes in expressions."""
+        self.provided: dict[str, Provided] = {}
+        """What expressions call that is no function of the language."""
         self._index: dict[tuple[int, str | None], int | None] = {}
+
+    def specification(self, booked: Sequence[PlacedBooking]) -> Specification:
+        """These bookings at the steps."""
+        return Specification(self.steps, booked, self.words, self.provided)
 
     def at(self, node: Place, variation: str) -> int | None:
         index: int | None = None
@@ -88,6 +95,8 @@ class _Numbering:
             added: Sequence[Filter | Define] = varied if isinstance(step, Vary) else [step]
             for one in added:
                 self.words |= one.expr.words
+                if (given := one.expr.provided) is not None:
+                    self.provided[given.identity] = given
                 made: NumberedStep = {"parent": index, "action": one.to_json()}
                 if seen:
                     made["variation"] = seen
@@ -147,7 +156,7 @@ def plan(
                 booked.append({"at": at, "result": result})
                 if variation != NOMINAL:
                     booked[-1]["variation"] = variation
-    made.specification = Specification(numbering.steps, booked, numbering.words)
+    made.specification = numbering.specification(booked)
     return made
 
 
@@ -252,7 +261,7 @@ def extents(
                         known[key] = len(booked)
                         booked.append({"at": at, "result": asked.to_json()})
                     found.append(known[key])
-    return Specification(numbering.steps, booked, numbering.words), places
+    return numbering.specification(booked), places
 
 
 def _check_constants(node: Place) -> None:

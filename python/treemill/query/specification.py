@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NotRequired, TypedDict
 
+from ..language.provided import Provided
 from .steps import Define
 
 __all__ = ["NumberedStep", "PlacedBooking", "Specification"]
@@ -43,11 +44,14 @@ class Specification:
         steps: Sequence[NumberedStep] = (),
         bookings: Sequence[PlacedBooking] = (),
         words: Iterable[str] = (),
+        provided: Mapping[str, Provided] | None = None,
     ) -> None:
-        """`words`: all names and attributes in the expressions."""
+        """`words`: all names and attributes in the expressions. `provided`: what they call that is
+        no function of the language, by its identity."""
         self.steps = tuple(steps)
         self.bookings = tuple(bookings)
         self.words = frozenset(words)
+        self.provided = dict(provided or {})
 
     @cached_property
     def text(self) -> str:
@@ -76,7 +80,13 @@ class Specification:
             [*first, *steps],
             bookings,
             self.words.union(*(define.expr.words for define in defines)),
+            self.provided,
         )
 
     def __reduce__(self) -> tuple[type[Specification], tuple[object, ...]]:
-        return Specification, (self.steps, self.bookings, self.words)
+        return Specification, (
+            self.steps,
+            self.bookings,
+            self.words,
+            self.provided,
+        )

@@ -14,12 +14,15 @@ from dataclasses import dataclass
 from ..errors import QueryError
 from ..language.expression import Constant, Expression, column, parse
 from ..language.mentions import names
+from ..language.provided import Provided
 from ..quoting import unquoted
 
-__all__ = ["Define", "Filter", "Params", "Step", "Vary", "affects", "vary_step"]
+__all__ = ["Define", "Filter", "Parameter", "Params", "Step", "Vary", "affects", "vary_step"]
 
-Params = Mapping[str, Constant | Sequence[Constant]] | None
-"""Constants, or lists of them, by name, for the expressions of one call (see
+Parameter = Constant | Sequence[Constant] | Provided
+"""What a name in expressions may stand for, beside columns."""
+Params = Mapping[str, Parameter] | None
+"""Constants, lists of them or functions, by name, for the expressions of one call (see
 `Node.with_params`)."""
 
 

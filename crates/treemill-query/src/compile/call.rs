@@ -22,14 +22,27 @@ impl Compiler<'_> {
                 return self.method(value, name, args, keywords, at);
             }
             other => {
-                return Err(QueryError::at(span(other), "only a name can be called"));
+                return match self.bind(other)? {
+                    Binding::Provided(named) => self.call_provided(&named, args, keywords, at),
+                    _ => Err(QueryError::at(span(other), "only a function can be called")),
+                };
             }
         };
         if self.locals.iter().any(|(known, _)| known == name) {
             let message = format!("{name} is a variable here, and not a function");
             return Err(QueryError::at(span(function), message));
         }
-        let Some(function) = builtins::find(name) else {
+        let builtin = builtins::find(name);
+        if let Some(named) = self.given_function(name) {
+            if builtin.is_some() {
+                let message = format!(
+                    "{name}(…) is a function of the language, and one of yours, too: give yours another name"
+                );
+                return Err(QueryError::at(span(function), message));
+            }
+            return self.call_provided(&named, args, keywords, at);
+        }
+        let Some(function) = builtin else {
             let known = FUNCTIONS.iter().map(|function| function.name);
             let message = match instead(name) {
                 Some(instead) => format!("there is no function {name}: {instead}"),
@@ -298,6 +311,7 @@ impl Compiler<'_> {
                 let vector = vector.clone();
                 return self.is_missing(&vector);
             }
+            Binding::Provided(_) => return Err(self.not_a_value(bound, (0, 0))),
             Binding::Choice {
                 condition, sides, ..
             } => {

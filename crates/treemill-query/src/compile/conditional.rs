@@ -52,5 +52,8 @@ impl Compiler<'_> {
 }
 
 fn is_record(bound: &Binding) -> bool {
-    !matches!(bound, Binding::Value(_) | Binding::Tuple { .. })
+    !matches!(
+        bound,
+        Binding::Value(_) | Binding::Tuple { .. } | Binding::Provided(_)
+    )
 }

@@ -53,7 +53,7 @@ fn walk<'a>(expr: &'a Expr, bound: &mut Vec<&'a str>, found: &mut HashSet<&'a st
 /// Calls `f` with every part of an expression that is one itself; not for what binds names.
 fn each_child<'a>(expr: &'a Expr, f: &mut dyn FnMut(&'a Expr)) {
     match expr {
-        Expr::Name { .. } | Expr::Const { .. } => (),
+        Expr::Name { .. } | Expr::Const { .. } | Expr::Provided { .. } => (),
         Expr::Lambda { body, .. } => f(body),
         Expr::Comprehension { element, loops, .. } => {
             for each in loops {
@@ -87,8 +87,10 @@ fn each_child<'a>(expr: &'a Expr, f: &mut dyn FnMut(&'a Expr)) {
             ..
         } => {
             // A function's name is no variable.
-            if let Expr::Attribute { value, .. } = &**function {
-                f(value);
+            match &**function {
+                Expr::Name { .. } => (),
+                Expr::Attribute { value, .. } => f(value),
+                other => f(other),
             }
             args.iter().for_each(&mut *f);
             keywords.iter().for_each(|(_, value)| f(value));

@@ -112,6 +112,9 @@ pub(crate) enum Op {
         how: Lookup,
         table: Arc<[i64]>,
     },
+    /// A function that the query does not define, by its number among the callees, of the arguments that
+    /// are not constant.
+    Call(usize),
     /// The value if the condition holds, else missing.
     Only,
     /// Bool: whether the value is missing.

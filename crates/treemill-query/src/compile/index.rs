@@ -11,6 +11,9 @@ use crate::spec::{Expr, Span};
 impl Compiler<'_> {
     pub(super) fn index(&mut self, value: &Expr, index: &Expr, at: Span) -> Result<Binding> {
         let bound = self.bind(value)?;
+        if let Binding::Provided(named) = &bound {
+            return self.function_of(named, index, at);
+        }
         let level = self.level_of(&bound);
         if let Binding::Tuple { items, .. } = &bound
             && self.is_single(level)

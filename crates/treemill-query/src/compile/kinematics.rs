@@ -151,6 +151,11 @@ impl Compiler<'_> {
         keywords: &[(String, Expr)],
         at: Span,
     ) -> Result<Binding> {
+        if name == "evaluate"
+            && let Ok(Binding::Provided(named)) = self.bind(value)
+        {
+            return self.call_provided(&named, args, keywords, at);
+        }
         if let Some(found) = self.turned(value, name, args, keywords, at)? {
             return Ok(found);
         }
@@ -235,7 +240,10 @@ impl Compiler<'_> {
         at: Span,
     ) -> Result<Binding> {
         for (side, other) in [(&a, &b), (&b, &a)] {
-            if matches!(side, Binding::Value(_) | Binding::Tuple { .. }) {
+            if matches!(
+                side,
+                Binding::Value(_) | Binding::Tuple { .. } | Binding::Provided(_)
+            ) {
                 let message = format!(
                     "{} and {} cannot be added",
                     self.title(side),

@@ -218,10 +218,12 @@ impl Compiler<'_> {
             }
             return Ok(Binding::Tuple { items, level });
         }
-        if parts
-            .iter()
-            .any(|part| matches!(part, Binding::Value(_) | Binding::Tuple { .. }))
-        {
+        if parts.iter().any(|part| {
+            matches!(
+                part,
+                Binding::Value(_) | Binding::Tuple { .. } | Binding::Provided(_)
+            )
+        }) {
             let message = "concat joins lists of numbers, or collections, not both";
             return Err(QueryError::at(at, message));
         }

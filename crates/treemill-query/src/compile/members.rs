@@ -29,6 +29,7 @@ impl Compiler<'_> {
                     format!("numbers have no attributes; .{name} goes with collections{title}");
                 Err(QueryError::at(at, message))
             }
+            Binding::Provided(named) => self.part_of(named, name, at),
             Binding::Tuple { items, .. } => Err(QueryError::at(
                 at,
                 format!(

@@ -33,6 +33,7 @@ mod passes;
 mod placement;
 mod plan;
 mod program;
+mod provided;
 mod random;
 mod reduce;
 mod registers;
@@ -49,9 +50,11 @@ pub(crate) use level::{EVENT, Level, LevelId, LevelKind, Role};
 pub(crate) use placement::Cuts;
 pub(crate) use plan::Plan;
 pub(crate) use program::{Argument, Leaf, Operation, Program, Read, Step};
+pub(crate) use provided::Callee;
 pub(crate) use tables::Lookup;
 
 use crate::error::QueryError;
+use crate::function::Functions;
 use crate::limits::{EXPRESSION_DEPTH, EXPRESSION_PARTS};
 use crate::schema::{self, Schema};
 use crate::spec::{Expr, Expression, Literal, Span};
@@ -88,13 +91,15 @@ pub(crate) enum Binding {
         sides: Rc<(Binding, Binding)>,
         level: LevelId,
     },
+    /// Functions that the query does not define.
+    Provided(provided::Named),
 }
 
 impl Binding {
     /// Vectors in vectors that it is made of: how deep functions of it go.
     fn depth(&self) -> usize {
         match self {
-            Self::Value(_) | Self::Object(_) | Self::Tuple { .. } => 0,
+            Self::Value(_) | Self::Object(_) | Self::Tuple { .. } | Self::Provided(_) => 0,
             Self::Sum { terms: sides, .. } | Self::Choice { sides, .. } => {
                 1 + sides.0.depth().max(sides.1.depth())
             }
@@ -119,12 +124,17 @@ pub(crate) struct Compiler<'a> {
     here: LevelId,
     /// Whether names that definitions have made ambiguous mean what was defined.
     renews: bool,
+    /// Conditions under which what is compiled is wanted: those of the `if` around it.
+    guards: Vec<NodeId>,
+    /// Functions that are given, and those that are called.
+    functions: &'a Functions,
+    callees: Vec<Callee>,
     visited: usize,
     depth: usize,
 }
 
 impl<'a> Compiler<'a> {
-    pub fn new(schema: &'a Schema) -> Self {
+    pub fn new(schema: &'a Schema, functions: &'a Functions) -> Self {
         Self {
             graph: Graph::new(),
             schema,
@@ -135,6 +145,9 @@ impl<'a> Compiler<'a> {
             locals: Vec::new(),
             here: EVENT,
             renews: false,
+            guards: Vec::new(),
+            functions,
+            callees: Vec::new(),
             visited: 0,
             depth: 0,
         }
@@ -151,10 +164,11 @@ impl<'a> Compiler<'a> {
     fn start(&mut self, expression: &Expression, scope: Option<usize>) -> Result<()> {
         self.scope = scope;
         self.locals.clear();
+        self.guards.clear();
         self.here = EVENT;
         let is_plain = matches!(
             expression.tree,
-            Expr::Name { .. } | Expr::Attribute { .. } | Expr::Const { .. }
+            Expr::Name { .. } | Expr::Attribute { .. } | Expr::Const { .. } | Expr::Provided { .. }
         );
         if !is_plain && self.is_column(expression.text.trim()) {
             return Err(in_doubt(expression).in_text(&expression.text));
@@ -241,6 +255,7 @@ impl<'a> Compiler<'a> {
     fn bind_kind(&mut self, expr: &Expr) -> Result<Binding> {
         match expr {
             Expr::Name { id, at } => self.name(id, *at),
+            Expr::Provided { id, name, at } => self.provided(id, name, *at),
             Expr::Const { value, .. } => Ok(Binding::Value(self.literal(value))),
             Expr::Unary { op, operand, at } => self.unary(op, operand, *at),
             Expr::Binary {
@@ -304,11 +319,23 @@ impl<'a> Compiler<'a> {
         })
     }
 
+    /// What an expression stands for that is wanted only where a condition holds.
+    fn bind_if(&mut self, condition: NodeId, expr: &Expr) -> Result<Binding> {
+        let around = self.guards.len();
+        self.guards.push(condition);
+        let found = self.bind(expr);
+        self.guards.truncate(around);
+        found
+    }
+
     fn if_else(&mut self, test: &Expr, body: &Expr, otherwise: &Expr, at: Span) -> Result<Binding> {
         let condition = self.value(test)?;
         let condition = self.truth(condition, span(test))?;
-        let sides = (self.bind(body)?, self.bind(otherwise)?);
-        self.choice(condition, sides, at)
+        // A function that is given is asked only where its value is chosen.
+        let body = self.bind_if(condition, body)?;
+        let opposite = self.negated(condition);
+        let otherwise = self.bind_if(opposite, otherwise)?;
+        self.choice(condition, (body, otherwise), at)
     }
 }
 
@@ -326,6 +353,7 @@ fn in_doubt(expression: &Expression) -> QueryError {
 pub(crate) fn span(expr: &Expr) -> Span {
     match expr {
         Expr::Name { at, .. }
+        | Expr::Provided { at, .. }
         | Expr::Const { at, .. }
         | Expr::Unary { at, .. }
         | Expr::Binary { at, .. }

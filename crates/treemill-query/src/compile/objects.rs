@@ -67,6 +67,7 @@ impl Compiler<'_> {
             | Binding::Sum { level, .. }
             | Binding::Scaled { level, .. }
             | Binding::Choice { level, .. } => *level,
+            Binding::Provided(_) => EVENT,
         }
     }
 
@@ -129,6 +130,7 @@ impl Compiler<'_> {
                 sides: Rc::new((self.carried(&sides.0, how), self.carried(&sides.1, how))),
                 level: self.landing(*level, how),
             },
+            Binding::Provided(named) => Binding::Provided(named.clone()),
         }
     }
 
@@ -220,6 +222,7 @@ impl Compiler<'_> {
                 },
                 _ => "a value".to_owned(),
             },
+            Binding::Provided(named) => named.title.clone(),
             Binding::Tuple { items, .. } => format!("a tuple of {}", items.len()),
             Binding::Sum { .. } | Binding::Scaled { .. } => "the vector".to_owned(),
             Binding::Choice { sides, .. } => {
@@ -241,6 +244,9 @@ impl Compiler<'_> {
         let title = self.title(bound);
         let message = match bound {
             Binding::Value(_) => "this is a value".to_owned(),
+            Binding::Provided(_) => {
+                format!("{title} is a function, not a number: write {title}(…)")
+            }
             Binding::Tuple { items, .. } => format!(
                 "this is a tuple of {}, not a number: pick one of its elements, t[0]",
                 items.len()

@@ -7,6 +7,7 @@ use super::joint_programs::{JointProgram, joints};
 use super::lowering::program;
 use super::placement::{Cuts, Placement};
 use super::program::Program;
+use super::provided::Callee;
 use super::{Compiler, Graph, LevelId, LevelKind, NodeId, Op};
 use crate::schema::{ColumnType, Field};
 use std::collections::{HashMap, HashSet};
@@ -31,6 +32,8 @@ pub(crate) struct Plan {
     pub sources: HashMap<LevelId, OffsetColumns>,
     /// The cuts after which columns are read.
     pub placement: Placement,
+    /// The functions that the query does not define.
+    pub callees: Vec<Callee>,
     /// Levels in words.
     pub level_names: Vec<String>,
     /// Nodes whose values hold for one selection only.
@@ -114,6 +117,7 @@ impl Compiler<'_> {
             level_names,
             local,
             uses,
+            callees: self.callees,
             graph: self.graph,
         }
     }

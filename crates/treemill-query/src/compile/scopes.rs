@@ -4,6 +4,7 @@
 //! collection `X`.
 
 use super::objects::{Object, RecordSource};
+use super::provided::Named;
 use super::spelling::{Members, alike, rest, spelled};
 use super::{Binding, Compiler, LevelKind, Result};
 use crate::error::{QueryError, near};
@@ -65,7 +66,7 @@ impl Compiler<'_> {
             return of;
         }
         match of {
-            Binding::Value(_) | Binding::Tuple { .. } => of,
+            Binding::Value(_) | Binding::Tuple { .. } | Binding::Provided(_) => of,
             Binding::Choice {
                 condition,
                 sides,
@@ -201,7 +202,10 @@ impl Compiler<'_> {
         let whole = self.defines.get(owner)?.name.clone();
         let part = rest(name, &whole)?.to_owned();
         let bound = self.defined(owner)?;
-        if matches!(bound, Binding::Value(_) | Binding::Tuple { .. }) {
+        if matches!(
+            bound,
+            Binding::Value(_) | Binding::Tuple { .. } | Binding::Provided(_)
+        ) {
             return None;
         }
         let member = self.member(&bound, &part, at).ok()?;
@@ -239,6 +243,15 @@ impl Compiler<'_> {
             }
         }
         None
+    }
+
+    /// The functions, not of this query, that the newest definition of a name gives.
+    pub(super) fn given_function(&self, name: &str) -> Option<Named> {
+        let mut visible = self.definitions(self.scope);
+        match &visible.find(|(_, define)| define.name == name)?.1.value {
+            Binding::Provided(named) => Some(named.clone()),
+            _ => None,
+        }
     }
 
     pub(super) fn attribute(&mut self, value: &Expr, name: &str, at: Span) -> Result<Binding> {
@@ -304,7 +317,10 @@ impl Compiler<'_> {
     /// `f.Jet_pt` and `f.Muon_pt` is not.
     fn is_one_collection(&self, whole: &Binding) -> bool {
         let Binding::Object(object) = whole else {
-            return !matches!(whole, Binding::Value(_) | Binding::Tuple { .. });
+            return !matches!(
+                whole,
+                Binding::Value(_) | Binding::Tuple { .. } | Binding::Provided(_)
+            );
         };
         let RecordSource::Columns { prefix, .. } = &*object.source else {
             return true;

@@ -142,7 +142,7 @@ impl Compiler<'_> {
         at: Span,
     ) -> Result<Option<NodeId>> {
         match bound {
-            Binding::Value(_) | Binding::Tuple { .. } => {
+            Binding::Value(_) | Binding::Tuple { .. } | Binding::Provided(_) => {
                 let title = self.title(bound);
                 let message = format!("{title} is no vector");
                 Err(QueryError::at(at, message))

@@ -1,0 +1,43 @@
+//! Corrections of correctionlib's schema, version 2: JSON text → trees of nodes → values, row by row over
+//! columns. Knows no file, no expression and no thread.
+//!
+//! ```
+//! use treemill_corrections::{Argument, CorrectionSet};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let set = CorrectionSet::parse(br#"{"schema_version": 2, "corrections": [{
+//!     "name": "sf", "version": 1,
+//!     "inputs": [{"name": "pt", "type": "real"}, {"name": "syst", "type": "string"}],
+//!     "output": {"name": "weight", "type": "real"},
+//!     "data": {"nodetype": "category", "input": "syst", "content": [
+//!         {"key": "nominal", "value": {"nodetype": "binning", "input": "pt",
+//!          "edges": [0.0, 20.0, 40.0], "content": [0.9, 1.1], "flow": "clamp"}}]}
+//! }]}"#)?;
+//! let sf = &set.corrections()["sf"];
+//! let mut weights = [0.0; 3];
+//! sf.evaluate(&[Argument::Real(&[10.0, 30.0, 99.0]), Argument::Text(&[b"nominal"])], &mut weights)?;
+//! assert_eq!(weights, [0.9, 1.1, 1.1]);
+//! # Ok(())
+//! # }
+//! ```
+#![forbid(unsafe_code)]
+
+mod bins;
+mod compound;
+mod correction;
+mod error;
+mod formula;
+mod json;
+mod limits;
+mod node;
+mod number;
+mod random;
+mod reading;
+mod set;
+mod specialise;
+mod variable;
+
+pub use correction::Correction;
+pub use error::{EvaluationError, LoadError, LoadErrorKind};
+pub use set::CorrectionSet;
+pub use variable::{Argument, Constant, Kind, Variable};

@@ -1,0 +1,12 @@
+//! Limits of documents: the crate's policy in one place. Each constant is the most that there may be.
+
+/// Brackets in one another in a document: each is a level of the stack.
+pub(crate) const JSON_DEPTH: usize = 256;
+/// Levels of a formula's tree, as many as a row of operators has.
+pub(crate) const FORMULA_DEPTH: usize = 1000;
+/// Brackets in one another in a formula.
+pub(crate) const FORMULA_BRACKETS: usize = 200;
+/// Inputs of a correction.
+pub(crate) const INPUTS: usize = 100;
+/// Edges of bins that are compared one by one: more are searched.
+pub(crate) const COUNTED_EDGES: usize = 48;

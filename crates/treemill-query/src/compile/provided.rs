@@ -1,0 +1,247 @@
+//! Calls of functions that the query does not define. Arguments that are constants are given to the function once, here.
+
+use super::call::no_keywords;
+use super::{Binding, Compiler, Constant, Node, NodeId, Op, Result, Type, span};
+use crate::error::{QueryError, near};
+use crate::function::{Argument, Fixed, Function, Parameter, ParameterType, Provided};
+use crate::spec::{Expr, Span};
+use std::sync::Arc;
+
+/// A function as an expression calls it.
+pub(crate) struct Callee {
+    /// As the user writes it.
+    pub title: String,
+    /// Its own constants are what the call's constants are.
+    pub function: Arc<dyn Function>,
+    pub parameters: Vec<ParameterType>,
+    pub fixed: Vec<Option<Fixed>>,
+    /// The function without constants: who calls the same one alike, calls this.
+    of: Arc<dyn Function>,
+}
+
+/// A function, or functions by name, and what to call it in messages.
+#[derive(Debug, Clone)]
+pub(crate) struct Named {
+    pub title: String,
+    pub provided: Provided,
+}
+
+impl Compiler<'_> {
+    /// What an id stands for.
+    pub(super) fn provided(&self, id: &str, title: &str, at: Span) -> Result<Binding> {
+        match self.functions.get(id) {
+            Some(provided) => Ok(Binding::Provided(Named {
+                title: title.to_owned(),
+                provided: provided.clone(),
+            })),
+            None => Err(QueryError::at(
+                at,
+                format!("the function {title} was not given"),
+            )),
+        }
+    }
+
+    /// `functions["name"]`
+    pub(super) fn function_of(&mut self, named: &Named, index: &Expr, at: Span) -> Result<Binding> {
+        let title = &named.title;
+        let Provided::Many(many) = &named.provided else {
+            let message = format!("{title} is one function: write {title}(…)");
+            return Err(QueryError::at(at, message));
+        };
+        let key = self.value(index)?;
+        let Some(Constant::Str(name)) = self.graph.as_const(key) else {
+            let message = format!("{title}[…] takes a function's name: a string in quotes");
+            return Err(QueryError::at(span(index), message));
+        };
+        let name = name.to_string();
+        match many.functions.get(&name) {
+            Some(function) => Ok(Binding::Provided(Named {
+                title: format!("{title}[{name:?}]"),
+                provided: Provided::One(Arc::clone(function)),
+            })),
+            None => {
+                let known = many.functions.keys().map(String::as_str);
+                let message = format!("{title} has no {name:?}");
+                Err(QueryError::at(span(index), message).suggest(near(&name, known)))
+            }
+        }
+    }
+
+    /// `functions.part`
+    pub(super) fn part_of(&self, named: &Named, name: &str, at: Span) -> Result<Binding> {
+        let title = &named.title;
+        let part = match &named.provided {
+            Provided::Many(many) => many.parts.get(name),
+            Provided::One(_) => None,
+        };
+        match part {
+            Some(provided) => Ok(Binding::Provided(Named {
+                title: format!("{title}.{name}"),
+                provided: provided.clone(),
+            })),
+            None => Err(QueryError::at(at, format!("{title} has no {name}"))),
+        }
+    }
+
+    /// `function(…)`
+    pub(super) fn call_provided(
+        &mut self,
+        named: &Named,
+        args: &[Expr],
+        keywords: &[(String, Expr)],
+        at: Span,
+    ) -> Result<Binding> {
+        let title = &named.title;
+        no_keywords(title, keywords)?;
+        let Provided::One(function) = &named.provided else {
+            let message = format!("{title} holds several functions: write {title}[\"name\"](…)");
+            return Err(QueryError::at(at, message));
+        };
+        let parameters = function.parameters();
+        if parameters.len() != args.len() {
+            let names: Vec<&str> = parameters.iter().map(|each| each.name.as_str()).collect();
+            let message = format!(
+                "{title}(…) takes {} ({}), and gets {}",
+                parameters.len(),
+                names.join(", "),
+                args.len()
+            );
+            return Err(QueryError::at(at, message));
+        }
+        let mut ids = Vec::with_capacity(args.len());
+        for (arg, parameter) in args.iter().zip(&parameters) {
+            let id = self.value(arg)?;
+            ids.push(self.as_argument(id, parameter, title, span(arg))?);
+        }
+        let fixed: Vec<Option<Fixed>> = ids.iter().map(|id| self.fixed(*id)).collect();
+        let wrong = |message: String| QueryError::at(at, format!("{title}: {message}"));
+        let types: Vec<ParameterType> = parameters.iter().map(|each| each.ty).collect();
+        if fixed.iter().all(Option::is_some) {
+            let mut out = [0.0];
+            evaluate_fixed(&**function, &fixed, &mut out).map_err(wrong)?;
+            let [value] = out;
+            let constant = Constant::Float(value.to_bits());
+            return Ok(Binding::Value(self.graph.constant(constant)));
+        }
+        let varying: Vec<NodeId> = ids
+            .iter()
+            .zip(&fixed)
+            .filter_map(|(id, fixed)| fixed.is_none().then_some(*id))
+            .collect();
+        let mut varying = self.together(&varying, at)?;
+        if let Some(first) = varying.first_mut() {
+            *first = self.guarded(*first, at)?;
+        }
+        let known = self
+            .callees
+            .iter()
+            .position(|callee| Arc::ptr_eq(&callee.of, function) && callee.fixed == fixed);
+        let callee = match known {
+            Some(known) => known,
+            None => {
+                self.callees.push(Callee {
+                    title: title.clone(),
+                    function: function.specialised(&fixed).map_err(wrong)?,
+                    parameters: types,
+                    fixed,
+                    of: Arc::clone(function),
+                });
+                self.callees.len() - 1
+            }
+        };
+        let level = varying
+            .first()
+            .map_or(super::EVENT, |id| self.graph.node(*id).level);
+        let missing = varying.iter().any(|id| self.graph.node(*id).missing);
+        Ok(Binding::Value(self.graph.add(Node {
+            op: Op::Call(callee),
+            inputs: varying,
+            level,
+            ty: Type::Float,
+            missing,
+        })))
+    }
+
+    fn as_argument(
+        &mut self,
+        id: NodeId,
+        parameter: &Parameter,
+        title: &str,
+        at: Span,
+    ) -> Result<NodeId> {
+        let given = self.type_of(id);
+        let name = &parameter.name;
+        match (parameter.ty, given) {
+            (ParameterType::Str, Type::Str) => Ok(id),
+            (ParameterType::Float, ty) if ty != Type::Str => Ok(self.real_of(id)),
+            (ParameterType::Int, Type::Bool | Type::Int | Type::UInt) => Ok(self.number_of(id)),
+            (wanted, given) => {
+                let (wanted, help) = match wanted {
+                    ParameterType::Str => ("a string", ""),
+                    ParameterType::Int if given == Type::Float => {
+                        ("an integer", "; write int(x) to round towards zero")
+                    }
+                    ParameterType::Int => ("an integer", ""),
+                    ParameterType::Float => ("a number", ""),
+                };
+                let given = given.name();
+                let message =
+                    format!("{title}(…) takes {wanted} as {name}, and gets {given}{help}");
+                Err(QueryError::at(at, message))
+            }
+        }
+    }
+
+    /// The value where it is wanted: where another value is chosen in the end, a function may have none for it.
+    fn guarded(&mut self, value: NodeId, at: Span) -> Result<NodeId> {
+        let mut value = value;
+        for guard in self.guards.clone() {
+            let (level, above) = (self.graph.node(value).level, self.graph.node(guard).level);
+            if self.graph.as_const(guard).is_none() && self.graph.encloses(above, level) {
+                let both = self.together(&[value, guard], at)?;
+                if let [found, guard] = both[..] {
+                    value = self.only(found, guard);
+                }
+            }
+        }
+        Ok(value)
+    }
+
+    fn fixed(&self, id: NodeId) -> Option<Fixed> {
+        Some(match self.graph.as_const(id)? {
+            Constant::Bool(x) => Fixed::Int(i64::from(*x)),
+            Constant::Int(x) => Fixed::Int(*x),
+            // As columns of u64, by its bits.
+            Constant::UInt(x) => Fixed::Int(*x as i64),
+            Constant::Float(bits) => Fixed::Float(f64::from_bits(*bits)),
+            Constant::Str(x) => Fixed::Str(x.as_bytes().to_vec()),
+        })
+    }
+}
+
+/// The value for constants alone.
+fn evaluate_fixed(
+    function: &dyn Function,
+    fixed: &[Option<Fixed>],
+    out: &mut [f64],
+) -> std::result::Result<(), String> {
+    let texts: Vec<[&[u8]; 1]> = fixed
+        .iter()
+        .map(|fixed| match fixed {
+            Some(Fixed::Str(text)) => [text.as_slice()],
+            _ => [&[] as &[u8]],
+        })
+        .collect();
+    let arguments: Vec<Argument<'_>> = fixed
+        .iter()
+        .zip(&texts)
+        .filter_map(|(fixed, text)| {
+            Some(match fixed.as_ref()? {
+                Fixed::Str(_) => Argument::Str(text),
+                Fixed::Int(x) => Argument::Int(std::slice::from_ref(x)),
+                Fixed::Float(x) => Argument::Float(std::slice::from_ref(x)),
+            })
+        })
+        .collect();
+    function.evaluate(&arguments, out)
+}

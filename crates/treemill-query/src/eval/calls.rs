@@ -1,0 +1,135 @@
+//! Values of functions that the query does not define. They see the positions where no argument is missing.
+
+use super::tasks::Made;
+use super::{Batch, SelectionId};
+use crate::compile::{Callee, Node};
+use crate::error::QueryError;
+use crate::function::{Argument, Fixed, ParameterType};
+use crate::value::{Buf, Data, Value, View};
+
+/// The values of an argument that differ from position to position.
+enum Varying {
+    Int(Buf<i64>),
+    Float(Buf<f64>),
+    Str(Value),
+}
+
+impl Batch<'_> {
+    pub(super) fn called(&mut self, s: SelectionId, node: &Node, callee: usize) -> Made<Value> {
+        let plan = self.plan;
+        let Some(callee) = plan.callees.get(callee) else {
+            return Err(QueryError::mistake("a function is not among those called").into());
+        };
+        let mut values = Vec::with_capacity(node.inputs.len());
+        for input in &node.inputs {
+            values.push(self.node(s, *input)?);
+        }
+        let refs: Vec<&Value> = values.iter().collect();
+        let n = match values.iter().all(Value::is_scalar) {
+            true => self.positions(s, node.level)?,
+            false => self.common_length(&refs)?,
+        };
+        let valid = self.all_present(&refs, n);
+        let present = valid.as_ref().and_then(|valid| present(valid));
+        let types = callee.parameters.iter().zip(&callee.fixed);
+        let types = types.filter(|(_, fixed)| fixed.is_none());
+        let mut varying = Vec::with_capacity(values.len());
+        for (value, (ty, _)) in values.into_iter().zip(types) {
+            varying.push(match ty {
+                ParameterType::Str => Varying::Str(value),
+                ParameterType::Int => Varying::Int(gathered(self.whole(&value, n), &present)),
+                ParameterType::Float => Varying::Float(gathered(self.whole(&value, n), &present)),
+            });
+        }
+        let mut out: Vec<f64> = self.pool.take(n);
+        match &present {
+            None => call(callee, &varying, None, &mut out)?,
+            Some(present) => {
+                let mut found: Vec<f64> = self.pool.take(present.len());
+                call(callee, &varying, Some(present), &mut found)?;
+                out.fill(0.0);
+                for (place, value) in present.iter().zip(&found) {
+                    out[*place as usize] = *value;
+                }
+                self.pool.give_vec(found);
+            }
+        }
+        Ok(Value {
+            data: Data::F64(out.into()),
+            view: View::Direct,
+            valid,
+        })
+    }
+}
+
+/// The positions where there are values, if there are not at all.
+fn present(valid: &[u8]) -> Option<Vec<u32>> {
+    if valid.iter().all(|flag| *flag != 0) {
+        return None;
+    }
+    let numbered = valid.iter().enumerate();
+    Some(
+        numbered
+            .filter(|(_, flag)| **flag != 0)
+            .map(|(i, _)| i as u32)
+            .collect(),
+    )
+}
+
+fn gathered<T: Copy + arrow_buffer::ArrowNativeType>(
+    all: Buf<T>,
+    present: &Option<Vec<u32>>,
+) -> Buf<T> {
+    match present {
+        None => all,
+        Some(present) => {
+            let some: Vec<T> = present.iter().map(|place| all[*place as usize]).collect();
+            some.into()
+        }
+    }
+}
+
+fn call(
+    callee: &Callee,
+    varying: &[Varying],
+    present: Option<&[u32]>,
+    out: &mut [f64],
+) -> Result<(), QueryError> {
+    let texts: Vec<Vec<&[u8]>> = varying
+        .iter()
+        .map(|values| match (values, present) {
+            (Varying::Str(value), None) => (0..out.len()).map(|i| value.string(i)).collect(),
+            (Varying::Str(value), Some(present)) => present
+                .iter()
+                .map(|place| value.string(*place as usize))
+                .collect(),
+            _ => Vec::new(),
+        })
+        .collect();
+    let fixed_texts: Vec<[&[u8]; 1]> = callee
+        .fixed
+        .iter()
+        .map(|fixed| match fixed {
+            Some(Fixed::Str(text)) => [text.as_slice()],
+            _ => [&[] as &[u8]],
+        })
+        .collect();
+    let mut rest = varying.iter().zip(&texts);
+    let mut arguments = Vec::with_capacity(callee.fixed.len());
+    for (fixed, text) in callee.fixed.iter().zip(&fixed_texts) {
+        arguments.push(match fixed {
+            Some(Fixed::Str(_)) => Argument::Str(text),
+            Some(Fixed::Int(x)) => Argument::Int(std::slice::from_ref(x)),
+            Some(Fixed::Float(x)) => Argument::Float(std::slice::from_ref(x)),
+            None => match rest.next() {
+                Some((Varying::Int(values), _)) => Argument::Int(values),
+                Some((Varying::Float(values), _)) => Argument::Float(values),
+                Some((Varying::Str(_), texts)) => Argument::Str(texts),
+                None => return Err(QueryError::mistake("an argument is missing")),
+            },
+        });
+    }
+    let title = &callee.title;
+    let found = callee.function.evaluate(&arguments, out);
+    found.map_err(|message| QueryError::data(format!("{title}: {message}")))
+}

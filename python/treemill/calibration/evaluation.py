@@ -1,0 +1,77 @@
+"""Arguments of functions, from NumPy, awkward and Python, for the core's buffers, and results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from ..errors import QueryError
+
+if TYPE_CHECKING:
+    import awkward as ak
+    from numpy.typing import NDArray
+
+__all__ = ["evaluated"]
+
+if TYPE_CHECKING:
+    Argument: TypeAlias = str | float | int | NDArray[Any] | ak.Array
+    Result: TypeAlias = float | NDArray[np.float64] | ak.Array
+
+_DTYPES = {"real": np.float64, "int": np.int64}
+
+Evaluate = Callable[[list[Any], "NDArray[np.float64]"], None]
+"""Writes the results for these arguments into an array."""
+
+
+def evaluated(evaluate: Evaluate, types: Sequence[str], arguments: Sequence[Argument]) -> Result:
+    """The values of a function of inputs of these types (`real`, `int`, `string`)."""
+    if len(types) != len(arguments):
+        got, wanted = len(arguments), len(types)
+        raise QueryError(f"Incorrect number of inputs (got {got}, expected {wanted})")
+    arrays = [each for each in arguments if not isinstance(each, (str, int, float))]
+    if any(type(each).__module__.startswith("awkward") for each in arrays):
+        return _nested(evaluate, types, arguments)
+    shape = np.broadcast_shapes(*(np.shape(each) for each in arrays))
+    out = np.empty(shape)
+    given = [
+        _argument(argument, kind, shape) for argument, kind in zip(arguments, types, strict=True)
+    ]
+    flat = out.reshape(-1)
+    evaluate(given, flat)
+    return out if arrays else float(flat[0])
+
+
+def _argument(argument: Any, kind: str, shape: tuple[int, ...]) -> object:
+    if isinstance(argument, str):
+        if kind != "string":
+            raise QueryError(f"a string is given for an input of type {kind}")
+        return argument
+    dtype = _DTYPES.get(kind)
+    if dtype is None:
+        raise QueryError("a string is wanted here; arrays of strings are for expressions only")
+    given = np.asarray(argument)
+    if kind == "int" and not np.issubdtype(given.dtype, np.integer) and given.dtype != bool:
+        raise QueryError("an integer is wanted here, and this is a real number")
+    if given.ndim == 0:
+        return dtype(given).item()
+    return np.ascontiguousarray(np.broadcast_to(given, shape), dtype).reshape(-1)
+
+
+def _nested(evaluate: Evaluate, types: Sequence[str], arguments: Sequence[Argument]) -> Result:
+    import awkward as ak
+
+    places = [i for i, each in enumerate(arguments) if not isinstance(each, (str, int, float))]
+    arrays = ak.broadcast_arrays(*(arguments[i] for i in places))
+
+    def leaves(layouts: Sequence[Any], **_: object) -> Any:
+        if not all(layout.is_numpy for layout in layouts):
+            return None
+        given = list(arguments)
+        for place, layout in zip(places, layouts, strict=True):
+            given[place] = layout.data
+        return ak.contents.NumpyArray(np.asarray(evaluated(evaluate, types, given)))
+
+    found: ak.Array = ak.transform(leaves, *arrays)
+    return found

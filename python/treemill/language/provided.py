@@ -1,0 +1,22 @@
+"""What expressions may call that is no function of the language: corrections and the like.
+
+Pure: knows no document and no core.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, runtime_checkable
+
+__all__ = ["Provided"]
+
+
+@runtime_checkable
+class Provided(Protocol):
+    """A function, or functions by name, given to expressions as a parameter. It can be pickled."""
+
+    @property
+    def identity(self) -> str:
+        """What tells it from all others: equal ones have equal texts."""
+
+    def core(self) -> Any:
+        """The core's object, `_core.Functions`."""
