@@ -4,6 +4,8 @@
 use libfuzzer_sys::fuzz_target;
 use treemill_nfs::wire::callback::answer;
 use treemill_nfs::wire::compound::Results;
+use treemill_nfs::stripes::{Stripes, devices};
+use treemill_nfs::wire::layout::{Device, LayoutType};
 use treemill_nfs::wire::rpc::{Procedure, message};
 use treemill_nfs::wire::session::CALLBACK;
 use treemill_nfs::wire::xdr::Reader;
@@ -16,7 +18,7 @@ const CALL: Procedure = Procedure {
 };
 
 type Read = fn(&mut Results);
-const READ: [Read; 10] = [
+const READ: [Read; 14] = [
     |results| drop(results.exchanged()),
     |results| drop(results.created()),
     |results| drop(results.sequenced()),
@@ -27,7 +29,31 @@ const READ: [Read; 10] = [
     |results| drop(results.got_handle()),
     |results| drop(results.link()),
     |results| drop(results.complete()),
+    |results| laid(results, LayoutType::Files),
+    |results| laid(results, LayoutType::Flex),
+    |results| drop(results.device(LayoutType::Files)),
+    |results| drop(results.device(LayoutType::Flex)),
 ];
+
+/// A layout is striped over servers that it may not fit.
+fn laid(results: &mut Results, kind: LayoutType) {
+    let Ok(layout) = results.layout(kind) else {
+        return;
+    };
+    let device = Device {
+        stripes: vec![0, 1, 1],
+        servers: vec![vec![([127, 0, 0, 1], 2049).into()]; 2],
+        versions: vec![(4, 1, 1 << 20)],
+    };
+    for segment in &layout.segments {
+        let found = vec![device.clone(); devices(segment).len()];
+        if let Some(stripes) = Stripes::new(segment, &found) {
+            for piece in stripes.pieces(1000..5000).unwrap_or_default() {
+                assert!(piece.server < stripes.places().len());
+            }
+        }
+    }
+}
 
 fuzz_target!(|data: &[u8]| {
     let bytes = Bytes::copy_from_slice(data);

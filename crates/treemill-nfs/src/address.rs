@@ -15,6 +15,8 @@ pub(crate) struct Server {
     pub(crate) port: u16,
     /// The minor version of NFSv4.
     pub(crate) minor: u32,
+    /// Whether it is known as a data server, which another one has named.
+    pub(crate) is_data: bool,
 }
 
 impl std::fmt::Display for Server {
@@ -60,6 +62,7 @@ impl Address {
                 host: host.to_owned(),
                 port,
                 minor,
+                is_data: false,
             },
             names: names(path.split('/')),
             name: head.to_owned(),

@@ -3,15 +3,17 @@
 
 use crate::address::Server;
 use crate::connection::{Connection, Recalls};
-use crate::held::Held;
+use crate::held::{Held, Laid, Layout};
 use crate::limits::{DELAY, MOST_DELAY, MOST_SESSIONS, USUAL_LEASE};
 use crate::recovery::{Recovery, Step, Then};
 use crate::session::{Lost, Session, trouble};
 use crate::wire::attributes::OF_SERVER;
+use crate::wire::callback::Recall;
 use crate::wire::compound::{Failure, Operations, Results};
+use crate::wire::layout::{Device, DeviceId};
 use crate::wire::open::Claim;
 use crate::wire::rpc::Credential;
-use crate::wire::session::owner;
+use crate::wire::session::{AS_DATA_SERVER, owner};
 use crate::wire::status::{COMPLETE_ALREADY, Meaning, OK, meaning};
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -34,6 +36,8 @@ pub(crate) struct Client {
     now: tokio::sync::Mutex<Now>,
     files: Mutex<HashMap<u64, Arc<Held>>>,
     numbers: AtomicU64,
+    /// Groups of data servers.
+    pub(crate) devices: Mutex<HashMap<DeviceId, Device>>,
 }
 
 /// What the server knows of us.
@@ -62,7 +66,10 @@ impl Client {
         let machine = machine();
         let born = since_1970().as_nanos();
         Client {
-            owner: owner(&format!("treemill {machine} {process} {born} {server}")),
+            owner: owner(&format!(
+                "treemill {machine} {process} {born} {server} {} {}",
+                server.minor, server.is_data
+            )),
             credential: Credential::System {
                 machine,
                 uid: rustix::process::geteuid().as_raw(),
@@ -74,6 +81,7 @@ impl Client {
             now: tokio::sync::Mutex::default(),
             files: Mutex::default(),
             numbers: AtomicU64::new(1),
+            devices: Mutex::default(),
         }
     }
 
@@ -159,8 +167,40 @@ impl Client {
         now.session.clone().filter(|session| session.is_good())
     }
 
+    /// The server wants layouts back: whether we have one of them. It is given back behind the answer.
+    fn recalled(self: &Arc<Self>, recall: &Recall) -> bool {
+        let all: Vec<Arc<Held>> = self.files().values().cloned().collect();
+        let wanted = all.into_iter().filter(|held| match recall {
+            Recall::All => true,
+            Recall::File { handle, .. } => held.now().0 == handle,
+        });
+        let mut has_one = false;
+        for held in wanted {
+            if let Layout::There(laid) = held.set_layout(Layout::None) {
+                has_one = true;
+                let client = Arc::clone(self);
+                tokio::spawn(async move { client.give_back(&held, &laid).await });
+            }
+        }
+        has_one
+    }
+
+    /// Gives a layout back. If the server does not hear it, its lease tells.
+    pub(crate) async fn give_back(&self, held: &Held, laid: &Laid) {
+        if let Some(session) = self.current().await {
+            let (handle, ..) = held.now();
+            let ask = Operations::default().handle(&handle);
+            let _ = session
+                .call(&ask.return_layout(laid.kind, laid.state))
+                .await;
+        }
+    }
+
     /// Closes a file; a server that knows nothing of it needs no word.
     pub(crate) async fn close(&self, held: Arc<Held>) {
+        if let Layout::There(laid) = held.set_layout(Layout::None) {
+            self.give_back(&held, &laid).await;
+        }
         if let (handle, Some(state), _) = held.now()
             && let Some(session) = self.current().await
         {
@@ -192,13 +232,21 @@ impl Client {
         Ok(session)
     }
 
-    async fn connected(&self) -> Result<Connection, Trouble> {
-        let recalls: Recalls = Arc::new(|_| false);
+    async fn connected(self: &Arc<Self>) -> Result<Connection, Trouble> {
+        let client = Arc::downgrade(self);
+        let recalls: Recalls = Arc::new(move |recall| {
+            client
+                .upgrade()
+                .is_some_and(|client| client.recalled(recall))
+        });
         Connection::open(&self.server.host, self.server.port, recalls).await
     }
 
     /// A session, and the seconds of the server's lease.
-    async fn establish(&self, now: &mut Now) -> Result<(Arc<Session>, Duration), Trouble> {
+    async fn establish(
+        self: &Arc<Self>,
+        now: &mut Now,
+    ) -> Result<(Arc<Session>, Duration), Trouble> {
         let mut connection = Some(self.connected().await?);
         let mut session: Option<Arc<Session>> = None;
         let mut recovery = Recovery::new(now.known.is_some(), now.is_new);
@@ -254,7 +302,7 @@ impl Client {
 
     /// The connection that no session has yet.
     async fn fresh<'a>(
-        &self,
+        self: &Arc<Self>,
         connection: &'a mut Option<Connection>,
     ) -> Result<&'a mut Option<Connection>, Trouble> {
         if connection.is_none() {
@@ -288,7 +336,12 @@ impl Client {
         for (place, byte) in verifier.iter_mut().zip(now.life.to_be_bytes()) {
             *place = byte;
         }
-        let ask = Operations::default().exchange_id(&self.owner, verifier, 0);
+        let flags = if self.server.is_data {
+            AS_DATA_SERVER
+        } else {
+            0
+        };
+        let ask = Operations::default().exchange_id(&self.owner, verifier, flags);
         let found = self
             .bare(connection, &ask)
             .await?

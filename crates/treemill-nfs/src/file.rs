@@ -3,6 +3,7 @@
 
 use crate::client::Client;
 use crate::held::Held;
+use crate::layouts::Layouts;
 use crate::limits::{MOST_SESSIONS, READ_PATIENCE};
 use crate::session::trouble;
 use crate::walk::walk;
@@ -29,6 +30,7 @@ struct Open {
     server: String,
     /// One thread of work opens it again.
     again: tokio::sync::Mutex<()>,
+    layouts: Layouts,
 }
 
 /// What opening a file has brought.
@@ -57,6 +59,7 @@ impl File {
             held,
             number,
             again: tokio::sync::Mutex::default(),
+            layouts: Layouts::default(),
         };
         Ok((File(Arc::new(file)), found.attributes, found.head))
     }
@@ -148,8 +151,15 @@ impl Open {
         Ok(())
     }
 
-    /// All bytes of a range that one READ may bring.
+    /// All bytes of a range that one READ may bring: from data servers, if the file has a layout and they give them.
     async fn all(self: Arc<Self>, range: Range<u64>) -> Result<Bytes, Trouble> {
+        if let Some(bytes) = self
+            .layouts
+            .read(&self.client, &self.held, range.clone())
+            .await
+        {
+            return Ok(bytes);
+        }
         let mut whole = Vec::new();
         let mut at = range.start;
         while at < range.end {

@@ -1,9 +1,12 @@
 //! What a server has given for a file that is open: its handle and its state, which may have to be got again. Knows no
 //! connection.
 
+use crate::stripes::Stripes;
 use crate::wire::attributes::Attributes;
 use crate::wire::compound::StateId;
+use crate::wire::layout::LayoutType;
 use bytes::Bytes;
+use std::sync::Arc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A file that is open.
@@ -13,6 +16,25 @@ pub(crate) struct Held {
     /// The file as it was when it was opened first.
     pub(crate) known: Attributes,
     given: Mutex<Given>,
+    layout: Mutex<Layout>,
+}
+
+/// What is known of where the file's bytes lie.
+#[derive(Clone)]
+pub(crate) enum Layout {
+    /// It was not asked for.
+    Unknown,
+    /// All are read from the server itself.
+    None,
+    /// At data servers.
+    There(Arc<Laid>),
+}
+
+/// A layout.
+pub(crate) struct Laid {
+    pub(crate) kind: LayoutType,
+    pub(crate) state: StateId,
+    pub(crate) parts: Vec<Stripes>,
 }
 
 #[derive(Clone)]
@@ -39,6 +61,7 @@ impl Held {
             names,
             known,
             given: Mutex::new(given),
+            layout: Mutex::new(Layout::Unknown),
         }
     }
 
@@ -63,6 +86,21 @@ impl Held {
     /// The server has forgotten its state.
     pub(crate) fn lose(&self) {
         self.given().state = None;
+        self.set_layout(Layout::Unknown);
+    }
+
+    /// What is known of the layout.
+    pub(crate) fn layout(&self) -> Layout {
+        self.layout
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Something else is known of the layout: what was known before.
+    pub(crate) fn set_layout(&self, layout: Layout) -> Layout {
+        let mut held = self.layout.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut held, layout)
     }
 
     /// The same, if it was not opened again since that turn.

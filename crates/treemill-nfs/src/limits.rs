@@ -68,3 +68,11 @@ pub(crate) const AT_THE_END: u32 = 6;
 pub(crate) const MOST_LINKS: u32 = 16;
 /// For how long a READ waits for a server that wants to be asked later: shorter than it is waited for.
 pub(crate) const READ_PATIENCE: Duration = Duration::from_secs(6);
+/// Bytes of a layout or of a group of servers.
+pub(crate) const MOST_DEVICE: usize = 64 << 10;
+/// Parts of a layout, mirrors, addresses of one server.
+pub(crate) const MOST_PARTS: usize = 256;
+/// Stripes of a layout.
+pub(crate) const MOST_STRIPES: usize = 4096;
+/// For how long a data server may take for a range, before the metadata server is asked: shorter than a READ is waited for.
+pub(crate) const DATA_PATIENCE: Duration = Duration::from_secs(3);

@@ -11,9 +11,13 @@ const LEASE_TIME: u32 = 10;
 const READ_ERROR: u32 = 11;
 const FILE_ID: u32 = 20;
 const TIME_MODIFY: u32 = 53;
+const LAYOUT_TYPES: u32 = 62;
+/// Kinds of layouts that are read, the better one first: flex_files, files.
+const LAYOUTS: [u32; 2] = [4, 1];
 
-/// Attributes of an open file: type, change, size, file system, number, time.
-pub const OF_FILE: &[u32] = &[TYPE, CHANGE, SIZE, FSID, FILE_ID, TIME_MODIFY];
+/// Attributes of an open file: type, change, size, file system, number, time, and
+/// whether there are layouts.
+pub const OF_FILE: &[u32] = &[TYPE, CHANGE, SIZE, FSID, FILE_ID, TIME_MODIFY, LAYOUT_TYPES];
 /// What shows that a file has changed.
 pub const OF_STATE: &[u32] = &[CHANGE, SIZE];
 /// What a listing asks of each entry.
@@ -51,6 +55,8 @@ pub struct Attributes {
     pub file_id: Option<u64>,
     /// When it was written: seconds and nanoseconds.
     pub modified: Option<(u64, u32)>,
+    /// The kind of layouts that the file system gives, if it is one that is read.
+    pub layout: Option<u32>,
 }
 
 /// Writes a set of attributes (bitmap4).
@@ -110,6 +116,10 @@ impl Attributes {
                 let _ = values.u32()?;
             }
             FILE_ID => self.file_id = Some(values.u64()?),
+            LAYOUT_TYPES => {
+                let found = values.list(MOST_WORDS, Reader::u32)?;
+                self.layout = LAYOUTS.into_iter().find(|kind| found.contains(kind));
+            }
             TIME_MODIFY => self.modified = Some((values.u64()?, values.u32()?)),
             other => {
                 return Err(Malformed::new(format!(

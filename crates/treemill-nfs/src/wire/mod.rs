@@ -4,6 +4,7 @@
 pub mod attributes;
 pub mod callback;
 pub mod compound;
+pub mod layout;
 pub mod open;
 pub mod rpc;
 pub mod session;

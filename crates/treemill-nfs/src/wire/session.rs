@@ -15,6 +15,8 @@ pub(crate) const SEQUENCE: u32 = 53;
 
 const NO_PROTECTION: u32 = 0;
 const WITH_BACK_CHANNEL: u32 = 2;
+/// EXCHGID4_FLAG_USE_PNFS_DS.
+pub const AS_DATA_SERVER: u32 = 0x4_0000;
 /// The number of our program on the back channel.
 pub const CALLBACK: u32 = 0x4000_0000;
 

@@ -8,6 +8,7 @@
 
 use super::callback::{Recall, answer};
 use super::compound::{Failure, Operations, Results, StateId};
+use super::layout::LayoutType;
 use super::open::Claim;
 use super::rpc::{Credential, Message, Procedure, Records, call, message, reply};
 use super::session::{CALLBACK, Slot};
@@ -22,7 +23,7 @@ fn reader(bytes: &[u8]) -> Reader {
 /// Everything that reads what a server sends.
 fn read_all(bytes: &[u8]) {
     let _ = message(Bytes::copy_from_slice(bytes));
-    let each: [fn(&mut Results); 9] = [
+    let each: [fn(&mut Results); 13] = [
         |r| drop(r.exchanged()),
         |r| drop(r.created()),
         |r| drop(r.sequenced()),
@@ -32,6 +33,10 @@ fn read_all(bytes: &[u8]) {
         |r| drop(r.list()),
         |r| drop(r.got_handle()),
         |r| drop(r.link()),
+        |r| drop(r.layout(LayoutType::Files)),
+        |r| drop(r.layout(LayoutType::Flex)),
+        |r| drop(r.device(LayoutType::Files)),
+        |r| drop(r.device(LayoutType::Flex)),
     ];
     for one in each {
         if let Ok(mut results) = Results::new(reader(bytes)) {

@@ -1,0 +1,75 @@
+"""Files that lie in stripes on data servers, by both kinds of layouts: they are read from there,
+and from the metadata server when a data server fails, when a layout is recalled or none is given.
+"""
+
+import awkward as ak
+import pytest
+import treemill as tm
+
+from tests.remote.pnfs_peer import FILES, FLEX, DataServer, MetadataServer
+
+KINDS = [(FILES, False), (FILES, True), (FLEX, False)]
+IDS = ["files-sparse", "files-dense", "flex"]
+
+
+class Site:
+    """A metadata server and three data servers, with one file."""
+
+    def __init__(self, path, kind, dense):
+        self.data = [DataServer() for _ in range(3)]
+        self.meta = MetadataServer(self.data, kind, dense=dense)
+        with open(path, "rb") as file:
+            self.url = self.meta.put("events.root", file.read())
+
+    def stop(self):
+        for server in (self.meta, *self.data):
+            server.stop()
+
+
+@pytest.fixture(params=KINDS, ids=IDS)
+def site(request, core, paths, nothing_remembered):
+    made = Site(paths[2], *request.param)
+    yield made
+    made.stop()
+
+
+def read(site, paths):
+    """All of some columns, which must be what the same file has here."""
+    here, there = tm.dataset(paths[2], "Events"), tm.dataset(site.url, "Events")
+    names = ["MET_pt", "Jet_pt", "Muon_pt"]
+    assert ak.array_equal(there.arrays(names), here.arrays(names))
+
+
+def test_bytes_come_from_all_data_servers(site, paths):
+    read(site, paths)
+    assert site.meta.layouts == 1
+    assert all(server.reads > 0 for server in site.data)
+    assert site.meta.reads == 1  # the first bytes, with the opening
+
+
+def test_a_data_server_that_refuses_or_is_gone(site, paths):
+    site.data[1].refuses = 5
+    site.data[2].stop()
+    read(site, paths)
+    assert site.meta.reads > 1
+    assert site.meta.returned == 1
+
+
+def test_no_layout_is_given(site, paths):
+    site.meta.gives_layouts = False
+    read(site, paths)
+    assert site.meta.reads > 1
+    assert not any(server.reads for server in site.data)
+
+
+def test_a_layout_that_is_recalled_is_given_back(site, paths):
+    events = tm.dataset(site.url, "Events")
+    assert len(events.arrays("MET_pt", start=0, stop=10)) == 10
+    before = site.meta.reads
+    site.meta.recall()
+    assert site.meta.heard.wait(20)
+    assert site.meta.said == [0]
+    assert site.meta.gave_back.wait(20)
+    read(site, paths)
+    assert site.meta.returned == 1
+    assert site.meta.reads > before
