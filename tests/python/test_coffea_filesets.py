@@ -10,10 +10,13 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from treemill.session.front import connect
 
 coffea = pytest.importorskip("coffea.processor", reason="coffea is not installed")
 
+from coffea.lumi_tools import LumiList, LumiMask  # noqa: E402
 from coffea.nanoevents import (  # noqa: E402
     BaseSchema,
     NanoAODSchema,
@@ -315,3 +318,39 @@ def test_a_derived_schema_leaves_out_fields(paths):
     every = tm.run(Fields(), fileset, schema=TreeMakerSchema)["fields"]
     fewer = tm.run(Fields(), fileset, schema=FewerFields)["fields"]
     assert fewer == {name for name in every if "MET" not in name} != every
+
+
+@pytest.fixture(scope="module")
+def sections(tmp_path_factory):
+    """A file of random runs and luminosity sections, and these."""
+    path = tmp_path_factory.mktemp("luminosity") / "runs.root"
+    rng = np.random.default_rng(8)
+    runs = rng.choice([1, 2, 3, 273158, 2**31 - 1], 4000).astype(np.uint32)
+    lumis = rng.integers(0, 61, 4000).astype(np.uint32)
+    with uproot.recreate(path) as file:
+        file["Events"] = {"run": runs, "luminosityBlock": lumis, "x": np.arange(4000.0)}
+    return str(path), runs, lumis
+
+
+RUNS = st.sampled_from(["1", "2", "3", "273158", str(2**31 - 1)])
+
+
+@settings(max_examples=10)
+@given(st.dictionaries(RUNS, st.lists(st.integers(1, 60), min_size=2, max_size=8, unique=True)))
+def test_masks_of_luminosity_sections(sections, tmp_path_factory, ends):
+    """Of ranges in order that do not overlap, and of sections from 1 on: coffea takes others for
+    something else."""
+    pairs = {
+        run: list(zip(sorted(each)[::2], sorted(each)[1::2], strict=False))
+        for run, each in ends.items()
+    }
+    path, runs, lumis = sections
+    written = tmp_path_factory.mktemp("certified") / "Cert.json"
+    written.write_text(json.dumps(pairs))
+    theirs = LumiMask(str(written))(runs, lumis)
+    events = tm.dataset(path, "Events").filter(tm.lumi_mask(written))
+    found, done = tm.run(events.take("x"), events.lumi_sections())
+    assert found.tolist() == np.flatnonzero(theirs).tolist()
+    their_list = LumiList(runs[theirs], lumis[theirs])
+    assert set(done) == {tuple(each) for each in their_list.array.tolist()}
+    assert len(LumiList(*done.to_numpy().T).array) == len(done)

@@ -88,7 +88,7 @@ def test_each_data_set_as_by_itself(fs, mode):
         assert_as_apart(session, fs)
 
 
-@settings(max_examples=8)
+@settings(max_examples=6)
 @given(st.data())
 def test_any_division_into_data_sets(paths, data):
     """Files in any data sets, with any steps, filters that leave whole data sets without entries,

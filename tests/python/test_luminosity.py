@@ -48,7 +48,7 @@ def entries(tmp_path_factory):
     return str(path), runs, lumis
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(CERTIFIED)
 def test_masks(entries, certified):
     path, runs, lumis = entries
@@ -58,25 +58,6 @@ def test_masks(entries, certified):
     assert mask(runs, lumis).tolist() == wanted
     passed = tm.dataset(path, "Events").filter(mask).take("x").value
     assert passed.tolist() == np.flatnonzero(wanted).tolist()
-
-
-@settings(max_examples=10)
-@given(st.dictionaries(RUNS.map(str), st.lists(st.integers(1, 60), max_size=8, unique=True)))
-def test_as_coffeas(entries, tmp_path_factory, ends):
-    """Of ranges in order that do not overlap, and of sections from 1 on: coffea takes others for
-    something else."""
-    lumi_tools = pytest.importorskip("coffea.lumi_tools", reason="coffea is not installed")
-    certified = {}
-    for run, each in ends.items():
-        ordered = sorted(each)
-        certified[run] = [list(r) for r in zip(ordered[::2], ordered[1::2], strict=False)]
-    certified = {run: ranges for run, ranges in certified.items() if ranges}
-    path, runs, lumis = entries
-    written = tmp_path_factory.mktemp("certified") / "Cert.json"
-    written.write_text(json.dumps(certified))
-    theirs = lumi_tools.LumiMask(str(written))(runs, lumis)
-    found = tm.dataset(path, "Events").filter(tm.lumi_mask(written)).take("x").value
-    assert found.tolist() == np.flatnonzero(theirs).tolist()
 
 
 def test_what_was_processed(entries, tmp_path):
@@ -97,13 +78,6 @@ def test_what_was_processed(entries, tmp_path):
     assert tm.dataset(path, "other").filter(named).count().value == good.count().value
     with tm.connect(workers=2, mode="processes") as session:
         assert session.run(good.lumi_sections()) == done
-    lumi_tools = pytest.importorskip("coffea.lumi_tools", reason="coffea is not installed")
-    theirs = lumi_tools.LumiList(*done.to_numpy().T)
-    all_of_it = lumi_tools.LumiList(runs, lumis)
-    mask = named(all_of_it.array[:, 0], all_of_it.array[:, 1])
-    assert {tuple(x) for x in theirs.array.tolist()} == {
-        tuple(x) for x in all_of_it.array[mask].tolist()
-    }
 
 
 def test_in_selectors_and_filesets(entries):
