@@ -35,7 +35,9 @@ def read(root_program, tmp_path_factory):
                 file.mktree("Events", {name: ak.type(v).content for name, v in rows.items()})
             file["Events"].extend(rows)
     tm.run(tm.dataset(given).snapshot(large, ["small", "big", "tail"]), progress=False)
-    root_program("read_varied.py", varied, large, folder / "found.json")
+    ntuple = str(folder / "ntuple.root")
+    tm.run(tm.dataset(given).snapshot(ntuple, ["big"], format="rntuple"), progress=False)
+    root_program("read_varied.py", varied, large, ntuple, folder / "found.json")
     found = json.loads((folder / "found.json").read_text())
     return events, {"big": big, "small": small, "tail": tail}, found, large
 
@@ -76,3 +78,9 @@ def test_lists_larger_than_a_basket(read, name):
 def test_lists_have_several_baskets(read):
     assert read[2]["baskets"]["big"] > 1
     assert read[2]["total"] == pytest.approx(float(ak.sum(read[1]["big"])))
+
+
+def test_lists_of_an_rntuple_larger_than_a_page(read):
+    counts, total = read[2]["ntuple"]
+    assert counts == LENGTHS
+    assert total == pytest.approx(float(ak.sum(read[1]["big"])))

@@ -183,3 +183,37 @@ def test_variations_read_and_decompress_no_more_than_one(events, nothing_remembe
             session.run(booked, progress=False)
             done.append((session.report.bytes_read, session.report.bytes_decompressed))
     assert done[0] == done[1]
+
+
+def selected(node):
+    """What depends on jets in every way: selection, sorted objects, pairs, weights, cut flow."""
+    good = node.define("Good", "[j for j in Jet if j.pt > 30 and abs(j.eta) < 2.4]")
+    good = good.define("ht", "sum(Good.pt)").filter("len(Good) >= 2", name="two jets")
+    good = good.define("weight", "1 + 0.01 * len(Good)").filter("ht > 80", name="ht")
+    return [
+        good.hist("ht", bins=(50, 0, 500), weight="weight"),
+        good.hist("Good.pt", bins=(40, 0, 200)),
+        good.hist("(Good[0] + Good[1]).mass", bins=(40, 0, 400)),
+        good.count(),
+        good.report(),
+        good.take("ht"),
+    ]
+
+
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+def test_variations_of_objects_are_as_if_each_were_alone(events, mode):
+    ways = {"jes:up": "Jet_pt * 1.05", "jes:down": "Jet_pt * 0.95", "jer:up": "Jet_pt + Jet_eta"}
+    jes = {name[4:]: text for name, text in ways.items() if name[:3] == "jes"}
+    varied = events.vary("Jet_pt", jes, name="jes").vary("Jet_pt", {"up": ways["jer:up"]}, "jer")
+    with tm.connect(workers=2, mode=mode) as session:
+        together = session.run(*selected(varied), progress=False)
+        for name in ("nominal", *ways):
+            alone = events.define("Jet_pt", ways[name]) if name in ways else events
+            apart = session.run(*selected(alone), progress=False)
+            for both, one in zip(together, apart, strict=True):
+                if isinstance(one, np.ndarray):
+                    np.testing.assert_array_equal(both[name], one)
+                elif isinstance(one, hist.Hist) and one.storage_type is hist.storage.Weight:
+                    np.testing.assert_allclose(both[name].values(), one.values(), rtol=1e-12)
+                else:
+                    assert both[name] == one

@@ -144,3 +144,12 @@ def test_names_that_cannot_be(events, tmp_path):
     with pytest.raises(tm.QueryError, match="a column has this name"):
         tm.run(hidden.snapshot(path, ["MET_pt"]))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_each_data_set_of_a_fileset_has_its_own_file(paths, tmp_path):
+    fs = tm.fileset({"dy": paths[:2], "tt": paths[2:]}, tree="Events")
+    pattern = str(tmp_path / "{dataset}.root")
+    tm.run(varied(fs).filter(CUT).snapshot(pattern, COLUMNS), progress=False)
+    for name, files in (("dy", paths[:2]), ("tt", paths[2:])):
+        rows = uproot.open(tmp_path / f"{name}.root")["Events"].arrays()
+        check(rows, tm.dataset(files, tree="Events"))

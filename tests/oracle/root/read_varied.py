@@ -1,5 +1,5 @@
 """What RDataFrame takes for available in a snapshot with variations, and lists that are larger than
-baskets: `read_varied.py VARIED LARGE OUTPUT.json`."""
+baskets: `read_varied.py VARIED LARGE NTUPLE OUTPUT.json`."""
 
 import json
 import sys
@@ -9,7 +9,7 @@ import ROOT
 VARIED = ["MET_pt", "MET_pt__met_up", "MET_pt__met_down", "ht__jes_up", "nMuon"]
 
 
-def main(varied: str, large: str, output: str) -> None:
+def main(varied: str, large: str, ntuple: str, output: str) -> None:
     frame = ROOT.RDataFrame("Events", varied)
     sums = {}
     for name in VARIED:
@@ -28,8 +28,12 @@ def main(varied: str, large: str, output: str) -> None:
             lists.setdefault(name, []).append([leaf.GetLen(), sum(values)])
     baskets = {name: tree.GetBranch(name).GetWriteBasket() for name in leaves}
     total = ROOT.RDataFrame("Events", large).Sum("big").GetValue()
+    fields = ROOT.RDataFrame("Events", ntuple)
+    summed = fields.Sum("big")
+    counts = [int(n) for n in fields.AsNumpy(["R_rdf_sizeof_big"])["R_rdf_sizeof_big"]]
+    read = {"varied": found, "lists": lists, "baskets": baskets, "total": total}
     with open(output, "w") as out:
-        json.dump({"varied": found, "lists": lists, "baskets": baskets, "total": total}, out)
+        json.dump(read | {"ntuple": [counts, summed.GetValue()]}, out)
 
 
 if __name__ == "__main__":
