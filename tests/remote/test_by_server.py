@@ -1,10 +1,12 @@
 """What each server was asked for, and the record of reads: in reports, progress and pictures."""
 
 import json
+import os
 
 import pytest
 import treemill as tm
 from click.testing import CliRunner
+from treemill import _core
 from treemill.cli.main import cli
 
 from .conftest import settle
@@ -44,6 +46,22 @@ def test_a_redirector_names_the_server_that_has_the_file(federation):
         (source,) = session.report.io.sources
     assert source.source != "/".join(federation.url(PATH).split("/")[:3])
     assert source.source.startswith("root://")
+
+
+def test_servers_of_a_federation_have_a_file_from_times_of_their_own(federation, files):
+    """A pass may hear of one copy's time from the manager, and be led to another copy then."""
+    path = "store/copied/events.root"
+    url = federation.put(files[PATH], path)
+
+    def marks_of(day):
+        for member in federation.servers:
+            os.utime(member.data / path, (day * 86400, day * 86400))
+        return [_core.remote_stat(where)[-1] for where in (url, federation.servers[0].url(path))]
+
+    assert marks_of(1) != marks_of(2)
+    assert _core.File(url).state == (os.path.getsize(files[PATH]), None)
+    direct = federation.servers[0].url(path)
+    assert _core.File(direct).state[1] == _core.remote_stat(direct)[-1]
 
 
 @pytest.mark.usefixtures("token", "nothing_remembered")

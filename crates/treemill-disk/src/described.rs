@@ -61,6 +61,10 @@ impl Source for Described {
         self.source.identity()
     }
 
+    fn may_move(&self) -> bool {
+        self.source.may_move()
+    }
+
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         let mut missing = Vec::new();
         for request in requests.iter_mut() {

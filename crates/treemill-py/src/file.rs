@@ -65,11 +65,13 @@ impl File {
         self.inner.source().name()
     }
 
-    /// Bytes, and marks of the state in which the file was opened, as `remote_stat` gives them.
+    /// Bytes, and marks of the state in which the file was opened, as `remote_stat` gives them; None if that may have been
+    /// told by another server, which has other marks of the same file.
     #[getter]
     fn state(&self) -> (u64, Option<Vec<u64>>) {
         let source = self.inner.source();
-        (source.size(), source.identity().map(marks))
+        let identity = source.identity().filter(|_| !source.may_move());
+        (source.size(), identity.map(marks))
     }
 
     /// The file's UUID, 16 bytes; None if its header has none.

@@ -139,6 +139,10 @@ impl Source for Lanes {
         self.first.source.identity()
     }
 
+    fn may_move(&self) -> bool {
+        self.first.source.may_move()
+    }
+
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         read_by_tickets(self, requests)
     }

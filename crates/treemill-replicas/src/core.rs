@@ -143,6 +143,11 @@ impl Core {
         Some(agreement::identity(&self.name, look))
     }
 
+    /// Whether the file is one whose server was chosen by another one. Replicas that are named have one identity.
+    pub(crate) fn may_move(&self) -> bool {
+        self.finder.is_some() && self.first.1.may_move()
+    }
+
     /// The reader has gone: the thread that looks for late answers ends.
     pub(crate) fn end(&self) {
         self.inner().has_ended = true;

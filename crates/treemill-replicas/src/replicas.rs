@@ -127,6 +127,10 @@ impl Source for Replicas {
         self.core.identity()
     }
 
+    fn may_move(&self) -> bool {
+        self.core.may_move()
+    }
+
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         read_by_tickets(self, requests)
     }

@@ -177,6 +177,10 @@ impl Source for Edges {
         self.source.identity()
     }
 
+    fn may_move(&self) -> bool {
+        self.source.may_move()
+    }
+
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         let wanted: Vec<Vec<Piece>> = requests.iter().map(|r| self.pieces(&r.range)).collect();
         let mut missing = Vec::new();

@@ -72,6 +72,10 @@ impl Source for Observed {
         self.source.identity()
     }
 
+    fn may_move(&self) -> bool {
+        self.source.may_move()
+    }
+
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         read_by_tickets(self, requests)
     }

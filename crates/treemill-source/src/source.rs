@@ -77,6 +77,12 @@ pub trait Source: Send + Sync {
         None
     }
 
+    /// Whether another server may serve the file when it is opened again, because a manager has chosen this one. Servers
+    /// have times of change of their own: the identity is then that of one copy.
+    fn may_move(&self) -> bool {
+        false
+    }
+
     /// Fills every request's buffer with its range: one vectored read. Afterwards each buffer is
     /// exactly as long as its range.
     ///

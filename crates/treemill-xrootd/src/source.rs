@@ -112,6 +112,10 @@ impl Source for XrootdSource {
         self.core.identity
     }
 
+    fn may_move(&self) -> bool {
+        self.server() != self.core.url.server.to_string()
+    }
+
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         read_by_tickets(self, requests)
     }
