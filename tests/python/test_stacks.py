@@ -94,6 +94,9 @@ def test_forms_of_results(events):
         found = parts(tm.plot.stack(given))
         np.testing.assert_allclose(found["tt"].values, wanted["tt"].values)
         np.testing.assert_allclose(found["data"], wanted["data"])
+    systematic = {name: RESULTS[name].to_hist() for name in ("dy", "tt")}
+    found = parts(tm.plot.stack(systematic | {"data": RESULTS["data"]}))
+    np.testing.assert_allclose(found["stat. + syst."].values, wanted["stat. + syst."].values)
     stack = hist.Stack.from_dict({"dy": shape([1, 2, 3]), "tt": shape([1, 2, 3])})
     assert list(parts(tm.plot.stack(stack))) == ["dy", "tt", "stat."]
     booked = {"dy": events.hist("MET_pt", bins=(5, 0, 100))}

@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import QueryError, UnsupportedError
 from ..faces import short_errors
 from ..query.booking import Booking
-from ..results.categories import split
+from ..results.categories import split, systematic
 from ..results.variations import NOMINAL, Variations
 from .root_histograms import check_exact, is_profile, root_histogram
 from .template_checks import Finding, findings
@@ -162,12 +162,7 @@ def _leaves(
             for category, inner in by.items():
                 yield from _leaves(inner, levels, {**labels, field: category})
             return
-    systematic = split(values, VARIATION) if len(values) == 1 else {}
-    if systematic:
-        if NOMINAL not in systematic:
-            raise QueryError(f'the axis "{VARIATION}" has no category "{NOMINAL}"')
-        values = Variations({name: each.nominal for name, each in systematic.items()})
-    yield labels, values
+    yield labels, systematic(values)
 
 
 def _check(value: Any, labels: Mapping[str, str]) -> None:

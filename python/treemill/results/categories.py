@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .variations import Variations
+from .variations import NOMINAL, Variations
 
-__all__ = ["split"]
+__all__ = ["VARIATION", "split", "systematic"]
+
+VARIATION = "variation"
+"""The name of an axis of variations."""
 
 
 def split(values: Variations[Any], axis: str | int) -> dict[str, Variations[Any]]:
@@ -23,3 +26,11 @@ def split(values: Variations[Any], axis: str | int) -> dict[str, Variations[Any]
         place = {places[0]: i}
         made[str(axes[places[0]].value(i))] = values.map(lambda each, at=place: each[at])  # type: ignore[misc]
     return made
+
+
+def systematic(values: Variations[Any]) -> Variations[Any]:
+    """The variations of a histogram that has them on an axis; others as they are."""
+    found = split(values, VARIATION) if len(values) == 1 else {}
+    if found and NOMINAL not in found:
+        raise ValueError(f'the axis "{VARIATION}" has no category "{NOMINAL}"')
+    return Variations({name: each.nominal for name, each in found.items()}) if found else values

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..faces import short_errors
 from ..query.booking import Booking
-from .categories import split
+from .categories import split, systematic
 from .histograms import checked, is_stack, saved
 from .variations import NOMINAL, Variations
 
@@ -122,15 +122,14 @@ def _named(given: Any) -> dict[str, Variations[Any]]:
             "stack() takes a mapping of names to histograms, or a histogram whose first axis has "
             "categories"
         )
-    return by
+    return {name: systematic(each) for name, each in by.items()}
 
 
 def _variations(given: Any) -> Variations[Any]:
     if isinstance(given, Booking):
         given = given.value
-    if isinstance(given, Variations):
-        return given.map(checked)
-    return Variations({NOMINAL: checked(given)})
+    values = given if isinstance(given, Variations) else Variations({NOMINAL: given})
+    return systematic(values.map(checked))
 
 
 def _data(named: dict[str, Variations[Any]], data: Any) -> tuple[str, Any] | None:
