@@ -1,5 +1,6 @@
 //! Corrections, single ones and compounds, evaluated over columns.
 
+use crate::batch;
 use crate::compound::Compound;
 use crate::error::EvaluationError;
 use crate::node::Node;
@@ -72,6 +73,7 @@ impl Correction {
         let rows = Rows::new(arguments);
         let mut slots = rows.first();
         match &self.content {
+            Content::Node(node) if batch::evaluate(node, arguments, out).is_some() => (),
             Content::Node(node) => {
                 for (row, to) in out.iter_mut().enumerate() {
                     rows.fill(row, &mut slots);

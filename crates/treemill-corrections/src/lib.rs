@@ -22,6 +22,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod batch;
 mod bins;
 mod compound;
 mod correction;

@@ -10,3 +10,7 @@ pub(crate) const FORMULA_BRACKETS: usize = 200;
 pub(crate) const INPUTS: usize = 100;
 /// Edges of bins that are compared one by one: more are searched.
 pub(crate) const COUNTED_EDGES: usize = 48;
+/// Rows from which on it pays to sort them into bins.
+pub(crate) const SORTED_ROWS: usize = 32;
+/// Rows that are sorted at a time: what belongs to them stays in the cache.
+pub(crate) const BATCH_ROWS: u32 = 8192;

@@ -83,6 +83,23 @@ proptest! {
             prop_assert_eq!(&a, &b);
             prop_assert_eq!(plain[0].to_bits(), fast[0].to_bits());
         }
+        // Many rows have the values of each row alone, or the error of the first one that has none.
+        for wide in [1.0, 100.0] {
+            let x: Vec<f64> = (0..200).map(|i| (f64::from(i) * 0.37).sin() * wide).collect();
+            let mut many = vec![0.0; x.len()];
+            let tail = [Argument::Integer(&[1]), Argument::Text(&[b"b"])];
+            let found = sf.evaluate(&[Argument::Real(&x), tail[0], tail[1]], &mut many);
+            let mut wanted = Ok(());
+            for (x, many) in x.iter().zip(&many) {
+                let mut one = [0.0];
+                wanted = sf.evaluate(&[Argument::Real(&[*x]), tail[0], tail[1]], &mut one);
+                if wanted.is_err() {
+                    break;
+                }
+                prop_assert!(found.is_err() || many.to_bits() == one[0].to_bits());
+            }
+            prop_assert_eq!(found, wanted);
+        }
     }
 
     #[test]
