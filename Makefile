@@ -69,11 +69,12 @@ $(VENV)/servers/.packages: requirements/servers.txt | $(BIN)/python
 	@touch $@
 
 # Servers for the tests of remote reading and of clusters, which skip without them, and say so.
-SERVERS := nginx-light xrootd-server xrootd-server-plugins xrootd-plugins xrootd-client iproute2 \
+SERVERS := nginx-light xrootd-server xrootd-server-plugins xrootd-plugins xrootd-client iproute2 dcap \
 	nfs-ganesha nfs-ganesha-vfs slurmctld slurmd slurm-client munge chromium
 servers:
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! { \
 		command -v xrootd && command -v cmsd && command -v xrdcp && command -v ip && command -v ganesha.nfsd \
+		&& command -v dccp \
 		&& PATH=$$PATH:/usr/sbin command -v nginx && PATH=$$PATH:/usr/sbin command -v slurmd \
 		&& command -v sbatch && command -v chromium; } >/dev/null 2>&1; then \
 		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y \
@@ -142,7 +143,7 @@ bench-io: build servers $(VENV)/.oracle $(VENV)/.remote
 	cargo build --release --locked --quiet --package treemill-remote --examples
 	$(BIN)/python -m bench io $(BENCH)
 
-FUZZ ?= header streamer tree basket open zlib old_deflate lzma lz4 zstd rntuple file http nfs xrootd
+FUZZ ?= header streamer tree basket open zlib old_deflate lzma lz4 zstd rntuple file http nfs xrootd dcap
 FUZZ_SECONDS ?= 5
 # Sanitizers are for nightly compilers; a stable one fuzzes without.
 FUZZ_RUN = $(shell rustup run nightly rustc -V >/dev/null 2>&1 && echo cargo +nightly fuzz run || echo cargo fuzz run --sanitizer none)

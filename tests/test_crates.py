@@ -25,6 +25,7 @@ ALLOWED = {
     "treemill-http": {"treemill-source", "treemill-transfer", "treemill-credentials"},
     "treemill-nfs": {"treemill-source", "treemill-transfer"},
     "treemill-objects": {"treemill-source", "treemill-transfer", "treemill-http"},
+    "treemill-dcap": {"treemill-source", "treemill-transfer"},  # a client of one protocol
     "treemill-names": set(),  # how far two names are apart
     "treemill-query": {"treemill-names"},
     "treemill-corrections": set(),  # documents to values; it knows no file and no expression
@@ -49,6 +50,7 @@ ALLOWED = {
         "treemill-source",
         "treemill-disk",
         "treemill-replicas",
+        "treemill-dcap",
         "treemill-http",
         "treemill-objects",
         "treemill-nfs",

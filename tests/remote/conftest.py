@@ -8,6 +8,7 @@ import time
 import pytest
 
 from tests.corpus_files import corpus
+from tests.remote.dcap_door import DcapDoor
 from tools.link.link import Link
 from tools.link.link import missing as link_missing
 from tools.servers import certificates
@@ -130,6 +131,12 @@ def ganesha(files):
 def ftp(files):
     skip_without(FTP.missing())
     with FTP() as server:
+        yield serve(server, files)
+
+
+@pytest.fixture(scope="session")
+def dcap(files, tmp_path_factory):
+    with DcapDoor(tmp_path_factory.mktemp("dcap")) as server:
         yield serve(server, files)
 
 

@@ -12,11 +12,12 @@ from treemill.tree import source
 
 PLACES = (
     *("xrootd", "redirector", "xrootd-http", "xrootd-dav", "redirector-http"),
-    *("http", "https", "davs", "s3", "nfs"),
+    *("http", "https", "davs", "s3", "nfs", "dcap"),
     *("ftp", "fsspec-local", "official-xrootd"),
 )
-LISTS = tuple(place for place in PLACES if place != "davs")
-"""Where folders are listed. nginx takes `davs://` for reading, but does not speak WebDAV."""
+LISTS = tuple(place for place in PLACES if place not in ("davs", "dcap"))
+"""Where folders are listed. nginx takes `davs://` for reading, but does not speak WebDAV; dCap does
+not list."""
 
 
 @dataclass
@@ -82,6 +83,11 @@ def of_s3(request):
 def of_nfs(request):
     server = request.getfixturevalue("ganesha")
     return Place(server.url(""), f"127.0.0.1:{server.ports[0]}")
+
+
+def of_dcap(request):
+    server = request.getfixturevalue("dcap")
+    return Place(server.url(""), f"127.0.0.1:{server.port}")
 
 
 def of_ftp(request):

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod bridge;
+mod dcap;
 mod found;
 mod http;
 mod lanes;
@@ -61,6 +62,7 @@ const TRANSPORTS: &[Transport] = &[
     http::TRANSPORT,
     objects::TRANSPORT,
     nfs::TRANSPORT,
+    dcap::TRANSPORT,
 ];
 
 /// The schemes of addresses that can be read without a bridge, without `://`.

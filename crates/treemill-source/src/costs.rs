@@ -57,9 +57,22 @@ impl Costs {
         self.round_trip.is_zero()
     }
 
-    /// Bytes between two ranges up to which it is cheaper to read them, too, than to ask for two ranges.
+    /// Bytes between two ranges up to which it is cheaper to read them, too, than to ask for two ranges. None where a range
+    /// costs nothing beside its bytes.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use treemill_source::Costs;
+    ///
+    /// let far = Costs::far(Duration::from_millis(20));
+    /// assert_eq!(far.gap(), 32 << 10);
+    /// assert_eq!(Costs { range: Duration::ZERO, ..far }.gap(), 0);
+    /// ```
     #[must_use]
     pub fn gap(&self) -> u64 {
+        if self.range.is_zero() {
+            return 0;
+        }
         let known = |speed: f64| in_bytes(speed * self.range.as_secs_f64());
         self.bytes_per_second
             .map_or(BLIND_GAP, known)

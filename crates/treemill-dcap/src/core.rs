@@ -1,0 +1,305 @@
+//! An open file: what is asked of it, the connection that answers, and a new one when that is lost. Whether there is hope is
+//! decided by `Trial`; what requests carry, by `pieces`.
+
+use crate::door::{Door, door};
+use crate::limits::MOST_TRIES;
+use crate::mover::Outcome;
+use crate::pieces::{Asked, Piece, Wants, pack};
+use crate::session::{Listener, Session};
+use crate::url::Url;
+use crate::words::{Pool, Status};
+use bytes::Bytes;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::time::sleep;
+use treemill_source::{Costs, Promise, Ticket};
+use treemill_transfer::{Kind, Trial, Trouble, insist, runtime};
+
+/// An open file.
+pub(crate) struct Core {
+    url: Url,
+    pub(crate) name: String,
+    pub(crate) status: Status,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// Whose threads and connections these are.
+    process: u32,
+    link: Link,
+    wants: Wants<Promise>,
+    /// What is asked for when there is a connection again.
+    waiting: Vec<Piece>,
+    has_vectors: bool,
+    /// The attempts since the last progress, and when they began.
+    recovery: Option<(Trial, Instant)>,
+    costs: Costs,
+}
+
+enum Link {
+    Open(Arc<Session>),
+    /// A task is about to open it.
+    Opening,
+    /// It is opened when something is asked for.
+    Closed,
+}
+
+impl Core {
+    /// Opens a file.
+    pub(crate) async fn open(url: Url) -> Result<Arc<Self>, Trouble> {
+        insist(&url.door, || Core::open_once(url.clone())).await
+    }
+
+    async fn open_once(url: Url) -> Result<Arc<Self>, Trouble> {
+        let door = door(&url.door).await?;
+        let name = url.to_string();
+        let (asked, place) = (Arc::clone(&door), name.clone());
+        // Both lines are sent at once: it takes one round trip to know state and pool.
+        let opening = runtime()?.spawn(async move { asked.open(&place).await });
+        let status = door.stat(&name).await?;
+        if status.is_folder {
+            return Err(Trouble::new(Kind::Final, "it is a folder, not a file"));
+        }
+        let lost = |_| Trouble::new(Kind::Transient, "the request was given up");
+        let (session, pool) = opening.await.map_err(lost)??;
+        let state = State {
+            process: std::process::id(),
+            link: Link::Opening,
+            wants: Wants::default(),
+            waiting: Vec::new(),
+            has_vectors: true,
+            recovery: None,
+            costs: Costs::NEAR,
+        };
+        let core = Arc::new(Core {
+            url,
+            name,
+            status,
+            state: Mutex::new(state),
+        });
+        core.connect(door, session, &pool).await?;
+        Ok(core)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The pool that serves the file, as `host:port`; `None` while there is none.
+    pub(crate) fn pool(&self) -> Option<String> {
+        match &self.state().link {
+            Link::Open(session) => Some(session.pool.clone()),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn costs(&self) -> Costs {
+        let mut state = self.state();
+        if let Link::Open(session) = &state.link {
+            state.costs = session.costs();
+        }
+        state.costs
+    }
+
+    /// Connects to a pool, and asks it for all that waits: first of all for the size of its copy. A pool whose copy is
+    /// shorter than the door says would answer from elsewhere in it.
+    async fn connect(
+        self: &Arc<Self>,
+        door: Arc<Door>,
+        session: u32,
+        pool: &Pool,
+    ) -> Result<(), Trouble> {
+        let session = Session::open(door, session, pool, Arc::downgrade(self)).await?;
+        session
+            .send(vec![Asked::Size])
+            .map_err(|(_, trouble)| trouble)?;
+        let mut state = self.state();
+        state.link = Link::Open(session);
+        let waiting = std::mem::take(&mut state.waiting);
+        drop(state);
+        self.ask(waiting);
+        Ok(())
+    }
+
+    /// Asks for ranges, which lie within the file and are not empty.
+    pub(crate) fn submit(self: &Arc<Self>, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
+        let mut state = self.state();
+        let process = std::process::id();
+        if state.process != process {
+            // A forked child has its parent's connections, and not their tasks: it makes its own.
+            std::mem::forget(std::mem::replace(&mut state.link, Link::Closed));
+            std::mem::forget(std::mem::take(&mut state.wants));
+            state.waiting.clear();
+            state.process = process;
+        }
+        let (mut tickets, mut pieces) = (Vec::with_capacity(ranges.len()), Vec::new());
+        for range in ranges {
+            let (ticket, promise) = Ticket::new(&self.name, range.clone());
+            pieces.extend(state.wants.add(&range, promise));
+            tickets.push(ticket);
+        }
+        drop(state);
+        self.ask(pieces);
+        tickets
+    }
+
+    /// Sends pieces, or keeps them until there is a connection.
+    fn ask(self: &Arc<Self>, pieces: Vec<Piece>) {
+        if pieces.is_empty() {
+            return;
+        }
+        let mut state = self.state();
+        let session = match &state.link {
+            Link::Open(session) => Arc::clone(session),
+            Link::Opening => return state.waiting.extend(pieces),
+            Link::Closed => {
+                state.waiting.extend(pieces);
+                return self.reopen(state, Duration::ZERO);
+            }
+        };
+        let asked = pack(pieces, state.has_vectors);
+        drop(state);
+        if let Err((asked, trouble)) = session.send(asked) {
+            self.lost(&session, asked, false, trouble);
+        }
+    }
+
+    fn reopen(self: &Arc<Self>, mut state: MutexGuard<'_, State>, after: Duration) {
+        state.link = Link::Opening;
+        drop(state);
+        let core = Arc::clone(self);
+        match runtime() {
+            Ok(runtime) => drop(runtime.spawn(async move { core.open_again(after).await })),
+            Err(trouble) => self.give_up_all(&trouble),
+        }
+    }
+
+    /// Opens the file again, until it is open or there is no hope.
+    async fn open_again(self: Arc<Self>, mut after: Duration) {
+        loop {
+            sleep(after).await;
+            let done = async {
+                let door = door(&self.url.door).await?;
+                let (session, pool) = door.open(&self.name).await?;
+                self.connect(door, session, &pool).await
+            };
+            let Err(trouble) = done.await else { return };
+            let hope = self.state().hope(&trouble); // no longer locked
+            match hope {
+                Some(wait) => after = wait,
+                None => return self.give_up_all(&trouble),
+            }
+        }
+    }
+
+    fn give_up_all(&self, why: &Trouble) {
+        let mut state = self.state();
+        state.link = Link::Closed;
+        state.recovery = None;
+        let pieces = std::mem::take(&mut state.waiting);
+        drop(state);
+        self.give_up(&pieces, why);
+    }
+
+    fn give_up(&self, pieces: &[Piece], why: &Trouble) {
+        let mut state = self.state();
+        let broken: Vec<_> = pieces
+            .iter()
+            .filter_map(|piece| Some((state.wants.give_up(piece)?, piece.range.clone())))
+            .collect();
+        drop(state);
+        for (promise, range) in broken {
+            promise.keep(Err(why.error(&self.name, Some(range))));
+        }
+    }
+
+    fn fill(&self, asked: &Asked, parts: Vec<Bytes>) {
+        let mut state = self.state();
+        state.recovery = None;
+        let pairs = asked.pieces().iter().zip(parts);
+        let whole: Vec<_> = pairs
+            .filter_map(|(piece, bytes)| state.wants.fill(piece, bytes))
+            .collect();
+        drop(state);
+        for (promise, bytes) in whole {
+            promise.keep(Ok(bytes));
+        }
+    }
+
+    /// The session is of no use: this request of it has failed, and those that are in flight are lost with it.
+    fn failed(self: &Arc<Self>, session: &Arc<Session>, asked: Asked, why: &Trouble) {
+        let (others, why) = session.give_up(why);
+        let all = std::iter::once(asked).chain(others).collect();
+        self.lost(session, all, true, why);
+    }
+}
+
+impl State {
+    /// An attempt has failed: the wait before the next one, if there is any hope.
+    fn hope(&mut self, why: &Trouble) -> Option<Duration> {
+        let fresh = || (Trial::new(0..1), Instant::now());
+        let (trial, began) = self.recovery.get_or_insert_with(fresh);
+        trial.failed(why, began.elapsed())
+    }
+}
+
+impl Listener for Core {
+    fn answered(self: &Arc<Self>, session: &Arc<Session>, asked: Asked, outcome: Outcome) {
+        let transient = |what: String| Trouble::new(Kind::Transient, what);
+        match outcome {
+            Outcome::Data(parts) => self.fill(&asked, parts),
+            Outcome::Size(size) if size == self.status.size => {}
+            Outcome::Size(size) => {
+                let told = self.status.size;
+                let what = format!("the pool's copy has {size} bytes, and the file {told}");
+                self.failed(session, asked, &Trouble::new(Kind::Elsewhere, what));
+            }
+            Outcome::Refused(_) if matches!(asked, Asked::Vector(_)) => {
+                self.state().has_vectors = false;
+                self.ask(asked.again(true));
+            }
+            Outcome::Refused(why) | Outcome::Failed(why) => {
+                self.failed(session, asked, &transient(format!("the pool says: {why}")));
+            }
+            Outcome::Short => {
+                let what = "the file is shorter than it was when opened";
+                self.give_up(asked.pieces(), &Trouble::new(Kind::Final, what));
+            }
+        }
+    }
+
+    fn lost(
+        self: &Arc<Self>,
+        session: &Arc<Session>,
+        asked: Vec<Asked>,
+        is_theirs: bool,
+        why: Trouble,
+    ) {
+        let again = |(n, asked): (usize, Asked)| asked.again(is_theirs && n == 0);
+        let pieces: Vec<Piece> = asked.into_iter().enumerate().flat_map(again).collect();
+        let is_hopeless = pieces.iter().any(|piece| piece.tries >= MOST_TRIES);
+        let mut state = self.state();
+        let is_current = matches!(&state.link, Link::Open(open) if Arc::ptr_eq(open, session));
+        if !is_current {
+            drop(state);
+            return self.ask(pieces);
+        }
+        state.link = Link::Closed;
+        state.waiting.extend(pieces);
+        if state.waiting.is_empty() {
+            return; // opened again when it is wanted
+        }
+        // A file with a range that cannot be read is broken: the rest is not waited for.
+        let hope = match is_hopeless {
+            true => None,
+            false => state.hope(&why),
+        };
+        if let Some(wait) = hope {
+            return self.reopen(state, wait);
+        }
+        drop(state);
+        let kind = if is_hopeless { Kind::Final } else { why.kind };
+        self.give_up_all(&Trouble { kind, ..why });
+    }
+}

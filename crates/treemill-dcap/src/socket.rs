@@ -1,0 +1,52 @@
+//! Bytes to and from a server over TCP. Knows no messages.
+
+use std::io::ErrorKind;
+use tokio::net::TcpStream;
+use treemill_transfer::{Kind, Trouble, soon};
+
+/// Connects to `host:port`, which is also what errors call it.
+pub(crate) async fn connect(server: &str) -> Result<TcpStream, Trouble> {
+    let connected = soon(async { TcpStream::connect(server).await.map_err(failed) });
+    let socket = connected.await.map_err(|trouble| at(server, &trouble))?;
+    socket
+        .set_nodelay(true)
+        .map_err(|error| at(server, &failed(error)))?;
+    Ok(socket)
+}
+
+/// Some bytes that have come; none only if the server has ended the connection.
+pub(crate) async fn read(socket: &TcpStream, buffer: &mut [u8]) -> Result<usize, Trouble> {
+    loop {
+        socket.readable().await.map_err(failed)?;
+        match socket.try_read(buffer) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            done => return done.map_err(failed),
+        }
+    }
+}
+
+pub(crate) async fn write(socket: &TcpStream, mut bytes: &[u8]) -> Result<(), Trouble> {
+    while !bytes.is_empty() {
+        socket.writable().await.map_err(failed)?;
+        match socket.try_write(bytes) {
+            Ok(count) => bytes = bytes.get(count..).unwrap_or_default(),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(error) => return Err(failed(error)),
+        }
+    }
+    Ok(())
+}
+
+/// The same trouble, with the server's name.
+pub(crate) fn at(server: &str, trouble: &Trouble) -> Trouble {
+    let what = format!("{} (server {server})", trouble.what);
+    Trouble {
+        what,
+        ..trouble.clone()
+    }
+}
+
+fn failed(error: std::io::Error) -> Trouble {
+    // Only a name that does not exist is known not to come to be in a moment; its kind of error is nobody else's.
+    Trouble::new(Kind::Transient, format!("no connection: {error}"))
+}
