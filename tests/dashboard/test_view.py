@@ -2,6 +2,7 @@
 
 import json
 import math
+from types import SimpleNamespace
 
 import hist
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from treemill.dashboard.figure import MOST_BINS, figure
 from treemill.dashboard.samples import Samples
+from treemill.dashboard.view import detail
 from treemill.monitor.progress import Progress
 
 
@@ -47,6 +49,23 @@ def test_another_pass_begins_anew():
         samples.add(each)
     assert samples.series()["seconds"] == [4]
     assert samples.series()["events"] == [10.0]
+
+
+def test_a_query_that_ends_meanwhile_is_not_said_to_have_ended_with_fewer_events():
+    class Ending:
+        """Ends when its report is asked for."""
+
+        id = title = "query"
+        done = False
+        progress = progress(1.0, 10)
+
+        @property
+        def report(self):
+            self.done = True
+            return SimpleNamespace(entries=10, workers=2, missing=["the rest"])
+
+    found = detail(Ending(), {}, [], None, can_end=True)
+    assert (found["done"], found["inResult"], found["missing"]) == (False, 10, [])
 
 
 def test_a_histogram_is_numbers_without_its_flow():

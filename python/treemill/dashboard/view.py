@@ -15,17 +15,22 @@ _MOST_MISSING = 50
 
 def line(account: Kept) -> dict[str, Any]:
     """A query in the list of all."""
+    # Whether it has ended is asked first: what is asked later may only be newer.
+    return _line(account, account.done)
+
+
+def _line(account: Kept, done: bool) -> dict[str, Any]:
     progress = account.progress
     return {
         "id": account.id,
         "title": account.title,
-        "done": account.done,
+        "done": done,
         "phase": progress.phase,
         "entries": progress.entries,
         "expected": progress.expected,
         "seconds": progress.seconds,
-        "left": None if account.done else progress.seconds_left,
-        "workers": account.report.workers if account.done else progress.workers,
+        "left": None if done else progress.seconds_left,
+        "workers": account.report.workers if done else progress.workers,
         "eventsPerSecond": progress.events_per_second,
         "megabytesPerSecond": progress.megabytes_per_second,
     }
@@ -40,16 +45,17 @@ def detail(
 ) -> dict[str, Any]:
     """The query that the page shows. `series`: of `Samples`; `names`: of the histograms that there
     are; `figure`: of the one that was asked for; `can_end`: whether the page may stop the query."""
+    done = account.done
     report, progress = account.report, account.progress
-    missing = [str(each) for each in report.missing[:_MOST_MISSING]] if account.done else []
-    return line(account) | {
+    missing = [str(each) for each in report.missing[:_MOST_MISSING]] if done else []
+    return _line(account, done) | {
         "series": series,
         "histograms": list(names),
         "figure": figure,
-        "canEnd": can_end and not account.done,
+        "canEnd": can_end and not done,
         "inResult": report.entries,
         "missing": missing,
-        "moreMissing": len(report.missing) - len(missing) if account.done else 0,
+        "moreMissing": len(report.missing) - len(missing) if done else 0,
         "counters": _counters(account),
         "megabytesRead": progress.bytes_read / 1e6,
     }
