@@ -55,6 +55,8 @@ class Nginx(Server):
     certificate: folder with `certificate.pem` and `key.pem`: the server speaks TLS.
     token: what clients must bring in `Authorization: Bearer …`; else they get 401.
     link: what every answer has as its header `Link`; nginx's variables count, such as `$uri`.
+    pool: the base of the URLs to which all requests are redirected, as a door of dCache does.
+    closes: each connection ends after one answer.
     """
 
     program = "nginx"
@@ -66,10 +68,13 @@ class Nginx(Server):
         certificate: Path | None = None,
         token: str | None = None,
         link: str | None = None,
+        pool: str | None = None,
+        closes: bool = False,
     ) -> None:
         self._certificate = certificate
         self._token = token
         self._link = link
+        self._pool, self._closes = pool, closes
         super().__init__(host)
 
     @classmethod
@@ -100,6 +105,10 @@ class Nginx(Server):
             lines.append(_TOKEN.format(token=self._token, status=401))
         if self._link is not None:
             lines.append(f"add_header Link '{self._link}' always;")
+        if self._closes:
+            lines.append("keepalive_timeout 0;")
+        if self._pool is not None:
+            lines.append(f"return 307 {self._pool}$request_uri;")
         path = self.folder / "nginx.conf"
         path.write_text(
             _CONFIGURATION.format(
