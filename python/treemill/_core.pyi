@@ -21,6 +21,7 @@ __all__ = [
     "Functions",
     "Partial",
     "Query",
+    "Stored",
     "Tree",
     "Values",
     "cache_held",
@@ -234,6 +235,25 @@ class Control:
     ) -> tuple[int, int, int, int, int, int, float, float, float, float]: ...
     @property
     def servers(self) -> list[tuple[str, int, int, int, int, int, int, float, float]]: ...
+
+@final
+class Stored:
+    """A file as bytes, of which nothing is made."""
+
+    def __new__(cls, path: str) -> Self: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def is_near(self) -> bool: ...
+    def drain(
+        self,
+        start: int,
+        stop: int,
+        block: int,
+        window: int = ...,
+        seconds: float | None = ...,
+        control: Control | None = ...,
+    ) -> tuple[int, list[float]]: ...
 
 def cache_limit() -> int: ...
 def set_cache_limit(limit: int) -> None: ...

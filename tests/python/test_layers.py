@@ -51,8 +51,8 @@ MAY_USE = {
     "dataset": "chain errors faces io_report monitor query quoting session tree",
     "fileset": "chain dataset errors faces monitor query quoting session tree",
     "facility": "errors",
-    "cli": "bench chain dataset errors facility inventory language machine monitor query selector "
-    "session trace",
+    "cli": "bench chain dashboard dataset errors facility inventory language machine monitor query "
+    "selector session trace",
 }
 GROUND = ("quoting", "errors", "faces")
 """Small modules that all others stand on."""

@@ -18,6 +18,7 @@ mod outcome;
 mod partial;
 mod query;
 mod remote;
+mod stored;
 
 use mimalloc::MiMalloc;
 use pyo3::prelude::*;
@@ -53,6 +54,8 @@ mod _core {
         record_reads, recorded_reads, remote_content, remote_hosts, remote_list, remote_schemes,
         remote_stat, switch_off,
     };
+    #[pymodule_export]
+    use crate::stored::Stored;
 
     #[pymodule_init]
     fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {

@@ -108,7 +108,10 @@ fn opened(source: Arc<dyn Source>) -> Arc<dyn Source> {
 }
 
 /// Opens a file, and asks for nothing of it. What is asked later is counted.
-fn open_bare(url: &str) -> Result<Arc<dyn Source>, SourceError> {
+///
+/// # Errors
+/// As [`open`].
+pub fn open_bare(url: &str) -> Result<Arc<dyn Source>, SourceError> {
     protocol(url)?.open(url)
 }
 

@@ -4,6 +4,7 @@
 
 mod ablation;
 mod costs;
+mod drain;
 mod edges;
 mod error;
 mod flow;
@@ -21,6 +22,7 @@ mod ticket;
 pub use ablation::{Part, is_off, switch_off};
 pub use bytes::Bytes;
 pub use costs::Costs;
+pub use drain::{Blocks, drain};
 pub use edges::Edges;
 pub use error::SourceError;
 pub use flow::Flow;

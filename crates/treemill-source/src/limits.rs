@@ -54,3 +54,6 @@ pub(crate) const MOST_WINDOW: u64 = 16 << 20;
 /// How much longer than a round trip a server waits for a lost packet, at least. Silent for longer, its connection begins
 /// again with a small window.
 pub(crate) const RESTART: Duration = Duration::from_millis(200);
+
+/// How often it is looked whether to go on, while a block is waited for of which nothing is made.
+pub(crate) const DRAIN_LOOK: Duration = Duration::from_millis(50);

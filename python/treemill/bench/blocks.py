@@ -1,15 +1,12 @@
-"""Reads the bytes of files in blocks, without making anything of them: a selector without data,
-whose cycles are numbers of blocks. Knows no ROOT file and no session."""
+"""Reads the bytes of files in blocks, wherever they lie, and makes nothing of them: a selector
+without data, whose cycles are numbers of blocks. Knows no ROOT file and no session."""
 
 from __future__ import annotations
 
-import os
 from bisect import bisect_right
 from collections.abc import Sequence, Sized
 from itertools import accumulate
 from typing import Protocol
-
-from ..errors import SourceError
 
 __all__ = ["BlockReader"]
 
@@ -25,7 +22,7 @@ class BlockReader:
     """Reads blocks of files one after the other, as they are numbered over all files."""
 
     def __init__(self, files: Sequence[tuple[str, int]], block: int) -> None:
-        """`files`: paths and sizes in bytes. `block`: bytes of a block."""
+        """`files`: addresses and sizes in bytes. `block`: bytes of a block."""
         self.files = list(files)
         self.block = block
         self._ends = list(accumulate(-(-size // block) for _, size in files))
@@ -45,27 +42,26 @@ class BlockReader:
         start = (number - (self._ends[file - 1] if file else 0)) * self.block
         return path, start, min(start + self.block, size)
 
+    def spans(self, start: int, stop: int) -> list[tuple[str, int, int]]:
+        """What these blocks are of each file, in order.
+
+        >>> BlockReader([("a", 10), ("b", 5)], 4).spans(1, 4)
+        [('a', 4, 10), ('b', 0, 4)]
+        """
+        found: list[tuple[str, int, int]] = []
+        for number in range(start, stop):
+            path, first, last = self.place(number)
+            if found and found[-1][0] == path and found[-1][2] == first:
+                first = found.pop()[1]
+            found.append((path, first, last))
+        return found
+
     def __call__(self, numbers: _Numbers) -> dict[str, object]:
         """Reads these blocks. Raises SourceError if a file cannot be read, or is shorter now."""
+        from treemill import _core  # heavy: core
+
         done = 0
-        for number in range(numbers.start, numbers.stop):
-            path, start, stop = self.place(number)
-            try:
-                done += _read(path, start, stop)
-            except OSError as error:
-                raise SourceError(f"cannot read {path}: {error.strerror}", file=path) from error
+        for path, start, stop in self.spans(numbers.start, numbers.stop):
+            read, _ = _core.Stored(path).drain(start, stop, self.block)
+            done += read
         return {"bytes": done}
-
-
-def _read(path: str, start: int, stop: int) -> int:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        at = start
-        while at < stop:
-            got = len(os.pread(descriptor, stop - at, at))
-            if not got:
-                raise SourceError(f"{path} ends at byte {at}, and had more before", file=path)
-            at += got
-        return stop - start
-    finally:
-        os.close(descriptor)

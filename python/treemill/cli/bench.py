@@ -5,10 +5,18 @@ reads datasets or runs sessions, which bench/ does not know.
 from __future__ import annotations
 
 from ..bench.commands import bench
-from .benchmark import generate, report, run, storage
+from .benchmark import generate, hammer, report, run, scan_storage, storage
 from .exerciser import command
 
 __all__ = ["bench"]
 
-for each in (command, generate.command, run.command, report.command, storage.command):
+for each in (
+    command,
+    generate.command,
+    run.command,
+    report.command,
+    hammer.command,
+    scan_storage.command,
+    storage.command,
+):
     bench.add_command(each)

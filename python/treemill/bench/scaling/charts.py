@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from statistics import median
 
 from ...monitor.line_charts import Panel, Series
+from ..hammer.telling import drawn as of_jobs
+from ..storage.figures import drawn as of_storages
 from .measurements import Results, Storage
 from .summary import Point, Summary, middle, summaries
 
@@ -53,7 +55,11 @@ def figures(results: Results) -> list[Figure]:
             ]
     if results.storage:
         drawn.append(("Storage: readers and throughput", [[_storage(results.storage)]]))
-    return drawn
+    return [
+        *drawn,
+        *of_storages(results.readings),
+        *of_jobs(results.course),
+    ]
 
 
 def compared(results: Sequence[tuple[str, Results]]) -> Figure | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import median
 
+from ..hammer import telling
+from ..storage.findings import findings
 from .measurements import Results, Storage
 from .summary import Summary, middle, summaries
 from .verdict import Facts, Verdict, verdict
@@ -51,6 +53,9 @@ def conclusion(results: Results) -> Iterator[str]:
             line += f" Others: {said}."
         yield line
     yield from _of_storage(results.storage)
+    cores = results.machine.get("cores")
+    yield from findings(results.readings, cores if isinstance(cores, int) else None)
+    yield from telling.findings(results.jobs, results.course)
 
 
 def _of_storage(storage: Sequence[Storage]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What `treemill bench run` has measured: one record for each query that ran, and the file of
+"""What `treemill bench` has measured: one record for each query or cell that ran, and the file of
 results. Knows JSON; measures nothing.
 """
 
@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import FormatError, QueryError, SourceError
+from ..hammer.account import Moment, Tally
+from ..storage.reading import Reading
 from .breakdown import Breakdown
 
 __all__ = ["Measurement", "Results", "Storage", "load", "save"]
@@ -86,6 +88,12 @@ class Results:
     """Files, events, bytes, and what the events were made from, if it is known."""
     measurements: Sequence[Measurement] = ()
     storage: Sequence[Storage] = ()
+    readings: Sequence[Reading] = ()
+    """Of `treemill bench storage`."""
+    jobs: Sequence[Tally] = ()
+    """Of `treemill bench hammer`: by kind of job and storage."""
+    course: Sequence[Moment] = ()
+    """Of the same: the run against time."""
     notes: Sequence[str] = field(default_factory=tuple)
     """What a reader of the figures should know."""
 
@@ -138,6 +146,10 @@ def _results(told: Mapping[str, Any]) -> Results:
         dict(told["dataset"]),
         measurements,
         [Storage(**_known(each, Storage)) for each in told["storage"]],
+        # Files of earlier versions have none.
+        [Reading(**_known(each, Reading)) for each in told.get("readings", ())],
+        [Tally(**_known(each, Tally)) for each in told.get("jobs", ())],
+        [Moment(**_known(each, Moment)) for each in told.get("course", ())],
         [str(each) for each in told["notes"]],
     )
 

@@ -10,6 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 from ...monitor.line_charts import svg
+from ..hammer import telling
+from ..storage import tables
+from ..storage.matrix import WAYS, WHATS
 from .charts import compared, figures
 from .conclusions import conclusion, conclusions
 from .measurements import Results
@@ -66,6 +69,11 @@ def _one(name: str, results: Results, several: bool) -> str:
     found = summaries(results.measurements)
     if found:
         parts.append(_section("What was measured", _table(_HEAD, _rows(found))))
+    if results.readings:
+        rows = _table(tables.HEAD, tables.rows(results.readings))
+        parts.append(_section("Storages", _words({**WHATS, **WAYS}) + rows))
+    if results.jobs:
+        parts.append(_section("Jobs", _table(telling.HEAD, telling.rows(results.jobs))))
     parts += [_figure(title, svg(rows)) for title, rows in figures(results)]
     if found:
         words = "<p>In percent of the time of all workers, with the most workers; median run.</p>"
@@ -78,11 +86,16 @@ def _one(name: str, results: Results, several: bool) -> str:
         head = ("query", "system", "R₁ linear", "R₁ saturating", "s", "limit R₁ / s")
         words = "<p>Of events/s: R(n) = R₁ n, and R(n) = R₁ n / (1 + s (n - 1)).</p>"
         parts.append(_section("Fits", words + _table(head, _fits(found))))
-        listed = "".join(
-            f"<dt>{escape(query)}</dt><dd>{escape(words)}</dd>" for query, words in QUERIES.items()
-        )
-        parts.append(_section("The queries", f"<dl>{listed}</dl>"))
+        parts.append(_section("The queries", _words(QUERIES)))
     return "\n".join(parts)
+
+
+def _words(told: Mapping[str, str]) -> str:
+    """What names mean."""
+    listed = "".join(
+        f"<dt>{escape(name)}</dt><dd>{escape(words)}</dd>" for name, words in told.items()
+    )
+    return f"<dl>{listed}</dl>"
 
 
 def _facts(results: Results) -> str:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import click
 
-__all__ = ["Numbers"]
+from ...errors import QueryError
+from ...machine.cache import size_of
+
+__all__ = ["Numbers", "Sizes"]
 
 
 class Numbers(click.ParamType[tuple[int, ...]]):
@@ -23,3 +26,18 @@ class Numbers(click.ParamType[tuple[int, ...]]):
         if not found or found[0] < 1:
             self.fail(f"{value!r} is no list of numbers: 1,2,4", param, ctx)
         return found
+
+
+class Sizes(click.ParamType[tuple[int, ...]]):
+    """0,60 MB: rising, each once."""
+
+    name = "SIZE,SIZE,…"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        """The sizes in bytes."""
+        try:
+            return tuple(sorted({size_of(part.strip()) for part in str(value).split(",")}))
+        except QueryError as error:
+            self.fail(f"{value!r}: {error}", param, ctx)

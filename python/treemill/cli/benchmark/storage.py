@@ -1,136 +1,267 @@
-"""`treemill bench scan-storage`: how many bytes the storage gives to more and more readers."""
+"""`treemill bench storage`: storages beside each other, with more and more readers."""
 
 from __future__ import annotations
 
+import csv
+import json
 import os
-import time
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...bench.blocks import BlockReader
+from ...bench.cache_dropper import drop_files
+from ...bench.exerciser import Size
 from ...bench.scaling.conclusions import conclusion
-from ...bench.scaling.measurements import Results, Storage, save
+from ...bench.scaling.measurements import Results, save
 from ...bench.scaling.plan import rising
-from ...errors import SourceError, UnsupportedError
-from . import machine, page_cache
-from .options import Numbers
-from .systems import cores, is_here, session_on
+from ...bench.storage.matrix import WAYS, WHATS, Matrix, Target, window_of
+from ...bench.storage.reading import Outcome, Reading, reading_of
+from ...bench.storage.steps import branches, layout
+from ...bench.storage.tables import csv_rows, row_of
+from ...machine.memory import available
+from . import machine
+from .crew import ALONE, Told
+from .options import Numbers, Sizes
+from .page_cache import DROPPED
+from .reader import Job
+from .systems import cores
 
-if TYPE_CHECKING:
-    from ...session.session import Session
-
-__all__ = ["command", "scan"]
+__all__ = ["command", "measured", "targets"]
 
 _MANY = 4
 """Readers for each core, at most, if nothing else is said."""
+_PATIENCE = 60.0
+"""Seconds after which a crew that should have ended is killed."""
+_READABLE = ("number", "list", "array")
+_ROOM = 2
+"""All windows together take this part of the memory at most: a half."""
 
 
-@click.command("scan-storage")
-@click.argument("dataset", nargs=-1, required=True, metavar="DATASET…")
-@click.option(
-    "--on",
-    "system",
-    default="threads",
-    show_default=True,
-    metavar="SYSTEM",
-    help="threads, processes or dask of this machine, or the address of a Dask scheduler.",
-)
+@click.command("storage")
+@click.argument("urls", nargs=-1, required=True, metavar="URL…")
 @click.option("--readers", type=Numbers(), help="Default: 1, 2, 4 … up to four for each core.")
-@click.option("--repeat", "rounds", type=click.IntRange(1), default=4, show_default=True)
-@click.option("--block", type=click.IntRange(1), default=4, show_default=True, help="In MiB.")
-@click.option("--warm", is_flag=True, help="Leave the operating system's cache of files as it is.")
+@click.option(
+    "--as",
+    "ways",
+    multiple=True,
+    type=click.Choice([*WAYS]),
+    help="; ".join(f"{name}: {words}" for name, words in WAYS.items()) + ". Default: both.",
+)
+@click.option(
+    "--read",
+    "whats",
+    multiple=True,
+    type=click.Choice([*WHATS]),
+    help="; ".join(f"{name}: {words}" for name, words in WHATS.items())
+    + ". Default: all of these.",
+)
+@click.option(
+    "--window",
+    "windows",
+    type=Sizes(),
+    default="0,60 MB",
+    show_default=True,
+    help="Bytes that each reader may ask for before it needs them.",
+)
+@click.option("--seconds", type=click.FloatRange(0.1), help="Of each measurement; default: 5.")
+@click.option("--repeat", "rounds", type=click.IntRange(1), help="Default: 3.")
+@click.option("--once", is_flag=True, help="Each reader ends when it has read each file once.")
+@click.option("--quick", is_flag=True, help="1 and 4 readers, 1 s each, one round.")
+@click.option("--table", type=click.Path(dir_okay=False, path_type=Path), help="Write CSV, too.")
 @click.option(
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The file of results; default: storage-DATE.json.",
+    help="The file of results; default: storages-DATE.json.",
 )
 def command(
-    dataset: tuple[str, ...],
-    system: str,
+    urls: tuple[str, ...],
     readers: tuple[int, ...] | None,
-    rounds: int,
-    block: int,
-    warm: bool,
+    ways: tuple[str, ...],
+    whats: tuple[str, ...],
+    windows: tuple[int, ...],
+    seconds: float | None,
+    rounds: int | None,
+    once: bool,
+    quick: bool,
+    table: Path | None,
     output: Path | None,
 ) -> None:
-    """Read all bytes of files with more and more readers at once, and make nothing of them.
+    """Compare storages: each combination of what is read, how far ahead, and by how many readers.
 
-    DATASET is what `bench generate` has described, or any files. The rate that more readers do not
-    raise is what the storage can give. For files on servers, use `bench run --query full`.
+    Each URL is a file, a glob, or a dataset's description, by any protocol or path; files of one
+    server are one storage. Give the same files by several protocols to compare these. Readers read
+    their files again and again until the time of a measurement is up.
     """
-    from ...dataset import dataset as opened  # start-up
-
-    is_here(system)
-    given = opened(dataset[0] if len(dataset) == 1 else list(dataset))
-    files = [(path, _size(path)) for path in given.files]
-    reader = BlockReader(files, block << 20)
-    about = machine.describe()
-    found = scan(
-        reader, system, readers or rising(_MANY * cores()), rounds, click.echo, drops=not warm
+    found = targets(urls)
+    quickly = (1, 4) if quick else rising(_MANY * cores())
+    matrix = Matrix(
+        found,
+        [way for way in WAYS if way in (ways or WAYS)],
+        list(readers or quickly),
+        [what for what in WHATS if what in (whats or WHATS)],
+        windows,
+        rounds or (1 if quick else 3),
     )
+    seconds = seconds or (1.0 if quick else 5.0)
+    click.echo(f"{len(matrix)} measurements of {seconds:g} s")
+    facts = machine.describe()  # before: the load is that of others
+    notes: list[str] = []
+    readings: list[Reading] = []
+    try:
+        measured(matrix, seconds, lambda each: _note(each, readings), once=once)
+    except KeyboardInterrupt:
+        if not readings:
+            raise
+        notes.append("it ended before all was measured: interrupted")
+    notes += _notes(readings, once)
     date = datetime.now(UTC).isoformat(timespec="seconds")
-    results = Results(
-        date,
-        about,
-        {"systems": [system], "rounds": rounds, "block in MiB": block},
-        {"files": len(files), "bytes": sum(size for _, size in files), "remote": False},
-        storage=found,
-        notes=sorted(
-            {f"caches: {each.caches}" for each in found if each.caches != page_cache.DROPPED}
-        ),
-    )
-    path = output or Path(f"storage-{date[:19].replace(':', '')}.json")
+    settings = {
+        "readers": list(matrix.readers),
+        "as": list(matrix.ways),
+        "read": list(matrix.whats),
+        "windows": [f"{each / 1e6:g} MB" for each in matrix.windows],
+        "seconds": seconds,
+        "rounds": matrix.rounds,
+        "once": once,
+    }
+    data = {
+        "files": sum(len(each.files) for each in found),
+        "storages": [f"{each.storage} ({each.layout})" for each in found],
+        "remote": any(each.protocol != "file" for each in found),
+    }
+    results = Results(date, facts, settings, data, readings=readings, notes=notes)
+    path = output or Path(f"storages-{date[:19].replace(':', '')}.json")
     save(results, path)
+    if table is not None:
+        with table.open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows(csv_rows(readings))
+    click.echo()
     for line in conclusion(results):
         click.echo(line)
     click.echo(f"results: {path}; figures: treemill bench report {path}")
 
 
-def scan(
-    reader: BlockReader,
-    system: str,
-    readers: Sequence[int],
-    rounds: int,
-    say: Callable[[str], None],
-    *,
-    drops: bool = True,
-) -> list[Storage]:
-    """Reads all blocks with each number of readers, and says how fast."""
-    found = []
-    for number in readers:
-        with session_on(system, number) as session:
-            for count in range(rounds):
-                paths = [path for path, _ in reader.files]
-                caches = page_cache.drop(session, paths, system, wanted=drops)
-                seconds, done = _run(session, reader)
-                measured = Storage(system, number, count, seconds, done, caches)
-                found.append(measured)
-                say(
-                    f"{system:12} {number:4} {'reader ' if number == 1 else 'readers'} "
-                    f"{seconds:8.3f} s {measured.megabytes_per_second:10.1f} MB/s  caches {caches}"
-                )
-    return found
+def targets(urls: Sequence[str]) -> list[Target]:
+    """The storages: files by server, or by folder, and by how their baskets lie. Raises
+    TreemillError if a file cannot be read."""
+    from ...dataset import dataset  # start-up
+
+    found: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
+    names: dict[tuple[str, str, str], dict[str, tuple[str, ...]]] = {}
+    for url in urls:
+        events = dataset(url)
+        sizes = [
+            Size(branch.name, branch.zip_bytes)
+            for branch in events.branches.values()
+            if branch.kind in _READABLE and branch.dtype
+        ]
+        chosen = {what: branches(sizes, what) for what in WHATS}
+        for location in events.chain.locations:
+            key = (*_place(location.path), _layout(location.path, location.tree))
+            found.setdefault(key, []).append((location.path, location.tree))
+            names.setdefault(key, chosen)
+    return [
+        Target(storage, protocol, lies, tuple(dict.fromkeys(files)), names[storage, protocol, lies])
+        for (storage, protocol, lies), files in found.items()
+    ]
 
 
-def _run(session: Session, reader: BlockReader) -> tuple[float, int]:
-    began = time.perf_counter()
-    output: Any = session.run(reader, cycles=len(reader), progress=False)
-    return time.perf_counter() - began, output["bytes"]
-
-
-def _size(path: str) -> int:
-    if "://" in path:
-        raise UnsupportedError(
-            "scan-storage reads files by their paths; for files on servers, "
-            "`treemill bench run --query full` shows the rate of more and more workers",
-            file=path,
+def measured(
+    matrix: Matrix, seconds: float, note: Callable[[Reading], None], *, once: bool = False
+) -> None:
+    """Measures all cells, and hands each reading over when it is there."""
+    for cell in matrix.cells():
+        files = cell.target.files
+        caches = "as they were"
+        if cell.target.protocol == "file":
+            failed = drop_files([path for path, _ in files])
+            caches = DROPPED if failed is None else f"not dropped: {failed}"
+        window = window_of(cell.window, cell.readers, (available() or 1 << 32) // _ROOM)
+        names = list(cell.target.names[cell.what])
+        job = Job(cell.way, cell.readers, list(files), names, window, seconds, once)
+        told = _crew(job)
+        note(
+            reading_of(
+                cell,
+                told.outcomes,
+                bytes_asked=told.bytes_asked,
+                requests=told.requests,
+                cpu=told.cpu,
+                latencies=[told.latencies],
+                caches=caches,
+                window_used=window,
+            )
         )
+
+
+def _crew(job: Job) -> Told:
+    """What a program of readers tells; it is ended, with all its readers, when it takes too
+    long."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", f"{__package__}.crew"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **ALONE},
+        start_new_session=True,
+    )
     try:
-        return os.stat(path).st_size
-    except OSError as error:
-        raise SourceError(f"cannot read {path}: {error.strerror}", file=path) from None
+        said, complaint = process.communicate(json.dumps(asdict(job)), job.seconds + _PATIENCE)
+    except subprocess.TimeoutExpired:
+        words = f"the readers did not end within {_PATIENCE:.0f} s"
+        return Told([Outcome(job.seconds + _PATIENCE, errors={words: job.readers})])
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    if process.returncode:
+        last = complaint.strip().splitlines()[-1:] or ["nothing was said"]
+        words = f"the readers died (exit status {process.returncode}): {last[0][:100]}"
+        return Told([Outcome(job.seconds, errors={words: job.readers})])
+    return Told.of(json.loads(said))
+
+
+def _place(path: str) -> tuple[str, str]:
+    """The storage's name, without credentials, and its protocol."""
+    scheme, is_url, rest = path.partition("://")
+    if not is_url:
+        return str(Path(path).absolute().parent), "file"
+    host = rest.split("/")[0].rpartition("@")[2]
+    return f"{scheme}://{host}", scheme
+
+
+def _layout(path: str, tree: str) -> str:
+    from treemill import _core  # heavy: core
+
+    found = _core.File(path).tree(tree)
+    return layout(found.clusters, [branch["baskets"] for branch in found.branches()])
+
+
+def _note(reading: Reading, readings: list[Reading]) -> None:
+    readings.append(reading)
+    click.echo(row_of(reading))
+
+
+def _notes(readings: Sequence[Reading], once: bool) -> list[str]:
+    """What a reader of the figures should know."""
+    notes = []
+    small = [each for each in readings if each.window_used < each.window]
+    if small:
+        least = min(each.window_used for each in small)
+        notes.append(
+            f"with many readers windows were smaller, down to {least / 1e6:.0f} MB: memory"
+        )
+    if any(each.caches == DROPPED for each in readings) and not once:
+        notes.append(
+            "files of this machine came from disk when they were read first, and then from the "
+            "system's cache; --once reads each only once"
+        )
+    return notes

@@ -1,0 +1,192 @@
+"""What readers of one cell say, and what that is together: rates, bytes asked and wanted, CPU,
+latencies, errors. Plain values; pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+from .latencies import joined, percentile
+from .matrix import Cell
+
+__all__ = ["Line", "Outcome", "Point", "Reading", "lines", "reading_of"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one reader has done."""
+
+    seconds: float = 0.0
+    """From the start of all readers until its end."""
+    bytes_wanted: int = 0
+    """Stored bytes of what it has read."""
+    events: int = 0
+    files: int = 0
+    """Files that it has opened, each time."""
+    errors: Mapping[str, int] = field(default_factory=dict)
+    """By cause."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One cell as it was measured once. Times are in seconds."""
+
+    storage: str
+    protocol: str
+    layout: str
+    way: str
+    readers: int
+    what: str
+    window: int
+    round: int
+    seconds: float
+    """Until the last reader's end."""
+    bytes_wanted: int
+    bytes_asked: int
+    """That servers were asked for and gave, opening included."""
+    events: int
+    files: int
+    requests: int
+    cpu: float
+    """Of the readers, on this machine."""
+    slowest: float
+    """Of all readers' rates, 10^6 bytes wanted in a second."""
+    typical: float
+    """The median of the same."""
+    latency_50: float | None
+    """Within which half of the requests were answered."""
+    latency_90: float | None
+    latency_99: float | None
+    errors: Mapping[str, int] = field(default_factory=dict)
+    caches: str = ""
+    window_used: int = 0
+    """The window, or less where there was no memory for so many."""
+
+    @property
+    def megabytes_per_second(self) -> float:
+        """10^6 bytes wanted in a second, of all readers together."""
+        return self.bytes_wanted / 1e6 / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def rate(self) -> float:
+        """Events in a second, of all readers together."""
+        return self.events / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def cores(self) -> float:
+        """CPU time / wall time: cores that worked for the readers."""
+        return self.cpu / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def cpu_per_gigabyte(self) -> float | None:
+        """Seconds of CPU for 10^9 bytes wanted; None if nothing was read."""
+        return self.cpu * 1e9 / self.bytes_wanted if self.bytes_wanted else None
+
+    @property
+    def over_read(self) -> float | None:
+        """Bytes asked / bytes wanted; None if nothing was read."""
+        return self.bytes_asked / self.bytes_wanted if self.bytes_wanted else None
+
+
+def reading_of(
+    cell: Cell,
+    outcomes: Sequence[Outcome],
+    *,
+    bytes_asked: int,
+    requests: int,
+    cpu: float,
+    latencies: Sequence[Mapping[int, int]],
+    caches: str = "",
+    window_used: int | None = None,
+) -> Reading:
+    """What the readers have done together. A reader that never told counts as one that has read
+    nothing."""
+    rates = [each.bytes_wanted / 1e6 / each.seconds if each.seconds else 0.0 for each in outcomes]
+    rates += [0.0] * (cell.readers - len(rates))
+    counts = joined(latencies)
+    errors: Counter[str] = Counter()
+    for each in outcomes:
+        errors.update(each.errors)
+    target = cell.target
+    return Reading(
+        target.storage,
+        target.protocol,
+        target.layout,
+        cell.way,
+        cell.readers,
+        cell.what,
+        cell.window,
+        cell.round,
+        max((each.seconds for each in outcomes), default=0.0),
+        sum(each.bytes_wanted for each in outcomes),
+        bytes_asked,
+        sum(each.events for each in outcomes),
+        sum(each.files for each in outcomes),
+        requests,
+        cpu,
+        min(rates),
+        median(rates),
+        percentile(counts, 50),
+        percentile(counts, 90),
+        percentile(counts, 99),
+        dict(errors),
+        caches,
+        cell.window if window_used is None else window_used,
+    )
+
+
+@dataclass(frozen=True)
+class Point:
+    """All rounds of one cell."""
+
+    readers: int
+    rounds: tuple[Reading, ...]
+
+    def middle(self, name: str) -> float | None:
+        """The median of a property of Reading over the rounds that have it; None if none has."""
+        found = [getattr(each, name) for each in self.rounds]
+        known = [float(each) for each in found if each is not None]
+        return median(known) if known else None
+
+    def value(self, name: str) -> float:
+        """As `middle`; 0 if no round has it."""
+        return self.middle(name) or 0.0
+
+    @property
+    def errors(self) -> int:
+        """Of all rounds."""
+        return sum(sum(each.errors.values()) for each in self.rounds)
+
+
+@dataclass(frozen=True)
+class Line:
+    """Cells that differ in their number of readers only."""
+
+    storage: str
+    layout: str
+    way: str
+    what: str
+    window: int
+    points: tuple[Point, ...]
+    """With rising numbers of readers."""
+
+    @property
+    def best(self) -> Point:
+        """The one with the highest throughput."""
+        return max(self.points, key=lambda point: point.value("megabytes_per_second"))
+
+
+def lines(readings: Sequence[Reading]) -> list[Line]:
+    """The readings, in the order in which their cells first came."""
+    found: dict[tuple[str, str, str, str, int], dict[int, list[Reading]]] = {}
+    for each in readings:
+        key = (each.storage, each.layout, each.way, each.what, each.window)
+        found.setdefault(key, {}).setdefault(each.readers, []).append(each)
+    return [Line(*key, tuple(_points(by_readers))) for key, by_readers in found.items()]
+
+
+def _points(by_readers: Mapping[int, Sequence[Reading]]) -> Iterator[Point]:
+    for readers in sorted(by_readers):
+        yield Point(readers, tuple(by_readers[readers]))
