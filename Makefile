@@ -3,7 +3,7 @@
 #   make demo    write a dataset, run a query over it on all cores, draw it
 #   make test    every test of Rust and Python (SLOW=1: the slow ones too)
 #   make soak    random tests with fresh seeds, for SOAK_MINUTES=10
-#   make stress  each fault of clusters STRESS=20 times
+#   make stress  each fault of clusters STRESS=20 times; many readers, files and long lists of servers
 #   make lint    formatters, clippy, ruff, mypy
 #   make compare every branch of the corpus, beside uproot and ROOT
 #   make bench   treemill beside its rivals, with tables in bench/results/ (BENCH=adl: only the tasks
@@ -106,6 +106,7 @@ STRESS ?= 20
 stress: build
 	STRESS=$(STRESS) $(BIN)/python -m pytest -q tests/cluster/test_faults.py tests/cluster/test_kept_on_clusters.py \
 		tests/cluster/test_retiring.py tests/cluster/test_many_hosts.py tests/cluster/test_storms.py
+	$(BIN)/python -m pytest -q tests/remote/test_stability.py tests/remote/test_storages.py
 
 lint: $(VENV)/.packages build
 	cargo fmt --all --check

@@ -261,7 +261,6 @@ def test_storage_is_read_once_by_more_and_more_readers(made, tmp_path):
     assert [(each.readers, each.round, each.bytes_read) for each in found] == [
         (readers, number, whole) for readers in (1, 3) for number in (0, 1)
     ]
-    assert "run --query full" in bench("scan-storage", "root://a//b.root", fails=True)
     (title, ((panel,),)) = figures(load(path))[0]
     assert "Storage" in title
     assert list(panel.series[0].x) == [1, 3]

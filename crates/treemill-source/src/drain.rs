@@ -55,7 +55,7 @@ pub fn drain(
         while at < blocks.range.end && flying.len() < at_once {
             let end = at.saturating_add(block).min(blocks.range.end);
             let (size, asked) = (end.saturating_sub(at), Instant::now());
-            let tickets = source.submit(vec![at..end]);
+            let tickets = source.submit(std::iter::once(at..end).collect());
             flying.extend(tickets.into_iter().map(|ticket| (size, asked, ticket)));
             at = end;
         }

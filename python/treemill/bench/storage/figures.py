@@ -104,8 +104,10 @@ def _grid(
     rows: dict[str, list[Panel]] = {}
     for (what, window), mine in _by_panel(found).items():
         series: list[Series] = []
-        for line in mine:
-            series += one(line, *labels[line.storage, line.layout, line.way])
+        # In each panel in the same order.
+        named = [(labels[line.storage, line.layout, line.way], line) for line in mine]
+        for (label, color), line in sorted(named, key=lambda pair: pair[0][1]):
+            series += one(line, label, color)
         title = f"{what}, {said_window(window)}"
         panel = Panel(title, "readers", words, series, marked=True, log_x=True, below=True)
         rows.setdefault(what, []).append(panel)

@@ -149,7 +149,7 @@ def _vain(mine: Sequence[Line]) -> Iterator[str]:
     if share >= _WORTH:
         yield (
             f"{_place(worst)}: up to {share:.2f} times the bytes wanted were asked for "
-            f"({_cell(worst)}), opening files included"
+            f"({_cell(worst)}), with what opening files and the end of the time have cost"
         )
 
 

@@ -101,12 +101,18 @@ def _streams(job: Job, numbers: Sequence[int], start: Any) -> Told:
             thread.join()
     servers = control.servers
     recorded, _ = _core.recorded_reads()
+    steps = joined(each.latencies for each in readers)
+    # Of whole files each block that came is known.
+    asked, requests = sum(each.whole_bytes for each in readers), sum(steps.values())
+    if job.names:
+        asked = sum(each[4] for each in servers) or control.bytes_read
+        requests = sum(each[3] for each in servers)
     return Told(
         outcomes,
-        sum(each[4] for each in servers) or control.bytes_read + sum(r.near_bytes for r in readers),
-        sum(each[3] for each in servers),
+        asked,
+        requests,
         time.process_time() - before,
-        joined([binned(each[6] for each in recorded), *(each.latencies for each in readers)]),
+        joined([binned(each[6] for each in recorded), steps]),
     )
 
 

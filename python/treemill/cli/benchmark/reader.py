@@ -54,8 +54,8 @@ class Reader:
         self._errors: Counter[str] = Counter()
         self.latencies: dict[int, int] = {}
         """Of blocks of whole files, and of steps through trees without a server."""
-        self.near_bytes = 0
-        """Bytes of whole files that were read without a server."""
+        self.whole_bytes = 0
+        """Bytes of whole files."""
 
     def run(self, start: float) -> Outcome:
         """Reads until the time is up, which began at `start` of time.monotonic."""
@@ -85,7 +85,7 @@ class Reader:
             0, stored.size, _BLOCK, self._job.window, max(left, 0.0), self._control
         )
         self._wanted += read
-        self.near_bytes += read if stored.is_near else 0
+        self.whole_bytes += read
         self.latencies = joined([self.latencies, binned(took)])
 
     def _tree(self, path: str, name: str) -> None:
@@ -128,5 +128,5 @@ def cause(error: BaseException, path: str) -> str:
     'OSError: no such file: …'
     """
     said = str(error).splitlines()[0] if str(error) else ""
-    text = f"{type(error).__name__}: {said}".replace(path, "…")
-    return text[:_LONGEST_CAUSE]
+    text = f"{type(error).__name__}: {said}"
+    return (text.replace(path, "…") if path else text)[:_LONGEST_CAUSE]

@@ -163,9 +163,10 @@ def targets(urls: Sequence[str]) -> list[Target]:
             if branch.kind in _READABLE and branch.dtype
         ]
         chosen = {what: branches(sizes, what) for what in WHATS}
-        for location in events.chain.locations:
-            key = (*_place(location.path), _layout(location.path, location.tree))
-            found.setdefault(key, []).append((location.path, location.tree))
+        for number, path in enumerate(events.files):
+            tree = events.chain.trees[number].path_in_file
+            key = (*_place(path), _layout(path, tree))
+            found.setdefault(key, []).append((path, tree))
             names.setdefault(key, chosen)
     return [
         Target(storage, protocol, lies, tuple(dict.fromkeys(files)), names[storage, protocol, lies])
