@@ -75,6 +75,7 @@ pub fn drain(
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
     use crate::{Costs, Memory};
