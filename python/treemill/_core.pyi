@@ -16,7 +16,6 @@ __all__ = [
     "Column",
     "Control",
     "Corrections",
-    "DescribedCorrection",
     "File",
     "Functions",
     "Partial",
@@ -149,7 +148,7 @@ class Functions:
     """Functions that a query's expressions call."""
 
 _Variable = tuple[str, str, str]
-DescribedCorrection = tuple[str, int | None, list[_Variable], _Variable]
+_DescribedCorrection = tuple[str, int | None, list[_Variable], _Variable]
 
 @final
 class Corrections:
@@ -159,7 +158,7 @@ class Corrections:
     @property
     def description(self) -> str: ...
     def names(self, compound: bool) -> list[str]: ...
-    def describe(self, name: str, compound: bool) -> DescribedCorrection: ...
+    def describe(self, name: str, compound: bool) -> _DescribedCorrection: ...
     def functions(self) -> Functions: ...
     def function(self, name: str, compound: bool) -> Functions: ...
     def evaluate(

@@ -28,8 +28,8 @@ class Query:
         self.fails = False
         self.wait = lambda: None
 
-    def bind(self, tree, foreign, first):
-        self.bound.append(tree)
+    def bind(self, chain, file):
+        self.bound.append(chain.trees[file])
         self.wait()
         if self.fails:
             raise OSError("chance")

@@ -182,7 +182,7 @@ class Correction:
         """Its name in the document."""
 
     @cached_property
-    def _described(self) -> _core.DescribedCorrection:
+    def _described(self) -> _core._DescribedCorrection:
         return self._document._parsed.describe(self.name, self._compound)
 
     @property

@@ -247,8 +247,10 @@ def _open(location: Location, expected: Identity) -> OpenTree:
     file = _core.File(location.path)
     if is_far:
         size, marks = file.state
-        # A server that says little of a file has said its size at least.
-        if size != expected.size or (marks is not None and tuple(marks) != expected.marks):
+        # A server that says little of a file has said its size at least. One that did when it was
+        # asked before may say more now, which is then nothing to compare with.
+        known = expected.marks if marks is None or expected.changed else tuple(marks)
+        if size != expected.size or known != expected.marks:
             raise _changed(location.path)
     return _tree(file, location)
 

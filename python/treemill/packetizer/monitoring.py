@@ -39,7 +39,7 @@ _KEPT = 256
 counted."""
 
 _WITH_ERRORS = (PacketFailed, FileFailed, WorkerLost)
-"""Events that are not kept: errors hold what their frames hold."""
+"""Events that are not kept, as the action Finish is not: errors hold what their frames hold."""
 
 
 def bin_of(seconds: float) -> int:
@@ -86,11 +86,12 @@ class Monitoring:
         self._starts: dict[int, int] = {}  # by worker: the first entry of its packet
         self._width = _WIDTH
         self._nodes: dict[str, list[float]] = {}
-        self._kept: list[tuple[float, Event, tuple[Action, ...]]] = []
+        self._kept: list[tuple[float, Event, tuple[Process | Reserve, ...]]] = []
 
     def follow(self, now: float, event: Event, actions: Iterable[Action]) -> None:
         """Takes the next record. `now`: seconds since the pass began."""
-        self._kept.append((now, event, tuple(actions)))
+        work = tuple(action for action in actions if isinstance(action, (Process, Reserve)))
+        self._kept.append((now, event, work))
         if len(self._kept) > _KEPT or isinstance(event, _WITH_ERRORS):
             self._catch_up()
 
@@ -99,17 +100,17 @@ class Monitoring:
             self._count(*record)
         self._kept.clear()
 
-    def _count(self, now: float, event: Event, actions: tuple[Action, ...]) -> None:
+    def _count(self, now: float, event: Event, work: tuple[Process | Reserve, ...]) -> None:
         if isinstance(event, PacketDone):
             self._done(now, event)
         elif isinstance(event, PacketFailed | WorkerLost):
             self._leave(now, event.worker)
         elif isinstance(event, WorkerJoined):
             self._workers[event.worker] = OfWorker(event.node or "")
-        for action in actions:
+        for action in work:
             if isinstance(action, Process):
                 self._begin(now, action.worker, action.packet)
-            elif isinstance(action, Reserve):
+            else:
                 self._reserved[action.worker] = action.packet
 
     def _begin(self, now: float, worker: int, packet: Packet) -> None:

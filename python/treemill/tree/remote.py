@@ -173,8 +173,11 @@ def _look(url: str, soon: bool) -> Identity:
 
     prepare()  # it may be opened at once
     size, _, marks = _core.remote_stat(url, soon=soon)
+    if marks is None:
+        now = time.time_ns()
+        return Identity(size, now, (now,))  # it may be changing
     # The marks tell more than a time of change does, which not all servers say.
-    return Identity(size, 0, (time.time_ns(),) if marks is None else tuple(marks))
+    return Identity(size, 0, tuple(marks))
 
 
 def _without_query(url: str) -> tuple[str, str]:

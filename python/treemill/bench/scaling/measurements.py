@@ -147,9 +147,9 @@ def _results(told: Mapping[str, Any]) -> Results:
         measurements,
         [Storage(**_known(each, Storage)) for each in told["storage"]],
         # Files of earlier versions have none.
-        [Reading(**_known(each, Reading)) for each in told.get("readings", ())],
-        [Tally(**_known(each, Tally)) for each in told.get("jobs", ())],
-        [Moment(**_known(each, Moment)) for each in told.get("course", ())],
+        tuple(Reading(**_known(each, Reading)) for each in told.get("readings", ())),
+        tuple(Tally(**_known(each, Tally)) for each in told.get("jobs", ())),
+        tuple(Moment(**_known(each, Moment)) for each in told.get("course", ())),
         [str(each) for each in told["notes"]],
     )
 
