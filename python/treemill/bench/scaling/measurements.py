@@ -88,11 +88,11 @@ class Results:
     """Files, events, bytes, and what the events were made from, if it is known."""
     measurements: Sequence[Measurement] = ()
     storage: Sequence[Storage] = ()
-    readings: Sequence[Reading] = ()
+    readings: Sequence[Reading] = field(default_factory=list)
     """Of `treemill bench storage`."""
-    jobs: Sequence[Tally] = ()
+    jobs: Sequence[Tally] = field(default_factory=list)
     """Of `treemill bench hammer`: by kind of job and storage."""
-    course: Sequence[Moment] = ()
+    course: Sequence[Moment] = field(default_factory=list)
     """Of the same: the run against time."""
     notes: Sequence[str] = field(default_factory=tuple)
     """What a reader of the figures should know."""
@@ -147,9 +147,9 @@ def _results(told: Mapping[str, Any]) -> Results:
         measurements,
         [Storage(**_known(each, Storage)) for each in told["storage"]],
         # Files of earlier versions have none.
-        tuple(Reading(**_known(each, Reading)) for each in told.get("readings", ())),
-        tuple(Tally(**_known(each, Tally)) for each in told.get("jobs", ())),
-        tuple(Moment(**_known(each, Moment)) for each in told.get("course", ())),
+        [Reading(**_known(each, Reading)) for each in told.get("readings", ())],
+        [Tally(**_known(each, Tally)) for each in told.get("jobs", ())],
+        [Moment(**_known(each, Moment)) for each in told.get("course", ())],
         [str(each) for each in told["notes"]],
     )
 
