@@ -14,24 +14,8 @@ from treemill.cli.benchmark.storage import measured, targets
 from treemill.cli.main import cli
 
 from tools.servers.nginx import Nginx
-from tools.servers.xrootd import XRootD
 
-from .conftest import serve, skip_without
-
-
-@pytest.fixture(scope="module")
-def xrootd(files):
-    skip_without(XRootD.missing())
-    with XRootD() as server:
-        yield serve(server, files)
-
-
-@pytest.fixture(scope="module")
-def nginx(files):
-    skip_without(Nginx.missing())
-    with Nginx() as server:
-        yield serve(server, files)
-
+from .conftest import skip_without
 
 TREES = [f"store/trees/events_{i}.root" for i in range(3)]
 EVENTS = 5000 + 1 + 7321

@@ -35,6 +35,7 @@ __all__ = [
     "drawn_edges",
     "errors_of",
     "finished",
+    "frame",
     "set_ratio_range",
     "set_title",
     "set_vertical",
@@ -63,6 +64,22 @@ def drawing(size: int) -> Iterator[ModuleType]:
     sizes = {"font.size": size, "figure.dpi": 100, "legend.fontsize": 0.8 * size}
     with plt.style.context([mplhep.style.ROOT, sizes]):
         yield plt
+
+
+def frame(plt: ModuleType, first: Hist, ratio: bool) -> tuple[Figure, Axes, Axes, Edges]:
+    """A figure of one panel, or with `ratio` of two, for histograms with the bins of `first`: the
+    figure, its upper and its lowest panel, and the edges of the bins."""
+    figure, places = plt.subplots(
+        2 if ratio else 1,
+        1,
+        figsize=(7.2, 6.4 if ratio else 4.8),
+        sharex=True,
+        squeeze=False,
+        layout="constrained",
+        height_ratios=[3, 1] if ratio else [1],
+    )
+    main, last = places[0, 0], places[-1, 0]
+    return figure, main, last, drawn_edges(first.axes[0], last)
 
 
 def finished(plt: ModuleType, figure: Figure) -> Figure:

@@ -18,20 +18,19 @@ from .picture_parts import (
     drawn_edges,
     errors_of,
     finished,
+    frame,
     set_ratio_range,
     set_title,
     set_vertical,
 )
 
 if TYPE_CHECKING:
-    import numpy as np
     from boost_histogram.axis import Axis
     from hist import Hist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
-    Edges = Sequence[float] | NDArray[np.float64]
+    from .picture_parts import Edges
 
 __all__ = ["Band", "overlaid", "paneled", "save"]
 
@@ -84,17 +83,7 @@ def overlaid(
     first = next(iter(histograms.values()))
     _check(histograms, first)
     with drawing(16) as plt:
-        figure, places = plt.subplots(
-            2 if ratio else 1,
-            1,
-            figsize=(7.2, 6.4 if ratio else 4.8),
-            sharex=True,
-            squeeze=False,
-            layout="constrained",
-            height_ratios=[3, 1] if ratio else [1],
-        )
-        main, last = places[0, 0], places[-1, 0]
-        edges = drawn_edges(first.axes[0], last)
+        figure, main, last, edges = frame(plt, first, ratio)
         if band is not None:
             draw_band(main, edges, band, band.low, band.high)
         # A colour's name, such as C1, would be looked up in the style of the time of saving.

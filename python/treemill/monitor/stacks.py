@@ -15,9 +15,9 @@ from .picture_parts import (
     contents_label,
     draw_band,
     drawing,
-    drawn_edges,
     errors_of,
     finished,
+    frame,
     set_ratio_range,
     set_title,
 )
@@ -54,17 +54,7 @@ def stacked(shown: Stack, title: str = "", log: bool = False, ratio: bool = Fals
 
     first = next(iter(shown.processes.values()))
     with drawing(16) as plt:
-        figure, places = plt.subplots(
-            2 if ratio else 1,
-            1,
-            figsize=(7.2, 6.4 if ratio else 4.8),
-            sharex=True,
-            squeeze=False,
-            layout="constrained",
-            height_ratios=[3, 1] if ratio else [1],
-        )
-        main, last = places[0, 0], places[-1, 0]
-        edges = drawn_edges(first.axes[0], last)
+        figure, main, last, edges = frame(plt, first, ratio)
         cycle = plt.rcParams["axes.prop_cycle"].by_key()["color"]
         total = np.zeros(len(first.values()))
         names = [*shown.processes, *shown.signals]
