@@ -5,7 +5,7 @@ use crate::description::Description;
 use crate::{DESCRIPTIONS, get};
 use std::ops::Range;
 use std::sync::Arc;
-use treemill_source::{Costs, Edges, Identity, Request, Source, SourceError, Ticket};
+use treemill_source::{Edges, Request, Source, SourceError, Ticket};
 
 /// A source, and what is kept of its file.
 struct Described {
@@ -45,25 +45,7 @@ pub fn described(source: Arc<dyn Source>) -> Arc<dyn Source> {
 }
 
 impl Source for Described {
-    fn name(&self) -> &str {
-        self.source.name()
-    }
-
-    fn size(&self) -> u64 {
-        self.source.size()
-    }
-
-    fn costs(&self) -> Costs {
-        self.source.costs()
-    }
-
-    fn identity(&self) -> Option<Identity> {
-        self.source.identity()
-    }
-
-    fn may_move(&self) -> bool {
-        self.source.may_move()
-    }
+    treemill_source::described_by!(self => self.source);
 
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         let mut missing = Vec::new();

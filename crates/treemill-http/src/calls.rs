@@ -10,9 +10,8 @@ use crate::version::Version;
 use bytes::{Bytes, BytesMut};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, SERVER};
 use reqwest::{Method, StatusCode};
-use std::ops::Range;
 use std::time::{Instant, SystemTime};
-use treemill_source::{Costs, Identity, Request, Source, SourceError, Ticket};
+use treemill_source::{Identity, Source, SourceError};
 use treemill_transfer::{HEAD, Kind, Opened, Remote, Trouble, WHOLE, insist, soon, wait};
 
 /// A file on a server of HTTP.
@@ -270,27 +269,5 @@ fn unlisted(reply: &Reply) -> Trouble {
 }
 
 impl Source for HttpSource {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn size(&self) -> u64 {
-        self.0.size()
-    }
-
-    fn costs(&self) -> Costs {
-        self.0.costs()
-    }
-
-    fn identity(&self) -> Option<Identity> {
-        self.0.identity()
-    }
-
-    fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
-        self.0.read(requests)
-    }
-
-    fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
-        self.0.submit(ranges)
-    }
+    treemill_source::read_by!(self => self.0);
 }

@@ -9,10 +9,9 @@ use crate::walk::walk;
 use crate::wire::attributes::{Attributes, Kind as FileKind, OF_ENTRY, OF_FILE};
 use crate::wire::compound::{Failure, Listing, Operations, Place, Results};
 use bytes::Bytes;
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
-use treemill_source::{Costs, Identity, Request, Source, SourceError, Ticket};
+use treemill_source::{Identity, Source, SourceError};
 use treemill_transfer::{HEAD, Kind, Opened, Remote, Trouble, insist, wait};
 
 /// The status of what is a link where a file was wanted.
@@ -206,27 +205,5 @@ fn identity(address: &Address, attributes: &Attributes) -> Option<Identity> {
 }
 
 impl Source for NfsSource {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn size(&self) -> u64 {
-        self.0.size()
-    }
-
-    fn costs(&self) -> Costs {
-        self.0.costs()
-    }
-
-    fn identity(&self) -> Option<Identity> {
-        self.0.identity()
-    }
-
-    fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
-        self.0.read(requests)
-    }
-
-    fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
-        self.0.submit(ranges)
-    }
+    treemill_source::read_by!(self => self.0);
 }

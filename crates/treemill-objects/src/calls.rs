@@ -6,10 +6,9 @@ use crate::failure::trouble;
 use crate::store::{bucket, owner};
 use bytes::BytesMut;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
-use treemill_source::{Costs, Identity, Request, Source, SourceError, Ticket};
+use treemill_source::{Identity, Source, SourceError};
 use treemill_transfer::{Body, HEAD, Kind, Opened, Remote, Trouble, insist, soon, wait};
 
 /// An object in a bucket.
@@ -192,27 +191,5 @@ fn identity(address: &Address, meta: &ObjectMeta) -> Option<Identity> {
 }
 
 impl Source for ObjectSource {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn size(&self) -> u64 {
-        self.0.size()
-    }
-
-    fn costs(&self) -> Costs {
-        self.0.costs()
-    }
-
-    fn identity(&self) -> Option<Identity> {
-        self.0.identity()
-    }
-
-    fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
-        self.0.read(requests)
-    }
-
-    fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
-        self.0.submit(ranges)
-    }
+    treemill_source::read_by!(self => self.0);
 }

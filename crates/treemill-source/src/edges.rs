@@ -2,7 +2,7 @@
 //! in most formats. Knows ranges, not what lies in them.
 
 use crate::limits::{END_BYTES, FIRST_BYTES, HEAD_BYTES, LAST_BYTES, TAIL_BYTES};
-use crate::{Bytes, Costs, Identity, Part, Request, Source, SourceError, Ticket, is_off};
+use crate::{Bytes, Part, Request, Source, SourceError, Ticket, is_off};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -161,25 +161,7 @@ enum Piece {
 }
 
 impl Source for Edges {
-    fn name(&self) -> &str {
-        self.source.name()
-    }
-
-    fn size(&self) -> u64 {
-        self.source.size()
-    }
-
-    fn costs(&self) -> Costs {
-        self.source.costs()
-    }
-
-    fn identity(&self) -> Option<Identity> {
-        self.source.identity()
-    }
-
-    fn may_move(&self) -> bool {
-        self.source.may_move()
-    }
+    crate::described_by!(self => self.source);
 
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         let wanted: Vec<Vec<Piece>> = requests.iter().map(|r| self.pieces(&r.range)).collect();
@@ -235,7 +217,7 @@ impl Source for Edges {
 )]
 mod tests {
     use super::*;
-    use crate::Memory;
+    use crate::{Costs, Memory};
     use proptest::prelude::*;
     use std::time::Duration;
 

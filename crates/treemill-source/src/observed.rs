@@ -2,7 +2,7 @@
 
 use crate::reads::Recording;
 use crate::servers::Server;
-use crate::{Costs, Identity, Request, Source, SourceError, Ticket, read_by_tickets};
+use crate::{Request, Source, SourceError, Ticket, read_by_tickets};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -56,25 +56,7 @@ fn server_of(name: &str) -> &str {
 }
 
 impl Source for Observed {
-    fn name(&self) -> &str {
-        self.source.name()
-    }
-
-    fn size(&self) -> u64 {
-        self.source.size()
-    }
-
-    fn costs(&self) -> Costs {
-        self.source.costs()
-    }
-
-    fn identity(&self) -> Option<Identity> {
-        self.source.identity()
-    }
-
-    fn may_move(&self) -> bool {
-        self.source.may_move()
-    }
+    crate::described_by!(self => self.source);
 
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         read_by_tickets(self, requests)
@@ -112,7 +94,7 @@ impl Source for Observed {
 )]
 mod tests {
     use super::*;
-    use crate::{Memory, record_reads, recorded_reads, servers};
+    use crate::{Costs, Memory, record_reads, recorded_reads, servers};
     use std::time::Duration;
 
     const FAR: Costs = Costs::far(Duration::from_millis(100));

@@ -103,6 +103,61 @@ pub trait Source: Send + Sync {
     }
 }
 
+/// Methods of a [`Source`] that has another one inside: it says of itself what that one says.
+#[macro_export]
+macro_rules! described_by {
+    ($me:ident => $inner:expr) => {
+        fn name(&$me) -> &str {
+            $inner.name()
+        }
+
+        fn size(&$me) -> u64 {
+            $inner.size()
+        }
+
+        fn costs(&$me) -> $crate::Costs {
+            $inner.costs()
+        }
+
+        fn identity(&$me) -> Option<$crate::Identity> {
+            $inner.identity()
+        }
+
+        fn may_move(&$me) -> bool {
+            $inner.may_move()
+        }
+    };
+}
+
+/// All methods of a [`Source`] that only gives another one a name.
+///
+/// ```
+/// use treemill_source::{Costs, Memory, Source};
+///
+/// struct Named(Memory);
+///
+/// impl Source for Named {
+///     treemill_source::read_by!(self => self.0);
+/// }
+///
+/// let source = Named(Memory::new("ten bytes", b"0123456789".to_vec(), Costs::NEAR));
+/// assert_eq!((source.name(), source.size()), ("ten bytes", 10));
+/// ```
+#[macro_export]
+macro_rules! read_by {
+    ($me:ident => $inner:expr) => {
+        $crate::described_by!($me => $inner);
+
+        fn read(&$me, requests: &mut [$crate::Request]) -> Result<(), $crate::SourceError> {
+            $inner.read(requests)
+        }
+
+        fn submit(&$me, ranges: Vec<std::ops::Range<u64>>) -> Vec<$crate::Ticket> {
+            $inner.submit(ranges)
+        }
+    };
+}
+
 /// [`Source::read`] for sources whose own way is [`Source::submit`].
 ///
 /// # Errors
