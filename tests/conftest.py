@@ -6,6 +6,7 @@
 import os
 import signal
 
+import pytest
 from hypothesis import settings
 
 # A deadline would measure how busy the machine is; a database would remember the last run.
@@ -22,3 +23,9 @@ def pytest_configure():
     # A shell that runs tests in the background has them ignore Ctrl-C, which some of them send.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call():
+    # dask_jobqueue, once a test has imported it, ends the process at Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
