@@ -158,7 +158,7 @@ fuzz: $(VENV)/.packages
 
 lock: | $(BIN)/python
 	$(PIP) uv
-	$(UV_COMPILE) --extra arrow --extra cluster --extra hdf5 --extra plot --group dev --output-file requirements/dev.txt
+	$(UV_COMPILE) --extra arrow --extra cluster --extra hdf5 --extra kernels --extra onnx --extra plot --group dev --output-file requirements/dev.txt
 	$(UV_COMPILE) --prerelease if-necessary-or-explicit --constraint requirements/dev.txt --group oracle \
 		--output-file requirements/oracle.txt
 	$(UV_COMPILE) --constraint requirements/dev.txt --group remote --output-file requirements/remote.txt
