@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 # Not lazy: the function has the name of its module, and must be bound after it.
 from .dataset import Dataset, dataset
 from .fileset import Fileset, fileset
-from .machine.cpu import warn_if_too_old
+from .processor import warn_if_lacking
 from .uproot_words import FUNCTIONS
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ _MODULES = {
 }
 
 
-warn_if_too_old()
+warn_if_lacking()
 
 
 def __getattr__(name: str) -> object:

@@ -11,6 +11,7 @@ from treemill.tree.description import BranchDescription, TreeDescription
 from treemill.tree.foreign import Foreign
 
 __all__ = [
+    "CPU_LEVEL",
     "Asked",
     "Bound",
     "Column",
@@ -38,6 +39,9 @@ __all__ = [
     "set_metadata_cache",
     "switch_off",
 ]
+
+CPU_LEVEL: str
+"""The level of processors that this core was compiled for: see treemill.processor."""
 
 @final
 class Column:

@@ -21,6 +21,8 @@ MAY_USE = {
     "quoting": "",
     "errors": "quoting",
     "uproot_words": "",
+    "processor": "",
+    "_core": "processor",
     "io_report": "",
     "faces": "errors uproot_words",
     "packetizer": "",
@@ -51,8 +53,8 @@ MAY_USE = {
     "dataset": "chain errors faces io_report monitor query quoting session tree",
     "fileset": "chain dataset errors faces monitor query quoting session tree",
     "facility": "errors",
-    "cli": "bench chain dashboard dataset errors facility inventory language machine monitor query "
-    "selector session trace",
+    "cli": "bench chain dashboard dataset errors facility inventory language machine monitor "
+    "processor query selector session trace",
 }
 GROUND = ("quoting", "errors", "faces")
 """Small modules that all others stand on."""
@@ -85,6 +87,7 @@ NO_CLOCK = ["packetizer", "submasters", "language", "bench/simulation"]
 # this machine.
 ASKS_ABOUT_FILES = {
     "tree/source.py",
+    "processor.py",  # which levels of the core were installed
     *("tree/bridge.py", "tree/official_xrootd.py"),  # servers, for the core
     "results/parts.py",
     "results/file_output.py",
@@ -138,8 +141,8 @@ def room(name):
 
 
 def own(path):
-    """Other modules of ours that a module imports."""
-    names = {name for name, _ in imports(path) if name in NAMES}
+    """Other modules of ours that a module imports. The core is none, although a module loads it."""
+    names = {name for name, _ in imports(path) if name in NAMES and name != "treemill._core"}
     return names - {dotted(path)}
 
 

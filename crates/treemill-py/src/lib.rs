@@ -11,6 +11,7 @@ mod errors;
 mod file;
 mod foreign;
 mod functions;
+mod level;
 mod limits;
 mod listing;
 mod nodes;
@@ -43,6 +44,8 @@ mod _core {
     use crate::file::{Asked, File, Tree};
     #[pymodule_export]
     use crate::functions::{Corrections, Functions};
+    #[pymodule_export]
+    const CPU_LEVEL: &str = crate::level::LEVEL;
     #[pymodule_export]
     use crate::nodes::Values;
     #[pymodule_export]

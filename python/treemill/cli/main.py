@@ -30,6 +30,7 @@ class _Lazy(click.Group):
         "bench": ".bench:bench",
         "cluster": ".cluster:cluster",
         "dataset": ".dataset:dataset",
+        "machine": ".machine:command",
         "trace": ".trace:trace",
     }
     HELP: ClassVar = {
@@ -37,6 +38,7 @@ class _Lazy(click.Group):
         "bench": "Measure this machine and treemill on it.",
         "cluster": "Look after the cluster that sessions run on.",
         "dataset": "Look after the files of data sets.",
+        "machine": "Tell what treemill runs on: the processor's level, memory, versions.",
         "trace": "Look at the trace of a query.",
     }
 
