@@ -13,6 +13,8 @@
 #   make bench-cluster  sessions on Dask workers beside coffea and distributed RDataFrame
 #   make bench-io  remote reading over an emulated link beside its rivals (root; half an hour)
 #   make fuzz    every fuzz target for some seconds (FUZZ_SECONDS=5 FUZZ="header basket"): fuzz/README.md
+#   make wheels  the sdist and the wheels that this machine can build, looked through and tried with
+#                TRY="python3.11 python3.14": docs/release.md
 #   make lock    choose new versions for requirements/*.txt and Cargo.lock
 PYTHON ?= python3
 VENV := .venv
@@ -26,7 +28,7 @@ UV_COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --g
 TEST_PROCESSES ?= 2
 SOAK_MINUTES ?= 10
 
-.PHONY: compare demo test test-rust test-python servers soak stress lint bench bench-types bench-facility bench-cluster bench-io fuzz build lock clean
+.PHONY: compare demo test test-rust test-python servers soak stress lint bench bench-types bench-facility bench-cluster bench-io fuzz build wheels conda lock clean
 .DEFAULT_GOAL := build
 
 # `python3 -m venv` is a package of its own on Debian, and a C compiler may be missing in a container.
@@ -66,6 +68,13 @@ $(VENV)/servers/.packages: requirements/servers.txt | $(BIN)/python
 	$(PYTHON) -m venv $(VENV)/servers
 	$(VENV)/servers/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
 		-r requirements/servers.txt || echo "no S3 server: its tests will be skipped"
+	@touch $@
+
+# What builds releases, in an environment of its own.
+$(VENV)/release/.packages: requirements/release.txt | $(BIN)/python
+	$(PYTHON) -m venv $(VENV)/release
+	$(VENV)/release/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+		-r requirements/release.txt
 	@touch $@
 
 # Servers for the tests of remote reading and of clusters, which skip without them, and say so.
@@ -156,6 +165,15 @@ fuzz: $(VENV)/.packages
 		ASAN_OPTIONS=detect_odr_violation=0 $(FUZZ_RUN) $$target -- \
 			-max_total_time=$(FUZZ_SECONDS) -max_len=1000000 -malloc_limit_mb=256 -rss_limit_mb=2048 -timeout=20 -verbosity=0 -print_final_stats=1; done
 
+TRY ?= $(PYTHON)
+wheels: $(VENV)/release/.packages
+	$(VENV)/release/bin/python -m tools.release $(TRY:%=--try %)
+
+# The recipe of conda-forge, without its channels: docs/release.md says what that leaves unchecked.
+conda: $(VENV)/release/.packages
+	$(VENV)/release/bin/python -m tools.release --only-sdist
+	$(VENV)/release/bin/python packaging/conda/build.py
+
 lock: | $(BIN)/python
 	$(PIP) uv
 	$(UV_COMPILE) --extra arrow --extra cluster --extra hdf5 --extra kernels --extra onnx --extra plot --group dev --output-file requirements/dev.txt
@@ -164,6 +182,7 @@ lock: | $(BIN)/python
 	$(UV_COMPILE) --constraint requirements/dev.txt --group remote --output-file requirements/remote.txt
 	$(UV_COMPILE) --constraint requirements/dev.txt --group browser --output-file requirements/browser.txt
 	$(subst pyproject.toml,,$(UV_COMPILE)) --group servers --output-file requirements/servers.txt
+	$(subst pyproject.toml,,$(UV_COMPILE)) --group release --output-file requirements/release.txt
 	cargo update
 
 clean:

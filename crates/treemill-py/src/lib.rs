@@ -29,8 +29,8 @@ use pyo3::prelude::*;
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-/// treemill's native core.
-#[pymodule]
+/// treemill's native core. A Python without the GIL switches it on for this module: nothing has been tested without.
+#[pymodule(gil_used = true)]
 mod _core {
     #[pymodule_export]
     use crate::arrow::Column;

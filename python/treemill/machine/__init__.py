@@ -1,4 +1,4 @@
-"""This process and its machine: the processor, memory, the cache, Ctrl-C.
+"""This process and its machine: memory, the cache, Ctrl-C.
 
 Must not know anything of treemill but its errors and its core's cache.
 """
