@@ -17,6 +17,7 @@ mod passed;
 mod picks;
 mod pieces;
 mod reduce;
+mod references;
 mod tasks;
 
 use crate::columns::Columns;

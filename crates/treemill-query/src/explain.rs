@@ -156,6 +156,7 @@ impl Plan {
             },
             Op::Select => of("where"),
             Op::Only => of("only"),
+            Op::Ancestor => of("nearest distinct ancestor"),
             Op::IsMissing => of("is_missing"),
             Op::FillMissing => of("fill_missing"),
         }

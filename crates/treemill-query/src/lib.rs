@@ -28,6 +28,7 @@ mod outcome;
 mod partial;
 mod pool;
 mod query;
+mod references;
 mod row_columns;
 mod rows;
 mod run;

@@ -138,6 +138,9 @@ pub(crate) enum Op {
     Cycle(Arc<[i64]>),
     /// The items under another level. It is an error if the offsets of the two levels turn out to differ.
     Align,
+    /// Integer: the number, in its list, of the nearest ancestor of an item whose second value differs from the
+    /// item's, or -1. The first value is the number of an item's parent, or negative.
+    Ancestor,
     /// All items of the input's level per position of the level above.
     Reduce(Reducer),
     /// One item of each list, by the number in the second input, or missing. A third input has the numbers of the

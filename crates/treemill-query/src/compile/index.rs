@@ -247,7 +247,7 @@ impl Compiler<'_> {
         Ok(self.carried(&bound, Move::Pick(filtered, 0)))
     }
 
-    fn at_index(
+    pub(super) fn at_index(
         &mut self,
         bound: Binding,
         level: LevelId,

@@ -46,6 +46,12 @@ pub(crate) enum LevelKind {
         of: LevelId,
         list: NodeId,
     },
+    /// For each item of a level, those of its list whose value of a node (an integer, at that level) is the
+    /// item's number in the list. Selection vector 0: those items.
+    Referring {
+        of: LevelId,
+        index: NodeId,
+    },
     /// The items of an inner level, whose lists become one for each position of an outer level.
     Flat {
         of: LevelId,
@@ -90,6 +96,7 @@ impl LevelKind {
             | Self::Sliced { of, .. }
             | Self::Same { of, .. }
             | Self::Product { of, .. }
+            | Self::Referring { of, .. }
             | Self::Flat { of }
             | Self::Combinations { of, .. }
             | Self::Sorted { of, .. } => std::slice::from_ref(of),
@@ -102,6 +109,7 @@ impl LevelKind {
         match self {
             Self::Filtered { mask, .. } => Some(*mask),
             Self::Product { list, .. } => Some(*list),
+            Self::Referring { index, .. } => Some(*index),
             Self::Sorted { key, .. } => Some(*key),
             _ => None,
         }

@@ -297,6 +297,9 @@ impl Compiler<'_> {
                     narrowed = "some of ";
                     walk = *of;
                 }
+                LevelKind::Referring { of, .. } => {
+                    return format!("{narrowed}{} that refer to each", self.describe(*of));
+                }
                 LevelKind::Same { of, .. }
                 | LevelKind::Product { of, .. }
                 | LevelKind::Flat { of }

@@ -185,7 +185,12 @@ impl Compiler<'_> {
         self.joined_bounds(&lists, level, at)
     }
 
-    fn joined_bounds(&mut self, parts: &[Binding], level: LevelId, at: Span) -> Result<Binding> {
+    pub(super) fn joined_bounds(
+        &mut self,
+        parts: &[Binding],
+        level: LevelId,
+        at: Span,
+    ) -> Result<Binding> {
         let values: Option<Vec<NodeId>> = parts
             .iter()
             .map(|part| match part {

@@ -46,6 +46,9 @@ impl Compiler<'_> {
                 self.choice(condition, (a, b), at)
             }
             Binding::Object(_) | Binding::Sum { .. } | Binding::Scaled { .. } => {
+                if let Some(found) = self.referred(bound, name, at)? {
+                    return Ok(found);
+                }
                 let derived = self.derived(bound, name, at);
                 if let Ok(Some(node)) = derived {
                     return Ok(Binding::Value(self.at_each_of(node, level)));
@@ -184,7 +187,12 @@ impl Compiler<'_> {
     }
 
     /// A member that is a list itself: the lists of those items that the record is seen as.
-    fn list_member(&mut self, found: &Binding, own: LevelId, object: &Object) -> Binding {
+    pub(super) fn list_member(
+        &mut self,
+        found: &Binding,
+        own: LevelId,
+        object: &Object,
+    ) -> Binding {
         if object.moves.is_empty() {
             return found.clone();
         }

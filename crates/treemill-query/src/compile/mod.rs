@@ -36,6 +36,7 @@ mod program;
 mod provided;
 mod random;
 mod reduce;
+mod references;
 mod registers;
 mod scopes;
 mod spelling;

@@ -247,7 +247,7 @@ impl Needs<'_, '_> {
                             wants.push(Want::Offsets(node.level));
                         }
                     }
-                    Op::Concat => wants.push(Want::Offsets(node.level)),
+                    Op::Concat | Op::Ancestor => wants.push(Want::Offsets(node.level)),
                     _ => (),
                 }
                 wants

@@ -92,6 +92,7 @@ impl Batch<'_> {
                 Ok(self.picked(&value, &picks))
             }
             Op::Concat => self.concat(s, node),
+            Op::Ancestor => self.ancestor(s, node),
             Op::Position => {
                 let offsets = self.offsets(s, node.level)?;
                 let n = offsets.last().map_or(0, |last| *last as usize);

@@ -106,6 +106,7 @@ impl Batch<'_> {
                 self.bounded(s, level, n, total)?;
                 Ok(offsets.into())
             }
+            LevelKind::Referring { of, index } => self.offsets_of_referring(s, *of, *index),
             LevelKind::Combinations { of, size } => {
                 let inner = self.offsets(s, *of)?;
                 let mut offsets: Vec<i32> = self.pool.take(inner.len());

@@ -69,6 +69,10 @@ impl Batch<'_> {
                 lists::picked_items(&inner, &picks, &outer, &mut out);
                 Ok(out.into())
             }
+            LevelKind::Referring { of, index } => {
+                let outer = self.offsets(s, level)?;
+                self.picks_of_referring(s, *of, *index, &outer)
+            }
             LevelKind::Zipped { parts } => {
                 let part = parts.get(usize::from(which)).copied().unwrap_or(level);
                 let inner = self.offsets(s, part)?;

@@ -18,6 +18,7 @@ pub(crate) mod numbered;
 pub(crate) mod pieces;
 pub(crate) mod random;
 pub(crate) mod reduce;
+pub(crate) mod references;
 pub(crate) mod special;
 pub(crate) mod squares;
 pub(crate) mod tables;
