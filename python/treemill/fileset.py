@@ -7,7 +7,7 @@ Only the package's `__init__` and its commands import this module. Other modules
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -146,6 +146,45 @@ class Fileset(Bookable, Mapping[str, Dataset]):
     keys = Mapping.keys
     items = Mapping.items
     values = Mapping.values
+
+    def subset(self, wanted: Iterable[str] | Callable[[Mapping[str, object]], object]) -> Fileset:
+        """Make a fileset of some of the data sets: bookings that only these need are made on it.
+
+        Parameters
+        ----------
+        wanted
+            Names of data sets, or a function that says of a data set's metadata whether it is
+            wanted. "dataset" in them is its name.
+
+        Returns
+        -------
+        Fileset
+            The data sets that are wanted, in the same order.
+
+        Raises
+        ------
+        KeyError
+            If there is no data set of a name.
+        QueryError
+            If none is wanted.
+
+        Examples
+        --------
+        >>> fs = tm.fileset({"dy": "data/*.root:Events", "tt": "data/*.root:Events"})
+        >>> list(fs.subset(["tt"]))
+        ['tt']
+        >>> list(fs.subset(lambda metadata: metadata["dataset"] != "tt"))
+        ['dy']
+        """
+        if callable(wanted):
+            known = {name: {"dataset": name, **each} for name, each in self.metadata.items()}
+            names = [name for name, each in known.items() if wanted(each)]
+        else:
+            names = [self[name].name for name in wanted]
+        if not names:
+            raise QueryError(f"subset() leaves none of the data sets {', '.join(self)}")
+        files = self._files.of_all(names)
+        return Fileset(files, self._parts, with_missing=self._with_missing)
 
     # Columns.
 

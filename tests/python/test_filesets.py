@@ -373,3 +373,46 @@ def test_feedback_and_part_of_the_data(fs):
         n = session.run(fs.count(), feedback=seen.append, entries=(4999, 5003))
     assert n == {"dy": 2, "tt": 2, "data": 0}
     assert all(isinstance(each[0], tm.ByDataset) for each in seen)
+
+
+def test_some_data_sets(fs):
+    assert list(fs.subset(["data", "dy"])) == ["dy", "data"]
+    simulated = fs.subset(lambda metadata: metadata["is_mc"])
+    assert list(simulated) == ["dy", "tt"]
+    assert list(fs.subset(lambda metadata: metadata["dataset"] == "tt")) == ["tt"]
+    a, b = tm.run(simulated.count(), fs.subset(["data"]).count())
+    both = a | b
+    assert both == fs.count().value
+    assert both.metadata == fs.metadata
+    with pytest.raises(KeyError, match="no data set 'dyy'; did you mean 'dy'"):
+        fs.subset(["dyy"])
+    with pytest.raises(tm.QueryError, match="leaves none of the data sets dy, tt, data"):
+        fs.subset(lambda metadata: False)
+
+
+def test_data_sets_that_are_variations(paths):
+    def of(path, **metadata):
+        return {"files": {path: "Events"}, "metadata": metadata}
+
+    fs = tm.fileset(
+        {
+            "up": of(paths[2], process="tt", variation="scaleup"),
+            "one": of(paths[0], process="tt", variation="nominal"),
+            "two": of(paths[1], process="tt", variation="nominal"),
+            "w": of(paths[1], process="w", variation="nominal"),
+        }
+    )
+    varied = fs.vary("MET_pt", {"up": "MET_pt * 1.1"}, name="jes")
+    by = varied.hist("MET_pt", bins=(20, 0, 200)).value
+    found = by.as_variations()
+    assert {name: list(each) for name, each in found.items()} == {
+        "tt": ["nominal", "jes:up", "scaleup"],
+        "w": ["nominal", "jes:up"],
+    }
+    assert found["tt"]["jes:up"] == by["one"]["jes:up"] + by["two"]["jes:up"]
+    assert found["tt"]["scaleup"] == by["up"].nominal
+    assert found.metadata == {"tt": {"process": "tt"}, "w": {"process": "w"}}
+    counts = fs.count().value.as_variations()
+    assert counts["tt"].nominal == fs["one"].num_entries + fs["two"].num_entries
+    with pytest.raises(tm.QueryError, match="'tt' has the variations scaleup, and no data set"):
+        fs.subset(["up", "w"]).count().value.as_variations()

@@ -256,3 +256,13 @@ def test_cabinetry_reads_the_file(tmp_path):
     assert cr["samples"][1]["data"] == [45, 30, 15, 4]
     model, data = cabinetry.model_utils.model_and_data(spec)
     assert len(data) > model.config.nmaindata == 8
+
+
+def test_many_findings_are_not_all_told(tmp_path):
+    made = {"sr": {f"p{i}": shape([0, 1, 2, 3]) for i in range(9)}}
+    with pytest.warns(UserWarning, match="^template") as said:
+        tm.templates(made, tmp_path / "x.root")
+    assert len(said) == 6
+    assert str(said[-1].message) == (
+        'templates: 4 more such findings; merge bins, or say empty="ignore"'
+    )

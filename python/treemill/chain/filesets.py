@@ -7,7 +7,7 @@ Turns what the user wrote into locations and ranges of entries; opens no ROOT fi
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -40,9 +40,13 @@ class Fileset:
 
     def of(self, dataset: str) -> Fileset:
         """The files of one of its datasets."""
+        return self.of_all((dataset,))
+
+    def of_all(self, datasets: Collection[str]) -> Fileset:
+        """The files of some of its datasets."""
         made = Fileset()
         for number, location in enumerate(self.locations):
-            if (location.metadata or {}).get("dataset") == dataset:
+            if (location.metadata or {}).get("dataset") in datasets:
                 if number in self.steps:
                     made.steps[len(made.locations)] = self.steps[number]
                 made.locations.append(location)

@@ -21,6 +21,8 @@ from .whole_file import whole_file
 __all__ = ["templates"]
 
 _DO = ("error", "warn", "ignore")
+_TOLD = 5
+"""Findings that an error or warnings name."""
 
 
 @short_errors
@@ -176,14 +178,18 @@ def _check(value: Any, labels: Mapping[str, str]) -> None:
 def _act(found: Sequence[Finding], do: Mapping[str, str]) -> None:
     wrong = [each for each in found if do[each.kind] == "error"]
     if wrong:
-        lines = "; ".join(f"{each.name}: {each.words}" for each in wrong[:5])
-        more = f"; and {len(wrong) - 5} more" if len(wrong) > 5 else ""
+        lines = "; ".join(f"{each.name}: {each.words}" for each in wrong[:_TOLD])
+        more = f"; and {len(wrong) - _TOLD} more" if len(wrong) > _TOLD else ""
         option = next((each.kind for each in wrong if each.kind != "bad"), "")
         hint = f'. {option}="warn" writes them nevertheless' if option else ""
         raise QueryError(f"a fit cannot take these templates: {lines}{more}{hint}")
-    for each in found:
-        if do[each.kind] == "warn":
-            warnings.warn(f"template {each.name}: {each.words}", stacklevel=4)
+    warned = [each for each in found if do[each.kind] == "warn"]
+    for each in warned[:_TOLD]:
+        warnings.warn(f"template {each.name}: {each.words}", stacklevel=4)
+    if len(warned) > _TOLD:
+        more = f"templates: {len(warned) - _TOLD} more such findings; merge bins, or say "
+        kinds = dict.fromkeys(f'{each.kind}="ignore"' for each in warned)
+        warnings.warn(more + " and ".join(kinds), stacklevel=4)
 
 
 def _write(made: Mapping[str, Any], path: str) -> None:

@@ -68,6 +68,40 @@ class ByDataset(dict[str, Value]):
             return _stacked(by, categories)
         return _stacked_variations(by, categories)
 
+    def as_variations(
+        self, by: str = "process", variation: str = "variation"
+    ) -> ByDataset[Variations[Value]]:
+        """Makes one result of the data sets of a process: those with the nominal simulation, added
+        up, and those with another one as its variations.
+
+        `by`, `variation`: items of the metadata; the second is "nominal", or what the variation is
+        called. Raises QueryError if a data set lacks one of them, or if a process has no nominal
+        data set.
+        """
+        nominal: dict[str, Variations[Value]] = {}
+        others: dict[str, dict[str, Value]] = {}
+        for name, value in self.items():
+            of, kind = (_category(item, name, self.metadata[name]) for item in (by, variation))
+            varied = value if isinstance(value, Variations) else Variations({NOMINAL: value})
+            if kind == NOMINAL:
+                nominal[of] = nominal[of] + varied if of in nominal else varied
+            else:
+                _add(others.setdefault(of, {}), kind, varied.nominal)
+        for of in others.keys() - nominal.keys():
+            raise QueryError(
+                f"{by} {of!r} has the variations {', '.join(others[of])}, and no data set whose "
+                f"{variation} is {NOMINAL!r}"
+            )
+        return ByDataset(
+            {of: Variations({**v, **others.get(of, {})}, v.unchanged) for of, v in nominal.items()},
+            {of: {by: of} for of in nominal},
+        )
+
+    def __or__(self, other: object) -> ByDataset[Value]:  # type: ignore[override]
+        if not isinstance(other, ByDataset):
+            return NotImplemented
+        return ByDataset({**self, **other}, {**self.metadata, **other.metadata})
+
     def __reduce__(self) -> tuple[type[ByDataset], tuple[object, ...]]:
         return ByDataset, (dict(self), self.metadata)
 
@@ -75,6 +109,10 @@ class ByDataset(dict[str, Value]):
         from ..monitor.html import of_datasets  # start-up
 
         return of_datasets(self)
+
+
+def _add(sums: dict[str, Value], name: str, value: Value) -> None:
+    sums[name] = sums[name] + value if name in sums else value  # type: ignore[operator]
 
 
 def _category(by: str, name: str, metadata: Mapping[str, object]) -> str:
