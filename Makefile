@@ -5,6 +5,7 @@
 #   make soak    random tests with fresh seeds, for SOAK_MINUTES=10
 #   make stress  each fault of clusters STRESS=20 times; many readers, files and long lists of servers
 #   make lint    formatters, clippy, ruff, mypy
+#   make docs    the documentation's site in target/docs/html, its tutorials executed
 #   make compare every branch of the corpus, beside uproot and ROOT
 #   make bench   treemill beside its rivals, with tables in bench/results/ (BENCH=adl: only the tasks
 #                of the analysis description benchmark)
@@ -28,7 +29,7 @@ UV_COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --g
 TEST_PROCESSES ?= 2
 SOAK_MINUTES ?= 10
 
-.PHONY: compare demo test test-rust test-python servers soak stress lint bench bench-types bench-facility bench-cluster bench-io fuzz build wheels conda lock clean
+.PHONY: compare demo docs test test-rust test-python servers soak stress lint bench bench-types bench-facility bench-cluster bench-io fuzz build wheels conda lock clean
 .DEFAULT_GOAL := build
 
 # `python3 -m venv` is a package of its own on Debian, and a C compiler may be missing in a container.
@@ -123,6 +124,12 @@ lint: $(VENV)/.packages build
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy
+
+SITE := target/docs
+docs: build
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --jobs 2 \
+		--doctree-dir $(SITE)/doctrees docs $(SITE)/html
+	$(BIN)/python -m tools.check_site $(SITE)/html
 
 compare: build $(VENV)/.oracle
 	$(BIN)/python -m tools.compare_readers ../shared/corpus --oracle root

@@ -31,6 +31,7 @@ class _Lazy(click.Group):
         "cluster": ".cluster:cluster",
         "dataset": ".dataset:dataset",
         "machine": ".machine:command",
+        "samples": ".samples:command",
         "trace": ".trace:trace",
     }
     HELP: ClassVar = {
@@ -39,6 +40,7 @@ class _Lazy(click.Group):
         "cluster": "Look after the cluster that sessions run on.",
         "dataset": "Look after the files of data sets.",
         "machine": "Tell what treemill runs on: the processor's level, memory, versions.",
+        "samples": "Write made-up samples of a small analysis, for the tutorials.",
         "trace": "Look at the trace of a query.",
     }
 

@@ -61,8 +61,11 @@ def drawing(size: int) -> Iterator[ModuleType]:
     import matplotlib.pyplot as plt
     import mplhep
 
-    sizes = {"font.size": size, "figure.dpi": 100, "legend.fontsize": 0.8 * size}
-    with plt.style.context([mplhep.style.ROOT, sizes]):
+    own: dict[str, object] = {"font.size": size, "figure.dpi": 100, "legend.fontsize": 0.8 * size}
+    # Formulas are drawn when the picture is shown, without this style: the style's own set of fonts
+    # would be looked for in the user's settings then, and matplotlib would say that one is missing.
+    own |= {"mathtext.fontset": "dejavusans"}
+    with plt.style.context([mplhep.style.ROOT, own]):
         yield plt
 
 

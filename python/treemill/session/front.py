@@ -79,7 +79,8 @@ def connect(
         A `distributed.Security` with the certificates for a cluster that uses TLS.
     reach
         If there are several sites: by a site's name, or its number in the list ("0"), patterns of
-        names of files ("root://eos.cern.ch/*"), which only the sites that are named for them read.
+        names of files (`"root://eos.cern.ch/*"`), which only the sites that are named for them
+        read.
     wait
         Seconds for which a query waits if a cluster has no worker, before it is given up.
     keep

@@ -1,0 +1,110 @@
+"""How Sphinx makes the documentation's site of this folder: `make docs` (decision 0027).
+
+Pages are Markdown (MyST), as on GitHub. Those of tutorials/ are notebooks, whose cells are executed
+when the site is built. Nothing is loaded from other servers when a page is read:
+tools/check_site.py looks at that.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import treemill
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+HERE = Path(__file__).parent
+
+project = "treemill"
+author = "the authors of treemill"
+copyright = author  # noqa: A001 - Sphinx's name
+release = version = treemill.__version__
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["_build"]
+nitpicky = True
+# Annotations name types of other packages and private ones; references in texts are checked.
+nitpick_ignore_regex = [("py:.*", ".*")]
+
+html_theme = "furo"
+html_title = "treemill"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sourcelink = False
+# The text around what was found is fetched, which browsers refuse to pages opened as files.
+html_show_search_summary = False
+
+# Pages.
+
+myst_heading_anchors = 3
+myst_enable_extensions = ["colon_fence", "deflist"]  # no mathematics: MathJax comes from a server
+
+nb_execution_mode = "force"
+nb_execution_in_temp = True
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
+nb_merge_streams = True
+nb_ipywidgets_js: dict[str, dict[str, str]] = {}
+# `!treemill …` in a notebook is the command of this Python.
+os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+# Docstrings are Markdown in NumPy's sections: what stands in backticks is code.
+default_role = "literal"
+autodoc_default_options = {"members": True, "member-order": "bysource"}
+autodoc_typehints = "none"  # the docstrings say it in words
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+python_maximum_signature_line_length = 88
+
+_PLACED = re.compile(r"^([\w/-]+)$", re.MULTILINE)
+_OUTSIDE = re.compile(r"\[([^]]*)\]\(((?:\.\./)+[^)#]*)\)")
+OTHER_PAGES, OTHER_NAMES = "(other pages)", "(other names)"
+"""In the table of contents: all pages of this folder that it does not name; in the API: all public
+names that its pages do not have. What is new is there without being told."""
+
+
+def _other_pages(contents: str) -> str:
+    placed = set(_PLACED.findall(contents)) | {"index"}
+    return "\n".join(sorted(path.stem for path in HERE.glob("*.md") if path.stem not in placed))
+
+
+def _directive(name: str) -> str:
+    found = getattr(treemill, name)
+    kind = "class" if isinstance(found, type) else "function" if callable(found) else "data"
+    return f".. auto{kind}:: treemill.{name}"
+
+
+def _other_names() -> str:
+    text = "".join(path.read_text() for path in (HERE / "api").glob("*.md"))
+    told = {*re.findall(r":: treemill\.(\w+)$", text, re.MULTILINE), "__version__"}
+    return "\n".join(_directive(name) for name in treemill.__all__ if name not in told)
+
+
+def _outside(folder: Path, link: re.Match[str]) -> str:
+    """A link to a file outside of this folder leads to a copy; one to a folder to its README."""
+    words, path = link[1], folder / link[2]
+    if path.resolve().is_relative_to(HERE):
+        return link[0]
+    if path.is_dir():
+        readme = path / "README.md"
+        return f"[{words}](path:{link[2].rstrip('/')}/README.md)" if readme.is_file() else words
+    return f"[{words}](path:{link[2]})"
+
+
+def _prepare(_: Sphinx, page: str, text: list[str]) -> None:
+    if page == "index":
+        text[0] = text[0].replace(OTHER_PAGES, _other_pages(text[0]))
+    text[0] = text[0].replace(OTHER_NAMES, _other_names())
+    folder = (HERE / page).parent
+    text[0] = _OUTSIDE.sub(lambda link: _outside(folder, link), text[0])
+
+
+def setup(app: Sphinx) -> None:
+    """Called by Sphinx."""
+    app.connect("source-read", _prepare)

@@ -1,0 +1,181 @@
+"""What a detector makes of the particles: columns of events as NanoAOD has them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import awkward as ak
+import numpy as np
+
+from ..physics import angles, falling, jagged
+from .decays import coordinates
+from .processes import (
+    ELECTRON,
+    HEAVY,
+    LIGHT,
+    LUMINOSITY,
+    MUON,
+    NEUTRINO,
+    PROCESSES,
+    SCALE_FACTORS,
+    Particles,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..physics import Column, Columns, Floats, Integers, Lists
+
+__all__ = ["BAD_SECTIONS", "FIRST_RUN", "SECTION_EVENTS", "columns"]
+
+FIRST_RUN = 360_001
+BAD_SECTIONS = (8, 11)
+"""Sections of each run, first and last, in which the detector of the made-up data had noise."""
+SECTION_EVENTS = 500
+_SECTIONS = 40
+"""Of a run."""
+_MASSES = {MUON: 0.1057, ELECTRON: 0.000511}
+_THRESHOLDS = {MUON: 5.0, ELECTRON: 7.0}
+_TRIGGER_PT = 24.0
+
+
+def columns(name: str, seed: int, scale: float) -> Columns:
+    """Columns of all events of a process, or of `data`; `scale` multiplies their number."""
+    if name == "data":
+        return _data(np.random.default_rng([30, seed]), scale)
+    process = PROCESSES[name]
+    rng = np.random.default_rng([30, seed, 1 + list(PROCESSES).index(name)])
+    count = max(int(process.events * scale), 1)
+    found = _seen(rng, process.particles(rng, count), count, is_data=False)
+    sign = np.where(rng.random(count) < 0.05, -1.0, 1.0)
+    found["genWeight"] = (sign * rng.normal(20.0, 0.5, count)).astype(np.float32)
+    return _numbered(np.full(count, 1), np.arange(count)) | found
+
+
+def _data(rng: np.random.Generator, scale: float) -> Columns:
+    """As much of each process as the luminosity gives, in no order, behind the trigger."""
+    counts = [
+        rng.poisson(process.cross_section * LUMINOSITY * scale) for process in PROCESSES.values()
+    ]
+    parts = []
+    for process, count, offset in zip(PROCESSES.values(), counts, np.cumsum(counts), strict=True):
+        part = process.particles(rng, count)
+        part.event = part.event + (offset - count)
+        parts.append(part)
+    total = sum(counts)
+    particles = Particles.joined(parts)
+    particles.event = rng.permutation(total)[particles.event]
+    found = _seen(rng, particles, total, is_data=True)
+    fired = np.asarray(found["HLT_IsoMu24"])
+    kept = {name: column[fired] for name, column in found.items()}
+    return _with_runs(rng, kept, int(fired.sum()))
+
+
+def _with_runs(rng: np.random.Generator, found: Columns, count: int) -> Columns:
+    section = np.arange(count) // SECTION_EVENTS
+    run, section = FIRST_RUN + section // _SECTIONS, 1 + section % _SECTIONS
+    noisy = (section >= BAD_SECTIONS[0]) & (section <= BAD_SECTIONS[1])
+    noise = np.where(noisy, rng.gamma(3.0, 30.0, count), 0.0)
+    found["MET_pt"] = (np.asarray(found["MET_pt"]) + noise).astype(np.float32)
+    return _numbered(run, np.arange(count), section) | found
+
+
+def _numbered(run: Integers, event: Integers, section: Integers | None = None) -> Columns:
+    section = 1 + event // SECTION_EVENTS if section is None else section
+    return {
+        "run": run.astype(np.uint32),
+        "luminosityBlock": section.astype(np.uint32),
+        "event": (event + 1).astype(np.uint64),
+    }
+
+
+def _seen(rng: np.random.Generator, particles: Particles, count: int, is_data: bool) -> Columns:
+    muon = _leptons(rng, particles, MUON, count, 0.012)
+    efficiency = _efficiency(ak.to_numpy(ak.flatten(muon["eta"])), is_data)
+    sizes = ak.to_numpy(ak.num(muon["pt"]))
+    muon["tightId"] = ak.unflatten(rng.random(len(efficiency)) < efficiency, sizes)
+    hard = (muon["pt"] > _TRIGGER_PT) & muon["tightId"]
+    jet = _jets(rng, particles, count)
+    met, phi = _missing(rng, particles, count, ak.to_numpy(ak.sum(jet["pt"], axis=1)))
+    return {
+        "HLT_IsoMu24": ak.to_numpy(ak.any(hard, axis=1)),
+        "PV_npvs": rng.poisson(28.0, count).astype(np.int32),
+        "Muon": ak.zip(muon),
+        "Electron": ak.zip(_leptons(rng, particles, ELECTRON, count, 0.02)),
+        "Jet": ak.zip(jet),
+        "MET_pt": met.astype(np.float32),
+        "MET_phi": phi.astype(np.float32),
+    }
+
+
+def _efficiency(eta: Floats, is_data: bool) -> Floats:
+    found = np.full(len(eta), 0.96)
+    if is_data:
+        for low, high, factor in SCALE_FACTORS:
+            found[(abs(eta) >= low) & (abs(eta) < high)] *= factor
+    return found
+
+
+def _lists(found: dict[str, Column], event: Integers, seen: NDArray[np.bool_], count: int) -> Lists:
+    """Lists by event of what is seen."""
+    order = np.flatnonzero(seen)
+    order = order[np.argsort(event[order], kind="stable")]
+    sizes = np.bincount(event[order], minlength=count)
+    return jagged({name: column[order] for name, column in found.items()}, sizes)
+
+
+def _leptons(
+    rng: np.random.Generator, particles: Particles, kind: int, count: int, resolution: float
+) -> Lists:
+    """Leptons of the process, and a few soft ones that are none of it."""
+    mine = particles.kind == kind
+    soft = np.flatnonzero(rng.random(count) < 0.06)
+    pt, eta, phi = coordinates(particles.p[mine])
+    pt = pt * rng.normal(1.0, resolution, len(pt))
+    least = _THRESHOLDS[kind]
+    pt = np.concatenate([pt, np.minimum(falling(rng, len(soft), least, 4.5), 200.0)])
+    eta = np.concatenate([eta, rng.uniform(-2.4, 2.4, len(soft))])
+    found: dict[str, Column] = {
+        "pt": pt,
+        "eta": eta,
+        "phi": np.concatenate([phi, angles(rng, len(soft))]),
+        "mass": np.full(len(pt), _MASSES[kind]),
+        "charge": np.concatenate(
+            [particles.charge[mine], 2 * rng.integers(0, 2, len(soft)) - 1]
+        ).astype(np.int64),
+        # Soft leptons come from within jets.
+        "pfRelIso04_all": np.concatenate(
+            [rng.exponential(0.03, int(mine.sum())), rng.exponential(0.6, len(soft))]
+        ),
+    }
+    event = np.concatenate([particles.event[mine], soft])
+    return _lists(found, event, (pt > least) & (abs(eta) < 2.4), count)
+
+
+def _jets(rng: np.random.Generator, particles: Particles, count: int) -> Lists:
+    mine = np.isin(particles.kind, (LIGHT, HEAVY))
+    heavy = particles.kind[mine] == HEAVY
+    pt, eta, phi = coordinates(particles.p[mine])
+    total = len(pt)
+    pt = pt * rng.normal(1.0, np.hypot(0.05, 0.9 / np.sqrt(np.maximum(pt, 5.0))))
+    found: dict[str, Column] = {
+        "pt": pt,
+        "eta": eta,
+        "phi": phi,
+        "mass": np.maximum(pt, 1.0) * rng.gamma(6.0, 0.025, total),
+        "btagDeepFlavB": np.where(heavy, rng.beta(3.0, 0.7, total), rng.beta(0.6, 6.0, total)),
+    }
+    return _lists(found, particles.event[mine], (pt > 20.0) & (abs(eta) < 4.7), count)
+
+
+def _missing(
+    rng: np.random.Generator, particles: Particles, count: int, activity: Floats
+) -> tuple[Floats, Floats]:
+    mine = particles.kind == NEUTRINO
+    event = particles.event[mine]
+    x, y = (
+        np.bincount(event, weights=particles.p[mine, axis], minlength=count)
+        + rng.normal(0.0, 10.0 + 0.55 * np.sqrt(activity))
+        for axis in (1, 2)
+    )
+    return np.hypot(x, y), np.arctan2(y, x)
