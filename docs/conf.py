@@ -105,6 +105,15 @@ def _prepare(_: Sphinx, page: str, text: list[str]) -> None:
     text[0] = _OUTSIDE.sub(lambda link: _outside(folder, link), text[0])
 
 
+MADE_BY_USERS = {"treemill.FileOutput", "treemill.LumiSections"}
+"""Classes that are called; objects of the others are made by functions."""
+
+
+def _signature(_: Sphinx, what: str, name: str, *__: object) -> tuple[str, None] | None:
+    return ("", None) if what == "class" and name not in MADE_BY_USERS else None
+
+
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     app.connect("source-read", _prepare)
+    app.connect("autodoc-process-signature", _signature)
