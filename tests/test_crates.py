@@ -29,6 +29,7 @@ ALLOWED = {
     "treemill-names": set(),  # how far two names are apart
     "treemill-query": {"treemill-names"},
     "treemill-corrections": set(),  # documents to values; it knows no file and no expression
+    "treemill-trees": set(),  # files of models to values; it knows no file and no expression
     "treemill-offsets": set(),  # one function, with the one `unsafe` that is not for tests
     "treemill-read": {
         "treemill-format",
@@ -43,6 +44,7 @@ ALLOWED = {
         "treemill-read",
         "treemill-query",
         "treemill-corrections",  # as functions that expressions call
+        "treemill-trees",
     },
     "treemill-disk": {"treemill-source"},  # ranges that are kept; it knows no file format
     # addresses to transports
@@ -64,6 +66,7 @@ ALLOWED = {
         "treemill-read",
         "treemill-query",
         "treemill-corrections",
+        "treemill-trees",
         "treemill-engine",
     },
 }
@@ -104,6 +107,7 @@ def test_testing_is_for_tests_only(packages):
     [
         "treemill-format",
         "treemill-corrections",
+        "treemill-trees",
         "treemill-read",
         "treemill-query",
         "treemill-engine",

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from .luminosity.mask import LumiMask
     from .luminosity.sections import LumiSections
     from .machine.cache import cache
+    from .models.front import model
+    from .models.trees import TreeModel
     from .monitor.report import Report
     from .output.saving import load, save
     from .output.templates import templates
@@ -84,6 +86,7 @@ __all__ = [
     "Session",
     "SnapshotFile",
     "SourceError",
+    "TreeModel",
     "TreemillError",
     "UnsupportedError",
     "Variations",
@@ -98,6 +101,7 @@ __all__ = [
     "function",
     "load",
     "lumi_mask",
+    "model",
     "plot",
     "run",
     "save",
@@ -125,6 +129,8 @@ _MODULES = {
     "LumiMask": "luminosity.mask",
     "LumiSections": "luminosity.sections",
     "lumi_mask": "chain.certified",
+    "TreeModel": "models.trees",
+    "model": "models.front",
     "SnapshotFile": "query.snapshot_target",
     "Variations": "results.variations",
     "Selector": "selector.selector",

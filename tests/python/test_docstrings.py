@@ -13,7 +13,7 @@ NOT = {"__init__"}
 FUNCTIONS = [
     *(tm.dataset, tm.fileset, tm.run, tm.connect, tm.function, tm.plot, tm.show),
     *(tm.plot.stack, tm.cut_table, tm.save, tm.load, tm.templates, tm.lumi_mask),
-    *(tm.corrections,),
+    *(tm.corrections, tm.model),
 ]
 CLASSES = [tm.Dataset, tm.Fileset, tm.Node, tm.Session]
 

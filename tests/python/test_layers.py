@@ -40,6 +40,7 @@ MAY_USE = {
     "dashboard": "monitor",
     "bench": "errors monitor packetizer submasters trace",
     "calibration": "errors tree",
+    "models": "calibration errors",
     "chain": "arrays errors faces language luminosity machine quoting tree",
     "inventory": "chain errors tree",
     "checkpoint": "errors packetizer",

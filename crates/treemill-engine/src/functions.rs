@@ -1,9 +1,10 @@
-//! Corrections as functions that expressions call.
+//! Corrections and models as functions that expressions call.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use treemill_corrections::{Argument as Given, Constant, Correction, CorrectionSet, Kind};
 use treemill_query::{Argument, Collection, Fixed, Function, Parameter, ParameterType, Provided};
+use treemill_trees::{Model, Output};
 
 /// A correction that expressions call.
 struct Corrected(Arc<Correction>);
@@ -59,6 +60,7 @@ pub fn correction(correction: &Arc<Correction>) -> Provided {
 #[must_use]
 pub fn corrections(set: &CorrectionSet) -> Provided {
     let collected = |all: &BTreeMap<String, Arc<Correction>>| Collection {
+        itself: None,
         functions: all
             .iter()
             .map(|(name, correction)| {
@@ -72,4 +74,65 @@ pub fn corrections(set: &CorrectionSet) -> Provided {
     let compounds = Provided::Many(Arc::new(collected(set.compounds())));
     all.parts.insert("compound".to_owned(), compounds);
     Provided::Many(Arc::new(all))
+}
+
+/// An output of a model that expressions call.
+struct Predicted(Arc<Model>, Output);
+
+impl Function for Predicted {
+    fn parameters(&self) -> Vec<Parameter> {
+        let features = self.0.features().iter();
+        let parameters = features.map(|name| Parameter {
+            name: name.clone(),
+            ty: ParameterType::Float,
+        });
+        parameters.collect()
+    }
+
+    fn evaluate(&self, arguments: &[Argument<'_>], out: &mut [f64]) -> Result<(), String> {
+        let mut given = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            match argument {
+                Argument::Float(values) => given.push(*values),
+                _ => return Err("a model takes numbers".to_owned()),
+            }
+        }
+        let done = self.0.evaluate(&given, self.1, out);
+        done.map_err(|e| e.message)
+    }
+
+    fn specialised(&self, _: &[Option<Fixed>]) -> Result<Arc<dyn Function>, String> {
+        Ok(Arc::new(Self(Arc::clone(&self.0), self.1)))
+    }
+}
+
+fn outputs(model: &Arc<Model>, raw: bool) -> Collection {
+    let output = |number| -> Arc<dyn Function> {
+        Arc::new(Predicted(Arc::clone(model), Output { number, raw }))
+    };
+    let count = model.outputs(raw);
+    Collection {
+        itself: (count == 1).then(|| output(0)),
+        functions: (0..count)
+            .map(|number| (number.to_string(), output(number)))
+            .collect(),
+        parts: BTreeMap::new(),
+    }
+}
+
+/// A model as a function, or its outputs by their numbers; before their transformation as the part `raw`.
+#[must_use]
+pub fn model(model: &Arc<Model>, raw: bool) -> Provided {
+    let mut all = outputs(model, raw);
+    if !raw {
+        let sums = Provided::Many(Arc::new(outputs(model, true)));
+        all.parts.insert("raw".to_owned(), sums);
+    }
+    Provided::Many(Arc::new(all))
+}
+
+/// An output of a model as a function.
+#[must_use]
+pub fn model_output(model: &Arc<Model>, output: Output) -> Provided {
+    Provided::One(Arc::new(Predicted(Arc::clone(model), output)))
 }

@@ -26,7 +26,7 @@ pub use bound::Bound;
 pub use catalog::Catalog;
 pub use control::Control;
 pub use error::{Cause, EngineError, EngineErrorKind};
-pub use functions::{correction, corrections};
+pub use functions::{correction, corrections, model, model_output};
 pub use listing::{Described, Listed};
 pub use provided::{Foreign, Provider};
 pub use specification::Specification;

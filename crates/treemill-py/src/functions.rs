@@ -1,4 +1,5 @@
-//! Functions that expressions call and that come from documents of the user's: corrections.
+//! Functions that expressions call and that come from documents of the user's: corrections. What models are made of is
+//! in `models.rs`.
 
 use crate::limits::SPECIALISED_ROWS;
 use pyo3::buffer::PyBuffer;
@@ -18,6 +19,10 @@ pub struct Functions {
 }
 
 impl Functions {
+    pub fn new(provided: Provided) -> Self {
+        Self { provided }
+    }
+
     pub fn provided(&self) -> Provided {
         self.provided.clone()
     }
@@ -202,7 +207,8 @@ fn query_error(py: Python<'_>, name: &str, error: &EvaluationError) -> PyErr {
     raised(py, "QueryError", format!("{name}: {}", error.message))
 }
 
-fn raised(py: Python<'_>, class: &str, message: String) -> PyErr {
+/// One of treemill's errors.
+pub fn raised(py: Python<'_>, class: &str, message: String) -> PyErr {
     let made = || {
         py.import("treemill.errors")?
             .getattr(class)?

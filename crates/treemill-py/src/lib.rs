@@ -14,6 +14,7 @@ mod functions;
 mod level;
 mod limits;
 mod listing;
+mod models;
 mod nodes;
 mod outcome;
 mod partial;
@@ -46,6 +47,8 @@ mod _core {
     use crate::functions::{Corrections, Functions};
     #[pymodule_export]
     const CPU_LEVEL: &str = crate::level::LEVEL;
+    #[pymodule_export]
+    use crate::models::BoostedTrees;
     #[pymodule_export]
     use crate::nodes::Values;
     #[pymodule_export]

@@ -66,9 +66,11 @@ pub enum Provided {
     Many(Arc<Collection>),
 }
 
-/// Functions by name, and collections in it: `f.part["name"](x)`.
+/// Functions by name, and collections in it: `f.part["name"](x)`. The name may be a number: `f[2](x)`.
 #[derive(Clone, Default)]
 pub struct Collection {
+    /// What `f(x)` calls, if anything.
+    pub itself: Option<Arc<dyn Function>>,
     pub functions: BTreeMap<String, Arc<dyn Function>>,
     pub parts: BTreeMap<String, Provided>,
 }

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..errors import FormatError
-from ..tree import source
+from . import document as documents
 
 if TYPE_CHECKING:
     from treemill import _core
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Correction", "Corrections", "Variable", "corrections"]
 
-_GZIP = b"\x1f\x8b"
 MAX_BYTES = 1 << 28
 """Bytes of a document's text."""
 
@@ -66,28 +65,8 @@ def corrections(document: str | os.PathLike[str] | bytes) -> Corrections:
     >>> 0 < weighted.mean("w").value <= 1
     True
     """
-    name = "the given bytes"
-    if isinstance(document, bytes):
-        content = document
-    else:
-        name = os.fspath(document)
-        content = source.content(source.address(name))
-    return Corrections(_unzipped(content, name), name)
-
-
-def _unzipped(content: bytes, name: str) -> bytes:
-    if not content.startswith(_GZIP):
-        if len(content) > MAX_BYTES:
-            raise FormatError(f"{name} has more than {MAX_BYTES} bytes")
-        return content
-    reader = zlib.decompressobj(wbits=31)
-    try:
-        text = reader.decompress(content, MAX_BYTES)
-    except zlib.error as error:
-        raise FormatError(f"{name} is no gzip file: {error}") from None
-    if not reader.eof:
-        raise FormatError(f"{name} is cut off, or its text has more than {MAX_BYTES} bytes")
-    return text
+    found = documents.read(document, MAX_BYTES)
+    return Corrections(found.content, found.name)
 
 
 @dataclass(frozen=True)

@@ -135,8 +135,8 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         Parameters
         ----------
         params
-            Numbers, bools, strings, or lists of these, by name, or `corrections`. A name of a
-            branch is an error: `define` replaces columns.
+            Numbers, bools, strings, or lists of these, by name, `corrections` or a `model`. A name
+            of a branch is an error: `define` replaces columns.
 
         Returns
         -------

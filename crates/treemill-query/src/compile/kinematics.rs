@@ -156,6 +156,9 @@ impl Compiler<'_> {
         {
             return self.call_provided(&named, args, keywords, at);
         }
+        if let Some(named) = self.given_part(value, name, at)? {
+            return self.call_provided(&named, args, keywords, at);
+        }
         if let Some(found) = self.turned(value, name, args, keywords, at)? {
             return Ok(found);
         }

@@ -3,7 +3,7 @@
 use super::call::no_keywords;
 use super::{Binding, Compiler, Constant, Node, NodeId, Op, Result, Type, span};
 use crate::error::{QueryError, near};
-use crate::function::{Argument, Fixed, Function, Parameter, ParameterType, Provided};
+use crate::function::{Argument, Collection, Fixed, Function, Parameter, ParameterType, Provided};
 use crate::spec::{Expr, Span};
 use std::sync::Arc;
 
@@ -49,19 +49,23 @@ impl Compiler<'_> {
             return Err(QueryError::at(at, message));
         };
         let key = self.value(index)?;
-        let Some(Constant::Str(name)) = self.graph.as_const(key) else {
-            let message = format!("{title}[…] takes a function's name: a string in quotes");
-            return Err(QueryError::at(span(index), message));
+        let (name, written) = match self.graph.as_const(key) {
+            Some(Constant::Str(name)) => (name.to_string(), format!("{name:?}")),
+            Some(Constant::Int(number)) => (number.to_string(), number.to_string()),
+            Some(Constant::UInt(number)) => (number.to_string(), number.to_string()),
+            _ => {
+                let message = format!("{title}[…] takes a function's name: a string in quotes");
+                return Err(QueryError::at(span(index), message));
+            }
         };
-        let name = name.to_string();
         match many.functions.get(&name) {
             Some(function) => Ok(Binding::Provided(Named {
-                title: format!("{title}[{name:?}]"),
+                title: format!("{title}[{written}]"),
                 provided: Provided::One(Arc::clone(function)),
             })),
             None => {
                 let known = many.functions.keys().map(String::as_str);
-                let message = format!("{title} has no {name:?}");
+                let message = format!("{title} has no {written}");
                 Err(QueryError::at(span(index), message).suggest(near(&name, known)))
             }
         }
@@ -83,6 +87,23 @@ impl Compiler<'_> {
         }
     }
 
+    /// `functions.part` where the part is called: `None` for what is no name of functions.
+    pub(super) fn given_part(&self, value: &Expr, name: &str, at: Span) -> Result<Option<Named>> {
+        let Expr::Name { id, .. } = value else {
+            return Ok(None);
+        };
+        if self.locals.iter().any(|(known, _)| known == id) {
+            return Ok(None);
+        }
+        let Some(named) = self.given_function(id) else {
+            return Ok(None);
+        };
+        match self.part_of(&named, name, at)? {
+            Binding::Provided(part) => Ok(Some(part)),
+            _ => Ok(None),
+        }
+    }
+
     /// `function(…)`
     pub(super) fn call_provided(
         &mut self,
@@ -93,9 +114,12 @@ impl Compiler<'_> {
     ) -> Result<Binding> {
         let title = &named.title;
         no_keywords(title, keywords)?;
-        let Provided::One(function) = &named.provided else {
-            let message = format!("{title} holds several functions: write {title}[\"name\"](…)");
-            return Err(QueryError::at(at, message));
+        let function = match &named.provided {
+            Provided::One(function) => function,
+            Provided::Many(many) => many
+                .itself
+                .as_ref()
+                .ok_or_else(|| several(title, many, at))?,
         };
         let parameters = function.parameters();
         if parameters.len() != args.len() {
@@ -217,6 +241,26 @@ impl Compiler<'_> {
             Constant::Str(x) => Fixed::Str(x.as_bytes().to_vec()),
         })
     }
+}
+
+/// Says how one of several functions is called.
+fn several(title: &str, many: &Collection, at: Span) -> QueryError {
+    let last = many
+        .functions
+        .keys()
+        .filter_map(|name| name.parse::<usize>().ok())
+        .max();
+    QueryError::at(
+        at,
+        match last {
+            Some(last) => {
+                format!(
+                    "{title} has several outputs: write {title}[0](…), up to {title}[{last}](…)"
+                )
+            }
+            None => format!("{title} holds several functions: write {title}[\"name\"](…)"),
+        },
+    )
 }
 
 /// The value for constants alone.

@@ -1,0 +1,48 @@
+//! Boosted trees of XGBoost (JSON) and LightGBM (text): bytes → trees that were checked → numbers, many rows at once, with
+//! the bits of the libraries' own predictions. Knows no file, no expression and no thread.
+//!
+//! ```
+//! use treemill_trees::{Model, Output};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let model = Model::from_lightgbm(b"tree
+//! version=v4
+//! num_class=1
+//! num_tree_per_iteration=1
+//! max_feature_idx=0
+//! objective=binary sigmoid:1
+//! feature_names=MET_pt
+//!
+//! Tree=0
+//! num_leaves=2
+//! num_cat=0
+//! split_feature=0
+//! threshold=30
+//! decision_type=2
+//! left_child=-1
+//! right_child=-2
+//! leaf_value=-0.5 0.5
+//!
+//! end of trees")?;
+//! let (met, mut sums) = ([20.0, 30.0, 40.0], [0.0; 3]);
+//! model.evaluate(&[&met], Output { number: 0, raw: true }, &mut sums)?;
+//! assert_eq!(sums, [-0.5, -0.5, 0.5]);
+//! # Ok(())
+//! # }
+//! ```
+#![forbid(unsafe_code)]
+
+mod columns;
+mod error;
+mod forest;
+mod lightgbm;
+mod limits;
+mod model;
+mod rank;
+mod real;
+mod transform;
+mod tree;
+mod xgboost;
+
+pub use error::{EvaluationError, LoadError, LoadErrorKind};
+pub use model::{Model, Output};

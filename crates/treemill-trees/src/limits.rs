@@ -1,0 +1,22 @@
+//! Limits of models and of what is done at once: the crate's policy in one place.
+
+/// Rows that go through all trees together: their ranks stay in the first cache.
+pub(crate) const ROWS: usize = 256;
+/// Thresholds of a feature that are counted one by one: more are searched.
+pub(crate) const COUNTED_THRESHOLDS: usize = 40;
+/// Leaves up to which all nodes of a tree are compared, when a rank has one byte: more are walked through.
+pub(crate) const COMPARED_LEAVES_8: usize = 256;
+/// The same for ranks of two bytes.
+pub(crate) const COMPARED_LEAVES_16: usize = 128;
+/// The same for ranks of four bytes.
+pub(crate) const COMPARED_LEAVES_32: usize = 48;
+/// Rows that walk through a tree side by side.
+pub(crate) const LANES: usize = 8;
+/// Inputs of a model.
+pub(crate) const FEATURES: usize = 100_000;
+/// Outputs of a model.
+pub(crate) const OUTPUTS: usize = 10_000;
+/// Nodes and leaves of a model.
+pub(crate) const NODES: usize = 1 << 30;
+/// Words of a set of categories for each category that it names, at most: others are kept as a list.
+pub(crate) const SET_WORDS_PER_CATEGORY: usize = 4;

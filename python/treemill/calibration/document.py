@@ -1,0 +1,50 @@
+"""The content of a document that a user gives by its path, by its URL, or as it is."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from dataclasses import dataclass
+
+from ..errors import FormatError
+from ..tree import source
+
+__all__ = ["Document", "read"]
+
+_GZIP = b"\x1f\x8b"
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document."""
+
+    content: bytes
+    """Not compressed."""
+    name: str
+    """What messages call it."""
+
+
+def read(document: str | os.PathLike[str] | bytes, most: int) -> Document:
+    """What is there, unzipped. `most`: bytes that it may have then."""
+    name = "the given bytes"
+    if isinstance(document, bytes):
+        content = document
+    else:
+        name = os.fspath(document)
+        content = source.content(source.address(name))
+    return Document(_unzipped(content, name, most), name)
+
+
+def _unzipped(content: bytes, name: str, most: int) -> bytes:
+    if not content.startswith(_GZIP):
+        if len(content) > most:
+            raise FormatError(f"{name} has more than {most} bytes")
+        return content
+    reader = zlib.decompressobj(wbits=31)
+    try:
+        text = reader.decompress(content, most)
+    except zlib.error as error:
+        raise FormatError(f"{name} is no gzip file: {error}") from None
+    if not reader.eof:
+        raise FormatError(f"{name} is cut off, or its text has more than {most} bytes")
+    return text

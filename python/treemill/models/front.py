@@ -1,0 +1,80 @@
+"""`treemill.model`: a trained model from a file, of whatever kind."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ..calibration import document as documents
+from .kinds import reader
+
+if TYPE_CHECKING:
+    from .trees import TreeModel
+
+__all__ = ["MAX_BYTES", "model"]
+
+MAX_BYTES = 1 << 30
+"""Bytes of a model's file, unzipped."""
+
+
+def model(document: str | os.PathLike[str] | bytes) -> TreeModel:
+    """Read a trained model: boosted trees in XGBoost's JSON or in LightGBM's text.
+
+    It is called from expressions, by a name that `params=` or `with_params` gives it, and with
+    arrays or numbers. Results are equal to those of the library's own `predict`. Workers get the
+    model with the query.
+
+    Parameters
+    ----------
+    document
+        A file's path or URL, or the content itself. It may be compressed with gzip. What it is, is
+        told by its content.
+
+    Returns
+    -------
+    TreeModel
+        The model. It takes as many numbers as it has features, in their order.
+
+    Raises
+    ------
+    FormatError
+        For a file that is no model of these kinds, or a broken one.
+    UnsupportedError
+        For what these kinds have and treemill does not: objectives of one's own, linear boosters,
+        categories of data frames.
+    SourceError
+        For a file that cannot be read.
+
+    Examples
+    --------
+    >>> bdt = tm.model(b'''tree
+    ... version=v4
+    ... num_class=1
+    ... num_tree_per_iteration=1
+    ... max_feature_idx=1
+    ... objective=binary sigmoid:1
+    ... feature_names=met njet
+    ...
+    ... Tree=0
+    ... num_leaves=2
+    ... num_cat=0
+    ... split_feature=0
+    ... threshold=30
+    ... decision_type=2
+    ... left_child=-1
+    ... right_child=-2
+    ... leaf_value=-1.5 0.5
+    ...
+    ... end of trees
+    ... ''')
+    >>> bdt.inputs
+    ['met', 'njet']
+    >>> bdt.raw(45.0, 3)
+    0.5
+    >>> scored = events.define("score", "bdt(MET_pt, nJet)", {"bdt": bdt})
+    >>> 0 < scored.mean("score").value < 1
+    True
+    """
+    found = documents.read(document, MAX_BYTES)
+    read: TreeModel = reader(found.content, found.name)(found.content, found.name)
+    return read

@@ -1,0 +1,88 @@
+"""What a file of a model is, by its first bytes: a table, which a new kind is added to. Reads no
+file.
+
+A kind's reader is a function of a content and its name that gives a `Provided`. It is in a module
+of its own, which is loaded for a file of that kind only.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import FormatError, UnsupportedError
+
+__all__ = ["KINDS", "REFUSED", "Kind", "Refused", "reader"]
+
+_LOOKED_AT = 4096
+"""First bytes of a file, which tell its kind."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of files of models."""
+
+    words: str
+    """As messages have it."""
+    begins: re.Pattern[bytes]
+    """How such a file begins."""
+    module: str
+    """Where the reader is, in this folder."""
+    function: str
+    """`function(content, name)` reads it."""
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Files of models that are known, and not read."""
+
+    words: str
+    begins: re.Pattern[bytes]
+    instead: str
+    """What to do."""
+
+
+KINDS = (
+    Kind("XGBoost's JSON", re.compile(rb'\s*\{\s*"'), "trees", "xgboost"),
+    Kind("LightGBM's text", re.compile(rb"tree\r?\n"), "trees", "lightgbm"),
+)
+"""The first one that matches counts."""
+
+REFUSED = (
+    Refused(
+        "a model in XGBoost's binary form UBJSON",
+        re.compile(rb"\{[iIlLU\$#]"),
+        'save it with a name that ends with .json: booster.save_model("model.json")',
+    ),
+    Refused(
+        "a Python pickle",
+        re.compile(rb"\x80[\x02-\x05]"),
+        "save the model in its library's own form",
+    ),
+    Refused(
+        "a file of HDF5",
+        re.compile(rb"\x89HDF"),
+        "convert the model to ONNX",
+    ),
+)
+
+
+def reader(content: bytes, name: str) -> Callable[[bytes, str], Any]:
+    """The function that reads this file.
+
+    Raises FormatError for a file that is of no kind, UnsupportedError for what is not read.
+    """
+    first = content[:_LOOKED_AT]
+    for kind in KINDS:
+        if kind.begins.match(first):
+            module = importlib.import_module(f".{kind.module}", __package__)
+            found: Callable[[bytes, str], Any] = getattr(module, kind.function)
+            return found
+    for refused in REFUSED:
+        if refused.begins.match(first):
+            raise UnsupportedError(f"{name} is {refused.words}: {refused.instead}")
+    known = ", ".join(kind.words for kind in KINDS)
+    raise FormatError(f"{name} is no model of a kind that treemill reads: {known}")
