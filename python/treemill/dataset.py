@@ -18,7 +18,6 @@ from .chain.friends import index_names
 from .chain.read_methods import ReadMethods
 from .errors import QueryError
 from .faces import completed, face, short_errors
-from .io_report import IOReport
 from .query.node import Bookable, Node, Origin
 from .query.steps import Params
 from .quoting import near
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
     import awkward
     import numpy as np
     from numpy.typing import NDArray
+
+    from .io_report import IOReport
 
     class _Array(Protocol):
         """An array of NumPy, awkward, Arrow or pandas."""

@@ -8,7 +8,6 @@ use crate::remote::marks;
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 use treemill_engine::Catalog;
@@ -74,10 +73,18 @@ impl File {
         (source.size(), identity.map(marks))
     }
 
-    /// The file's UUID, 16 bytes; None if its header has none.
+    /// The file's UUID as RFC 9562 writes it; None if its header has none.
     #[getter]
-    fn uuid(&self) -> Option<Cow<'static, [u8]>> {
-        self.inner.uuid().map(|uuid| Cow::Owned(uuid.to_vec()))
+    fn uuid(&self) -> Option<String> {
+        let bits = u128::from_be_bytes(self.inner.uuid()?);
+        let part = |shift: u32| (bits >> shift) & 0xffff;
+        let (first, last) = (bits >> 96, bits & 0xffff_ffff_ffff);
+        Some(format!(
+            "{first:08x}-{:04x}-{:04x}-{:04x}-{last:012x}",
+            part(80),
+            part(64),
+            part(48)
+        ))
     }
 
     /// All trees and RNTuples, those in directories too: dicts of path, cycle, class and title.

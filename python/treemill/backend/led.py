@@ -10,6 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
 from ..errors import WorkerError
 from ..packetizer import (
@@ -200,7 +201,7 @@ class LedPass(Pass):
 
     def _tell(self, event: Event) -> None:
         """Handles a worker's event."""
-        self._carry_out(lambda: self._coordinator.handle(event))
+        self._carry_out(partial(self._coordinator.handle, event))
 
     def _commit(self, worker: int, load: Callable[[], Partial]) -> None:
         """Merges the partial that `load` returns, which a worker commits."""
@@ -219,6 +220,7 @@ class LedPass(Pass):
         self._carry_out(lambda: self._coordinator.fail(error))
 
     def _carry_out(self, decide: Callable[[], list[Action]]) -> list[Action]:
+        is_over = False
         with self._lock:
             actions = decide()
             for action in actions:
@@ -226,7 +228,9 @@ class LedPass(Pass):
                     self._send(action.worker, action)
                 elif isinstance(action, Halt):
                     self._halt()
-        if any(isinstance(action, Finish) for action in actions):
+                elif isinstance(action, Finish):
+                    is_over = True
+        if is_over:
             self._finish()
         return actions
 

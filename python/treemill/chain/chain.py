@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError
@@ -63,13 +64,27 @@ class Chain:
         self.constants = FileConstants(parts.locations, parts.name, parts.metadata, parts.per_file)
         self.sizes = Sizes(opened)
         """The entries of each file, and where its clusters start."""
-        self.unordered = Remembered(opened, "unordered", lambda t: t.core.title == UNORDERED)
+
+    # What is remembered of each file. A query has two chains and wants little of this.
+
+    @cached_property
+    def unordered(self) -> Remembered[bool]:
         """Whether the entries of a file are in no order."""
-        self.baskets = Remembered(opened, "baskets", _baskets)
+        return Remembered(self.trees, "unordered", lambda t: t.core.title == UNORDERED)
+
+    @cached_property
+    def baskets(self) -> Remembered[dict[str, int]]:
         """The number of baskets of each file's branches."""
-        self.bytes = Remembered(opened, "bytes", _bytes)
+        return Remembered(self.trees, "baskets", _baskets)
+
+    @cached_property
+    def bytes(self) -> Remembered[dict[str, int]]:
         """The uncompressed bytes of each file's branches."""
-        self._branches = Remembered(opened, "branches", lambda t: Branches(branch_list(t)))
+        return Remembered(self.trees, "bytes", _bytes)
+
+    @cached_property
+    def _branches(self) -> Remembered[Branches]:
+        return Remembered(self.trees, "branches", lambda t: Branches(branch_list(t)))
 
     # What there is.
 
@@ -78,7 +93,7 @@ class Chain:
         """The files and their trees."""
         return self._parts.locations
 
-    @property
+    @cached_property
     def files(self) -> tuple[str, ...]:
         """The files' paths."""
         return tuple(location.path for location in self.locations)

@@ -15,12 +15,12 @@ from ..errors import QueryError, SourceError, UnsupportedError
 from ..tree import source
 from .entry_ranges import starts
 from .location import Location, located, replicated, split_tree
-from .root_specification import from_specification, is_specification
-from .verified import Verified, verified_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from .verified import Verified
 
 __all__ = ["Fileset", "fileset", "named_fileset"]
 
@@ -86,8 +86,7 @@ def fileset(files: object, tree: str | None = None) -> Fileset | None:
     if not isinstance(given, Mapping) or not given:
         return None
     made = Fileset()
-    if is_specification(given):
-        given = from_specification(given)
+    given = _from_root(given)
     parts = {name: _plain(each) for name, each in given.items()}
     if "files" in parts:
         _add(made, None, parts, tree)
@@ -111,8 +110,7 @@ def named_fileset(files: object, tree: str | None = None) -> Fileset:
             "a fileset is a mapping of names to files, or the path of a JSON file with one, not "
             f"{given!r:.80}"
         )
-    if is_specification(given):
-        given = from_specification(given)
+    given = _from_root(given)
     parts = {name: _plain(each) for name, each in given.items()}
     alone = "files" in parts or next((n for n, each in parts.items() if _is_file(n, each)), None)
     if alone:
@@ -181,6 +179,13 @@ def _add(made: Fileset, name: str | None, given: object, tree: str | None) -> No
             made.locations.append(replace(location, metadata=own, verified=file.verified))
 
 
+def _from_root(given: Mapping[object, object]) -> Mapping[object, object]:
+    """What RDataFrame's `FromSpec` reads, in the form of a fileset; anything else as it is."""
+    from .root_specification import from_specification, is_specification  # start-up
+
+    return from_specification(given) if is_specification(given) else given
+
+
 class _File(NamedTuple):
     """A file, with what is given of it."""
 
@@ -211,6 +216,8 @@ def _files(files: object, of: str) -> Iterator[_File]:
             if replicas is not None and not isinstance(replicas, list | tuple):
                 raise QueryError(f"{of}: replicas are a list of addresses, not {replicas!r:.80}")
             found = None if replicas is None else list(replicas)
+            from .verified import verified_of  # start-up: few datasets come from JSON files
+
             steps, verified = _steps(each, of), verified_of(each, of)
             yield _File(path, each.get("object_path"), steps, found, verified)
         else:

@@ -9,10 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from ..errors import QueryError, SourceError
 from ..tree import source
-from .verified import Verified
+
+if TYPE_CHECKING:
+    from .verified import Verified
 
 __all__ = ["Location", "expand", "located", "replicated", "require_present", "split_tree"]
 

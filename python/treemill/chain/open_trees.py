@@ -8,10 +8,8 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
-from uuid import UUID
 
 from ..errors import QueryError, SourceError, TreemillError
 from ..machine.cache import prepare
@@ -24,6 +22,8 @@ from ..tree.uproot_fallback import Known
 from .location import Location
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from .._core import File
 
 __all__ = ["OpenTrees", "Remembered", "Sizes", "tree_names"]
@@ -182,6 +182,8 @@ class _Pinned(OpenTrees):
 
 def _beside(path: str) -> Future[Identity]:
     """The identity of a file on a server, which is opened on a thread of its own."""
+    from concurrent.futures import Future  # start-up: most files are local
+
     coming: Future[Identity] = Future()
 
     def look() -> None:
@@ -269,8 +271,7 @@ def _tree(file: File, location: Location) -> OpenTree:
     name = location.tree
     if name is None:
         name = _only_tree(location.path, tree_names(file))
-    uuid = None if file.uuid is None else str(UUID(bytes=file.uuid))
-    return OpenTree(file.tree(name), name, uuid)
+    return OpenTree(file.tree(name), name, file.uuid)
 
 
 def tree_names(file: File) -> list[str]:

@@ -21,7 +21,7 @@ def is_specification(given: Mapping[object, object]) -> bool:
     )
 
 
-def from_specification(given: Mapping[object, object]) -> dict[str, object]:
+def from_specification(given: Mapping[object, object]) -> Mapping[object, object]:
     """The fileset of its samples. Raises UnsupportedError for friends and ranges, QueryError for
     samples that make no sense."""
     if given.get("friends"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -84,6 +83,8 @@ class LumiSections:
 
     def save(self, path: str) -> None:
         """Writes it as a JSON file, a line for each run, as `lumi_mask` reads it."""
+        import json  # start-up: results are seldom saved
+
         lines = (f"{json.dumps(run)}: {json.dumps(r)}" for run, r in self.to_json().items())
         with open(path, "w", encoding="utf-8") as file:
             file.write("{" + ",\n".join(lines) + "}\n")

@@ -86,11 +86,11 @@ class Monitoring:
         self._starts: dict[int, int] = {}  # by worker: the first entry of its packet
         self._width = _WIDTH
         self._nodes: dict[str, list[float]] = {}
-        self._kept: list[tuple[float, Event, tuple[Process | Reserve, ...]]] = []
+        self._kept: list[tuple[float, Event, list[Process | Reserve]]] = []
 
     def follow(self, now: float, event: Event, actions: Iterable[Action]) -> None:
         """Takes the next record. `now`: seconds since the pass began."""
-        work = tuple(action for action in actions if isinstance(action, (Process, Reserve)))
+        work = [action for action in actions if isinstance(action, (Process, Reserve))]
         self._kept.append((now, event, work))
         if len(self._kept) > _KEPT or isinstance(event, _WITH_ERRORS):
             self._catch_up()
@@ -100,7 +100,7 @@ class Monitoring:
             self._count(*record)
         self._kept.clear()
 
-    def _count(self, now: float, event: Event, work: tuple[Process | Reserve, ...]) -> None:
+    def _count(self, now: float, event: Event, work: list[Process | Reserve]) -> None:
         if isinstance(event, PacketDone):
             self._done(now, event)
         elif isinstance(event, PacketFailed | WorkerLost):

@@ -57,7 +57,7 @@ def _some(*exprs: Expression | None) -> tuple[Expression, ...]:
     return tuple(expr for expr in exprs if expr is not None)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Hist:
     """A histogram, or with a sample a profile. A list fills once per item; one value per event
     beside it fills once per item too."""
@@ -97,7 +97,7 @@ class Hist:
         return {"kind": "profile", "axes": fills, "sample": sample, "weight": weight}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scalar:
     """One number: `count`, or `sum`, `mean`, `min`, `max`, `extent` of an expression; or `weights`,
     the sums of the entries' weights and of their squares."""
@@ -121,7 +121,7 @@ class Scalar:
         return {"kind": self.kind, "expr": self.expr.to_json()}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Moments:
     """`mean`, `var` or `std` of all values, each with its weight if there is one."""
 
@@ -144,7 +144,7 @@ class Moments:
         return {"kind": "moments", "expr": self.expr.to_json(), "weight": _json(self.weight)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Unique:
     """The different values, ascending, of entries and items for which no value of `beside` is
     missing."""
@@ -169,7 +169,7 @@ class Unique:
         return {**asked, "beside": beside} if beside else asked
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sections:
     """The luminosity sections of the entries. `number`: the run and the section as one integer."""
 
@@ -190,7 +190,7 @@ class Sections:
         return Unique(self.number, self.limit).to_json()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Quantiles:
     """Approximate quantiles. `single`: the value is one number, not a list. `bounded`: tiny values
     count as one value and huge values as another, so that the memory is bounded."""
@@ -277,7 +277,7 @@ def _fitting(glob: str, known: Callable[[], Iterable[str]]) -> list[str] | None:
     return found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Flow:
     """How many entries each named filter lets through. planning.py asks the core for each
     filter."""

@@ -19,7 +19,7 @@ MOST_BYTES = 4 << 30
 """Bytes that `arrays` and `take` keep if no other limit is given."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rows:
     """What `Arrays`, `Take` and `Snapshot` have in common: the core computes them alike."""
 
@@ -46,17 +46,17 @@ class Rows:
         return {"kind": "rows", "columns": columns}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Arrays(Rows):
     """Records of all columns."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Take(Rows):
     """The values of the only column."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Snapshot(Rows):
     """A file."""
 

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError
-from ..io_report import IOReport
 from ..query.booking import Booking, Place
 from ..query.node import Node
 from ..query.quantities import named_columns
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     import awkward as ak
     from hist import Hist
 
+    from ..io_report import IOReport
     from ..query.description import Description
     from ..query.draw_request import Drawing
     from ..query.queried import Queried
@@ -41,6 +41,7 @@ class _Services:
 
     def io_report(self) -> IOReport:
         """What reading took in the last run of the default session."""
+        from ..io_report import IOReport  # start-up
         from .front import default_session  # heavy: numpy
 
         report = default_session().report

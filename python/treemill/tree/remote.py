@@ -11,7 +11,6 @@ import re
 import threading
 import time
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 
 from ..errors import SourceError
 from ..machine.cache import prepare
@@ -105,6 +104,8 @@ class Remote:
                     self._failures[path] = now, failure
                 return path, None
 
+        from concurrent.futures import ThreadPoolExecutor  # start-up: most files are local
+
         with ThreadPoolExecutor(_AT_ONCE) as threads:
             found = dict(threads.map(one, distinct))
         return {path: identity for path, identity in found.items() if identity is not None}
@@ -124,6 +125,8 @@ class Remote:
                 silent.add(server)
                 found = []
             return path, [path.replace(server, host, 1) for host in found]
+
+        from concurrent.futures import ThreadPoolExecutor  # start-up: most files are local
 
         with ThreadPoolExecutor(_AT_ONCE) as threads:
             return dict(threads.map(one, dict.fromkeys(paths)))

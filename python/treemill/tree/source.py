@@ -8,17 +8,14 @@ and no layout of files: the core and uproot read the ROOT files themselves.
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from ..errors import SourceError
-from . import bridge
 from .identity import Identity
 from .remote import Remote
-from .replicas import first_answer
 
 __all__ = [
     "Identity",
@@ -121,6 +118,8 @@ class _Local:
         return {}  # to ask for each when it is wanted takes no longer
 
     def matching(self, pattern: str) -> list[str]:
+        import glob  # start-up: most files are named
+
         if os.path.isdir(pattern):
             pattern = os.path.join(glob.escape(pattern), "*.root")
         return sorted(glob.glob(pattern, recursive=True))
@@ -164,6 +163,8 @@ def _storage(path: str) -> Storage:
 
     known = _core.remote_schemes()
     if scheme not in known and scheme not in _BRIDGED:
+        from . import bridge  # start-up: most files are local
+
         bridge.check(scheme, path, known)
         _BRIDGED.add(scheme)
     return _REMOTE
@@ -222,6 +223,8 @@ def identity_of_any(replicas: Sequence[str]) -> Identity:
 
     Only the size counts: replicas have times and tags of their own, and the one that answers may be
     another one each time. The core compares their first and last bytes when it opens them."""
+    from .replicas import first_answer  # start-up: most files have one address
+
     size = first_answer(replicas, lambda path: recent_identity(path).size)
     return Identity(size, 0, ())
 

@@ -4,6 +4,7 @@ packet.
 
 from __future__ import annotations
 
+from operator import sub
 from time import perf_counter, thread_time
 from typing import TYPE_CHECKING
 
@@ -38,9 +39,9 @@ class Meter:
         """The packet has ended: the seconds that it took, and what was measured."""
         cpu, seconds = thread_time() - self._cpu, perf_counter() - self._began
         before, self._counted = self._counted, self._control.counted
-        since = (now - then for now, then in zip(self._counted, before, strict=True))
         opening = self._opened - self._began
-        return seconds, Spent(self._began - self._answered, opening, cpu, *since)  # type: ignore[arg-type]
+        since = map(sub, self._counted, before)
+        return seconds, Spent(self._began - self._answered, opening, cpu, *since)
 
     def answered(self) -> None:
         """The worker has nothing more to do for its order."""
