@@ -18,7 +18,7 @@ from treemill.cli.main import cli
 
 from tests.tutorials import DOCS, PAGES, cells
 
-SAMPLES = ["samples", "--scale", "0.1"]
+SAMPLES = ["samples", "--scale", "0.05"]
 """What `!treemill samples` is here: fewer events."""
 
 
