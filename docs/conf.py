@@ -60,7 +60,6 @@ autodoc_default_options = {"members": True, "member-order": "bysource"}
 autodoc_typehints = "none"  # the docstrings say it in words
 napoleon_google_docstring = False
 napoleon_use_rtype = False
-python_maximum_signature_line_length = 88
 
 _PLACED = re.compile(r"^([\w/-]+)$", re.MULTILINE)
 _OUTSIDE = re.compile(r"\[([^]]*)\]\(((?:\.\./)+[^)#]*)\)")
@@ -113,7 +112,18 @@ def _signature(_: Sphinx, what: str, name: str, *__: object) -> tuple[str, None]
     return ("", None) if what == "class" and name not in MADE_BY_USERS else None
 
 
+_PAGE = re.compile(r"docs/([\w/-]+)\.md(#[\w-]+)?")
+
+
+def _docstring(_: Sphinx, what: str, name: str, value: object, __: object, text: list[str]) -> None:
+    """Docstrings name pages as a reader of the sources finds them."""
+    text[:] = [_PAGE.sub(r":doc:`/\1`", line) for line in text]
+    if what in ("attribute", "property", "data"):
+        text.insert(0, "")  # napoleon takes what stands before a colon in the first line for a type
+
+
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
+    app.connect("autodoc-process-docstring", _docstring, priority=400)
     app.connect("source-read", _prepare)
     app.connect("autodoc-process-signature", _signature)

@@ -83,7 +83,7 @@ def dataset(
     SourceError
         If a file does not exist.
     UnsupportedError
-        For URLs.
+        For addresses of a kind that treemill does not read.
 
     Examples
     --------

@@ -16,6 +16,7 @@ FUNCTIONS = [
     *(tm.corrections, tm.model),
 ]
 CLASSES = [tm.Dataset, tm.Fileset, tm.Node, tm.Session]
+WITH_EXAMPLES = [tm.ByDataset, tm.LumiSections, tm.Variations]
 
 
 def members():
@@ -40,10 +41,10 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("name", MEMBERS)
+@pytest.mark.parametrize("name", [*MEMBERS, *(cls.__name__ for cls in WITH_EXAMPLES)])
 def test_the_example_runs(name, folder, monkeypatch):
     monkeypatch.chdir(folder)
-    text = inspect.getdoc(MEMBERS[name])
+    text = inspect.getdoc(MEMBERS.get(name) or getattr(tm, name))
     globs = {"tm": tm, "events": tm.dataset("data/*.root", tree="Events")}
     flags = doctest.NORMALIZE_WHITESPACE
     example = doctest.DocTestParser().get_doctest(text, globs, name, None, None)

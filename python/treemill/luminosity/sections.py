@@ -23,9 +23,10 @@ _MOST = (1 << 32) - 1
 class LumiSections:
     """Luminosity sections by run. Immutable; `|` (or `+`), `&` and `-` are those of sets.
 
-    done = events.lumi_sections().value
-    done.save("processed.json")
-    missing = tm.lumi_mask("Cert.json").sections - done
+    >>> certified = tm.lumi_mask({"200000": [[1, 4]], "200001": [[1, 4]]})
+    >>> done = events.filter(certified).lumi_sections().value
+    >>> len(certified.sections), len(done), len(certified.sections - done)
+    (8, 2, 6)
     """
 
     def __init__(self, ranges: Mapping[str | int, Iterable[Iterable[int]]] | None = None) -> None:

@@ -32,8 +32,12 @@ DATASET = "dataset"
 class ByDataset(dict[str, Value]):
     """A value for each data set of a fileset, by name, in the fileset's order.
 
-    met = fs.hist("MET_pt", bins=(50, 0, 200)).value
-    met["ttbar"], met.stack(), met.stack("process")
+    >>> fs = tm.fileset({"dy": "data/*.root:Events", "tt": "data/*.root:Events"})
+    >>> met = fs.hist("MET_pt", bins=(50, 0, 200)).value
+    >>> met["dy"] == met["tt"]
+    True
+    >>> list(met.stack().axes[0])
+    ['dy', 'tt']
     """
 
     def __init__(

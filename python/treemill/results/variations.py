@@ -39,9 +39,10 @@ class Variations(dict[str, Value]):
     and divided variation by variation. If one side lacks a variation, its nominal value is taken,
     because the variation does not change that side.
 
-        varied = events.vary("MET_pt", {"up": "MET_pt * 1.1", "down": "MET_pt * 0.9"})
-        both = varied.hist("MET_pt", bins=(50, 0, 200)).value * 0.5
-        both["MET_pt:up"], both.nominal
+    >>> varied = events.vary("MET_pt", {"up": "MET_pt * 1.1", "down": "MET_pt * 0.9"})
+    >>> both = varied.hist("MET_pt", bins=(50, 0, 200)).value * 0.5
+    >>> list(both)
+    ['nominal', 'MET_pt:up', 'MET_pt:down']
     """
 
     def __init__(
