@@ -100,6 +100,9 @@ def _prepare(_: Sphinx, page: str, text: list[str]) -> None:
     if page == "index":
         text[0] = text[0].replace(OTHER_PAGES, _other_pages(text[0]))
     text[0] = text[0].replace(OTHER_NAMES, _other_names())
+    if page.startswith("tutorials/"):
+        notebook = f"{Path(page).name}.ipynb"
+        text[0] += f"\n\nThis page, with its results, as a notebook: {{nb-download}}`{notebook}`\n"
     folder = (HERE / page).parent
     text[0] = _OUTSIDE.sub(lambda link: _outside(folder, link), text[0])
 

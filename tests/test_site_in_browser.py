@@ -1,0 +1,68 @@
+"""The site in a real browser, opened as files without a server: what is searched is found, and no
+page asks for anything from elsewhere. Slow: the site is built, without running its notebooks.
+"""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.tutorials import DOCS
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytest.importorskip("myst_nb", reason="myst-nb is not installed (dependency group `dev`)")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium on this machine"),
+]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "-Q"]
+    command += ["--define", "nb_execution_mode=off", str(DOCS), str(folder)]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def page(site):
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
+        )
+        page = browser.new_page()
+        page.elsewhere = []
+        page.wrong = []
+        page.on("request", lambda asked: note(page.elsewhere, asked.url))
+        page.on("pageerror", lambda error: page.wrong.append(str(error)))
+        yield page
+        browser.close()
+
+
+def note(found, url):
+    if not url.startswith(("file:", "data:", "about:")):
+        found.append(url)
+
+
+def test_what_is_searched_is_found(site, page):
+    page.goto((site / "index.html").as_uri())
+    page.get_by_label("Search").first.fill("lumi_mask")
+    page.keyboard.press("Enter")
+    page.get_by_text("treemill.lumi_mask").first.wait_for()
+    page.get_by_role("link", name="treemill.lumi_mask").first.click()
+    page.get_by_text("Make a mask of good luminosity sections").first.wait_for()
+
+
+def test_no_page_asks_for_anything_from_elsewhere(site, page):
+    pages = sorted(site.rglob("*.html"))
+    assert site / "tutorials" / "ttbar.html" in pages
+    for path in pages:
+        page.goto(Path(path).as_uri())
+    assert page.elsewhere == []
+    assert page.wrong == []
