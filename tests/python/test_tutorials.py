@@ -98,3 +98,27 @@ def test_samples_are_what_their_recipe_says(tmp_path, monkeypatch, capsys):
     assert set(fileset["ttbar"]["metadata"]) == {"is_mc", "process", "xsec", "lumi"}
     with pytest.raises(tm.QueryError, match="scale"):
         list(write_samples("x", scale=-1))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Missing cross-reference")
+def test_the_processor_gives_the_same_with_coffea(tmp_path, monkeypatch):
+    processor = pytest.importorskip("coffea.processor", reason="coffea is not installed")
+    from coffea.nanoevents import NanoAODSchema
+
+    monkeypatch.chdir(tmp_path)
+    command("!treemill samples")
+    names = {"__name__": "__main__"}
+    for code in cells("from-coffea"):
+        if code.startswith("!"):
+            continue
+        run(code, names)
+        if "output" in names:
+            break
+    runner = processor.Runner(processor.IterativeExecutor(status=False), schema=NanoAODSchema)
+    files = {name: {"files": each["files"]} for name, each in names["fileset"].items()}
+    theirs = runner(files, names["TopPairs"]())
+    assert theirs["events"] == names["output"]["events"]
+    ours = names["output"]["ht"]
+    for name in theirs["ht"].axes[0]:
+        assert list(theirs["ht"][name, :].values()) == list(ours[name, :].values()), name

@@ -1,0 +1,50 @@
+"""The made-up collisions of the tutorials: decays keep energy, momentum and masses, and the samples
+have what the tutorials find in them."""
+
+import awkward as ak
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from treemill.bench.collisions import PROCESSES, columns
+from treemill.bench.collisions.decays import at, decayed
+from treemill.bench.collisions.events import BAD_SECTIONS
+
+
+def mass(p):
+    return np.sqrt(np.maximum(p[:, 0] ** 2 - (p[:, 1:] ** 2).sum(axis=1), 0))
+
+
+@given(
+    seed=st.integers(0, 1000),
+    pt=st.floats(0.1, 2000),
+    y=st.floats(-4, 4),
+    parent=st.floats(50, 500),
+    shares=st.tuples(st.floats(0, 0.6), st.floats(0, 0.39)),
+)
+def test_decays_keep_energy_and_momentum(seed, pt, y, parent, shares):
+    rng = np.random.default_rng(seed)
+    (pt, y, phi, m) = (np.full(20, value) for value in (pt, y, 1.0, parent))
+    p = at(pt, y, phi, m)
+    masses = [share * parent for share in shares]
+    parts = decayed(rng, p, (masses[0], masses[1]))
+    scale = p[:, 0].max()
+    np.testing.assert_allclose(parts[0] + parts[1], p, atol=1e-9 * scale)
+    for found, wanted in zip(parts, masses, strict=True):
+        assert abs(mass(found) - wanted).max() < 1e-6 * scale
+
+
+@pytest.mark.parametrize("name", [*PROCESSES, "data"])
+def test_equal_seeds_give_equal_events(name):
+    one, again, other = (columns(name, seed, 0.01) for seed in (1, 1, 2))
+    assert ak.array_equal(one["Jet"], again["Jet"])
+    assert not ak.array_equal(one["Jet"], other["Jet"])
+    assert ak.all(one["Muon"].pt[:, :-1] >= one["Muon"].pt[:, 1:])
+    assert ("genWeight" in one) == (name != "data")
+
+
+def test_sections_that_are_not_certified_have_noise():
+    data = columns("data", 1, 0.3)
+    section, met = data["luminosityBlock"], data["MET_pt"]
+    bad = (section >= BAD_SECTIONS[0]) & (section <= BAD_SECTIONS[1])
+    assert met[bad].mean() > met[~bad].mean() + 40
