@@ -4,6 +4,7 @@ Measurements, each with options of its own (`--help`):
 
   rivals      histograms beside RDataFrame and uproot; what runs when none is named
   adl         the eight tasks of the analysis description benchmark
+  agc         a whole analysis of top quarks, beside coffea and RDataFrame
   sessions    what sessions and selectors cost; a processor beside coffea's runner
   types       every kind of branch, beside uproot
   bookings    many bookings in one pass; what filters save
@@ -27,6 +28,7 @@ from . import remembering
 MEASUREMENTS = {
     "rivals": "bench.run",
     "adl": "bench.adl.run",
+    "agc": "bench.agc.run",
     "sessions": "bench.sessions.run",
     "types": "bench.types.__main__",
     "bookings": "bench.bookings",

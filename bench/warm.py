@@ -84,12 +84,14 @@ def measure(
     rounds: int,
     clock: str,
     say: Callable[[str], None],
+    unlike: Callable[[list[float], list[float]], list[int]] | None = None,
 ) -> list[Cell]:
-    """All cells. Raises `WrongBinsError` as soon as two rivals disagree."""
+    """All cells. Raises `WrongBinsError` as soon as two rivals disagree. `unlike`: which bins
+    differ, if not all that are not equal."""
     cells = []
     for codec, path in files.items():
         for query in queries:
-            _check(pool.workers, query, codec, path)
+            _check(pool.workers, query, codec, path, unlike or _unequal)
             taken: dict[str, list[dict[str, float]]] = {w.rival.key: [] for w in pool.workers}
             for number in range(rounds):
                 for worker in pool.workers[:: -1 if number % 2 else 1]:
@@ -103,17 +105,27 @@ def measure(
     return cells
 
 
-def _check(workers: list[Worker], query: Query, codec: str, path: Path) -> None:
+def _check(
+    workers: list[Worker],
+    query: Query,
+    codec: str,
+    path: Path,
+    unlike: Callable[[list[float], list[float]], list[int]],
+) -> None:
     answers = {worker.rival.title: worker.run(query.key, path)["bins"] for worker in workers}
     (first, expected), *others = answers.items()
     for title, bins in others:
         inside = expected[1:-1] if len(bins) == len(expected) - 2 else expected
-        if bins != inside:
-            where = [i for i, (a, b) in enumerate(zip(inside, bins, strict=False)) if a != b]
+        where = unlike(inside, bins)
+        if where or len(bins) != len(inside):
             raise WrongBinsError(
                 f"{query.key} on {codec}: {title} and {first} differ in {len(where)} bins"
                 f" of {len(expected)} (first: {where[:1]}); totals {sum(bins)} and {sum(expected)}"
             )
+
+
+def _unequal(one: list[float], other: list[float]) -> list[int]:
+    return [i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b]
 
 
 def _cell(key: str, query: Query, codec: str, runs: list[dict[str, float]], clock: str) -> Cell:

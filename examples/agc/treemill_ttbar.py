@@ -43,21 +43,20 @@ def booked(events, jets_vary=False, weights=None):
     }
 
 
-def histograms(folder):
+def histograms(folder, run=tm.run):
     """By region and process, with all variations."""
     fs = tm.fileset(f"{folder}/fileset.json")
     sf = {"sf": tm.corrections(f"{folder}/corrections.json")}
     others = fs.subset(lambda m: m["variation"] != "nominal")
     nominal = fs.subset(lambda m: m["variation"] == "nominal" and m["process"] != "wjets")
     wjets = fs.subset(["wjets__nominal"])
-    results = tm.run(
+    a, b, c = run(
         [
             booked(nominal.with_params(sf), True, WEIGHTS),
             booked(wjets.with_params(sf), True, WJETS),
             booked(others),
         ]
     )
-    a, b, c = results
     return {region: (a[region] | b[region] | c[region]).as_variations() for region in a}
 
 

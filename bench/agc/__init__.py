@@ -1,0 +1,1 @@
+"""`python -m bench agc`: the tt̄ analysis of examples/agc in treemill, coffea and RDataFrame."""

@@ -1,0 +1,82 @@
+"""The programs of examples/agc, as rivals: each fills all histograms of a folder of files."""
+
+import importlib
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .. import remembering
+from ..protocol import REPOSITORY
+
+EXAMPLE = REPOSITORY / "examples" / "agc"
+sys.path.insert(0, str(EXAMPLE))
+
+
+class Program:
+    """One of the modules, which all give histograms of a folder by name."""
+
+    def __init__(self, module: str) -> None:
+        self._module = importlib.import_module(module)
+
+    def run(self, query: str, path: str) -> list[float]:
+        found = self.filled(path)
+        return [float(x) for name in sorted(found) for x in found[name]]
+
+    def filled(self, path: str) -> Mapping[str, Any]:
+        """Bins by name, with those below and above the axis."""
+        return {n: h.values(flow=True) for n, h in self._module.histograms(path).items()}
+
+    def sweep(self, paths: list[str], branches: list[str]) -> float:
+        raise NotImplementedError("the analysis only")
+
+    def versions(self) -> dict[str, str]:
+        return {}
+
+
+class _Treemill(Program):
+    def __init__(self, module: str) -> None:
+        super().__init__(module)
+        import treemill
+
+        self._session = treemill.connect(workers=1, mode="threads")
+
+    def _run(self, bookings: Any) -> Any:
+        return self._session.run(bookings, progress=False)
+
+    def filled(self, path: str) -> Mapping[str, Any]:
+        found = self._module.histograms(path, self._run)
+        return {
+            "_".join([region, process, variation.replace(":", "_")]).removesuffix("_nominal"): (
+                histogram.values(flow=True)
+            )
+            for region, of in found.items()
+            for process, varied in of.items()
+            for variation, histogram in varied.items()
+        }
+
+
+class _Root(Program):
+    def filled(self, path: str) -> Mapping[str, Any]:
+        found = self._module.histograms(path)
+        return {n: [*map(h.GetBinContent, range(h.GetNcells()))] for n, h in found.items()}
+
+    def versions(self) -> dict[str, str]:
+        return {"ROOT": self._module.ROOT.gROOT.GetVersion()}
+
+
+_KINDS = {"treemill_ttbar": _Treemill, "rdataframe_ttbar": _Root}
+
+
+def make(threads: int, variant: str) -> Program:
+    """`variant`: the module, and after a colon whether treemill remembers."""
+    name, _, memory = variant.partition(":")
+    if memory == remembering.VARIANT:
+        remembering.as_users_have_it()
+    return _KINDS.get(name, Program)(name)
+
+
+def data(folder: Path, events: int) -> Path:
+    """The folder of files with so many events in each data set, made if it is not there."""
+    made: Path = importlib.import_module("generate").generate(folder / f"agc-{events}", events)
+    return made.parent

@@ -1,0 +1,16 @@
+"""The programs of examples/agc, in the form of the other rivals: `variant` is the module, and after
+a colon whether treemill remembers."""
+
+from ..remembering import VARIANT
+from . import TREEMILL, Rival
+
+_MODULE = "agc.programs"
+READING, REFERENCE, FAST, ROOT = "agc-reading", "agc-coffea", "agc-coffea-fast", "agc-rdf"
+
+AGC_RIVALS = (
+    Rival("agc-treemill", TREEMILL, _MODULE, TREEMILL, variant=f"treemill_ttbar:{VARIANT}"),
+    Rival(READING, "treemill, nothing remembered", _MODULE, READING, variant="treemill_ttbar"),
+    Rival(REFERENCE, "coffea, as its reference", _MODULE, REFERENCE, variant="coffea_ttbar"),
+    Rival(FAST, "coffea, for speed", _MODULE, FAST, variant="coffea_fast"),
+    Rival(ROOT, "RDataFrame, c++ -O3", _MODULE, ROOT, variant="rdataframe_ttbar"),
+)
