@@ -53,7 +53,7 @@ def digests() -> Iterator[tuple[str, str]]:
 def _expressions(folder: Path, session: Any) -> Iterator[tuple[str, str]]:
     from hypothesis import strategies as st
 
-    from tests.random_queries import booked, several
+    from tests.random_queries import several
     from tests.reference import data, deep, nested
     from tests.reference.expressions import conditions, lists, numbers
 
@@ -67,22 +67,25 @@ def _expressions(folder: Path, session: Any) -> Iterator[tuple[str, str]]:
         path = folder / f"{kind}.root"
         module.write(path, 7, 40)
         events = tm.dataset(str(path)).with_params(getattr(module, "PARAMS", {}))
-        found: list[Any] = []
-
-        @same_ones
-        @given(texts, wheres)
-        def ask(
-            texts: list[str],
-            where: str | None,
-            events: Any = events,
-            found: list[Any] = found,
-        ) -> None:
-            node = events if where is None else events.filter(where)
-            bookings = [booking for text in texts for booking in booked(node, text)]
-            found.extend(session.run(*bookings, progress=False))
-
-        ask()
+        found = _histograms(events, session, texts, wheres)
         yield f"{len(found)} histograms of {kind}", _digest(found)
+
+
+def _histograms(events: Any, session: Any, texts: Any, wheres: Any) -> list[Any]:
+    """What random expressions fill, of the events that pass random conditions."""
+    from tests.random_queries import booked
+
+    found: list[Any] = []
+
+    @same_ones
+    @given(texts, wheres)
+    def ask(texts: list[str], where: str | None) -> None:
+        node = events if where is None else events.filter(where)
+        bookings = [booking for text in texts for booking in booked(node, text)]
+        found.extend(session.run(*bookings, progress=False))
+
+    ask()
+    return found
 
 
 def _tasks(events: Any, session: Any) -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 __all__ = ["QUICK_TESTS", "try_out"]
 
 _FIRST_QUERY = """
-import sys, sysconfig, treemill as tm
+import sys, awkward as ak, treemill as tm
 from treemill import _core
 assert tm.__file__.startswith(sys.prefix), tm.__file__
 events = tm.dataset("demo/*.root", tree="Events")
@@ -25,7 +25,7 @@ class Twos(tm.Selector):
     def begin_worker(self, inputs):
         self.output["n"] = 0
     def process(self, chunk):
-        self.output["n"] += int((chunk.nMuon >= 2).sum())
+        self.output["n"] += int(ak.sum(chunk.nMuon >= 2))
 if __name__ == "__main__":
     with tm.connect(workers=2, mode="processes") as session:
         assert session.run(Twos(), events)["n"] == count
