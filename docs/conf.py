@@ -63,6 +63,7 @@ napoleon_use_rtype = False
 
 _PLACED = re.compile(r"^([\w/-]+)$", re.MULTILINE)
 _OUTSIDE = re.compile(r"\[([^]]*)\]\(((?:\.\./)+[^)#]*)\)")
+_RELATIVE = re.compile(r"\]\((?!https?:|#)([^)]+)\)")
 OTHER_PAGES, OTHER_NAMES = "(other pages)", "(other names)"
 """In the table of contents: all pages of this folder that it does not name; in the API: all public
 names that its pages do not have. What is new is there without being told."""
@@ -86,19 +87,38 @@ def _other_names() -> str:
 
 
 def _outside(folder: Path, link: re.Match[str]) -> str:
-    """A link to a file outside of this folder leads to a copy; one to a folder to its README."""
-    words, path = link[1], folder / link[2]
-    if path.resolve().is_relative_to(HERE):
+    """A link to a file outside of this folder leads to a copy of it; one to a folder to its README,
+    or to the page that has it."""
+    words, path = link[1], (folder / link[2]).resolve()
+    if path.is_relative_to(HERE):
         return link[0]
-    if path.is_dir():
-        readme = path / "README.md"
-        return f"[{words}](path:{link[2].rstrip('/')}/README.md)" if readme.is_file() else words
-    return f"[{words}](path:{link[2]})"
+    named = path.parent if path.name == "README.md" else path
+    page = HERE / f"{named.relative_to(HERE.parent)}.md"
+    if page.is_file():
+        return f"[{words}]({os.path.relpath(page, folder)})"
+    readme = path / "README.md"
+    if path.is_dir() and not readme.is_file():
+        return words
+    return f"[{words}](path:{os.path.relpath(readme if path.is_dir() else path, folder)})"
 
 
-def _prepare(_: Sphinx, page: str, text: list[str]) -> None:
+def _readme(app: Sphinx, page: str) -> str:
+    """An example's README, with its links as from the page."""
+    path = HERE.parent / page / "README.md"
+    app.env.note_dependency(str(path))
+    here = (HERE / page).parent
+
+    def moved(link: re.Match[str]) -> str:
+        return f"]({os.path.relpath(path.parent / link[1], here)})"
+
+    return _RELATIVE.sub(moved, path.read_text())
+
+
+def _prepare(app: Sphinx, page: str, text: list[str]) -> None:
     if page == "index":
         text[0] = text[0].replace(OTHER_PAGES, _other_pages(text[0]))
+    if page.startswith("examples/"):
+        text[0] = _readme(app, page)
     text[0] = text[0].replace(OTHER_NAMES, _other_names())
     if page.startswith("tutorials/"):
         notebook = f"{Path(page).name}.ipynb"
