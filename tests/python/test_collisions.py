@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.bench.collisions import PROCESSES, columns
+from treemill.bench.collisions import PROCESSES, recorded, simulated
 from treemill.bench.collisions.decays import at, decayed
 from treemill.bench.collisions.events import BAD_SECTIONS
 
@@ -36,15 +36,20 @@ def test_decays_keep_energy_and_momentum(seed, pt, y, parent, shares):
 
 @pytest.mark.parametrize("name", [*PROCESSES, "data"])
 def test_equal_seeds_give_equal_events(name):
-    one, again, other = (columns(name, seed, 0.01) for seed in (1, 1, 2))
+    def made(seed, part):
+        return recorded(seed, part, 0.3) if name == "data" else simulated(name, seed, part, 500)
+
+    one, again, other, next_part = made(1, 0), made(1, 0), made(2, 0), made(1, 1)
     assert ak.array_equal(one["Jet"], again["Jet"])
     assert not ak.array_equal(one["Jet"], other["Jet"])
+    assert not set(one["event"]) & set(next_part["event"])
+    assert not ak.array_equal(one["Jet"], next_part["Jet"])
     assert ak.all(one["Muon"].pt[:, :-1] >= one["Muon"].pt[:, 1:])
     assert ("genWeight" in one) == (name != "data")
 
 
 def test_sections_that_are_not_certified_have_noise():
-    data = columns("data", 1, 0.3)
+    data = recorded(1, 0, 9.0)
     section, met = data["luminosityBlock"], data["MET_pt"]
     bad = (section >= BAD_SECTIONS[0]) & (section <= BAD_SECTIONS[1])
     assert met[bad].mean() > met[~bad].mean() + 40

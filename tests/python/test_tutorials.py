@@ -94,6 +94,8 @@ def test_samples_are_what_their_recipe_says(tmp_path, monkeypatch, capsys):
     first = Path("here/ttbar_0.root").read_bytes()
     cli.main(["samples", "here", "--scale", "0.01", "--seed", "2"], standalone_mode=False)
     assert Path("here/ttbar_0.root").read_bytes() != first
+    cli.main(["samples", "here", "--scale", "1e-5"], standalone_mode=False)
+    assert len([*Path("here").glob("*.root")]) == 5, "files of other samples are gone"
     fileset = json.loads(Path("here/fileset.json").read_text())
     assert set(fileset["ttbar"]["metadata"]) == {"is_mc", "process", "xsec", "lumi"}
     with pytest.raises(tm.QueryError, match="scale"):

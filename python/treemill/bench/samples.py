@@ -6,15 +6,16 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import QueryError
-from .collisions import LUMINOSITY, PROCESSES, SCALE_FACTORS, columns
+from .collisions import LUMINOSITY, PROCESSES, SCALE_FACTORS, recorded, simulated
 from .collisions.events import BAD_SECTIONS
 from .event_files import TREE, write_columns
 
@@ -30,6 +31,8 @@ _VERSION = 1
 _ERROR = 0.01
 """Of the scale factors."""
 _FILE_EVENTS = 40_000
+_RUN = LUMINOSITY / 3
+"""The luminosity of a run of the data, which is a file."""
 
 
 def write_samples(folder: str | Path, scale: float = 1.0, seed: int = 1) -> Iterator[str]:
@@ -45,22 +48,69 @@ def write_samples(folder: str | Path, scale: float = 1.0, seed: int = 1) -> Iter
         yield f"{folder}: the samples are there already"
         return
     (folder / _DONE).unlink(missing_ok=True)
-    data = columns("data", seed, scale)
-    certified, share = _certified(data)
-    _put(folder / CERTIFIED, json.dumps(certified))
+    data = _Data(LUMINOSITY * scale, seed)
+    data_paths = _write(folder, "data", data.parts())
+    yield f"{'data':<12} {data.events:>8,} events"
     fileset: dict[str, object] = {}
-    for name in (*PROCESSES, "data"):
-        made = data if name == "data" else columns(name, seed, scale)
-        paths = _write(folder, name, made)
+    for name, process in PROCESSES.items():
+        count = max(int(process.events * scale), 1)
+        paths = _write(folder, name, _simulated(name, seed, count))
         fileset[name] = {
             "files": dict.fromkeys(map(str, paths), TREE),
-            "metadata": _metadata(name, LUMINOSITY * scale * share),
+            "metadata": {
+                "is_mc": True,
+                "process": process.title,
+                "xsec": process.cross_section,
+                "lumi": round(LUMINOSITY * scale * data.good / max(data.events, 1), 4),
+            },
         }
-        yield f"{name:<12} {len(made['run']):>8,} events"
+        yield f"{name:<12} {count:>8,} events"
+    fileset["data"] = {
+        "files": dict.fromkeys(map(str, data_paths), TREE),
+        "metadata": {"is_mc": False, "process": "data"},
+    }
+    _put(folder / CERTIFIED, json.dumps(data.certified))
     _put(folder / CORRECTIONS, json.dumps(_scale_factors()))
     _put(folder / FILESET, json.dumps(fileset, indent=1) + "\n")
     _put(folder / _DONE, json.dumps(recipe) + "\n")
     yield f"{folder}: {FILESET}, {CORRECTIONS}, {CERTIFIED}"
+
+
+def _simulated(name: str, seed: int, count: int) -> Iterator[Columns]:
+    for part, start in enumerate(range(0, count, _FILE_EVENTS)):
+        yield simulated(name, seed, part, min(_FILE_EVENTS, count - start))
+
+
+class _Data:
+    """The data, run by run, and what is known of them afterwards."""
+
+    def __init__(self, luminosity: float, seed: int) -> None:
+        self._luminosity = luminosity
+        self._seed = seed
+        self.events = 0
+        self.good = 0
+        """The events of certified sections."""
+        self.certified: dict[str, list[list[int]]] = {}
+        """The luminosity sections of each run but those with noise, as CMS's lists have them."""
+
+    def parts(self) -> Iterator[Columns]:
+        """The runs. Each has the same luminosity, but for the last one."""
+        for part in range(math.ceil(self._luminosity / _RUN)):
+            made = recorded(self._seed, part, min(_RUN, self._luminosity - part * _RUN))
+            self._note(made)
+            yield made
+
+    def _note(self, made: Columns) -> None:
+        section = np.asarray(made["luminosityBlock"])
+        if not len(section):
+            return
+        last = int(section.max())
+        ranges = [[1, min(BAD_SECTIONS[0] - 1, last)], [BAD_SECTIONS[1] + 1, last]]
+        run = str(np.asarray(made["run"])[0])
+        self.certified[run] = [each for each in ranges if each[0] <= each[1]]
+        self.events += len(section)
+        bad = (section >= BAD_SECTIONS[0]) & (section <= BAD_SECTIONS[1])
+        self.good += int((~bad).sum())
 
 
 def _is_there(path: Path, recipe: Mapping[str, object]) -> bool:
@@ -79,45 +129,21 @@ def _put(path: Path, text: str) -> None:
     os.replace(part, path)
 
 
-def _write(folder: Path, name: str, made: Columns) -> list[Path]:
-    count = len(made["run"])
+def _write(folder: Path, name: str, parts: Iterable[Columns]) -> list[Path]:
+    """Writes a file for each part, in place of those that are there."""
+    for older in folder.glob(f"{name}_*.root"):
+        older.unlink()
     paths = []
-    for number, start in enumerate(range(0, count, _FILE_EVENTS)):
+    for number, made in enumerate(parts):
         path = folder / f"{name}_{number}.root"
-        part = path.with_suffix(f".{os.getpid()}.tmp")
+        written = path.with_suffix(f".{os.getpid()}.tmp")
         try:
-            here = {key: column[start : start + _FILE_EVENTS] for key, column in made.items()}
-            write_columns(part, here)
-            os.replace(part, path)
+            write_columns(written, made)
+            os.replace(written, path)
         finally:
-            part.unlink(missing_ok=True)
+            written.unlink(missing_ok=True)
         paths.append(path)
     return paths
-
-
-def _metadata(name: str, luminosity: float) -> dict[str, object]:
-    if name == "data":
-        return {"is_mc": False, "process": name}
-    process = PROCESSES[name]
-    return {
-        "is_mc": True,
-        "process": process.title,
-        "xsec": process.cross_section,
-        "lumi": round(luminosity, 4),
-    }
-
-
-def _certified(data: Columns) -> tuple[dict[str, list[list[int]]], float]:
-    """The luminosity sections of each run but those with noise, as CMS's lists have them; and the
-    share of the events that are of these."""
-    runs, sections = np.asarray(data["run"]), np.asarray(data["luminosityBlock"])
-    found = {}
-    for run in np.unique(runs):
-        last = int(sections[runs == run].max())
-        ranges = [[1, min(BAD_SECTIONS[0] - 1, last)], [BAD_SECTIONS[1] + 1, last]]
-        found[str(run)] = [each for each in ranges if each[0] <= each[1]]
-    good = (sections < BAD_SECTIONS[0]) | (sections > BAD_SECTIONS[1])
-    return found, float(good.mean())
 
 
 def _scale_factors() -> dict[str, object]:

@@ -2,7 +2,7 @@
 are a mixture of them. Values depend on the seed alone. Knows no file: ../samples.py writes them.
 """
 
-from .events import columns
+from .events import recorded, simulated
 from .processes import LUMINOSITY, PROCESSES, SCALE_FACTORS, Process
 
-__all__ = ["LUMINOSITY", "PROCESSES", "SCALE_FACTORS", "Process", "columns"]
+__all__ = ["LUMINOSITY", "PROCESSES", "SCALE_FACTORS", "Process", "recorded", "simulated"]

@@ -13,7 +13,6 @@ from .processes import (
     ELECTRON,
     HEAVY,
     LIGHT,
-    LUMINOSITY,
     MUON,
     NEUTRINO,
     PROCESSES,
@@ -26,66 +25,57 @@ if TYPE_CHECKING:
 
     from ..physics import Column, Columns, Floats, Integers, Lists
 
-__all__ = ["BAD_SECTIONS", "FIRST_RUN", "SECTION_EVENTS", "columns"]
+__all__ = ["BAD_SECTIONS", "FIRST_RUN", "SECTION_EVENTS", "recorded", "simulated"]
 
 FIRST_RUN = 360_001
 BAD_SECTIONS = (8, 11)
 """Sections of each run, first and last, in which the detector of the made-up data had noise."""
 SECTION_EVENTS = 500
-_SECTIONS = 40
-"""Of a run."""
 _MASSES = {MUON: 0.1057, ELECTRON: 0.000511}
 _THRESHOLDS = {MUON: 5.0, ELECTRON: 7.0}
 _TRIGGER_PT = 24.0
 
 
-def columns(name: str, seed: int, scale: float) -> Columns:
-    """Columns of all events of a process, or of `data`; `scale` multiplies their number."""
-    if name == "data":
-        return _data(np.random.default_rng([30, seed]), scale)
-    process = PROCESSES[name]
-    rng = np.random.default_rng([30, seed, 1 + list(PROCESSES).index(name)])
-    count = max(int(process.events * scale), 1)
-    found = _seen(rng, process.particles(rng, count), count, is_data=False)
+def simulated(name: str, seed: int, part: int, count: int) -> Columns:
+    """Columns of so many events of a process: those of its part with this number."""
+    rng = np.random.default_rng([30, seed, 1 + list(PROCESSES).index(name), part])
+    found = _seen(rng, PROCESSES[name].particles(rng, count), count, is_data=False)
     sign = np.where(rng.random(count) < 0.05, -1.0, 1.0)
     found["genWeight"] = (sign * rng.normal(20.0, 0.5, count)).astype(np.float32)
-    return _numbered(np.full(count, 1), np.arange(count)) | found
+    return _numbered(1, part, count) | found
 
 
-def _data(rng: np.random.Generator, scale: float) -> Columns:
-    """As much of each process as the luminosity gives, in no order, behind the trigger."""
-    counts = [
-        rng.poisson(process.cross_section * LUMINOSITY * scale) for process in PROCESSES.values()
-    ]
+def recorded(seed: int, part: int, luminosity: float) -> Columns:
+    """Columns of the data of one run: as much of each process as the luminosity gives, in no order,
+    behind the trigger."""
+    rng = np.random.default_rng([30, seed, 0, part])
+    processes = PROCESSES.values()
+    counts = [rng.poisson(process.cross_section * luminosity) for process in processes]
     parts = []
-    for process, count, offset in zip(PROCESSES.values(), counts, np.cumsum(counts), strict=True):
-        part = process.particles(rng, count)
-        part.event = part.event + (offset - count)
-        parts.append(part)
+    for process, count, end in zip(processes, counts, np.cumsum(counts), strict=True):
+        particles = process.particles(rng, count)
+        particles.event = particles.event + (end - count)
+        parts.append(particles)
     total = sum(counts)
-    particles = Particles.joined(parts)
-    particles.event = rng.permutation(total)[particles.event]
-    found = _seen(rng, particles, total, is_data=True)
+    joined = Particles.joined(parts)
+    joined.event = rng.permutation(total)[joined.event]
+    found = _seen(rng, joined, total, is_data=True)
     fired = np.asarray(found["HLT_IsoMu24"])
     kept = {name: column[fired] for name, column in found.items()}
-    return _with_runs(rng, kept, int(fired.sum()))
-
-
-def _with_runs(rng: np.random.Generator, found: Columns, count: int) -> Columns:
-    section = np.arange(count) // SECTION_EVENTS
-    run, section = FIRST_RUN + section // _SECTIONS, 1 + section % _SECTIONS
+    numbers = _numbered(FIRST_RUN + part, part, int(fired.sum()))
+    section = np.asarray(numbers["luminosityBlock"])
     noisy = (section >= BAD_SECTIONS[0]) & (section <= BAD_SECTIONS[1])
-    noise = np.where(noisy, rng.gamma(3.0, 30.0, count), 0.0)
-    found["MET_pt"] = (np.asarray(found["MET_pt"]) + noise).astype(np.float32)
-    return _numbered(run, np.arange(count), section) | found
+    noise = np.where(noisy, rng.gamma(3.0, 30.0, len(section)), 0.0)
+    kept["MET_pt"] = (np.asarray(kept["MET_pt"]) + noise).astype(np.float32)
+    return numbers | kept
 
 
-def _numbered(run: Integers, event: Integers, section: Integers | None = None) -> Columns:
-    section = 1 + event // SECTION_EVENTS if section is None else section
+def _numbered(run: int, part: int, count: int) -> Columns:
+    number = np.arange(count, dtype=np.uint64)
     return {
-        "run": run.astype(np.uint32),
-        "luminosityBlock": section.astype(np.uint32),
-        "event": (event + 1).astype(np.uint64),
+        "run": np.full(count, run, np.uint32),
+        "luminosityBlock": (number // np.uint64(SECTION_EVENTS) + np.uint64(1)).astype(np.uint32),
+        "event": number + np.uint64(1 + part * 1_000_000),
     }
 
 
