@@ -24,11 +24,10 @@ BTAGS = tuple(f"btag_var_{i}" for i in range(4))
 REGIONS = ("4j1b", "4j2b")
 
 
-def empty():
-    """The histogram of all regions, processes and variations."""
+def empty(bins=(25, 50, 550)):
+    """A histogram of all processes and variations."""
     return (
-        hist.Hist.new.Reg(25, 50, 550, name="observable")
-        .StrCat(REGIONS, name="region")
+        hist.Hist.new.Reg(*bins, name="observable")
         .StrCat([], name="process", growth=True)
         .StrCat([], name="variation", growth=True)
         .Weight()
@@ -48,14 +47,14 @@ def observables(jets, region):
 
 
 class TtbarAnalysis(processor.ProcessorABC):
-    """One histogram of everything."""
+    """A histogram for each region."""
 
     def __init__(self, corrections):
         self.corrections = corrections
 
     def process(self, events):
-        """The histogram of a chunk of events."""
-        histogram = empty()
+        """The histograms of a chunk of events."""
+        found = {region: empty() for region in REGIONS}
         known = events.metadata
         sf = correctionlib.CorrectionSet.from_string(self.corrections)
         systematics = ["nominal"]
@@ -93,14 +92,14 @@ class TtbarAnalysis(processor.ProcessorABC):
             selection.add("4j2b", tags >= 2)
             for region in REGIONS:
                 chosen = jets[selection.all("exactly_1l", "atleast_4j", region)]
-                self.fill(histogram, known, sf, region, systematic, chosen)
-        return histogram
+                self.fill(found[region], known, sf, region, systematic, chosen)
+        return found
 
     def fill(self, histogram, known, sf, region, systematic, jets):
         """Fills one region in one systematic variation."""
         values = observables(jets, region)
         weights = np.full(len(jets), known["xsec"] * 3378 / known["nevts"])
-        where = {"observable": values, "region": region, "process": known["process"]}
+        where = {"observable": values, "process": known["process"]}
         if systematic in (*BTAGS, "scale_var"):
             kind, jet = (
                 ("scale_var", 0) if systematic == "scale_var" else ("btag_var", systematic[-1])
@@ -132,10 +131,10 @@ def histograms(folder, analysis=TtbarAnalysis):
             btags = [f"{name}_{way}" for name in BTAGS for way in ("up", "down")]
             scales = ["scale_var_up", "scale_var_down"] if process == "wjets" else []
             names = ["nominal", *JETS, *btags, *scales]
-        for region in REGIONS:
+        for where, histogram in found.items():
             for name in names:
-                own = f"{region}_{process}" + (f"_{name}" if name != "nominal" else "")
-                made[own] = found[:, region, process, name]
+                own = f"{where}_{process}" + (f"_{name}" if name != "nominal" else "")
+                made[own] = histogram[:, process, name]
     return made
 
 

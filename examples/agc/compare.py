@@ -23,6 +23,11 @@ PROGRAMS = {
     "RDataFrame, C++": ("rdataframe.root", ["rdataframe_ttbar.py", "rdataframe_ttbar.cpp"]),
 }
 """What they write, and their sources, of which the first is run."""
+TREES = {
+    "treemill": ("treemill_bdt.root", ["treemill_bdt.py", "treemill_ttbar.py"]),
+    "coffea, XGBoost": ("coffea_bdt.root", ["coffea_bdt.py", "coffea_fast.py", "coffea_ttbar.py"]),
+}
+"""The version with boosted trees, once `treemill_bdt.py FOLDER train` has made the models."""
 ROUNDING = 1e-9
 """Sums of weights are added in any order."""
 
@@ -91,19 +96,29 @@ def run(program, folder):
     return time.perf_counter() - began, usage.ru_maxrss / 1024
 
 
-def main(folder):
-    """The exit status."""
+def measured(folder, programs):
+    """Prints a line for each program, and what the others' histograms are beside the first's;
+    gives whether they agree."""
     print(f"{'':26}{'lines':>7}{'s':>8}{'MB':>8}")
-    for title, (_, sources) in PROGRAMS.items():
+    for title, (_, sources) in programs.items():
         run(sources[0], folder)  # compilers and the page cache
         seconds, memory = run(sources[0], folder)
         lines = sum(lines_of_code(HERE / name) for name in sources)
         print(f"{title:26}{lines:7}{seconds:8.1f}{memory:8.0f}")
-    (_, ours), *others = ((title, contents(folder / of)) for title, (of, _) in PROGRAMS.items())
+    (_, ours), *others = ((title, contents(folder / of)) for title, (of, _) in programs.items())
     verdicts = {title: compared(ours, theirs) for title, theirs in others}
     for title, (text, _) in verdicts.items():
         print(f"{title}: {text}")
-    return 0 if all(agrees for _, agrees in verdicts.values()) else 1
+    return all(agrees for _, agrees in verdicts.values())
+
+
+def main(folder):
+    """The exit status."""
+    agree = measured(folder, PROGRAMS)
+    if (folder / "bdt_even.json").exists():
+        print("\nwith boosted trees")
+        agree &= measured(folder, TREES)
+    return 0 if agree else 1
 
 
 if __name__ == "__main__":

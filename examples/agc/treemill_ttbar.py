@@ -13,8 +13,8 @@ WEIGHTS = {f"btag_var_{i}": ("btag_var", i) for i in range(4)}
 WJETS = WEIGHTS | {"scale_var": ("scale_var", 0)}
 
 
-def booked(events, jets_vary=False, weights=None):
-    """A histogram for each region."""
+def selected(events, jets_vary=False, weights=None):
+    """Events with one lepton and four jets, and what varies in them."""
     if jets_vary:
         blurred = "Jet_pt * (1 + 0.05 * sf['jet_resolution'](Jet_pt, Jet_phi))"
         shifts = {"scale_up": "Jet_pt * 1.03", "res_up": blurred}
@@ -33,7 +33,11 @@ def booked(events, jets_vary=False, weights=None):
         factor = f"sf['event_systematics']('{kind}', '{{}}', jets[{jet}].pt)"
         shifts = {way: f"weight * {factor.format(way)}" for way in ("up", "down")}
         events = events.vary("weight", shifts, name=name)
+    return events
 
+
+def regions(events):
+    """A histogram for each region."""
     tagged = "max(a.btagCSVV2, b.btagCSVV2, c.btagCSVV2) > 0.5"
     trijets = f"[a + b + c for a, b, c in combinations(jets, 3) if {tagged}]"
     top = events.filter("tags >= 2").define("top", f"max({trijets}, key=lambda t: t.pt)")
@@ -43,18 +47,18 @@ def booked(events, jets_vary=False, weights=None):
     }
 
 
-def histograms(folder, run=tm.run):
+def histograms(folder, run=tm.run, booked=regions, **params):
     """By region and process, with all variations."""
     fs = tm.fileset(f"{folder}/fileset.json")
-    sf = {"sf": tm.corrections(f"{folder}/corrections.json")}
+    params["sf"] = tm.corrections(f"{folder}/corrections.json")
     others = fs.subset(lambda m: m["variation"] != "nominal")
     nominal = fs.subset(lambda m: m["variation"] == "nominal" and m["process"] != "wjets")
     wjets = fs.subset(["wjets__nominal"])
     a, b, c = run(
         [
-            booked(nominal.with_params(sf), True, WEIGHTS),
-            booked(wjets.with_params(sf), True, WJETS),
-            booked(others),
+            booked(selected(nominal.with_params(params), True, WEIGHTS)),
+            booked(selected(wjets.with_params(params), True, WJETS)),
+            booked(selected(others.with_params(params))),
         ]
     )
     return {region: (a[region] | b[region] | c[region]).as_variations() for region in a}

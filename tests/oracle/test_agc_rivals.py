@@ -58,10 +58,15 @@ def test_lines_of_code(compare, tmp_path):
 
 @pytest.mark.slow
 def test_the_same_bins(tmp_path):
-    for package in ("ROOT", "coffea", "correctionlib"):
+    for package in ("ROOT", "coffea", "correctionlib", "xgboost"):
         pytest.importorskip(package, reason=f"{package} is not installed")
-    for program, *more in (["generate.py", "--events", "5000"], ["compare.py"]):
+    for program, *more in (
+        ["generate.py", "--events", "5000"],
+        ["treemill_bdt.py", "train"],
+        ["compare.py"],
+    ):
         command = [sys.executable, str(AGC / program), str(tmp_path), *more]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("122 histograms, 3294 bins: all equal") == 3
+    assert "coffea, XGBoost: 1220 histograms, 32940 bins: all equal" in done.stdout
