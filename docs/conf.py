@@ -14,8 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import treemill
+from markdown_it import MarkdownIt
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sphinx.application import Sphinx
 
 HERE = Path(__file__).parent
@@ -92,6 +95,9 @@ def _outside(folder: Path, link: re.Match[str]) -> str:
     words, path = link[1], (folder / link[2]).resolve()
     if path.is_relative_to(HERE):
         return link[0]
+    if path.parent == RESULTS and path.suffix == ".md":
+        target = os.path.relpath(HERE / "results" / f"{path.stem}.html", folder)
+        return f'<a class="reference internal" href="{target}">{words}</a>'
     named = path.parent if path.name == "README.md" else path
     page = HERE / f"{named.relative_to(HERE.parent)}.md"
     if page.is_file():
@@ -127,6 +133,20 @@ def _prepare(app: Sphinx, page: str, text: list[str]) -> None:
     text[0] = _OUTSIDE.sub(lambda link: _outside(folder, link), text[0])
 
 
+RESULTS = HERE.parent / "bench" / "results"
+
+
+def _measurements(_: Sphinx) -> Iterator[tuple[str, dict[str, object], str]]:
+    """The published measurements as pages, for links to them; they are not searched."""
+    markdown = MarkdownIt("commonmark").enable("table")
+    for path in sorted(RESULTS.glob("*.md")):
+        text = path.read_text()
+        title = text.partition("\n")[0].lstrip("# ")
+        body = markdown.render(text).replace("<table>", '<table class="docutils">')
+        page = {"title": title, "body": body, "toc": "", "display_toc": False}
+        yield f"results/{path.stem}", page, "page.html"
+
+
 MADE_BY_USERS = {"treemill.FileOutput", "treemill.LumiSections"}
 """Classes that are called; objects of the others are made by functions."""
 
@@ -149,4 +169,5 @@ def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     app.connect("autodoc-process-docstring", _docstring, priority=400)
     app.connect("source-read", _prepare)
+    app.connect("html-collect-pages", _measurements)
     app.connect("autodoc-process-signature", _signature)
