@@ -80,7 +80,8 @@ def _other_pages(contents: str) -> str:
 def _directive(name: str) -> str:
     found = getattr(treemill, name)
     kind = "class" if isinstance(found, type) else "function" if callable(found) else "data"
-    return f".. auto{kind}:: treemill.{name}"
+    internal = "\n   :exclude-members: identity, core\n" if kind == "class" else ""
+    return f".. auto{kind}:: treemill.{name}{internal}"
 
 
 def _other_names() -> str:
@@ -162,7 +163,8 @@ def _docstring(_: Sphinx, what: str, name: str, value: object, __: object, text:
     """Docstrings name pages as a reader of the sources finds them."""
     text[:] = [_PAGE.sub(r":doc:`/\1`", line) for line in text]
     if what in ("attribute", "property", "data"):
-        text.insert(0, "")  # napoleon takes what stands before a colon in the first line for a type
+        # Napoleon takes what stands before a colon in the first line for a type: that is a comment.
+        text[:0] = ["..", ""]
 
 
 def setup(app: Sphinx) -> None:
