@@ -43,13 +43,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--only-render", action="store_true", help="a second, not many minutes")
+    parser.add_argument("--wheel", type=Path, help="taken, instead of compiling the core anew")
     given = parser.parse_args()
     recipe = Stage0Recipe.from_file(HERE / "recipe.yaml")
     for platform in PLATFORMS:
         for variant in recipe.render(VariantConfig.from_yaml(PINS), _render_config(platform)):
             print(f"{platform}: {variant.recipe.to_dict()['build']['string']}")
     if not given.only_render:
-        _build(recipe)
+        _build(recipe, given.wheel)
 
 
 def _render_config(target: str) -> RenderConfig:
@@ -57,16 +58,20 @@ def _render_config(target: str) -> RenderConfig:
     return RenderConfig(platform=platform)
 
 
-def _build(recipe: Stage0Recipe) -> None:
+def _build(recipe: Stage0Recipe, wheel: Path | None) -> None:
     told: dict[str, Any] = recipe.to_dict()
     del told["requirements"], told["tests"]
     for source in told["source"]:
         source["path"] = source["path"].replace("../..", str(REPOSITORY))
     # What the package python does in conda-forge's environments.
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    told["build"]["script"] = [
+    make, *rest = told["build"]["script"]["content"]
+    if wheel is not None:
+        make = f"mkdir -p wheels && cp '{wheel.resolve()}' wheels/"
+    told["build"]["script"]["content"] = [
         f'export PIP_PREFIX="$PREFIX" SP_DIR="$PREFIX/lib/{version}/site-packages"',
-        *told["build"]["script"],
+        make,
+        *rest,
     ]
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     for result in Stage0Recipe.from_dict(told).run_build(

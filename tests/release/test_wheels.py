@@ -14,6 +14,7 @@ from tools.release.joining import contents, join, write
 from tools.release.looking import findings
 from tools.release.notices import crates, notices
 from tools.release.platforms import PLATFORMS, buildable
+from tools.release.trying import QUICK_TESTS
 
 REPOSITORY = Path(__file__).parents[2]
 INFO = "treemill-0.1.0.dist-info"
@@ -114,6 +115,10 @@ def test_platforms():
     assert buildable("darwin", rust | {"aarch64-apple-darwin"})["macos-arm64"] is None
     assert platforms.flags("x86-64", "/c") == "-Ctarget-cpu=x86-64 --remap-path-prefix=/c=/cargo"
     assert PLATFORMS["linux-aarch64"].levels == ()
+
+
+def test_the_tests_that_a_wheel_is_tried_with_are_there():
+    assert all((REPOSITORY / each).exists() for each in QUICK_TESTS)
 
 
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not here")

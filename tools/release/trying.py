@@ -32,18 +32,15 @@ if __name__ == "__main__":
     print(f"Python {sys.version.split()[0]}, level {_core.CPU_LEVEL}: {count} of 4000 events")
 """
 QUICK_TESTS = [
-    "tests/python/test_arrays.py",
-    "tests/python/test_bookings.py",
+    "tests/python/test_columns.py",
     "tests/python/test_dataset.py",
     "tests/python/test_docstrings.py",
     "tests/python/test_errors.py",
     "tests/python/test_expression.py",
-    "tests/python/test_packetizer.py",
     "tests/python/test_processes.py",
     "tests/python/test_processor.py",
     "tests/python/test_query.py",
     "tests/python/test_selector.py",
-    "tests/python/test_session.py",
     "tests/python/test_snapshots.py",
     "tests/release",
 ]
