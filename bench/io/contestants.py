@@ -69,10 +69,11 @@ def _timed(task: Task, read: Callable[[Task], tuple[float, Mapping[str, float]]]
         os.write(int(os.environ[BEGAN]), b"!")
     passes = []
     for _ in range(task.passes):
-        start = time.perf_counter()
+        start, cpu = time.perf_counter(), time.process_time()
         total, counters = read(task)
         passes.append(time.perf_counter() - start)
-    told = {"seconds": passes[-1], "total": total, "counters": dict(counters)}
+        cpu = time.process_time() - cpu
+    told = {"seconds": passes[-1], "total": total, "counters": {**counters, "cpu": cpu}}
     return told | {"passes": passes}
 
 

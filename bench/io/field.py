@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tools.link.host import Host
 from tools.link.link import Link, Wire
 from tools.link.link import missing as link_missing
 from tools.servers.nginx import Nginx
@@ -66,6 +67,11 @@ class Field:
     def __init__(self, link: Link, servers: dict[str, Server]) -> None:
         self._link, self._servers = link, servers
         self._client = link.hosts["client"]
+
+    @property
+    def far(self) -> Host:
+        """Where the servers "root" and "http" are."""
+        return self._link.hosts["server"]
 
     def put(self, path: Path, name: str) -> None:
         """Gives the servers a file, without a second copy on the disk if it can be."""

@@ -38,7 +38,7 @@ def measure(
     part: str, options: argparse.Namespace, place: Field, findings: Findings
 ) -> Iterator[Row]:
     """All cases in every round."""
-    path = _file(options)
+    path = uncompressed(options, _QUICK if options.quick else _MEGABYTES, part)
     data.warm_up(path)
     place.put(path, path.name)
     known = sizes(str(path))
@@ -98,16 +98,15 @@ def _rows(
     yield Row(f"{what}: lost when one of two dies", lost, "s", **goals.PROMISED["lost"])
 
 
-def _file(options: argparse.Namespace) -> Path:
-    size = (_QUICK if options.quick else _MEGABYTES) * 1e6
-    events = int(size / _BYTES_OF_AN_EVENT)
+def uncompressed(options: argparse.Namespace, megabytes: float, name: str) -> Path:
+    """A file of about this size, with a name of its own at the servers."""
+    events = int(megabytes * 1e6 / _BYTES_OF_AN_EVENT)
     recipe = Recipe(1, events, _CLUSTER, "none", schema="opendata")
-    folder = options.data / f"io-replicas-{events}"
+    folder = options.data / f"io-{name}-{events}"
     for _ in write_dataset(folder, recipe):
         pass
-    # A name of its own at the servers.
     path = paths(folder, recipe)[0]
-    named = path.with_name(f"replica-{events}.root")
+    named = path.with_name(f"{name}-{events}.root")
     if not named.exists():
         named.hardlink_to(path)
     return named

@@ -1,12 +1,18 @@
 """The smallest metadata server and data servers of NFSv4.1 that a test of layouts needs: files in
 one folder, striped over data servers, as files layout (RFC 8881) or flex_files (RFC 8435). Faults
 are switched on by a test. A peer for tests, not a server: no state is checked, nothing is written.
+
+By hand: `python tests/remote/pnfs_peer.py FILE files|flex SERVERS MEGABYTES_A_SECOND [HOST]`, which
+prints the address; each data server sends no faster than that.
 """
 
 import contextlib
 import socket
 import struct
+import sys
 import threading
+import time
+from pathlib import Path
 from typing import ClassVar
 
 FILES, FLEX = 1, 4
@@ -57,12 +63,13 @@ class _RefusedError(Exception):
 class Server:
     """A listening socket, a thread for each connection, and the operations of all servers."""
 
-    def __init__(self):
+    def __init__(self, host="127.0.0.1"):
+        self.host = host
         self.reads = 0
         """READs that were answered."""
         self.refuses = 0
         """READs are refused with this status, unless it is zero."""
-        self._socket = socket.create_server(("127.0.0.1", 0))
+        self._socket = socket.create_server((host, 0))
         self.port = self._socket.getsockname()[1]
         self._connections = []
         threading.Thread(target=self._accept, daemon=True).start()
@@ -100,8 +107,7 @@ class Server:
         except (OSError, struct.error):
             return
 
-    @staticmethod
-    def _send(connection, body):
+    def _send(self, connection, body):
         connection.sendall(_u32(0x80000000 | len(body)) + body)
 
     def answered(self, record):
@@ -176,11 +182,22 @@ class Server:
 
 
 class DataServer(Server):
-    """Has stripes of files, by handles."""
+    """Has stripes of files, by handles. rate: bytes per second that it sends at most."""
 
-    def __init__(self):
-        super().__init__()
+    def __init__(self, host="127.0.0.1", rate=None):
+        super().__init__(host)
         self.stored = {}
+        self._rate = rate
+        self._free = 0.0  # when what was sent so far is through
+        self._turn = threading.Lock()
+
+    def _send(self, connection, body):
+        if self._rate is not None:
+            with self._turn:
+                self._free = max(self._free, time.monotonic()) + len(body) / self._rate
+                wait = self._free - time.monotonic()
+            time.sleep(max(wait, 0.0))
+        super()._send(connection, body)
 
     def content(self, handle):
         """The bytes behind a handle."""
@@ -193,7 +210,7 @@ class MetadataServer(Server):
     kind: FILES or FLEX. dense: stripes lie one behind the other on their servers (FILES only).
     """
 
-    def __init__(self, servers, kind, unit=4096, dense=False):
+    def __init__(self, servers, kind, unit=4096, dense=False, host="127.0.0.1"):
         self.files = {}
         self.servers, self.kind, self.unit, self.dense = servers, kind, unit, dense
         self.layouts = self.returned = 0
@@ -201,7 +218,7 @@ class MetadataServer(Server):
         self.said = []
         self.heard = threading.Event()
         self.gave_back = threading.Event()
-        super().__init__()
+        super().__init__(host)
 
     def put(self, name, data):
         """Adds a file: its address."""
@@ -218,7 +235,7 @@ class MetadataServer(Server):
                 for at in range(number * self.unit, len(data), self.unit * count):
                     mine[at : at + self.unit] = data[at : at + self.unit]
                 server.stored[handle] = bytes(mine)
-        return f"nfs://127.0.0.1:{self.port}/{name}"
+        return f"nfs://{self.host}:{self.port}/{name}"
 
     def content(self, handle):
         """The bytes behind a handle."""
@@ -304,7 +321,7 @@ class MetadataServer(Server):
         device = arguments.fixed(16)
         arguments.fixed(12)
         addresses = [
-            _u32(1) + _opaque(b"tcp") + _opaque(f"127.0.0.1.{s.port >> 8}.{s.port & 255}".encode())
+            _u32(1) + _opaque(b"tcp") + _opaque(f"{s.host}.{s.port >> 8}.{s.port & 255}".encode())
             for s in self.servers
         ]
         if self.kind == FILES:
@@ -333,3 +350,13 @@ class MetadataServer(Server):
         50: _layout,
         51: _layout_returned,
     }
+
+
+if __name__ == "__main__":
+    path, layout, count, megabytes, *place = sys.argv[1:]
+    there = place[0] if place else "127.0.0.1"
+    stores = [DataServer(there, float(megabytes) * 1e6) for _ in range(int(count))]
+    kinds = {"files": FILES, "flex": FLEX}
+    lead = MetadataServer(stores, kinds[layout], 1 << 20, dense=layout == "files", host=there)
+    print(lead.put(Path(path).name, Path(path).read_bytes()), flush=True)
+    threading.Event().wait()
