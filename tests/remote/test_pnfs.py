@@ -2,9 +2,12 @@
 and from the metadata server when a data server fails, when a layout is recalled or none is given.
 """
 
+import contextlib
+
 import awkward as ak
 import pytest
 import treemill as tm
+from treemill.bench.generate import write
 
 from tests.remote.pnfs_peer import FILES, FLEX, DataServer, MetadataServer
 
@@ -35,7 +38,10 @@ def site(request, core, paths, nothing_remembered):
 
 def read(site, paths):
     """All of some columns, which must be what the same file has here."""
-    here, there = tm.dataset(paths[2], "Events"), tm.dataset(site.url, "Events")
+    is_same(tm.dataset(site.url, "Events"), tm.dataset(paths[2], "Events"))
+
+
+def is_same(there, here):
     names = ["MET_pt", "Jet_pt", "Muon_pt"]
     assert ak.array_equal(there.arrays(names), here.arrays(names))
 
@@ -53,6 +59,22 @@ def test_a_data_server_that_refuses_or_is_gone(site, paths):
     read(site, paths)
     assert site.meta.reads > 1
     assert site.meta.returned == 1
+
+
+@pytest.mark.slow
+def test_data_servers_with_long_queues_are_waited_for(core, tmp_path, nothing_remembered):
+    """Each of them has more to send than a silent one is waited for."""
+    path = tmp_path / "events.root"
+    write(path, events=60_000, index=0, cluster=1000, codec="none")
+    data = path.read_bytes()
+    stores = [DataServer(rate=len(data) / 10) for _ in range(2)]
+    meta = MetadataServer(stores, FILES, 1 << 16, dense=True)
+    with contextlib.ExitStack() as stack:
+        for server in (meta, *stores):
+            stack.callback(server.stop)
+        is_same(tm.dataset(meta.put("events.root", data), "Events"), tm.dataset(path, "Events"))
+        assert meta.reads == 1
+        assert meta.returned == 0
 
 
 def test_no_layout_is_given(site, paths):

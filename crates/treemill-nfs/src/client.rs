@@ -12,11 +12,11 @@ use crate::wire::rpc::Credential;
 use crate::wire::session::owner;
 use crate::wire::status::{Meaning, meaning};
 use std::collections::HashMap;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use treemill_transfer::{Kind, PerProcess, Trouble};
 
 type Clients = Mutex<HashMap<Server, Arc<Client>>>;
@@ -153,6 +153,27 @@ impl Client {
                     return Err(trouble(&failure));
                 }
                 _ => return Ok(Err(failure)),
+            }
+        }
+    }
+
+    /// What `asked` brings, unless the server answers nothing at all for `patience`: one that answers others has a long queue,
+    /// and is not asked for less by asking another server.
+    pub(crate) async fn unless_silent<T>(
+        &self,
+        patience: Duration,
+        asked: impl Future<Output = T>,
+    ) -> Option<T> {
+        let mut asked = pin!(asked);
+        loop {
+            if let Ok(found) = timeout(patience, &mut asked).await {
+                return Some(found);
+            }
+            // While a session is being made there is no answer yet.
+            let now = self.now.try_lock().ok()?;
+            let session = now.session.as_ref()?;
+            if !session.has_answered_within(patience) {
+                return None;
             }
         }
     }

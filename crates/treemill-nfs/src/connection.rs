@@ -8,7 +8,7 @@ use crate::wire::xdr::{Reader, Writer};
 use bytes::{Bytes, BytesMut};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
@@ -43,6 +43,8 @@ struct State {
     waiting: HashMap<u32, Waiting>,
     next: u32,
     broken: Option<Trouble>,
+    /// When the server has answered last.
+    heard: Option<Instant>,
 }
 
 /// The calls that wait for their answers.
@@ -55,7 +57,11 @@ impl Calls {
     }
 
     fn answered(&self, xid: u32, answer: Result<Reader, Trouble>) {
-        let waiting = self.state().waiting.remove(&xid);
+        let waiting = {
+            let mut state = self.state();
+            state.heard = Some(Instant::now());
+            state.waiting.remove(&xid)
+        };
         if let Some(waiting) = waiting {
             let _ = waiting.answer.send(answer); // the caller may be gone
         }
@@ -107,6 +113,12 @@ impl Connection {
     /// Why it cannot be used any more.
     pub(crate) fn broken(&self) -> Option<Trouble> {
         self.calls.state().broken.clone()
+    }
+
+    /// Whether the server has answered something within this time.
+    pub(crate) fn has_answered_within(&self, time: Duration) -> bool {
+        let heard = self.calls.state().heard;
+        heard.is_some_and(|heard| heard.elapsed() < time)
     }
 
     /// Sends a COMPOUND, and waits for its results. `hold` is kept until they are here or the connection ends.

@@ -13,7 +13,6 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesOrdered;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError};
-use tokio::time::timeout;
 
 /// The layout of one open file.
 #[derive(Default)]
@@ -38,8 +37,7 @@ impl Layouts {
             .iter()
             .find_map(|part| Some((part, part.pieces(range.clone())?)));
         let (part, pieces) = pieces?;
-        let brought = gather(client.server.minor, part, pieces, &handle, state);
-        let found = timeout(DATA_PATIENCE, brought).await.ok().flatten();
+        let found = gather(client.server.minor, part, pieces, &handle, state).await;
         if found.is_none() && matches!(held.layout(), Layout::There(_)) {
             held.set_layout(Layout::None);
             client.give_back(held, &laid).await;
@@ -180,7 +178,9 @@ async fn brought(
             results.handle()?;
             Ok(results.read(count)?.1)
         };
-        let bytes = server.settled(DATA_PATIENCE, ask, read).await.ok()?.ok()?;
+        let settled = server.settled(DATA_PATIENCE, ask, read);
+        let bytes = server.unless_silent(DATA_PATIENCE, settled).await?;
+        let bytes = bytes.ok()?.ok()?;
         match (bytes.len() as u64, whole.is_empty()) {
             (0, _) => return None,
             (all, true) if all == length => return Some(bytes),

@@ -74,5 +74,5 @@ pub(crate) const MOST_DEVICE: usize = 64 << 10;
 pub(crate) const MOST_PARTS: usize = 256;
 /// Stripes of a layout.
 pub(crate) const MOST_STRIPES: usize = 4096;
-/// For how long a data server may take for a range, before the metadata server is asked: shorter than a READ is waited for.
+/// For how long a data server may answer nothing, before the metadata server is asked: shorter than a READ is waited for.
 pub(crate) const DATA_PATIENCE: Duration = Duration::from_secs(3);

@@ -124,6 +124,11 @@ impl Session {
             .elapsed()
     }
 
+    /// Whether the server has answered something within this time.
+    pub(crate) fn has_answered_within(&self, time: Duration) -> bool {
+        self.connection.has_answered_within(time)
+    }
+
     /// Sends operations in the next free slot: their results.
     pub(crate) async fn call(&self, operations: &Operations) -> Result<Results, Lost> {
         let room = Arc::clone(&self.room).acquire_owned().await;
