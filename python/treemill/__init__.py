@@ -36,11 +36,14 @@ if TYPE_CHECKING:
         UnsupportedError,
         WorkerError,
     )
+    from .kernels.batched import Batched, batched
+    from .kernels.kernel import Kernel, kernel
     from .language.functions import function
     from .luminosity.mask import LumiMask
     from .luminosity.sections import LumiSections
     from .machine.cache import cache
     from .models.front import model
+    from .models.onnx import OnnxModel
     from .models.trees import TreeModel
     from .monitor.report import Report
     from .output.saving import load, save
@@ -63,6 +66,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Batched",
     "Booking",
     "ByDataset",
     "Correction",
@@ -75,9 +79,11 @@ __all__ = [
     "FileOutput",
     "Fileset",
     "FormatError",
+    "Kernel",
     "LumiMask",
     "LumiSections",
     "Node",
+    "OnnxModel",
     "Query",
     "QueryError",
     "QueryInterrupted",
@@ -92,6 +98,7 @@ __all__ = [
     "Variations",
     "WorkerError",
     "__version__",
+    "batched",
     "cache",
     "connect",
     "corrections",
@@ -99,6 +106,7 @@ __all__ = [
     "dataset",
     "fileset",
     "function",
+    "kernel",
     "load",
     "lumi_mask",
     "model",
@@ -110,6 +118,10 @@ __all__ = [
 ]
 
 _MODULES = {
+    "Batched": "kernels.batched",
+    "batched": "kernels.batched",
+    "Kernel": "kernels.kernel",
+    "kernel": "kernels.kernel",
     "Booking": "query.booking",
     "Correction": "calibration.corrections",
     "Corrections": "calibration.corrections",
@@ -129,6 +141,7 @@ _MODULES = {
     "LumiMask": "luminosity.mask",
     "LumiSections": "luminosity.sections",
     "lumi_mask": "chain.certified",
+    "OnnxModel": "models.onnx",
     "TreeModel": "models.trees",
     "model": "models.front",
     "SnapshotFile": "query.snapshot_target",

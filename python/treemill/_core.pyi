@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treemill.arrays.node import Node
+from treemill.kernels.fitted import Own
 from treemill.tree.description import BranchDescription, TreeDescription
 from treemill.tree.foreign import Foreign
 
@@ -151,6 +152,9 @@ class _Rescue(Protocol):
 @final
 class Functions:
     """Functions that a query's expressions call."""
+
+    @staticmethod
+    def own(function: Own, parts: Mapping[str, Own] | None = None) -> Functions: ...
 
 _Variable = tuple[str, str, str]
 _DescribedCorrection = tuple[str, int | None, list[_Variable], _Variable]

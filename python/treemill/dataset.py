@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeGuard, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard, overload
 
 from .chain.chain import Chain, chain_of
 from .chain.entry_list import SELECTED
@@ -19,7 +19,7 @@ from .chain.read_methods import ReadMethods
 from .errors import QueryError
 from .faces import completed, face, short_errors
 from .query.node import Bookable, Node, Origin
-from .query.steps import Params
+from .query.steps import Arguments, Definition, Names, Params
 from .quoting import near
 from .session.services import SERVICES
 from .tree.branch import Branches
@@ -244,23 +244,26 @@ class Dataset(ReadMethods, Bookable):
         return Dataset(self.chain.with_friends(self.chain.friends.plus(added)))
 
     @overload
-    def define(self, name: str, expr: str, params: Params = None) -> Node: ...
-
+    def define(
+        self, name: Names, expr: Definition, params: Params = ..., *, columns: Arguments = ...
+    ) -> Node: ...
     @overload
     def define(self, name: str, expr: InMemory, params: Params = None) -> Dataset: ...
 
-    def define(self, name: str, expr: str | InMemory, params: Params = None) -> Node | Dataset:
+    def define(
+        self, name: Names, expr: Any, params: Params = None, *, columns: Arguments = None
+    ) -> Node | Dataset:
         """Add a column: see `Node.define`; or one of an array in memory.
 
         Parameters
         ----------
         name
-            The column's name.
+            The column's name; a list of them for a function that gives a tuple.
         expr
-            An expression; or an array of NumPy, awkward or Arrow or a list, with one value or one
-            list for each entry of the whole dataset.
-        params
-            Constants by name, as for `with_params`.
+            An expression; a function; or an array of NumPy, awkward or Arrow or a list, with one
+            value or one list for each entry of the whole dataset.
+        params, columns
+            As for `Node.define`.
 
         Returns
         -------
@@ -278,8 +281,10 @@ class Dataset(ReadMethods, Bookable):
         >>> weighted.sum("w").value == events.num_entries
         True
         """
-        if isinstance(expr, str):
-            return super().define(name, expr, params)
+        if isinstance(expr, str) or callable(expr):
+            return super().define(name, expr, params, columns=columns)
+        if not isinstance(name, str):
+            raise QueryError("an array is one column: give one name")
         return self._joined({name: expr}, None)
 
     def _with_arrays(
@@ -338,8 +343,7 @@ class Dataset(ReadMethods, Bookable):
         Parameters
         ----------
         entries
-            Their numbers in the whole chain, in any order; a mask of all of them; or
-            "file.root:name" of a TEntryList or TEventList.
+            Their numbers in the chain; a mask; or "file.root:name" of a TEntryList or TEventList.
 
         Returns
         -------
@@ -354,10 +358,8 @@ class Dataset(ReadMethods, Bookable):
 
         Examples
         --------
-        >>> events.select_entries([3, 5, 8]).arrays("MET_pt").MET_pt.to_list() == (
-        ...     events.arrays("MET_pt").MET_pt[[3, 5, 8]].to_list()
-        ... )
-        True
+        >>> events.select_entries([3, 5, 8]).count().value
+        3
         """
         return Dataset(self.chain.selecting(entries))
 
@@ -368,8 +370,7 @@ class Dataset(ReadMethods, Bookable):
         Returns
         -------
         IOReport
-            Bytes wanted, read and over-read, requests, and how often and how long threads waited.
-            All zero before the first run.
+            Bytes and requests, and what threads waited. All zero before the first run.
 
         Examples
         --------
@@ -384,8 +385,8 @@ class Dataset(ReadMethods, Bookable):
     def _repr_html_(self) -> str:
         from .monitor.html import of_branches  # start-up
 
-        entries = f"{self.num_entries:,} entries, {len(self.files)} files"
-        return of_branches(repr(self), self.branches.values(), entries)
+        about = f"{self.num_entries:,} entries, {len(self.files)} files"
+        return of_branches(repr(self), self.branches.values(), about)
 
     def __len__(self) -> int:
         return self.num_entries

@@ -33,14 +33,15 @@ MAY_USE = {
     "arrays": "errors",
     "writing": "arrays errors",
     "worker": "errors packetizer",
-    "query": "errors faces language luminosity monitor quoting uproot_words",
+    "kernels": "checkpoint errors",
+    "query": "errors faces kernels language luminosity monitor quoting uproot_words",
     "tree": "arrays errors faces machine monitor quoting uproot_words",
     "trace": "errors monitor packetizer writing",
     "submasters": "packetizer",
     "dashboard": "monitor",
     "bench": "errors monitor packetizer submasters trace",
     "calibration": "errors tree",
-    "models": "calibration errors",
+    "models": "calibration errors kernels",
     "chain": "arrays errors faces language luminosity machine quoting tree",
     "inventory": "chain errors tree",
     "checkpoint": "errors packetizer",
@@ -78,6 +79,8 @@ ONLY = {
     "XRootD": ["tree/official_xrootd.py"],
     "distributed": ["backend/dask", "facility/gathering", "cli/benchmark/systems"],
     "dask": ["backend/dask"],
+    "numba": ["kernels/compiled.py"],
+    "onnxruntime": ["models/onnx.py"],
 }
 # What runs without anything but Python.
 PURE = ["errors", "quoting", "faces", "language", "packetizer", "submasters", "bench/simulation"]

@@ -2,6 +2,7 @@
 //! in `models.rs`.
 
 use crate::limits::SPECIALISED_ROWS;
+use crate::own_functions::Own;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -10,12 +11,37 @@ use std::sync::Arc;
 use treemill_corrections::{
     Argument, Constant, Correction, CorrectionSet, EvaluationError, Kind, LoadError, LoadErrorKind,
 };
-use treemill_query::Provided;
+use treemill_query::{Collection, Function, Provided};
 
 /// What a query takes for an id of its expressions.
 #[pyclass(frozen)]
 pub struct Functions {
     provided: Provided,
+}
+
+#[pymethods]
+impl Functions {
+    /// A function of the user's own: an object that `treemill/kernels` makes. `parts`: others that belong to it, by
+    /// what stands in brackets, `f["name"](x)`.
+    #[staticmethod]
+    #[pyo3(signature = (object, parts=None))]
+    fn own(object: Py<PyAny>, parts: Option<BTreeMap<String, Py<PyAny>>>) -> Self {
+        let function = |object| -> Arc<dyn Function> { Arc::new(Own::new(object)) };
+        let itself = function(object);
+        let parts = parts.unwrap_or_default();
+        let provided = match parts.is_empty() {
+            true => Provided::One(itself),
+            false => Provided::Many(Arc::new(Collection {
+                itself: Some(itself),
+                functions: parts
+                    .into_iter()
+                    .map(|(name, part)| (name, function(part)))
+                    .collect(),
+                parts: BTreeMap::new(),
+            })),
+        };
+        Self { provided }
+    }
 }
 
 impl Functions {

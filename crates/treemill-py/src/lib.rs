@@ -17,6 +17,7 @@ mod listing;
 mod models;
 mod nodes;
 mod outcome;
+mod own_functions;
 mod partial;
 mod query;
 mod remote;

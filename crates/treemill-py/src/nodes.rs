@@ -24,6 +24,13 @@ pub struct Values {
     len: usize,
 }
 
+impl Values {
+    /// Numbers of a NumPy type, of which nobody else knows.
+    pub fn copied(buffer: Buffer, kind: &'static str, len: usize) -> Self {
+        Self { buffer, kind, len }
+    }
+}
+
 #[pymethods]
 impl Values {
     fn __len__(&self) -> usize {

@@ -18,6 +18,7 @@ mod picks;
 mod pieces;
 mod reduce;
 mod references;
+mod returned;
 mod tasks;
 
 use crate::columns::Columns;

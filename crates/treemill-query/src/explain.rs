@@ -150,7 +150,7 @@ impl Plan {
                 let how = format!("{how:?}").to_lowercase();
                 format!("{} in a table of {} ({how})", inputs.concat(), table.len())
             }
-            Op::Call(callee) => match self.callees.get(*callee) {
+            Op::Call(callee) | Op::Returned { callee, .. } => match self.callees.get(*callee) {
                 Some(callee) => of(&callee.title),
                 None => of("a function"),
             },

@@ -13,6 +13,59 @@ pub enum ParameterType {
     Int,
     /// f64
     Float,
+    /// A list of i64.
+    Ints,
+    /// A list of f64.
+    Floats,
+}
+
+impl ParameterType {
+    /// Whether a whole list is taken.
+    #[must_use]
+    pub fn is_list(self) -> bool {
+        matches!(self, Self::Ints | Self::Floats)
+    }
+}
+
+/// The type of a value before a function takes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GivenType {
+    Bool,
+    Int,
+    UInt,
+    Float,
+    Str,
+}
+
+/// What a call has at one place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Given {
+    pub ty: GivenType,
+    /// Whether it is a list, not one value.
+    pub is_list: bool,
+    /// Whether it is the same in all rows, as the query says.
+    pub is_constant: bool,
+}
+
+/// The type of a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResultType {
+    Bool,
+    /// i64
+    Int,
+    /// f64
+    Float,
+}
+
+/// One of the values that a function gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Output {
+    /// What it is called; `None`: it is all that the function gives.
+    pub name: Option<String>,
+    pub ty: ResultType,
+    /// The number of the list whose items it belongs to, among the lists that the function gives; `None`: it is one
+    /// value.
+    pub list: Option<usize>,
 }
 
 /// What a function takes at one place.
@@ -30,6 +83,51 @@ pub enum Argument<'a> {
     Float(&'a [f64]),
 }
 
+/// The values of a parameter that may be a list.
+#[derive(Debug, Clone, Copy)]
+pub enum Passed<'a> {
+    One(Argument<'a>),
+    /// The items of all rows' lists, and where each list begins and the last one ends.
+    Lists {
+        items: Argument<'a>,
+        offsets: &'a [i32],
+    },
+}
+
+/// Values of an output: of all rows, or of all items of all lists.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Numbers {
+    /// 0 or 1
+    Bool(Vec<u8>),
+    Int(Vec<i64>),
+    Float(Vec<f64>),
+}
+
+impl Numbers {
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Bool(values) => values.len(),
+            Self::Int(values) => values.len(),
+            Self::Float(values) => values.len(),
+        }
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// What a call has given.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Returned {
+    /// In the order of the function's outputs.
+    pub outputs: Vec<Numbers>,
+    /// The lengths of each list in each row, by the list's number.
+    pub lengths: Vec<Vec<i64>>,
+}
+
 /// A value that is the same in all rows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fixed {
@@ -39,7 +137,30 @@ pub enum Fixed {
 }
 
 /// A function from rows of values to numbers. Called by any number of threads.
+///
+/// Most take numbers and give one number: `evaluate` is all that they need.
 pub trait Function: Send + Sync {
+    /// The function to take for arguments like these; `None`: this one, whatever is given.
+    ///
+    /// # Errors
+    /// In words, if it cannot be called so.
+    fn fitted(&self, _given: &[Given]) -> Result<Option<Arc<dyn Function>>, String> {
+        Ok(None)
+    }
+
+    /// What it gives; `None`: one float, by `evaluate`. Others give it by `call`.
+    fn outputs(&self) -> Option<Vec<Output>> {
+        None
+    }
+
+    /// The values of so many rows.
+    ///
+    /// # Errors
+    /// In words.
+    fn call(&self, _rows: usize, _arguments: &[Passed<'_>]) -> Result<Returned, String> {
+        Err("it gives one number".to_owned())
+    }
+
     /// What it takes, in order.
     fn parameters(&self) -> Vec<Parameter>;
 

@@ -43,7 +43,8 @@ pub use columns::Columns;
 pub use error::{ProcessError, QueryError, QueryErrorKind};
 pub use explain::Explanation;
 pub use function::{
-    Argument, Collection, Fixed, Function, Functions, Parameter, ParameterType, Provided,
+    Argument, Collection, Fixed, Function, Functions, Given, GivenType, Numbers, Output, Parameter,
+    ParameterType, Passed, Provided, ResultType, Returned,
 };
 pub use outcome::{Number, Outcome, Values};
 pub use partial::Partial;

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..arrays.rows import Sink
+from ..language.provided import Preloaded
 from ..worker.workload import Partial, SpanWorkload, opaque
 from . import by_dataset
 from .row_collection import CollectingWorkload, load
@@ -65,8 +66,12 @@ class QueryTask:
         self._prepare()
 
     def preload(self) -> None:
-        """Imports the core."""
+        """Imports the core, and what functions of the user's own need."""
         from . import workload  # noqa: F401  # start-up
+
+        for each in self._specification.provided.values():
+            if isinstance(each, Preloaded):
+                each.preload()
 
         if self._sinks:
             from ..arrays import columns  # noqa: F401  # heavy: numpy

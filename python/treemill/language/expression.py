@@ -26,6 +26,7 @@ __all__ = [
     "Constant",
     "Expression",
     "Weight",
+    "called",
     "column",
     "constant",
     "measured",
@@ -95,6 +96,15 @@ def provided(name: str, value: Provided) -> Expression:
     """Functions that expressions call by this name, as an expression."""
     tree: Tree = {"kind": "provided", "id": value.identity, "name": name, "at": [0, len(name)]}
     return Expression(name, tree, provided=value)
+
+
+def called(name: str, value: Provided, arguments: Sequence[str]) -> Expression:
+    """A call of a function of these expressions. `name`: what messages call it, an identifier."""
+    for argument in arguments:
+        parse(argument)
+    text = f"{name}({', '.join(arguments)})"
+    tree = _parse(text, function_registry.version(), LANGUAGE, (name,))[0].tree
+    return Expression(text, {**tree, "function": provided(name, value).tree}, provided=value)
 
 
 def constant(value: Constant | Sequence[Constant]) -> Expression:

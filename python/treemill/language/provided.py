@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol, runtime_checkable
 
-__all__ = ["Provided"]
+__all__ = ["Preloaded", "Provided"]
 
 
 @runtime_checkable
@@ -20,3 +20,11 @@ class Provided(Protocol):
 
     def core(self) -> Any:
         """The core's object, `_core.Functions`."""
+
+
+@runtime_checkable
+class Preloaded(Protocol):
+    """A function with things to do once for all workers of a template, before they are forked."""
+
+    def preload(self) -> None:
+        """Does them."""

@@ -9,6 +9,7 @@ from ..calibration import document as documents
 from .kinds import reader
 
 if TYPE_CHECKING:
+    from .onnx import OnnxModel
     from .trees import TreeModel
 
 __all__ = ["MAX_BYTES", "model"]
@@ -17,8 +18,8 @@ MAX_BYTES = 1 << 30
 """Bytes of a model's file, unzipped."""
 
 
-def model(document: str | os.PathLike[str] | bytes) -> TreeModel:
-    """Read a trained model: boosted trees in XGBoost's JSON or in LightGBM's text.
+def model(document: str | os.PathLike[str] | bytes) -> TreeModel | OnnxModel:
+    """Read a trained model: boosted trees in XGBoost's JSON or in LightGBM's text, or ONNX.
 
     It is called from expressions, by a name that `params=` or `with_params` gives it, and with
     arrays or numbers. Results are equal to those of the library's own `predict`. Workers get the
@@ -32,7 +33,7 @@ def model(document: str | os.PathLike[str] | bytes) -> TreeModel:
 
     Returns
     -------
-    TreeModel
+    TreeModel or OnnxModel
         The model. It takes as many numbers as it has features, in their order.
 
     Raises
@@ -41,7 +42,9 @@ def model(document: str | os.PathLike[str] | bytes) -> TreeModel:
         For a file that is no model of these kinds, or a broken one.
     UnsupportedError
         For what these kinds have and treemill does not: objectives of one's own, linear boosters,
-        categories of data frames.
+        categories of data frames; of ONNX, tensors of other shapes than rows of numbers.
+    MissingPackageError
+        For ONNX without onnxruntime: `pip install 'treemill[onnx]'`.
     SourceError
         For a file that cannot be read.
 
@@ -76,5 +79,5 @@ def model(document: str | os.PathLike[str] | bytes) -> TreeModel:
     True
     """
     found = documents.read(document, MAX_BYTES)
-    read: TreeModel = reader(found.content, found.name)(found.content, found.name)
+    read: TreeModel | OnnxModel = reader(found.content, found.name)(found.content, found.name)
     return read

@@ -48,6 +48,8 @@ class Refused:
 KINDS = (
     Kind("XGBoost's JSON", re.compile(rb'\s*\{\s*"'), "trees", "xgboost"),
     Kind("LightGBM's text", re.compile(rb"tree\r?\n"), "trees", "lightgbm"),
+    # A message of protobuf: the format's version, then who made it, or what follows.
+    Kind("ONNX", re.compile(rb"\x08[\x01-\x1f][\x12\x1a\x22\x28\x32\x3a\x42]"), "onnx", "onnx"),
 )
 """The first one that matches counts."""
 

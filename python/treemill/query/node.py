@@ -15,13 +15,26 @@ from ..luminosity.mask import LumiMask
 from ..quoting import unquoted
 from ..uproot_words import METHODS
 from .booking import Booking, Origin, Place, steps_to
+from .calls import as_provided, call, member, together
 from .collecting import Collects
 from .fills import Fills
 from .looks import Looks
 from .quantities import Flow
 from .saving import Saves
 from .statistics import Statistics
-from .steps import Define, Filter, Parameter, Params, Step, Variation, Vary, vary_step
+from .steps import (
+    Arguments,
+    Define,
+    Definition,
+    Filter,
+    Names,
+    Parameter,
+    Params,
+    Step,
+    Variation,
+    Vary,
+    vary_step,
+)
 
 if TYPE_CHECKING:
     from .cutflow import CutFlow
@@ -65,20 +78,25 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
 
     def filter(
         self,
-        expr: str | LumiMask,
+        expr: Definition | LumiMask,
         name: str | None = None,
         params: Params = None,
+        *,
+        columns: Arguments = None,
     ) -> Node:
         """Keep the entries for which an expression is true.
 
         Parameters
         ----------
         expr
-            One bool per entry; or a mask of good luminosity sections, `treemill.lumi_mask(…)`.
+            One bool per entry; or a mask of good luminosity sections, `treemill.lumi_mask(…)`; or a
+            function that gives one bool per entry, as for `define`.
         name
             For reports: see `report`.
         params
             Constants by name, as for `with_params`.
+        columns
+            What a function is called with: expressions. None: the columns of its parameters' names.
 
         Returns
         -------
@@ -94,22 +112,37 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         --------
         >>> good = events.filter("nMuon >= 2 and MET_pt > cut", params={"cut": 20}, name="good")
         """
-        condition = expr.expression if isinstance(expr, LumiMask) else parse(expr)
+        if isinstance(expr, LumiMask):
+            condition = expr.expression
+        else:
+            condition = call(expr, columns) if callable(expr) else parse(expr)
         return self._with(params).below(Filter(condition, name))
 
-    def define(self, name: str, expr: str, params: Params = None) -> Node:
+    def define(
+        self,
+        name: Names,
+        expr: Definition,
+        params: Params = None,
+        *,
+        columns: Arguments = None,
+    ) -> Node:
         """Add a column.
 
         Parameters
         ----------
         name
             An identifier, with or without dots, or any name in backticks. If there is a column of
-            this name, the new one replaces it from here on.
+            this name, the new one replaces it from here on. A list of names: of what a function
+            gives, which is a tuple then.
         expr
-            One value or one list per entry. An array is a column of a dataset: see
+            One value or one list per entry. Or a function of columns: a `kernel`, or any callable
+            over batches of entries (see `batched`). An array is a column of a dataset: see
             `Dataset.define`.
         params
             Constants by name, as for `with_params`.
+        columns
+            What a function is called with: expressions. A mapping of names to expressions is an
+            array of records. None: the columns of its parameters' names.
 
         Returns
         -------
@@ -125,9 +158,24 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         --------
         >>> events.define("ht", "sum(Jet_pt[Jet_pt > 30])").mean("ht").value > 0
         True
+        >>> import numpy as np
+        >>> events.define("log_met", np.log1p, columns="MET_pt").mean("log_met").value > 0
+        True
         """
+        node = self._with(params)
+        if callable(expr):
+            if isinstance(name, str):
+                return node.below(Define(_column_name(name), call(expr, columns)))
+            names = [_column_name(each) for each in name]
+            whole = together(names)
+            node = node.below(Define(whole, call(expr, columns, names), is_param=True))
+            for place, each in enumerate(names):
+                node = node.below(Define(each, member(whole, place)))
+            return node
         _check_no_array(expr)
-        return self._with(params).below(Define(_column_name(name), parse(expr)))
+        if not isinstance(name, str):
+            raise QueryError("several names are defined by a function that gives a tuple")
+        return node.below(Define(_column_name(name), parse(expr)))
 
     def with_params(self, params: Mapping[str, Parameter]) -> Node:
         """Give names to constants and to functions, for all expressions below.
@@ -135,8 +183,9 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         Parameters
         ----------
         params
-            Numbers, bools, strings, or lists of these, by name, `corrections` or a `model`. A name
-            of a branch is an error: `define` replaces columns.
+            Numbers, bools, strings, or lists of these, by name, or functions: `corrections`, a
+            `model`, a `kernel`, any callable over batches of entries (see `batched`). A name of a
+            branch is an error: `define` replaces columns.
 
         Returns
         -------
@@ -154,7 +203,10 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         """
         node = self.node
         for name, value in params.items():
-            named = provided(name, value) if isinstance(value, Provided) else constant(value)
+            if isinstance(value, Provided) or callable(value):
+                named = provided(name, as_provided(value))
+            else:
+                named = constant(value)
             node = node.below(Define(_column_name(name), named, is_param=True))
         return node
 

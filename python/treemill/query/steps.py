@@ -17,10 +17,30 @@ from ..language.mentions import names
 from ..language.provided import Provided
 from ..quoting import unquoted
 
-__all__ = ["Define", "Filter", "Parameter", "Params", "Step", "Vary", "affects", "vary_step"]
+__all__ = [
+    "Arguments",
+    "Define",
+    "Definition",
+    "Filter",
+    "Names",
+    "Parameter",
+    "Params",
+    "Step",
+    "Vary",
+    "affects",
+    "vary_step",
+]
 
-Parameter = Constant | Sequence[Constant] | Provided
+Parameter = Constant | Sequence[Constant] | Provided | Callable[..., object]
 """What a name in expressions may stand for, beside columns."""
+Names = str | Sequence[str]
+"""What a definition is called; several names of what a function gives together."""
+Definition = str | Callable[..., object]
+"""An expression, or a function that is called with expressions."""
+Argument = str | Mapping[str, str]
+"""What a function is called with: an expression, or a record of expressions by name."""
+Arguments = Argument | Sequence[Argument] | None
+"""All that a function is called with; None: the columns of its parameters' names."""
 Params = Mapping[str, Parameter] | None
 """Constants, lists of them or functions, by name, for the expressions of one call (see
 `Node.with_params`)."""

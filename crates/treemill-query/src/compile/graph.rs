@@ -115,6 +115,12 @@ pub(crate) enum Op {
     /// A function that the query does not define, by its number among the callees, of the arguments that
     /// are not constant.
     Call(usize),
+    /// As `Call`, of a function that takes lists or gives several values: one part of what it gives. Parts are the
+    /// lengths of its lists, then its outputs.
+    Returned {
+        callee: usize,
+        part: usize,
+    },
     /// The value if the condition holds, else missing.
     Only,
     /// Bool: whether the value is missing.

@@ -70,6 +70,10 @@ pub(crate) enum LevelKind {
     Zipped {
         parts: Vec<LevelId>,
     },
+    /// Lists that a function has given, whose lengths are a node at the level above.
+    Returned {
+        lengths: NodeId,
+    },
     /// Each list in ascending (or descending) order of a node's values. Selection vector 0: the items.
     Sorted {
         of: LevelId,
@@ -91,7 +95,11 @@ impl LevelKind {
     /// Levels that it is made of.
     pub fn sources(&self) -> &[LevelId] {
         match self {
-            Self::Event | Self::Items { .. } | Self::Inner { .. } | Self::Fixed(_) => &[],
+            Self::Event
+            | Self::Items { .. }
+            | Self::Inner { .. }
+            | Self::Fixed(_)
+            | Self::Returned { .. } => &[],
             Self::Filtered { of, .. }
             | Self::Sliced { of, .. }
             | Self::Same { of, .. }
@@ -111,6 +119,7 @@ impl LevelKind {
             Self::Product { list, .. } => Some(*list),
             Self::Referring { index, .. } => Some(*index),
             Self::Sorted { key, .. } => Some(*key),
+            Self::Returned { lengths } => Some(*lengths),
             _ => None,
         }
     }

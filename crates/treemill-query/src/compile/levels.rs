@@ -221,6 +221,16 @@ impl Compiler<'_> {
                 (LevelKind::Items { counter: a, .. }, LevelKind::Items { counter: b, .. }) => {
                     return self.counters_may_agree(a.as_deref(), b.as_deref());
                 }
+                // What a function gives has any lengths.
+                (LevelKind::Returned { .. }, LevelKind::Returned { .. })
+                | (
+                    LevelKind::Returned { .. },
+                    LevelKind::Items { .. } | LevelKind::Inner { .. } | LevelKind::Fixed(_),
+                )
+                | (
+                    LevelKind::Items { .. } | LevelKind::Inner { .. } | LevelKind::Fixed(_),
+                    LevelKind::Returned { .. },
+                ) => return true,
                 (LevelKind::Items { counter, .. }, LevelKind::Fixed(_))
                 | (LevelKind::Fixed(_), LevelKind::Items { counter, .. }) => {
                     return !self.ties(counter.as_deref());
@@ -293,6 +303,14 @@ impl Compiler<'_> {
                     return format!("{narrowed}the lists in {name}");
                 }
                 LevelKind::Fixed(len) => return format!("{narrowed}arrays of {len}"),
+                LevelKind::Returned { lengths } => {
+                    let title = match self.graph.node(*lengths).op {
+                        Op::Returned { callee, .. } => self.callees.get(callee),
+                        _ => None,
+                    };
+                    let title = title.map_or("a function", |callee| callee.title.as_str());
+                    return format!("{narrowed}what {title}(…) gives");
+                }
                 LevelKind::Filtered { of, .. } | LevelKind::Sliced { of, .. } => {
                     narrowed = "some of ";
                     walk = *of;

@@ -38,6 +38,7 @@ mod random;
 mod reduce;
 mod references;
 mod registers;
+mod returned;
 mod scopes;
 mod spelling;
 mod stored_type;
@@ -52,6 +53,7 @@ pub(crate) use placement::Cuts;
 pub(crate) use plan::Plan;
 pub(crate) use program::{Argument, Leaf, Operation, Program, Read, Step};
 pub(crate) use provided::Callee;
+pub(crate) use returned::lists_of;
 pub(crate) use tables::Lookup;
 
 use crate::error::QueryError;

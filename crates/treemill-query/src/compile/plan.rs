@@ -247,6 +247,11 @@ impl Needs<'_, '_> {
                             wants.push(Want::Offsets(node.level));
                         }
                     }
+                    // Lists that are given whole are known by their offsets, too.
+                    Op::Returned { .. } => {
+                        let levels = node.inputs.iter().map(|input| graph.node(*input).level);
+                        wants.extend(levels.map(Want::Offsets));
+                    }
                     Op::Concat | Op::Ancestor => wants.push(Want::Offsets(node.level)),
                     _ => (),
                 }

@@ -3,7 +3,10 @@
 use super::call::no_keywords;
 use super::{Binding, Compiler, Constant, Node, NodeId, Op, Result, Type, span};
 use crate::error::{QueryError, near};
-use crate::function::{Argument, Collection, Fixed, Function, Parameter, ParameterType, Provided};
+use crate::function::{
+    Argument, Collection, Fixed, Function, Given, GivenType, Output, Parameter, ParameterType,
+    Passed, Provided, Returned,
+};
 use crate::spec::{Expr, Span};
 use std::sync::Arc;
 
@@ -15,6 +18,10 @@ pub(crate) struct Callee {
     pub function: Arc<dyn Function>,
     pub parameters: Vec<ParameterType>,
     pub fixed: Vec<Option<Fixed>>,
+    /// What it gives, if that is not one float.
+    pub outputs: Option<Vec<Output>>,
+    /// What it was fitted to.
+    given: Vec<Given>,
     /// The function without constants: who calls the same one alike, calls this.
     of: Arc<dyn Function>,
 }
@@ -121,6 +128,17 @@ impl Compiler<'_> {
                 .as_ref()
                 .ok_or_else(|| several(title, many, at))?,
         };
+        let wrong = |message: String| QueryError::at(at, format!("{title}: {message}"));
+        let mut ids = Vec::with_capacity(args.len());
+        for arg in args {
+            ids.push(self.value(arg)?);
+        }
+        let given: Vec<Given> = ids.iter().map(|id| self.as_given(*id)).collect();
+        let of = Arc::clone(function);
+        let function = function
+            .fitted(&given)
+            .map_err(wrong)?
+            .unwrap_or_else(|| Arc::clone(&of));
         let parameters = function.parameters();
         if parameters.len() != args.len() {
             let names: Vec<&str> = parameters.iter().map(|each| each.name.as_str()).collect();
@@ -132,50 +150,63 @@ impl Compiler<'_> {
             );
             return Err(QueryError::at(at, message));
         }
-        let mut ids = Vec::with_capacity(args.len());
-        for (arg, parameter) in args.iter().zip(&parameters) {
-            let id = self.value(arg)?;
-            ids.push(self.as_argument(id, parameter, title, span(arg))?);
+        for ((id, arg), parameter) in ids.iter_mut().zip(args).zip(&parameters) {
+            *id = self.as_argument(*id, parameter, title, span(arg))?;
         }
         let fixed: Vec<Option<Fixed>> = ids.iter().map(|id| self.fixed(*id)).collect();
-        let wrong = |message: String| QueryError::at(at, format!("{title}: {message}"));
         let types: Vec<ParameterType> = parameters.iter().map(|each| each.ty).collect();
+        let outputs = match function.outputs() {
+            None if types.iter().any(|ty| ty.is_list()) => Some(vec![Output {
+                name: None,
+                ty: crate::function::ResultType::Float,
+                list: None,
+            }]),
+            outputs => outputs,
+        };
         if fixed.iter().all(Option::is_some) {
+            if let Some(outputs) = &outputs {
+                return self
+                    .returned_constants(&*function, &fixed, outputs, at)
+                    .map_err(|mut error| {
+                        error.message = format!("{title}: {}", error.message);
+                        error
+                    });
+            }
             let mut out = [0.0];
-            evaluate_fixed(&**function, &fixed, &mut out).map_err(wrong)?;
+            evaluate_fixed(&*function, &fixed, &mut out).map_err(wrong)?;
             let [value] = out;
             let constant = Constant::Float(value.to_bits());
             return Ok(Binding::Value(self.graph.constant(constant)));
         }
-        let varying: Vec<NodeId> = ids
+        let varying: Vec<(NodeId, ParameterType)> = ids
             .iter()
+            .zip(&types)
             .zip(&fixed)
-            .filter_map(|(id, fixed)| fixed.is_none().then_some(*id))
+            .filter_map(|((id, ty), fixed)| fixed.is_none().then_some((*id, *ty)))
             .collect();
-        let mut varying = self.together(&varying, at)?;
-        if let Some(first) = varying.first_mut() {
+        let (mut varying, level) = self.together_with_lists(&varying, at)?;
+        if let Some(first) = varying.first_mut()
+            && self.graph.node(*first).level == level
+        {
             *first = self.guarded(*first, at)?;
         }
-        let known = self
-            .callees
-            .iter()
-            .position(|callee| Arc::ptr_eq(&callee.of, function) && callee.fixed == fixed);
-        let callee = match known {
-            Some(known) => known,
-            None => {
-                self.callees.push(Callee {
-                    title: title.clone(),
-                    function: function.specialised(&fixed).map_err(wrong)?,
-                    parameters: types,
-                    fixed,
-                    of: Arc::clone(function),
-                });
-                self.callees.len() - 1
-            }
+        let callee = Callee {
+            title: title.clone(),
+            function: function.specialised(&fixed).map_err(wrong)?,
+            parameters: types,
+            fixed,
+            outputs: outputs.clone(),
+            given,
+            of,
         };
-        let level = varying
-            .first()
-            .map_or(super::EVENT, |id| self.graph.node(*id).level);
+        let known = self.callees.iter().position(|other| other.is_as(&callee));
+        let callee = known.unwrap_or_else(|| {
+            self.callees.push(callee);
+            self.callees.len() - 1
+        });
+        if let Some(outputs) = &outputs {
+            return Ok(self.returned(callee, &varying, level, outputs));
+        }
         let missing = varying.iter().any(|id| self.graph.node(*id).missing);
         Ok(Binding::Value(self.graph.add(Node {
             op: Op::Call(callee),
@@ -184,6 +215,22 @@ impl Compiler<'_> {
             ty: Type::Float,
             missing,
         })))
+    }
+
+    /// What a call has, before it is what the function takes.
+    fn as_given(&self, id: NodeId) -> Given {
+        let node = self.graph.node(id);
+        Given {
+            ty: match node.ty {
+                Type::Bool => GivenType::Bool,
+                Type::Int => GivenType::Int,
+                Type::UInt => GivenType::UInt,
+                Type::Float => GivenType::Float,
+                Type::Str => GivenType::Str,
+            },
+            is_list: self.graph.as_const(id).is_none() && !self.is_single(node.level),
+            is_constant: self.graph.as_const(id).is_some(),
+        }
     }
 
     fn as_argument(
@@ -195,10 +242,19 @@ impl Compiler<'_> {
     ) -> Result<NodeId> {
         let given = self.type_of(id);
         let name = &parameter.name;
+        if parameter.ty.is_list() && !self.as_given(id).is_list {
+            let given = given.name();
+            let message = format!("{title}(…) takes a list as {name}, and gets {given}");
+            return Err(QueryError::at(at, message));
+        }
         match (parameter.ty, given) {
             (ParameterType::Str, Type::Str) => Ok(id),
-            (ParameterType::Float, ty) if ty != Type::Str => Ok(self.real_of(id)),
-            (ParameterType::Int, Type::Bool | Type::Int | Type::UInt) => Ok(self.number_of(id)),
+            (ParameterType::Float | ParameterType::Floats, ty) if ty != Type::Str => {
+                Ok(self.real_of(id))
+            }
+            (ParameterType::Int | ParameterType::Ints, Type::Bool | Type::Int | Type::UInt) => {
+                Ok(self.number_of(id))
+            }
             (wanted, given) => {
                 let (wanted, help) = match wanted {
                     ParameterType::Str => ("a string", ""),
@@ -206,7 +262,9 @@ impl Compiler<'_> {
                         ("an integer", "; write int(x) to round towards zero")
                     }
                     ParameterType::Int => ("an integer", ""),
+                    ParameterType::Ints => ("integers", ""),
                     ParameterType::Float => ("a number", ""),
+                    ParameterType::Floats => ("numbers", ""),
                 };
                 let given = given.name();
                 let message =
@@ -263,12 +321,34 @@ fn several(title: &str, many: &Collection, at: Span) -> QueryError {
     )
 }
 
+impl Callee {
+    /// Whether it is the same function, called alike.
+    fn is_as(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.of, &other.of) && self.fixed == other.fixed && self.given == other.given
+    }
+}
+
 /// The value for constants alone.
 fn evaluate_fixed(
     function: &dyn Function,
     fixed: &[Option<Fixed>],
     out: &mut [f64],
 ) -> std::result::Result<(), String> {
+    with_constants(fixed, |arguments| function.evaluate(arguments, out))
+}
+
+/// As `evaluate_fixed`, of a function that gives something else.
+pub(super) fn called_with_constants(
+    function: &dyn Function,
+    fixed: &[Option<Fixed>],
+) -> std::result::Result<Returned, String> {
+    with_constants(fixed, |arguments| {
+        let passed: Vec<Passed<'_>> = arguments.iter().copied().map(Passed::One).collect();
+        function.call(1, &passed)
+    })
+}
+
+fn with_constants<T>(fixed: &[Option<Fixed>], call: impl FnOnce(&[Argument<'_>]) -> T) -> T {
     let texts: Vec<[&[u8]; 1]> = fixed
         .iter()
         .map(|fixed| match fixed {
@@ -287,5 +367,5 @@ fn evaluate_fixed(
             })
         })
         .collect();
-    function.evaluate(&arguments, out)
+    call(&arguments)
 }

@@ -39,6 +39,9 @@ impl Batch<'_> {
                 ParameterType::Str => Varying::Str(value),
                 ParameterType::Int => Varying::Int(gathered(self.whole(&value, n), &present)),
                 ParameterType::Float => Varying::Float(gathered(self.whole(&value, n), &present)),
+                ParameterType::Ints | ParameterType::Floats => {
+                    return Err(QueryError::mistake("a list is given item by item").into());
+                }
             });
         }
         let mut out: Vec<f64> = self.pool.take(n);
@@ -63,7 +66,7 @@ impl Batch<'_> {
 }
 
 /// The positions where there are values, if there are not at all.
-fn present(valid: &[u8]) -> Option<Vec<u32>> {
+pub(super) fn present(valid: &[u8]) -> Option<Vec<u32>> {
     if valid.iter().all(|flag| *flag != 0) {
         return None;
     }
@@ -76,7 +79,7 @@ fn present(valid: &[u8]) -> Option<Vec<u32>> {
     )
 }
 
-fn gathered<T: Copy + arrow_buffer::ArrowNativeType>(
+pub(super) fn gathered<T: Copy + arrow_buffer::ArrowNativeType>(
     all: Buf<T>,
     present: &Option<Vec<u32>>,
 ) -> Buf<T> {

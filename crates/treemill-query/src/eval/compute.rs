@@ -46,6 +46,7 @@ impl Batch<'_> {
             Op::InInts(list) => self.among(s, node, list),
             Op::Lookup { how, table } => self.looked_up(s, node, *how, table),
             Op::Call(callee) => self.called(s, node, *callee),
+            Op::Returned { callee, .. } => self.returned(s, id, node, *callee),
             Op::Only => self.only(s, node),
             Op::IsMissing => {
                 let value = self.node(s, node.inputs[0])?;

@@ -95,6 +95,20 @@ impl Batch<'_> {
             }
             LevelKind::Same { of, .. } | LevelKind::Sorted { of, .. } => self.offsets(s, *of),
             LevelKind::Flat { of } => self.flat_offsets(s, level, *of),
+            LevelKind::Returned { lengths } => {
+                let lengths = self.node(s, *lengths)?;
+                let lists = self.positions(s, plan.graph.parent(level))?;
+                let lengths = self.whole::<i64>(&lengths, lists);
+                let mut offsets: Vec<i32> = self.pool.take(lists + 1);
+                let mut sum = 0_i64;
+                offsets[0] = 0;
+                for (to, length) in offsets[1..].iter_mut().zip(lengths.iter()) {
+                    // Lengths are checked where they come from.
+                    sum += length;
+                    *to = i32::try_from(sum).map_err(|_| too_many())?;
+                }
+                Ok(offsets.into())
+            }
             LevelKind::Product { of, list } => {
                 let inner = self.offsets(s, *of)?;
                 let lists = self.node(s, *list)?;

@@ -1,0 +1,294 @@
+"""numba: a function, with the loop over a batch of rows around it, as code at an address. This
+module alone meets numba, which is an extra.
+
+The loop is compiled together with the function, so that a call from the core costs once a batch.
+What it takes and gives is said in crates/treemill-kernels.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from ..errors import MissingPackageError, QueryError
+from .failures import parameter_count, parameter_names, place_of, without_colours
+from .fitted import Given, Output, of_items
+
+__all__ = ["Compiled", "check_signature", "compiled"]
+
+_KEPT = 64
+"""Functions that stay compiled in a process, beside those that queries hold."""
+_OPTIONS = {"nogil": True, "error_model": "numpy", "boundscheck": True}
+"""How numba compiles a function. Without checks of bounds the first item of an empty list would be
+whatever lies in memory."""
+_SHOWN = 1500
+"""Characters of what numba says."""
+_SCALARS = {"bool": "boolean", "int": "int64", "uint": "uint64", "float": "float64"}
+"""numba's type for what an expression gives, if the user has named none."""
+
+_kept: OrderedDict[tuple[object, ...], Compiled] = OrderedDict()
+_lock = threading.RLock()
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A compiled function."""
+
+    parameters: tuple[tuple[str, str], ...]
+    outputs: tuple[Output, ...]
+    address: int
+    one: Callable[..., Any]
+    """The function for one row."""
+    types: tuple[Any, ...]
+    """numba's, of its arguments."""
+    code: Any
+    """What the address belongs to: it must live as long as the address is called."""
+
+
+def check_signature(text: str) -> None:
+    """Raises QueryError for what is no signature, MissingPackageError without numba."""
+    _signature(text)
+
+
+def compiled(
+    key: str, function: Callable[..., Any], signature: str | None, given: Sequence[Given]
+) -> Compiled:
+    """The function for arguments of these types, compiled once in this process. `key`: what tells
+    it from others. Raises QueryError if it cannot be compiled for them."""
+    whole = (key, signature, tuple(name for name, _ in given))
+    with _lock:
+        found = _kept.get(whole)
+        if found is None:
+            found = _kept[whole] = _compile(function, signature, given)
+            while len(_kept) > _KEPT:
+                _kept.popitem(last=False)
+        _kept.move_to_end(whole)
+        return found
+
+
+@cache
+def _numba() -> Any:
+    try:
+        import numba
+    except ImportError as error:
+        raise MissingPackageError(
+            f"kernels are compiled by numba, which is not there ({error}): "
+            "pip install 'treemill[kernels]'"
+        ) from None
+    return numba
+
+
+def _signature(text: str) -> tuple[tuple[Any, ...], Any]:
+    """Types of arguments, and of the result or None."""
+    numba = _numba()
+    try:
+        arguments, result = numba.core.sigutils.normalize_signature(text)
+    except Exception as error:
+        raise QueryError(
+            f"{text!r} is no signature of numba's, as float64(float64, int64[:]): {error}"
+        ) from None
+    return tuple(arguments), result
+
+
+def _compile(
+    function: Callable[..., Any], signature: str | None, given: Sequence[Given]
+) -> Compiled:
+    numba = _numba()
+    result = None
+    if signature is None:
+        types = tuple(_type_of(name) for name, _ in given)
+    else:
+        types, result = _signature(signature)
+    names = parameter_names(function, len(types))
+    wanted = parameter_count(function)
+    if wanted not in (None, len(types)):
+        takes = "gets" if signature is None else "its signature has"
+        raise QueryError(f"takes {wanted}, and {takes} {len(types)}")
+    if len(types) != len(given):
+        raise QueryError(f"takes {len(types)} ({', '.join(names)}), and gets {len(given)}")
+    columns = [_Column.of(kind, name) for kind, name in zip(types, names, strict=True)]
+    types = tuple(column.kind for column in columns)
+    is_numbas = hasattr(function, "py_func")
+    one: Any = function if is_numbas else numba.njit(**_OPTIONS)(function)
+    try:
+        one.compile(types)
+        found = one.overloads[types].signature.return_type
+        wanted = found if result is None else _converted(found, result)
+        outputs = tuple(_outputs(wanted))
+        code = _batch(one, columns, wanted, outputs)
+    except QueryError:
+        raise
+    except Exception as error:
+        raise QueryError(_failed(error, function, types)) from None
+    parameters = tuple((column.name, column.handed) for column in columns)
+    return Compiled(parameters, outputs, code.address, one, types, code)
+
+
+def _type_of(name: str) -> Any:
+    item, _ = of_items(name)
+    if item not in _SCALARS:
+        raise QueryError("kernels take no strings")
+    return getattr(_numba().types, _SCALARS[item])
+
+
+def _converted(found: Any, wanted: Any) -> Any:
+    types = _numba().types
+    is_number = isinstance(found, (types.Number, types.Boolean))
+    if not is_number or not isinstance(wanted, (types.Number, types.Boolean)):
+        if found != wanted:
+            raise QueryError(f"its signature says that it gives {wanted}, and it gives {found}")
+    elif isinstance(found, types.Float) and not isinstance(wanted, (types.Float, types.Complex)):
+        raise QueryError(f"its signature says that it gives {wanted}, and it gives {found}")
+    return wanted
+
+
+@dataclass(frozen=True)
+class _Column:
+    """An argument: numba's type, and what the core hands over."""
+
+    name: str
+    kind: Any
+    handed: str
+
+    @classmethod
+    def of(cls, kind: Any, name: str) -> _Column:
+        types = _numba().types
+        if isinstance(kind, types.Array):
+            if kind.ndim != 1:
+                raise QueryError(f"a list is an array of one dimension, {kind.dtype}[:]")
+            item = cls.of(kind.dtype, name)
+            # The core's columns are not for writing.
+            array = types.Array(kind.dtype, 1, "C", readonly=True)
+            return cls(name, array, f"{item.handed}s")
+        if isinstance(kind, types.Float):
+            return cls(name, kind, "float")
+        if isinstance(kind, (types.Integer, types.Boolean)):
+            return cls(name, kind, "int")
+        raise QueryError(f"{name} is {kind}: kernels take numbers, bools and arrays of them")
+
+    @property
+    def is_list(self) -> bool:
+        return isinstance(self.kind, _numba().types.Array)
+
+
+def _outputs(kind: Any) -> list[Output]:
+    types = _numba().types
+    if isinstance(kind, types.BaseNamedTuple):
+        return [(name, _number(each), None) for name, each in zip(kind.fields, kind, strict=True)]
+    return [(None, _number(kind), None)]
+
+
+def _number(kind: Any) -> str:
+    types = _numba().types
+    if isinstance(kind, types.Boolean):
+        return "bool"
+    if isinstance(kind, types.Integer) and (kind.signed or kind.bitwidth < 64):
+        return "int"
+    if isinstance(kind, types.Float):
+        return "float"
+    if isinstance(kind, types.Optional) or kind == types.none:
+        raise QueryError("a kernel gives a number for every row, and this one gives None: give nan")
+    if isinstance(kind, (types.Array, types.List, types.ListType)):
+        raise QueryError(
+            f"a kernel gives numbers, and this one gives a list ({kind}): a Python callable over "
+            "batches can give lists, treemill.batched"
+        )
+    raise QueryError(f"a kernel gives a number, a bool or a namedtuple of them, not {kind}")
+
+
+_LOOP = """
+def batch(rows, arguments, results):
+{opened}
+    try:
+        for i in range(rows):
+            found = one({called})
+{stored}
+    except Exception:
+        return 1
+    return 0
+"""
+
+
+def _batch(one: Any, columns: Sequence[_Column], result: Any, outputs: Sequence[Output]) -> Any:
+    """The loop over rows around the function, as a function of C's."""
+    numba = _numba()
+    types = numba.types
+    pointers = {name: _pointer(getattr(types, name)) for name in _STORED.values()}
+    names: dict[str, Any] = {"one": one, "carray": numba.carray, "np": _numpy(), **pointers}
+    opened, called, stored = [], [], []
+    place = 0
+    for i, column in enumerate(columns):
+        item = column.kind.dtype if column.is_list else column.kind
+        storage = _STORED[column.handed.removesuffix("s")]
+        names[f"T{i}"] = item
+        if column.is_list:
+            opened.append(f"e{i} = carray(int32(arguments[{place + 1}]), rows + 1)")
+            opened.append(f"c{i} = carray({storage}(arguments[{place}]), e{i}[rows])")
+            if str(item) != storage:
+                opened.append(f"c{i} = c{i}.astype(np.{_numpy_name(item)})")
+            called.append(f"c{i}[e{i}[i]:e{i}[i + 1]]")
+            place += 2
+        else:
+            opened.append(f"c{i} = carray({storage}(arguments[{place}]), rows)")
+            called.append(f"T{i}(c{i}[i])" if str(item) != storage else f"c{i}[i]")
+            place += 1
+    for k, (name, kind, _) in enumerate(outputs):
+        storage = _STORED[kind]
+        each = result if name is None else list(result)[k]
+        names[f"R{k}"], names[f"S{k}"] = each, getattr(types, storage)
+        opened.append(f"r{k} = carray({storage}(results[{k}]), rows)")
+        stored.append(f"r{k}[i] = S{k}(R{k}({'found' if name is None else f'found[{k}]'}))")
+    source = _LOOP.format(
+        opened="\n".join(f"    {line}" for line in opened),
+        called=", ".join(called),
+        stored="\n".join(f"            {line}" for line in stored),
+    )
+    exec(compile(source, "<the loop over a batch>", "exec"), names)
+    table = types.CPointer(types.intp)
+    return numba.cfunc(types.int64(types.int64, table, table), error_model="numpy")(names["batch"])
+
+
+_STORED = {"float": "float64", "int": "int64", "bool": "uint8", "ends": "int32"}
+"""What lies in memory."""
+
+
+@cache
+def _pointer(kind: Any) -> Any:
+    """A function of numba's that makes a pointer to numbers of an address."""
+    from numba.core import cgutils  # noqa: F401  # numba's intrinsics want its code generator
+    from numba.extending import intrinsic
+
+    numba = _numba()
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def pointer(typing: Any, address: Any) -> Any:
+        made = numba.types.CPointer(kind)
+
+        def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+
+        return made(numba.types.intp), code
+
+    return pointer
+
+
+def _numpy() -> Any:
+    import numpy as np
+
+    return np
+
+
+def _numpy_name(kind: Any) -> str:
+    return "bool_" if isinstance(kind, _numba().types.Boolean) else str(kind)
+
+
+def _failed(error: Exception, function: Callable[..., Any], types: Sequence[Any]) -> str:
+    said = without_colours(str(error)).strip()
+    place = place_of(getattr(function, "py_func", function))
+    if len(said) > _SHOWN:
+        said = f"{said[:_SHOWN]} …"
+    return f"numba cannot compile it ({place}) for ({', '.join(map(str, types))}): {said}"

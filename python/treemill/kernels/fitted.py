@@ -1,0 +1,55 @@
+"""What the core asks a function of the user's own for (crates/treemill-py/src/own_functions.rs).
+
+Pure: knows no function, no compiler and no array library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+__all__ = ["Fitted", "Given", "Output", "Own", "of_items"]
+
+Given = tuple[str, bool]
+"""The type of an argument, and whether it is a constant. The types are `bool int uint float str`;
+of lists, `bools ints uints floats strs`."""
+
+Output = tuple[str | None, str, int | None]
+"""What is given: its name, or None if it is all; `bool`, `int` or `float`; the number of the list
+that its items are in, or None if it is one value."""
+
+_OF_ITEMS = {f"{name}s": name for name in ("bool", "int", "uint", "float", "str")}
+
+
+class Own(Protocol):
+    """A function before it is known with what it is called."""
+
+    def fitted(self, given: Sequence[Given]) -> Fitted:
+        """The function for arguments of these types. Raises QueryError if there is none."""
+
+
+class Fitted(Protocol):
+    """A function of arguments of certain types."""
+
+    @property
+    def parameters(self) -> Sequence[tuple[str, str]]:
+        """Names, and what the core hands over: `str int float ints floats`."""
+
+    @property
+    def outputs(self) -> Sequence[Output]:
+        """What it gives."""
+
+    @property
+    def address(self) -> int | None:
+        """Of the compiled batch (crates/treemill-kernels); None: `call` is called."""
+
+    def call(self, rows: int, arguments: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+        """The outputs for so many rows, and the lengths of the lists."""
+
+    def why(self, rows: int, arguments: Sequence[Any]) -> str:
+        """Why the compiled batch has failed for these arguments."""
+
+
+def of_items(name: str) -> tuple[str, bool]:
+    """The type of one value, and whether this is a list of them."""
+    return _OF_ITEMS.get(name, name), name in _OF_ITEMS

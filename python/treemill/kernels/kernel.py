@@ -1,0 +1,191 @@
+"""`treemill.kernel`: a function that numba compiles, for expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cached_property, update_wrapper
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from ..errors import QueryError
+from .compiled import Compiled, check_signature, compiled
+from .failures import parameter_names, title_of, words
+from .fitted import Given
+from .identity import identity_of
+
+if TYPE_CHECKING:
+    from treemill import _core
+
+__all__ = ["Kernel", "kernel"]
+
+
+@overload
+def kernel(function: Callable[..., Any], /) -> Kernel: ...
+@overload
+def kernel(signature: str | None = None, /) -> Callable[[Callable[..., Any]], Kernel]: ...
+def kernel(given: Any = None, /) -> Any:
+    """Make a function of numbers one that expressions call: numba compiles it, and the core calls
+    it by its address, without Python and on all threads at once.
+
+    Parameters
+    ----------
+    given
+        The function, or numba's signature of it: `"float64(float64, int64)"`. Without a signature
+        it is compiled for the types of what it is called with: bools, int64, uint64 or float64. An
+        argument `float64[:]` or `int64[:]` of a signature takes a whole list. All others take
+        numbers, one by one, of events or of lists' items, as the functions of the language do.
+
+    Returns
+    -------
+    Kernel
+        It is given to expressions by a name, with `params=` or `with_params`, and can be called
+        from Python as the function itself.
+
+    Raises
+    ------
+    MissingPackageError
+        If numba is not installed: `pip install 'treemill[kernels]'`.
+    QueryError
+        For a signature that is none. When the query is run: if the function cannot be compiled, and
+        if it raises an exception.
+
+    Notes
+    -----
+    It gives one number or bool, or a namedtuple of these, whose fields are the members of what the
+    call gives. A division by zero gives an infinity or nan, as in NumPy. It should depend on its
+    arguments only: it may be called for any events, in any order, and more than once.
+
+    Examples
+    --------
+    >>> import math
+    >>> @tm.kernel
+    ... def transverse_mass(pt, phi, met, met_phi):
+    ...     return math.sqrt(2 * pt * met * (1 - math.cos(phi - met_phi)))
+    >>> muons = events.with_params({"mt": transverse_mass})
+    >>> muons.define("Muon_mt", "mt(Muon.pt, Muon.phi, MET_pt, MET_phi)").mean("Muon_mt").value > 0
+    True
+    """
+    if given is None or isinstance(given, str):
+        if given is not None:
+            check_signature(given)
+        return lambda function: Kernel(function, given)
+    made = Kernel(given)
+    made.check()
+    return made
+
+
+class Kernel:
+    """A function that numba compiles, for expressions. Calling it calls the function."""
+
+    def __init__(self, function: Callable[..., Any], signature: str | None = None) -> None:
+        """`signature` as numba's; None: the types of what it is called with."""
+        if not callable(function):
+            raise QueryError(f"a kernel is a function, not {type(function).__name__}")
+        self._signature = signature
+        self._known: dict[tuple[Given, ...], None] = {}
+        # A kernel of a kernel is one with another signature.
+        self._function: Callable[..., Any] = (
+            function._function if isinstance(function, Kernel) else function
+        )
+        update_wrapper(self, self._plain)
+
+    @property
+    def _plain(self) -> Callable[..., Any]:
+        """Without numba."""
+        plain: Callable[..., Any] = getattr(self._function, "py_func", self._function)
+        return plain
+
+    def check(self) -> None:
+        """Raises MissingPackageError if there is no numba."""
+        check_signature("float64(float64)")
+
+    @cached_property
+    def identity(self) -> str:
+        """What tells it from others."""
+        return identity_of("kernel", self._plain, self._signature)
+
+    def core(self) -> _core.Functions:
+        """What the core's queries take."""
+        from treemill import _core  # heavy: core
+
+        return _core.Functions.own(self)
+
+    def preload(self) -> None:
+        """Imports numba, and compiles what it is known to be called with. The pass meets what is
+        wrong with it again."""
+        with suppress(Exception):
+            self.check()
+            for given in list(self._known):
+                self.fitted(given)
+
+    def fitted(self, given: Sequence[Given]) -> _Fitted:
+        """The function compiled for arguments of these types (fitted.Own)."""
+        made = compiled(self.identity, self._function, self._signature, given)
+        self._known[tuple(given)] = None
+        return _Fitted(made, self._plain, [name for name, _ in given])
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Calls the function, without numba."""
+        return self._plain(*arguments)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _copied, (self._function, self._signature, list(self._known))
+
+    def __repr__(self) -> str:
+        return f"<kernel {title_of(self._plain)}{self._signature or ''}>"
+
+
+def _copied(
+    function: Callable[..., Any], signature: str | None, known: Sequence[tuple[Given, ...]]
+) -> Kernel:
+    made = Kernel(function, signature)
+    made._known.update(dict.fromkeys(known))
+    return made
+
+
+class _Fitted:
+    """A kernel for arguments of certain types (fitted.Fitted)."""
+
+    def __init__(self, made: Compiled, plain: Callable[..., Any], given: Sequence[str]) -> None:
+        self._made = made  # the address is its code's
+        self._plain = plain
+        self._given = given
+        self.parameters = made.parameters
+        self.outputs = made.outputs
+        self.address: int | None = made.address
+
+    def call(self, rows: int, arguments: Sequence[Any]) -> Any:
+        """Not called: there is an address."""
+        raise QueryError("a kernel is called by its address")
+
+    def why(self, rows: int, arguments: Sequence[Any]) -> str:
+        """Does the rows one by one until one fails."""
+        rows_of = [
+            _rows(argument, kind, wanted)
+            for argument, kind, wanted in zip(arguments, self._given, self._made.types, strict=True)
+        ]
+        names = parameter_names(self._plain, len(rows_of))
+        for row in range(rows):
+            values = [each(row) for each in rows_of]
+            try:
+                self._made.one(*values)
+            except Exception as error:
+                shown = ", ".join(
+                    f"{name} = {np.array2string(np.asarray(value), threshold=8)}"
+                    for name, value in zip(names, values, strict=True)
+                )
+                return f"{words(error, self._plain)}, for {shown}"
+        return "it has raised an exception, and none when it was called again"
+
+
+def _rows(argument: Any, given: str, wanted: Any) -> Callable[[int], Any]:
+    """The argument's value in a row, of the type that the function was compiled for."""
+    if isinstance(argument, tuple):
+        items, ends = (np.asarray(each) for each in argument)
+        items = items.astype(str(wanted.dtype), copy=False)
+        items.flags.writeable = False
+        return lambda row: items[ends[row] : ends[row + 1]]
+    values = np.asarray(argument)
+    return lambda row: wanted(values[row if len(values) > 1 else 0].item())

@@ -1,0 +1,237 @@
+"""Python's callables over batches in expressions: what they get, what they may give, their errors,
+threads and processes."""
+
+import pickle
+
+import awkward as ak
+import numpy as np
+import pytest
+import treemill as tm
+from treemill.errors import QueryError
+
+
+def hard(pt, met):
+    return pt[pt > met]
+
+
+def broken(x):
+    middle = np.asarray(x) * 2
+    raise KeyError("no such bin")
+    return middle
+
+
+def test_numbers_arrive_as_numpy_and_lists_as_awkward(events):
+    seen = {}
+
+    def look(n, pt, met, is_high, word, factor):
+        seen.update(n=n, pt=pt, met=met, is_high=is_high, word=word, factor=factor)
+        return met * factor
+
+    given = ["nJet", "Jet.pt", "MET_pt", "MET_pt > 30", "'up'", "2.5"]
+    found = events.define("x", look, columns=given).sum("x").value
+    assert found == pytest.approx(2.5 * events.sum("MET_pt").value)
+    assert [seen[name].dtype for name in ("n", "met", "is_high")] == [int, float, bool]
+    assert isinstance(seen["pt"], ak.Array)
+    assert str(seen["pt"].type).endswith("var * float64")
+    assert (seen["word"], seen["factor"]) == ("up", 2.5)
+
+
+def test_numpys_own_functions_are_callables(events):
+    found = events.define("x", np.log1p, columns="MET_pt").sum("x").value
+    assert found == pytest.approx(events.sum("log1p(MET_pt)").value)
+
+
+def test_lists_come_back(events):
+    defined = events.define("hard", hard, columns=["Jet.pt", "MET_pt"])
+    assert defined.sum("sum(hard)").value == events.sum("sum(Jet.pt[Jet.pt > MET_pt])").value
+    same = "len(hard) == len(Jet.pt[Jet.pt > MET_pt])"
+    assert defined.filter(same).count().value == events.num_entries
+    # Beside a list as long, and cut together with it.
+    twice = events.define("twice", lambda pt: 2 * pt, columns="Jet.pt")
+    assert twice.sum("sum(twice * Jet.pt)").value == pytest.approx(
+        events.sum("sum(2 * Jet.pt * Jet.pt)").value
+    )
+    with pytest.raises(QueryError, match=r"what hard\(…\) gives"):
+        defined.sum("sum(hard * Jet.pt)").value  # noqa: B018
+
+
+def test_lists_come_back_for_the_entries_that_pass(events, truth):
+    defined = events.filter("MET_pt > 40").define("hard", hard, columns=["Jet.pt", "MET_pt"])
+    kept = truth[truth.MET_pt > 40]
+    expected = kept.Jet_pt[kept.Jet_pt > kept.MET_pt]
+    found = defined.arrays(["hard"]).hard
+    assert len(found) == len(expected)
+    assert ak.all(found == expected)
+
+
+def test_several_at_once(events):
+    def both(pt, eta):
+        return 2 * pt, ak.sum(eta, axis=1)
+
+    defined = events.define(["twice", "total"], both, columns=["Jet.pt", "Jet.eta"])
+    assert defined.sum("sum(twice)").value == pytest.approx(2 * events.sum("sum(Jet.pt)").value)
+    assert defined.sum("total").value == pytest.approx(events.sum("sum(Jet.eta)").value)
+    assert not [name for name in defined._names() if "," in name]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda pt, eta: {"x": pt, "y": eta},
+        lambda pt, eta: ak.zip({"x": pt, "y": eta}),
+        lambda pt, eta: ak.Array({"x": pt, "y": eta}),
+    ],
+)
+def test_records_have_members(events, function):
+    defined = events.define("r", "f(Jet.pt, Jet.eta)", {"f": function})
+    expected = events.sum("sum(Jet.pt * Jet.eta)").value
+    assert defined.sum("sum(r.x * r.y)").value == pytest.approx(expected)
+
+
+def test_a_collection_that_is_given_is_one(events):
+    def zipped(pt, eta, phi, mass):
+        return ak.zip({"pt": pt, "eta": eta, "phi": phi, "mass": mass})
+
+    given = ["Muon.pt", "Muon.eta", "Muon.phi", "Muon.mass"]
+    defined = events.define("lepton", zipped, columns=given)
+    text = "sum((a + b).mass for a, b in combinations({}, 2))"
+    found, expected = defined.sum(text.format("lepton")), events.sum(text.format("Muon"))
+    assert found.value == pytest.approx(expected.value)
+    assert found.value > 0
+
+
+def test_records_arrive(events):
+    seen = {}
+
+    def look(jets, met, event):
+        seen.update(jets=jets, met=met, event=event)
+        return ak.sum(jets.pt * jets.eta, axis=1) + met
+
+    given = [{"pt": "Jet.pt", "eta": "Jet.eta"}, "MET_pt", {"phi": "MET_phi", "n": "nJet"}]
+    found = events.define("x", look, columns=given).sum("x").value
+    assert found == pytest.approx(events.sum("sum(Jet.pt * Jet.eta) + MET_pt").value)
+    assert str(seen["jets"].type).endswith("var * {pt: float64, eta: float64}")
+    assert str(seen["event"].type).endswith("{phi: float64, n: int64}")
+
+
+def test_filters(events):
+    found = events.filter(lambda met: met > 30, columns="MET_pt").count().value
+    assert found == events.filter("MET_pt > 30").count().value
+    found = events.filter("f(Jet.pt)", params={"f": lambda pt: ak.num(pt) > 2}).count().value
+    assert found == events.filter("nJet > 2").count().value
+
+
+def test_variations_reach_them(events):
+    varied = events.vary("Jet_pt", {"up": "Jet_pt * 1.1"})
+    found = varied.define("hard", hard, columns=["Jet.pt", "MET_pt"]).sum("sum(hard)").value
+    expected = varied.sum("sum(Jet.pt[Jet.pt > MET_pt])").value
+    assert found["nominal"] == pytest.approx(expected["nominal"])
+    assert found["Jet_pt:up"] == pytest.approx(expected["Jet_pt:up"])
+    assert found["Jet_pt:up"] > found["nominal"]
+    # One may be what varies a column, too.
+    varied = events.with_params({"f": lambda pt: pt * 1.1}).vary("Jet_pt", {"up": "f(Jet_pt)"})
+    assert varied.sum("sum(Jet_pt)").value["Jet_pt:up"] == pytest.approx(
+        1.1 * events.sum("sum(Jet_pt)").value
+    )
+
+
+def test_missing_values_are_left_out(events):
+    seen = []
+
+    def note(x):
+        seen.extend(x.min(initial=1, keepdims=True))
+        return x + 1
+
+    defined = events.define("x", "f(Jet.pt[0])", {"f": tm.batched(note, returns="float64")})
+    n = events.filter("nJet > 0").count().value
+    assert defined.sum("x").value == pytest.approx(events.sum("Jet.pt[0]").value + n)
+    assert min(seen) > 0
+
+
+def test_they_are_not_called_for_nothing(events):
+    def least(pt, eta):
+        assert pt.min() > 0
+        return pt * eta
+
+    given = tm.batched(least, returns="float64")
+    none = events.define("x", "f(Jet.pt[99], 1.5)", {"f": given})
+    assert none.sum("x").value == 0
+    assert none.filter("not is_missing(x)").count().value == 0
+
+
+def test_errors_have_the_users_line(events):
+    given = tm.batched(broken, returns="float64")
+    with pytest.raises(QueryError) as raised:
+        events.define("x", given, columns="MET_pt").sum("x").value  # noqa: B018
+    said = str(raised.value)
+    assert "broken: KeyError: 'no such bin' (test_batched.py, line" in said
+    assert 'raise KeyError("no such bin")' in said
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (lambda x: x[:2] if len(x) else x, "2 values for"),
+        (lambda x: (x, x), "it gives a tuple"),
+        (lambda x: x.astype(str), "is not known"),
+        (lambda x: x[0], "a call without entries raised IndexError"),
+        (lambda x: x if len(x) else x.astype(int), "has floats, and it says integers"),
+        (lambda x: ak.mask(x, x > 30), "missing values: fill them"),
+        (lambda x: np.stack([x, x], 1) if len(x) else x, "lists of entries, and it says one value"),
+        (lambda x: np.zeros((len(x), 2, 2)), "3 dimensions"),
+        (lambda x: {}, "it gives nothing"),
+        (lambda x: x + 1j, "is not known"),
+    ],
+)
+def test_results_that_do_not_fit_are_refused(events, function, said):
+    with pytest.raises(QueryError, match=said):
+        events.define("x", function, columns="MET_pt").sum("x").value  # noqa: B018
+
+
+def test_types_that_are_said(events):
+    first = tm.batched(lambda pt: ak.fill_none(ak.firsts(pt), -1), returns="float64")
+    found = events.define("x", first, columns="Jet.pt").sum("x").value
+    assert found == pytest.approx(events.sum("Jet.pt[0] if nJet > 0 else -1.0").value)
+    several = tm.batched(
+        lambda pt: {"n": ak.num(pt), "high": pt[pt > 50]},
+        returns={"n": "int64", "high": "float64[:]"},
+    )
+    defined = events.define("r", several, columns="Jet.pt")
+    assert defined.sum("r.n").value == events.sum("nJet").value
+    assert defined.sum("len(r.high)").value == events.sum("sum(Jet.pt > 50)").value
+    for wrong in ("a number", {"x": "list"}, {}):
+        with pytest.raises(QueryError, match="returns="):
+            tm.batched(np.sqrt, returns=wrong)
+
+
+def test_definitions_that_make_no_sense(events):
+    with pytest.raises(QueryError, match="columns="):
+        events.define("x", max)
+    with pytest.raises(QueryError, match="two or more columns"):
+        events.define(["x"], hard)
+    with pytest.raises(QueryError, match="several names"):
+        events.define(["x", "y"], "MET_pt")
+    with pytest.raises(QueryError, match="it gave one where 2 are wanted"):
+        events.define(["x", "y"], np.sqrt, columns="MET_pt").sum("x").value  # noqa: B018
+
+
+def test_copies_are_equal():
+    import cloudpickle
+
+    given = tm.batched(hard, returns="float64[:]")
+    copy = pickle.loads(cloudpickle.dumps(given))
+    assert copy.identity == given.identity
+    assert copy(np.array([1.0, 3.0]), 2).tolist() == [3.0]
+
+
+def test_processes(events):
+    least = 25.0
+    defined = events.define("hard", lambda pt: pt[pt > least], columns="Jet.pt")
+    given = tm.batched(broken, returns="float64")
+    failing = events.define("x", given, columns="MET_pt").sum("x")
+    with tm.connect(workers=2, mode="processes") as session:
+        found = session.run(defined.sum("sum(hard)"), defined.sum("len(hard)"))
+        with pytest.raises(QueryError, match="no such bin"):
+            session.run(failing)
+    expected = tm.run(events.sum("sum(Jet.pt[Jet.pt > 25])"), events.sum("sum(Jet.pt > 25)"))
+    assert found == pytest.approx(expected)
