@@ -45,7 +45,8 @@ PROCESSES = {
     "single_top_s_chan__nominal": Process(3.294, tops=1, bottoms=1, soft=2.4),
     "single_top_t_chan__nominal": Process(234.8, tops=1, quarks=1, soft=2.4),
     "single_top_tW__nominal": Process(75.842, tops=1, bosons=1, soft=2.6),
-    "wjets__nominal": Process(15487.164, bosons=1, soft=8.0, pt=50.0),
+    # As if generated with several jets only, a small part of all W + jets.
+    "wjets__nominal": Process(0.06 * 15487.164, bosons=1, soft=8.0, pt=50.0),
 }
 """The data sets of the Analysis Grand Challenge, with its cross sections."""
 
