@@ -58,18 +58,18 @@ def configuration(folder: Path) -> dict[str, object]:
     }
 
 
-def fitted(folder: Path, tolerance: float = 1e-3) -> tuple[object, object, object]:
-    """The model, the data and the result of the maximum-likelihood fit."""
+def modelled(folder: Path) -> tuple[object, object]:
+    """The model and the data."""
     known = configuration(folder)
     cabinetry.templates.collect(known)
     cabinetry.templates.postprocess(known)
-    workspace = cabinetry.workspace.build(known)
-    model, data = cabinetry.model_utils.model_and_data(workspace)
-    return model, data, cabinetry.fit.fit(model, data, tolerance=tolerance)
+    return cabinetry.model_utils.model_and_data(cabinetry.workspace.build(known))
 
 
 def main(folder: Path) -> None:
-    model, data, result = fitted(folder)
+    model, data = modelled(folder)
+    # With minuit's usual tolerance it stops early, and takes errors for far too small.
+    result = cabinetry.fit.fit(model, data, tolerance=1e-3)
     for label, value, error in zip(result.labels, result.bestfit, result.uncertainty, strict=True):
         if not label.startswith("staterror"):
             print(f"{label:>22}: {value:7.3f} ± {error:.3f}")
