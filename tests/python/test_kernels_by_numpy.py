@@ -40,8 +40,9 @@ def above_of_columns(x, least):
     return ak.sum(ak.mask(x, x > least), axis=1)
 
 
+@pytest.mark.slow
 @settings(
-    max_examples=8,
+    max_examples=25,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
