@@ -224,6 +224,30 @@ def test_copies_are_equal():
     assert copy(np.array([1.0, 3.0]), 2).tolist() == [3.0]
 
 
+def test_many_data_sets(paths):
+    each = tm.fileset({"a": f"{paths[0]}:Events", "b": f"{paths[2]}:Events"})
+    found = each.define("hard", hard, columns=["Jet.pt", "MET_pt"]).sum("len(hard)").value
+    assert dict(found) == dict(each.sum("sum(Jet.pt > MET_pt)").value)
+
+
+def test_checkpoints_know_the_code(events, tmp_path):
+    def booked(factor):
+        return events.define("x", lambda met: met * factor, columns="MET_pt").sum("x")
+
+    with tm.connect(workers=1) as session:
+        first = session.run(booked(2), checkpoint=tmp_path / "kept")
+        assert session.run(booked(2), checkpoint=tmp_path / "kept") == first
+        with pytest.raises(QueryError, match="it is of another run"):
+            session.run(booked(3), checkpoint=tmp_path / "kept")
+
+
+def test_snapshots(events, tmp_path):
+    defined = events.define("hard", hard, columns=["Jet.pt", "MET_pt"])
+    written = defined.snapshot(str(tmp_path / "skim.root"), ["hard"]).value
+    read = tm.dataset(written.path, tree=written.tree).arrays(["hard"]).hard
+    assert ak.all(read == defined.arrays(["hard"]).hard)
+
+
 def test_processes(events):
     least = 25.0
     defined = events.define("hard", lambda pt: pt[pt > least], columns="Jet.pt")
