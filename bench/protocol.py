@@ -16,7 +16,7 @@ from typing import Any, TextIO, cast
 
 from .rivals import RIVALS, Engine, Rival
 from .rivals.adl import ADL_RIVALS
-from .rivals.agc import AGC_RIVALS
+from .rivals.agc import AGC_RIVALS, TREE_RIVALS
 from .rivals.earlier import EARLIER_RIVALS
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -131,7 +131,7 @@ def main() -> None:
     # Whatever a library prints must not come between the answers: it goes to standard error.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    known = (*RIVALS, *ADL_RIVALS, *AGC_RIVALS, *EARLIER_RIVALS)
+    known = (*RIVALS, *ADL_RIVALS, *AGC_RIVALS, *TREE_RIVALS, *EARLIER_RIVALS)
     _serve(next(r for r in known if r.key == sys.argv[1]), answers)
 
 

@@ -1,5 +1,5 @@
 """`python -m bench.agc.first PROGRAM FOLDER PICTURE`: a new process, from its start to the first
-picture: the mass of the three jets in tt̄ and what the jets' energy changes."""
+picture: the mass of the top quark in tt̄ and what the jets' energy changes."""
 
 import sys
 
@@ -13,8 +13,9 @@ def main(program: str, folder: str, picture: str) -> None:
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
 
-    for name in ("4j2b_ttbar", "4j2b_ttbar_pt_scale_up", "4j2b_ttbar_pt_res_up"):
-        plt.stairs(found[name][1:-1], range(50, 551, 20), label=name)
+    (mass,) = found.keys() & {"4j2b_ttbar", "mass_top_ttbar"}
+    for name in (mass, f"{mass}_pt_scale_up", f"{mass}_pt_res_up"):
+        plt.stairs(found[name][1:-1], label=name)
     plt.legend()
     plt.savefig(picture)
 

@@ -65,7 +65,7 @@ class _Root(Program):
         return {"ROOT": self._module.ROOT.gROOT.GetVersion()}
 
 
-_KINDS = {"treemill_ttbar": _Treemill, "rdataframe_ttbar": _Root}
+_KINDS = {"treemill_ttbar": _Treemill, "treemill_bdt": _Treemill, "rdataframe_ttbar": _Root}
 
 
 def make(threads: int, variant: str) -> Program:
@@ -76,7 +76,10 @@ def make(threads: int, variant: str) -> Program:
     return _KINDS.get(name, Program)(name)
 
 
-def data(folder: Path, events: int) -> Path:
-    """The folder of files with so many events in each data set, made if it is not there."""
+def data(folder: Path, events: int, with_trees: bool) -> Path:
+    """The folder of files with so many events in each data set, and of models that were trained on
+    them; made if it is not there."""
     made: Path = importlib.import_module("generate").generate(folder / f"agc-{events}", events)
+    if with_trees and not (made.parent / "bdt_odd.json").exists():
+        importlib.import_module("treemill_bdt").train(made.parent)
     return made.parent

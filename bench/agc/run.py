@@ -17,12 +17,15 @@ from ..protocol import RivalError, Worker
 from ..publish import say
 from ..queries import Query
 from ..rivals import Rival
-from ..rivals.agc import AGC_RIVALS
+from ..rivals.agc import AGC_RIVALS, TREE_RIVALS
 from ..times import Times
 from . import report
 from .programs import data as made_data
 
-_ANALYSIS = Query("agc", "all histograms of the tt̄ analysis", ())
+_GROUPS = (
+    (Query("agc", "all histograms of the tt̄ analysis", ()), AGC_RIVALS),
+    (Query("trees", "all histograms of the version with boosted trees", ()), TREE_RIVALS),
+)
 _PARTS = ("warm", "cold", "memory")
 
 
@@ -30,7 +33,7 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     options = Options("agc", __doc__)
     options.size("events", 300_000, 4_000, "events in each data set")
     options.size("rounds", 5, 2, "counted rounds")
-    rivals = [rival.key for rival in AGC_RIVALS]
+    rivals = [rival.key for _, group in _GROUPS for rival in group]
     options.choice("rivals", rivals, rivals, "only these")
     options.choice("parts", _PARTS, _PARTS, "only these")
     return options.parse(arguments)
@@ -45,21 +48,22 @@ def unlike(one: list[float], other: list[float]) -> list[int]:
 def main(arguments: list[str]) -> int:
     """Run what the options ask for; 1 when rivals disagree or one fails."""
     chosen = _options(arguments)
-    folder = made_data(chosen.data, chosen.events)
+    rivals = [r for r in (*AGC_RIVALS, *TREE_RIVALS) if r.key in chosen.rivals]
+    folder = made_data(chosen.data, chosen.events, any(r in TREE_RIVALS for r in rivals))
     for path in folder.glob("*.root"):
         data.warm_up(path)
     facts = machine.describe()
-    rivals = [rival for rival in AGC_RIVALS if rival.key in chosen.rivals]
     cells: list[warm.Cell] = []
     first: dict[str, Times] = {}
     memory: dict[str, float] = {}
     try:
-        if "warm" in chosen.parts:
-            with warm.Pool.of(rivals, say) as pool:
-                files = {"zstd": folder}
-                cells = warm.measure(
-                    pool, [_ANALYSIS], files, chosen.rounds, chosen.clock, say, unlike
-                )
+        for query, group in _GROUPS if "warm" in chosen.parts else ():
+            with warm.Pool.of([rival for rival in rivals if rival in group], say) as pool:
+                if pool.workers:
+                    files = {"zstd": folder}
+                    cells += warm.measure(
+                        pool, [query], files, chosen.rounds, chosen.clock, say, unlike
+                    )
                 facts["versions"] |= pool.versions
         if "memory" in chosen.parts:
             memory = {rival.key: _peak(Worker(rival), folder) for rival in rivals}
@@ -97,7 +101,7 @@ def main(arguments: list[str]) -> int:
 def _peak(worker: Worker, folder: Path) -> float:
     """MB of a process that has done the analysis once."""
     try:
-        return float(worker.run(_ANALYSIS.key, folder)["peak"]) / 1e6
+        return float(worker.run(_GROUPS[0][0].key, folder)["peak"]) / 1e6
     finally:
         worker.close()
 

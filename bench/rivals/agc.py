@@ -14,3 +14,18 @@ AGC_RIVALS = (
     Rival(FAST, "coffea, for speed", _MODULE, FAST, variant="coffea_fast"),
     Rival(ROOT, "RDataFrame, c++ -O3", _MODULE, ROOT, variant="rdataframe_ttbar"),
 )
+
+TREES, TREES_READING, TREES_COFFEA = "agc-trees", "agc-trees-reading", "agc-trees-coffea"
+
+TREE_RIVALS = (
+    Rival(TREES, "treemill, trees", _MODULE, TREES, variant=f"treemill_bdt:{VARIANT}"),
+    Rival(
+        TREES_READING,
+        "treemill, trees, nothing remembered",
+        _MODULE,
+        TREES_READING,
+        variant="treemill_bdt",
+    ),
+    Rival(TREES_COFFEA, "coffea for speed, XGBoost", _MODULE, TREES_COFFEA, variant="coffea_bdt"),
+)
+"""The version with boosted trees, which fills other histograms."""
