@@ -160,7 +160,7 @@ bench-io: build servers $(VENV)/.oracle $(VENV)/.remote
 	cargo build --release --locked --quiet --package treemill-remote --examples
 	$(BIN)/python -m bench io $(BENCH)
 
-FUZZ ?= header streamer tree basket open zlib old_deflate lzma lz4 zstd rntuple file http nfs xrootd dcap
+FUZZ ?= header streamer tree basket open zlib old_deflate lzma lz4 zstd rntuple file http nfs xrootd dcap models
 FUZZ_SECONDS ?= 5
 # Sanitizers are for nightly compilers; a stable one fuzzes without.
 FUZZ_RUN = $(shell rustup run nightly rustc -V >/dev/null 2>&1 && echo cargo +nightly fuzz run || echo cargo fuzz run --sanitizer none)

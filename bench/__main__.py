@@ -13,6 +13,7 @@ Measurements, each with options of its own (`--help`):
   metadata    opening a file of 1,800 branches, beside ROOT and uproot
   cache       what it costs and gains to remember what was decompressed
   corrections  corrections with arrays, beside correctionlib: a table, no options but [VALUES]
+  models      boosted trees with arrays, beside XGBoost and LightGBM
   io          reading over an emulated link, beside ROOT, uproot and xrdcp; root only
   cluster     sessions on Dask workers, beside coffea and distributed RDataFrame
   pictures    bars of what `io` has measured, for the docs, from its file of results
@@ -38,6 +39,7 @@ MEASUREMENTS = {
     "metadata": "bench.metadata",
     "cache": "bench.cache",
     "corrections": "bench.corrections",
+    "models": "bench.models",
     "io": "bench.io.run",
     "cluster": "bench.cluster.run",
     "pictures": "bench.pictures",

@@ -66,6 +66,34 @@ def _long_frames() -> Iterator[Seed]:
             yield "zstd", b"".join(size.to_bytes(2, "big") for size in sizes) + body
 
 
+def _models() -> Iterator[Seed]:
+    """Small models of boosted trees, if their libraries are there."""
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(200, 3))
+    rows[:, 2] = rng.integers(0, 9, 200)
+    rows[::9, 0] = np.nan
+    labels = rng.integers(0, 3, 200)
+    try:
+        import lightgbm
+        import xgboost
+    except ImportError:
+        return
+    types = {"feature_types": ["float", "float", "c"], "enable_categorical": True}
+    for booster in ("gbtree", "dart"):
+        options = {"objective": "multi:softprob", "num_class": 3, "booster": booster, "nthread": 1}
+        model = xgboost.train(options, xgboost.DMatrix(rows, labels, **types), 2)
+        yield "models", bytes(model.save_raw("json"))
+    for linear in (False, True):
+        options = {
+            "objective": "regression",
+            "linear_tree": linear,
+            "num_threads": 1,
+            "verbose": -1,
+        }
+        data = lightgbm.Dataset(rows, labels, categorical_feature=[2])
+        yield "models", lightgbm.train(options, data, 2).model_to_string().encode()
+
+
 def _envelopes(content: bytes, ntuple: Any) -> bytes:
     """Payloads of header, footer and first page list, the first two behind their lengths."""
 
@@ -133,6 +161,7 @@ def main(folder: Path, paths: list[Path]) -> None:
                 (folder / target / f"{name}-{made}").write_bytes(data)
 
     write("long", _long_frames())
+    write("models", _models())
     write("hostile", hostile(), LONGEST)
     for path in paths:
         try:

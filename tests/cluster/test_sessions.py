@@ -44,6 +44,38 @@ def test_rows_and_a_part_of_the_data(session, events):
     assert np.array_equal(np.sort(there), np.sort(here))
 
 
+MODEL = """tree
+version=v4
+num_class=1
+num_tree_per_iteration=1
+max_feature_idx=1
+objective=binary sigmoid:1
+feature_names=met n
+
+Tree=0
+num_leaves=2
+num_cat=0
+split_feature=0
+threshold=30
+decision_type=2
+left_child=-1
+right_child=-2
+leaf_value=-1.5 0.5
+
+end of trees
+"""
+
+
+def test_a_model_travels_with_the_query(session, events, tmp_path):
+    path = tmp_path / "bdt.txt"
+    path.write_text(MODEL)
+    node = events.with_params({"bdt": tm.model(path)})
+    path.unlink()
+    there, here = (run(node.sum("bdt.raw(MET_pt, nMuon)")) for run in (session.run, tm.run))
+    assert there == pytest.approx(here)
+    assert here != 0
+
+
 @pytest.mark.parametrize("given", ["address", "client"])
 def test_what_connect_takes(cluster, events, given):
     from distributed import Client

@@ -281,6 +281,23 @@ def test_any_row(models, data):
     assert_equal(ours, inside, wanted)
 
 
+def test_early_stopping(tmp_path):
+    rows, hidden = table(8)
+    data = xgb.DMatrix(rows.astype(np.float32), labels(hidden, 2), nthread=1)
+    noise = xgb.DMatrix(rows.astype(np.float32), np.arange(ROWS) % 2, nthread=1)
+    options = {"objective": "binary:logistic", "nthread": 1, "eta": 1}
+    stopped = {"early_stopping_rounds": 2, "evals": [(noise, "noise")], "verbose_eval": False}
+    booster = xgb.train(options, data, 20, **stopped)
+    whole = tm.model(xgboost_file(booster))
+    assert whole.best_round == booster.best_iteration < whole.trees - 1
+    best = booster[: booster.best_iteration + 1]
+    best.save_model(tmp_path / "best.json")
+    given, wanted = predicted(best, rows)
+    assert_equal(tm.model(tmp_path / "best.json"), given, wanted)
+    given, wanted = predicted(booster, rows)
+    assert_equal(whole, given, wanted)
+
+
 def test_files_of_other_versions_are_read(tmp_path):
     """As XGBoost 1.x and 2.x wrote them: one base score, flags as words."""
     rows, hidden = table(6)

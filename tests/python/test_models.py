@@ -4,12 +4,17 @@ workers, errors. Values are compared with the libraries' in tests/oracle."""
 import gzip
 import json
 import pickle
+import re
+from pathlib import Path
 
 import awkward as ak
 import numpy as np
 import pytest
 import treemill as tm
 from treemill.errors import FormatError, QueryError, SourceError, UnsupportedError
+
+TEXT = (Path(__file__).parents[2] / "docs" / "models.md").read_text().partition("## ONNX")[0]
+PROGRAMS = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
 
 
 def xgboost_tree(feature, threshold, left, right, *, default_left=1, **others):
@@ -89,6 +94,23 @@ def expected(met, njet):
     return 0.25 + np.where(met < 30, -1, 1) + np.where(njet < 3, 0.5, -0.5)
 
 
+def test_the_page_runs(events, tmp_path, monkeypatch):
+    xgboost = pytest.importorskip("xgboost")
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    data = xgboost.DMatrix(rng.uniform(0, 200, (50, 4)), rng.uniform(size=50), nthread=1)
+    xgboost.train({"nthread": 1}, data, 3).save_model("triplet.json")
+    names = {"events": events, "tm": tm}
+    for program in PROGRAMS:
+        exec(program, names)
+    assert names["score"].value.sum() == events.count().value
+    assert 0 < names["signal"].value < events.count().value
+    rows = names["rows"].astype(np.float32)
+    wanted = names["booster"].predict(xgboost.DMatrix(rows, feature_names=["met", "ht", "n"]))
+    assert names["node"].arrays(["score"]).score.tolist() == wanted.tolist()
+    assert names["mass"].value.sum() > 0
+
+
 def test_expressions_have_the_values_of_arrays(events, bdt):
     found = events.define("score", "bdt(MET_pt, nJet)", {"bdt": bdt}).arrays(
         ["score", "MET_pt", "nJet"]
@@ -137,6 +159,12 @@ def test_a_missing_argument_is_a_missing_result_unless_it_is_nan(events, bdt):
     assert found.missing.tolist() == none.tolist()
     assert set(found.nan[none].tolist()) == {0.25 - 1.0 + 0.5}
     assert bdt(np.nan, np.nan) == 0.25 - 1.0 - 0.5
+
+
+def test_it_is_in_the_plan(events, bdt):
+    node = events.define("score", "bdt.raw(MET_pt, nJet)", {"bdt": bdt})
+    text = node.hist("score", bins=(4, -2, 2)).explain()
+    assert "calls:\n  bdt.raw(met, njet): XGBoost binary:logitraw, 2 trees, margin\n" in text
 
 
 @pytest.mark.parametrize("mode", ["threads", "processes"])
@@ -213,6 +241,11 @@ LOOP = {**TREES[0], "left_children": [1, 0, -1], "right_children": [2, 2, -1]}
             UnsupportedError,
             'the booster "gblinear" of XGBoost',
         ),
+        (
+            xgboost_file(TREES).replace(b"[3, 2, 0]", b"[1, 7, 6]"),
+            UnsupportedError,
+            "binary:logitraw of XGBoost before version 2",
+        ),
         (xgboost_file([LOOP]), FormatError, "two ways lead to node 0 .in tree 0"),
         (xgboost_file([{**TREES[0], "left_children": [9, -1, -1]}]), FormatError, "no node 9"),
         (xgboost_file([{**TREES[0], "split_indices": [2, 0, 0]}]), FormatError, "feature 2 of 2"),
@@ -223,6 +256,7 @@ LOOP = {**TREES[0], "left_children": [1, 0, -1], "right_children": [2, 2, -1]}
             "several outputs",
         ),
         (LIGHTGBM.replace(b"v4", b"v9"), UnsupportedError, "version v9"),
+        (LIGHTGBM[: LIGHTGBM.index(b"1\n\nend")], FormatError, "cut off"),
         (LIGHTGBM.replace(b"binary", b"mine"), UnsupportedError, 'objective "mine" of LightGBM'),
         (LIGHTGBM.replace(b"-1 -2", b"-1 0"), FormatError, "two ways lead to node 0 .in tree 0"),
         (LIGHTGBM.replace(b"leaf_value=-1", b"leaf_value="), FormatError, "2 numbers, and not 3"),

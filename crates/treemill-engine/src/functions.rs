@@ -89,6 +89,13 @@ impl Function for Predicted {
         parameters.collect()
     }
 
+    fn about(&self) -> String {
+        let Self(model, output) = self;
+        let which = if output.raw { ", margin" } else { "" };
+        let (library, objective) = (model.library(), model.objective());
+        format!("{library} {objective}, {} trees{which}", model.trees())
+    }
+
     fn evaluate(&self, arguments: &[Argument<'_>], out: &mut [f64]) -> Result<(), String> {
         let mut given = Vec::with_capacity(arguments.len());
         for argument in arguments {

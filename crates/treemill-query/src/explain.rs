@@ -3,7 +3,7 @@
 
 mod programs;
 
-use crate::compile::{Constant, EVENT, LevelKind, NodeId, Op, Plan, Type};
+use crate::compile::{Callee, Constant, EVENT, LevelKind, NodeId, Op, Plan, Type};
 use crate::kernel::{Arithmetic, Compare};
 use crate::limits::{EXPLAINED_DEPTH, EXPLAINED_LINES};
 use serde::Serialize;
@@ -21,6 +21,8 @@ pub struct Explanation {
     pub levels: Vec<String>,
     /// Values that several others want, and that are computed once.
     pub shared: Vec<String>,
+    /// Functions that others give, and what they are.
+    pub calls: Vec<String>,
     /// The programs that run over chunks of positions: a line for the lists that each goes through
     /// and the registers that it leaves, then a line for each step.
     pub programs: Vec<String>,
@@ -78,6 +80,7 @@ impl Plan {
                 })
                 .collect(),
             shared,
+            calls: self.callees.iter().map(Callee::in_words).collect(),
             programs: self.programs_in_words(),
         }
     }

@@ -164,6 +164,11 @@ pub trait Function: Send + Sync {
     /// What it takes, in order.
     fn parameters(&self) -> Vec<Parameter>;
 
+    /// What it is, for people; empty: nothing is known but its parameters.
+    fn about(&self) -> String {
+        String::new()
+    }
+
     /// Writes the value of each row. There is one argument for each parameter, of its type.
     ///
     /// # Errors

@@ -2,11 +2,13 @@
 //! for each set of categories.
 
 use crate::error::LoadError;
-use crate::limits::{COUNTED_THRESHOLDS, ROWS};
+use crate::limits::ROWS;
 use crate::rank::Rank;
 use crate::real::Real;
+use crate::thresholds::Thresholds;
 use crate::tree::{Categories, Missing, Split, Tree};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 /// What a column tells of its feature.
@@ -24,8 +26,7 @@ enum Told {
 #[derive(Debug, Clone)]
 struct Feature<T> {
     argument: usize,
-    /// In order, each once.
-    thresholds: Vec<T>,
+    thresholds: Thresholds<T>,
     /// The rank of zero.
     zero: u32,
     /// With the columns' numbers.
@@ -38,8 +39,6 @@ pub(crate) struct Columns<T> {
     features: Vec<Feature<T>>,
     places: HashMap<usize, usize>,
     numbers: HashMap<(usize, Told), usize>,
-    /// Whether a threshold itself goes left.
-    closed: bool,
 }
 
 /// The rows of a chunk, and how many of them count.
@@ -51,33 +50,38 @@ impl<T: Real> Columns<T> {
             features: Vec::new(),
             places: HashMap::new(),
             numbers: HashMap::new(),
-            closed,
         };
+        let mut thresholds = Vec::new();
         for (number, tree) in trees.iter().enumerate() {
             for node in &tree.nodes {
-                columns
-                    .add(node.feature as usize, &node.split)
-                    .map_err(|e| e.of_tree(number))?;
+                let place = columns.add(node.feature as usize, &node.split);
+                if let Split::Number { threshold, .. } = node.split {
+                    if threshold.is_nan() {
+                        return Err(LoadError::new("a threshold is NaN").of_tree(number));
+                    }
+                    thresholds.resize(columns.features.len(), Vec::new());
+                    if let Some(of_feature) = thresholds.get_mut(place) {
+                        of_feature.push(threshold);
+                    }
+                }
             }
         }
-        for feature in &mut columns.features {
-            let order = |a: &T, b: &T| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal);
-            feature.thresholds.sort_by(order);
-            feature.thresholds.dedup_by(|a, b| a == b);
-            feature.thresholds.shrink_to_fit();
-            feature.zero = searched(&feature.thresholds, T::ZERO, closed);
+        for (feature, all) in columns.features.iter_mut().zip(thresholds) {
+            feature.thresholds = Thresholds::new(all, closed);
+            feature.zero = feature.thresholds.rank(T::ZERO);
         }
         Ok(columns)
     }
 
-    fn add(&mut self, argument: usize, split: &Split<T>) -> Result<(), LoadError> {
+    /// Makes room for what a node asks for; the place of its feature.
+    fn add(&mut self, argument: usize, split: &Split<T>) -> usize {
         let place = match self.places.get(&argument) {
             Some(place) => *place,
             None => {
                 let place = self.features.len();
                 self.features.push(Feature {
                     argument,
-                    thresholds: Vec::new(),
+                    thresholds: Thresholds::new(Vec::new(), false),
                     zero: 0,
                     columns: Vec::new(),
                 });
@@ -85,22 +89,15 @@ impl<T: Real> Columns<T> {
                 place
             }
         };
-        let Some(feature) = self.features.get_mut(place) else {
-            return Ok(());
-        };
-        if let Split::Number { threshold, .. } = split {
-            if threshold.is_nan() {
-                return Err(LoadError::new("a threshold is NaN"));
-            }
-            feature.thresholds.push(*threshold);
-        }
         let key = (argument, told(split));
         let next = self.numbers.len();
-        if let std::collections::hash_map::Entry::Vacant(entry) = self.numbers.entry(key) {
+        if let Entry::Vacant(entry) = self.numbers.entry(key)
+            && let Some(feature) = self.features.get_mut(place)
+        {
             feature.columns.push((next, entry.key().1.clone()));
             entry.insert(next);
         }
-        Ok(())
+        place
     }
 
     pub fn len(&self) -> usize {
@@ -123,10 +120,7 @@ impl<T: Real> Columns<T> {
                     .places
                     .get(&argument)
                     .and_then(|place| self.features.get(*place));
-                feature.map_or(0, |feature| {
-                    let found = feature.thresholds.partition_point(|t| t < threshold);
-                    u32::try_from(found).unwrap_or(u32::MAX)
-                })
+                feature.map_or(0, |feature| feature.thresholds.place(*threshold))
             }
         };
         (column.unwrap_or(0), rank)
@@ -151,8 +145,8 @@ impl<T: Real> Columns<T> {
                     }
                 }
             }
-            if !feature.thresholds.is_empty() {
-                self.rank(&feature.thresholds, &numbers, &mut counts);
+            if feature.thresholds.len() > 0 {
+                feature.thresholds.ranks(&numbers, &mut counts);
                 for (rank, count) in found.iter_mut().zip(&counts) {
                     *rank = R::of(*count);
                 }
@@ -185,27 +179,6 @@ impl<T: Real> Columns<T> {
             }
         }
     }
-
-    fn rank(&self, thresholds: &[T], numbers: &Numbers<T>, counts: &mut [u32; ROWS]) {
-        if thresholds.len() > COUNTED_THRESHOLDS {
-            for (count, number) in counts.iter_mut().zip(numbers) {
-                *count = searched(thresholds, *number, self.closed);
-            }
-            return;
-        }
-        *counts = [0; ROWS];
-        for threshold in thresholds {
-            let each = counts.iter_mut().zip(numbers);
-            match self.closed {
-                true => each.for_each(|(count, x)| {
-                    *count = count.wrapping_add(u32::from(*x > *threshold));
-                }),
-                false => each.for_each(|(count, x)| {
-                    *count = count.wrapping_add(u32::from(*x >= *threshold));
-                }),
-            }
-        }
-    }
 }
 
 fn told<T>(split: &Split<T>) -> Told {
@@ -221,15 +194,6 @@ fn told<T>(split: &Split<T>) -> Told {
             nan_goes_left: *nan_goes_left,
         },
     }
-}
-
-/// Thresholds that are behind a number.
-fn searched<T: Real>(thresholds: &[T], x: T, closed: bool) -> u32 {
-    let found = match closed {
-        true => thresholds.partition_point(|t| *t < x),
-        false => thresholds.partition_point(|t| *t <= x),
-    };
-    u32::try_from(found).unwrap_or(u32::MAX)
 }
 
 /// A column of ranks, with those of missing values.

@@ -40,6 +40,7 @@ mod limits;
 mod model;
 mod rank;
 mod real;
+mod thresholds;
 mod transform;
 mod tree;
 mod xgboost;

@@ -33,7 +33,7 @@ impl Model {
                 "this is no model of LightGBM: it does not begin with the line `tree`",
             ));
         }
-        let (head, first) = head(&mut lines);
+        let (head, mut next) = section(&mut lines);
         let version = required(&head, "version")?;
         if !VERSIONS.contains(&version) {
             let message = format!("version {version} of LightGBM's text is not supported");
@@ -61,12 +61,18 @@ impl Model {
         let objective = head.get("objective").copied().unwrap_or("none");
         let transform = transform(objective)?;
         let mut trees = Vec::new();
-        let mut next = first;
-        while next {
-            let (lines, more) = section(&mut lines);
-            let tree = tree(&lines, features.len()).map_err(|e| e.of_tree(trees.len()))?;
-            trees.push(tree);
-            next = more;
+        while next == Next::Tree {
+            let lines = section(&mut lines);
+            next = lines.1;
+            if next != Next::Nothing {
+                let tree = tree(&lines.0, features.len());
+                trees.push(tree.map_err(|e| e.of_tree(trees.len()))?);
+            }
+        }
+        if next == Next::Nothing {
+            return Err(LoadError::new(
+                "the file is cut off: there is no line `end of trees`",
+            ));
         }
         recoding(&mut lines)?;
         // What does not fill a round is not evaluated.
@@ -92,25 +98,30 @@ impl Model {
     }
 }
 
-/// The lines before the trees, and whether there is a tree.
-fn head<'a>(lines: &mut impl Iterator<Item = &'a str>) -> (Lines<'a>, bool) {
-    let mut head = HashMap::new();
-    for line in lines {
-        if line.starts_with("Tree=") {
-            return (head, true);
-        }
-        if line == "end of trees" {
-            break;
-        }
-        let (key, value) = line.split_once('=').unwrap_or((line, ""));
-        head.insert(key, value);
-    }
-    (head, false)
+/// What follows a section of lines.
+#[derive(PartialEq)]
+enum Next {
+    Tree,
+    /// The trees are complete.
+    End,
+    /// Nothing, which is an error: the file may end within a number.
+    Nothing,
 }
 
-/// The lines of a tree, and whether there is another one.
-fn section<'a>(lines: &mut impl Iterator<Item = &'a str>) -> (Lines<'a>, bool) {
-    head(lines)
+/// The lines about the model or about a tree, and what follows them.
+fn section<'a>(lines: &mut impl Iterator<Item = &'a str>) -> (Lines<'a>, Next) {
+    let mut found = HashMap::new();
+    for line in lines {
+        if line.starts_with("Tree=") {
+            return (found, Next::Tree);
+        }
+        if line == "end of trees" {
+            return (found, Next::End);
+        }
+        let (key, value) = line.split_once('=').unwrap_or((line, ""));
+        found.insert(key, value);
+    }
+    (found, Next::Nothing)
 }
 
 /// Refuses models whose columns LightGBM codes anew by the categories of a data frame.

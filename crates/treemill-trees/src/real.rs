@@ -5,6 +5,7 @@ use std::fmt::Debug;
 /// A floating-point number.
 pub(crate) trait Real: Copy + PartialOrd + Debug + Send + Sync + 'static {
     const ZERO: Self;
+    const NAN: Self;
     /// As an argument comes in.
     fn from_argument(value: f64) -> Self;
     fn plus(self, other: Self) -> Self;
@@ -25,6 +26,7 @@ const NEARLY_ZERO: f64 = 1e-35_f32 as f64;
 
 impl Real for f32 {
     const ZERO: Self = 0.0;
+    const NAN: Self = Self::NAN;
     #[allow(clippy::cast_possible_truncation)]
     fn from_argument(value: f64) -> Self {
         value as Self
@@ -48,6 +50,7 @@ impl Real for f32 {
 
 impl Real for f64 {
     const ZERO: Self = 0.0;
+    const NAN: Self = Self::NAN;
     fn from_argument(value: f64) -> Self {
         match value.abs() <= NEARLY_ZERO {
             true => 0.0,

@@ -16,6 +16,8 @@ type Result<T> = std::result::Result<T, LoadError>;
 #[derive(Deserialize)]
 struct File {
     learner: Learner,
+    #[serde(default)]
+    version: Vec<u32>,
 }
 
 #[derive(Deserialize)]
@@ -141,6 +143,13 @@ impl Model {
             let message = format!("the objective {objective:?} of XGBoost is not supported");
             return Err(LoadError::unsupported(message));
         };
+        // Version 2 changed what the base score means.
+        if objective == "binary:logitraw" && file.version.first().is_some_and(|major| *major < 2) {
+            return Err(LoadError::unsupported(
+                "models for binary:logitraw of XGBoost before version 2 are not supported: their base score meant \
+                 something else",
+            ));
+        }
         let (content, weights) = booster(learner.gradient_booster)?;
         let groups = groups(&learner.learner_model_param)?;
         let (trees, tree_groups) = trees(content, &weights, groups, count)?;

@@ -37,6 +37,7 @@ def explained(chain: Chain, bookings: Sequence[Booking]) -> str:
         ("reads where an entry passes" if first else "reads", ", ".join(columns[first:])),
         ("lists", found["levels"]),
         ("computed once", found["shared"]),
+        ("calls", found["calls"]),
         ("programs", found["programs"]),
         ("books", [booking.title for booking in bookings]),
     ]

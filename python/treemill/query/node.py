@@ -298,8 +298,9 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         Returns
         -------
         str
-            Columns read, filters, lists, what is computed once, and the programs: the steps that
-            run over chunks of entries or items, as they are fused. No entry is read.
+            Columns read, filters, lists, what is computed once, corrections and models that are
+            called, and the programs: the steps that run over chunks of entries or items, as they
+            are fused. No entry is read.
 
         Raises
         ------

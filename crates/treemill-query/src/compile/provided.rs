@@ -26,6 +26,19 @@ pub(crate) struct Callee {
     of: Arc<dyn Function>,
 }
 
+impl Callee {
+    /// How it is called, and what it is.
+    pub fn in_words(&self) -> String {
+        let parameters = self.of.parameters();
+        let names: Vec<&str> = parameters.iter().map(|each| each.name.as_str()).collect();
+        let call = format!("{}({})", self.title, names.join(", "));
+        match self.of.about() {
+            about if about.is_empty() => call,
+            about => format!("{call}: {about}"),
+        }
+    }
+}
+
 /// A function, or functions by name, and what to call it in messages.
 #[derive(Debug, Clone)]
 pub(crate) struct Named {
