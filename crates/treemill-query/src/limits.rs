@@ -46,6 +46,8 @@ pub(crate) const COMBINATION_ITEMS: i64 = 4;
 pub(crate) const TUPLE_ITEMS: usize = 10_000;
 /// Floats or strings that `in` looks for: each is compared.
 pub(crate) const COMPARED_MEMBERS: usize = 1000;
+/// Collections that one reference may lead to: an expression reads a member of each.
+pub(crate) const REFERENCE_TARGETS: usize = 32;
 /// Lists in lists below the outermost.
 pub(crate) const LISTS_IN_LISTS: usize = 7;
 

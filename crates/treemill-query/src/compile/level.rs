@@ -52,6 +52,10 @@ pub(crate) enum LevelKind {
         of: LevelId,
         index: NodeId,
     },
+    /// As many items for each position above as a node (an integer, at the level above) says.
+    Counted {
+        count: NodeId,
+    },
     /// The items of an inner level, whose lists become one for each position of an outer level.
     Flat {
         of: LevelId,
@@ -99,7 +103,8 @@ impl LevelKind {
             | Self::Items { .. }
             | Self::Inner { .. }
             | Self::Fixed(_)
-            | Self::Returned { .. } => &[],
+            | Self::Returned { .. }
+            | Self::Counted { .. } => &[],
             Self::Filtered { of, .. }
             | Self::Sliced { of, .. }
             | Self::Same { of, .. }
@@ -118,6 +123,7 @@ impl LevelKind {
             Self::Filtered { mask, .. } => Some(*mask),
             Self::Product { list, .. } => Some(*list),
             Self::Referring { index, .. } => Some(*index),
+            Self::Counted { count } => Some(*count),
             Self::Sorted { key, .. } => Some(*key),
             Self::Returned { lengths } => Some(*lengths),
             _ => None,

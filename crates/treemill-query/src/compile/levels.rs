@@ -315,6 +315,7 @@ impl Compiler<'_> {
                     narrowed = "some of ";
                     walk = *of;
                 }
+                LevelKind::Counted { .. } => return format!("{narrowed}what each refers to"),
                 LevelKind::Referring { of, .. } => {
                     return format!("{narrowed}{} that refer to each", self.describe(*of));
                 }

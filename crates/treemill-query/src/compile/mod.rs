@@ -43,6 +43,7 @@ mod scopes;
 mod spelling;
 mod stored_type;
 mod tables;
+mod tracks;
 mod types;
 mod vectors;
 
@@ -118,6 +119,8 @@ pub(crate) struct Compiler<'a> {
     by_name: HashMap<&'a str, usize>,
     /// How many list columns each counter has; made when first wanted.
     counted: OnceCell<HashMap<&'a str, usize>>,
+    /// Whether columns are named as PHYSLITE's; made when first wanted.
+    is_physlite: OnceCell<bool>,
     defines: Vec<scopes::Define>,
     /// Last definition that is visible.
     scope: Option<usize>,
@@ -143,6 +146,7 @@ impl<'a> Compiler<'a> {
             schema,
             by_name: schema::index(schema),
             counted: OnceCell::new(),
+            is_physlite: OnceCell::new(),
             defines: Vec::new(),
             scope: None,
             locals: Vec::new(),

@@ -152,15 +152,39 @@ impl Compiler<'_> {
         })
     }
 
-    /// The columns `prefix_…` or `prefix.…`: a collection, or one record per event.
+    /// The columns `prefix_…` or `prefix.…`, or those that a format names otherwise: a collection, or one record per
+    /// event.
     pub(super) fn collection(&mut self, prefix: &str) -> Option<Object> {
+        let is_member = |name: &str| {
+            let rest = name.strip_prefix(prefix);
+            rest.is_some_and(|rest| rest.starts_with(['_', '.']) && rest.len() > 1)
+        };
+        let base = match self.level_of_columns(is_member) {
+            Some(base) => base,
+            None => {
+                let mut stems = self.containers(prefix).into_iter();
+                stems.find_map(|stem| self.level_of_columns(|name| name.starts_with(&stem)))?
+            }
+        };
+        Some(Object {
+            source: Rc::new(RecordSource::Columns {
+                prefix: prefix.to_owned(),
+                scope: self.scope,
+            }),
+            base,
+            moves: Vec::new(),
+            level: base,
+        })
+    }
+
+    /// The level of most of a collection's columns, if there are any.
+    fn level_of_columns(&mut self, is_member: impl Fn(&str) -> bool) -> Option<LevelId> {
         let schema = self.schema;
         // The counter that most of its list columns have; those that count one column each are like none.
         let mut counters: HashMap<Option<&str>, (usize, usize)> = HashMap::new();
         let mut scalars = 0_usize;
         for (index, field) in schema.fields.iter().enumerate() {
-            let rest = field.name.strip_prefix(prefix);
-            if !rest.is_some_and(|rest| rest.starts_with(['_', '.']) && rest.len() > 1) {
+            if !is_member(&field.name) {
                 continue;
             }
             match &field.column_type {
@@ -176,26 +200,17 @@ impl Compiler<'_> {
         let most = counters
             .into_values()
             .max_by_key(|(count, index)| (*count, usize::MAX - index));
-        let base = match most {
+        match most {
             Some((count, index)) if count >= scalars => {
                 let counter = schema
                     .fields
                     .get(index)
                     .and_then(|field| field.column_type.counter());
-                self.items_level(counter, index)
+                Some(self.items_level(counter, index))
             }
-            _ if scalars > 0 => EVENT,
-            _ => return None,
-        };
-        Some(Object {
-            source: Rc::new(RecordSource::Columns {
-                prefix: prefix.to_owned(),
-                scope: self.scope,
-            }),
-            base,
-            moves: Vec::new(),
-            level: base,
-        })
+            _ if scalars > 0 => Some(EVENT),
+            _ => None,
+        }
     }
 }
 

@@ -2,12 +2,16 @@
 //! `crate::references`; here it becomes an index into the collection that it refers to. A reference leads to
 //! objects as they are stored, whatever definitions have made of their collection: indices count those.
 
+use super::members::listed;
 use super::objects::{Move, Object, RecordSource};
-use super::{Binding, Compiler, EVENT, Level, LevelKind, Node, NodeId, Op, Result, Type};
+use super::{Binding, Compiler, Constant, EVENT, Level, LevelKind, Node, NodeId, Op, Result, Type};
 use crate::error::QueryError;
-use crate::kernel::{Compare, Map};
+use crate::kernel::{Arithmetic, Compare, Map};
+use crate::limits::REFERENCE_TARGETS;
 use crate::references::{self, Ancestry, Indices, Reference};
+use crate::schema::Schema;
 use crate::spec::Span;
+use std::collections::HashMap;
 
 impl Compiler<'_> {
     /// What a member of a record refers to; `None` if it is no reference.
@@ -26,13 +30,25 @@ impl Compiler<'_> {
         let Some(prefix) = prefix(object) else {
             return Ok(None);
         };
-        let has = |column: &str| self.by_name.contains_key(column);
-        let Some(reference) = references::reference(prefix, name, &has) else {
+        let columns = Stored(self.schema, &self.by_name);
+        let Some(reference) = references::reference(prefix, name, &columns) else {
             return Ok(None);
         };
-        let target = self.target(&reference, prefix, name, at)?;
-        self.followed(bound, object, &reference.indices, target, at)
+        let targets = self.targets(&reference, prefix, name, at)?;
+        self.followed(bound, object, &reference, targets, at)
             .map(Some)
+    }
+
+    /// What names of columns may begin with, before a member's name, beside the collection's own name.
+    pub(super) fn containers(&self, collection: &str) -> Vec<String> {
+        let is_physlite = self.is_physlite.get_or_init(|| {
+            let mut fields = self.schema.fields.iter();
+            fields.any(|field| references::physlite::is_own(&field.name))
+        });
+        match is_physlite {
+            true => references::physlite::containers(collection).collect(),
+            false => Vec::new(),
+        }
     }
 
     /// Of concatenated collections: what each refers to.
@@ -57,35 +73,72 @@ impl Compiler<'_> {
         ))
     }
 
-    /// The collection that a reference leads to, as it is stored.
-    fn target(
+    /// The collections that a reference may lead to, as they are stored, with their keys.
+    fn targets(
         &mut self,
         reference: &Reference,
         prefix: &str,
         name: &str,
         at: Span,
-    ) -> Result<Object> {
+    ) -> Result<Vec<(Object, i64)>> {
         let here = self.scope.take();
-        let target = self.collection(&reference.target);
+        let mut found = Vec::new();
+        for target in &reference.targets {
+            if let Some(object) = self.collection(&target.collection)
+                && object.base != EVENT
+            {
+                found.push((object, target.key));
+            }
+        }
         self.scope = here;
-        target.filter(|found| found.base != EVENT).ok_or_else(|| {
-            let of = &reference.target;
-            let message =
-                format!("{prefix}.{name} refers to {of}, and there is no collection {of}");
-            QueryError::at(at, message)
-        })
+        if found.is_empty() {
+            let names: Vec<String> = reference
+                .targets
+                .iter()
+                .map(|each| each.collection.clone())
+                .collect();
+            let of = listed(&names);
+            let message = match names.len() {
+                0 => format!("what {prefix}.{name} refers to is not among the columns"),
+                1 => format!("{prefix}.{name} refers to {of}, and there is no collection {of}"),
+                _ => format!("{prefix}.{name} refers to one of {of}, and there is none of them"),
+            };
+            return Err(QueryError::at(at, message));
+        }
+        if found.len() > REFERENCE_TARGETS {
+            let message = format!(
+                "{prefix}.{name} may refer to {} collections; at most {REFERENCE_TARGETS} are looked through: \
+                 index one of them",
+                found.len()
+            );
+            return Err(QueryError::at(at, message));
+        }
+        Ok(found)
     }
 
     fn followed(
         &mut self,
         bound: &Binding,
         object: &Object,
-        indices: &Indices,
-        target: Object,
+        reference: &Reference,
+        targets: Vec<(Object, i64)>,
         at: Span,
     ) -> Result<Binding> {
-        let level = target.level;
-        let index = match indices {
+        let mut key = None;
+        let index = match &reference.indices {
+            Indices::Column(column) => {
+                if let Some(column) = &reference.key {
+                    key = Some(self.index_beside(object, column, at)?);
+                }
+                self.index_beside(object, column, at)?
+            }
+            Indices::Range { begin, end, column } => {
+                let place = self.places(bound, begin, end, at)?;
+                if let Some(column) = &reference.key {
+                    key = Some(self.index_at(column, place, at)?);
+                }
+                self.index_at(column, place, at)?
+            }
             Indices::Member(index) => self.index_in(bound, index, at)?,
             Indices::Members(each) => self.indices_beside(bound, each, at)?,
             Indices::Ancestor(ancestry) => {
@@ -95,10 +148,36 @@ impl Compiler<'_> {
             }
             Indices::Reverse(ancestry) => {
                 let index = self.mothers(object, ancestry, at)?;
-                return Ok(self.those_that_refer(object, index, target));
+                let found = targets.into_iter().next().map(|(target, _)| target);
+                let found = found.map(|target| self.those_that_refer(object, index, target));
+                return found.ok_or_else(|| QueryError::at(at, "a reference to nothing"));
             }
         };
-        self.at_index(Binding::Object(target), level, index, at, at)
+        let key = match &reference.key {
+            None => None,
+            Some(_) if key.is_some() => key,
+            Some(name) => {
+                let key = self.index_in(bound, name, at)?;
+                let level = self.graph.node(index).level;
+                // It lies beside the index; of lists in columns without a counter the data tells.
+                Some(match self.graph.node(key).level == level {
+                    true => key,
+                    false => self.carry(key, Move::Align(level)),
+                })
+            }
+        };
+        let mut found = None;
+        for (target, number) in targets.into_iter().rev() {
+            let is_this = key.map(|key| self.is_key(key, number));
+            let own = is_this.map_or(index, |is_this| self.only(index, is_this));
+            let level = target.level;
+            let this = self.at_index(Binding::Object(target), level, own, at, at)?;
+            found = Some(match (found, is_this) {
+                (Some(others), Some(is_this)) => self.choice(is_this, (this, others), at)?,
+                _ => this,
+            });
+        }
+        found.ok_or_else(|| QueryError::at(at, "a reference to nothing"))
     }
 
     /// A member that holds indices.
@@ -109,6 +188,76 @@ impl Compiler<'_> {
                 let message = format!("{name} is {}, and no index", self.title(&other));
                 Err(QueryError::at(at, message))
             }
+        }
+    }
+
+    /// Whether it is a key of 32 bits, which files may hold with a sign.
+    fn is_key(&mut self, key: NodeId, number: i64) -> NodeId {
+        let mut is = |number: i64| {
+            let number = self.graph.constant(Constant::Int(number));
+            self.map(Map::CompareInt(Compare::Eq), &[key, number], Type::Bool)
+        };
+        let found = is(number);
+        if i32::try_from(number).is_ok() {
+            return found;
+        }
+        let signed = is(number - (1 << 32));
+        self.either(found, signed)
+    }
+
+    /// A column of indices.
+    fn index_column(&mut self, name: &str, at: Span) -> Result<NodeId> {
+        match self.stored_column(name, at)? {
+            Some(Binding::Value(id)) if matches!(self.type_of(id), Type::Int | Type::UInt) => {
+                Ok(id)
+            }
+            _ => Err(QueryError::at(
+                at,
+                format!("{name} is no column of indices"),
+            )),
+        }
+    }
+
+    /// A column with an item for each object; the data tells whether it has as many.
+    fn index_beside(&mut self, object: &Object, column: &str, at: Span) -> Result<NodeId> {
+        let index = self.index_column(column, at)?;
+        let index = match self.graph.node(index).level == object.base {
+            true => index,
+            false => self.carry(index, Move::Align(object.base)),
+        };
+        let moves = object.moves.iter();
+        Ok(moves.fold(index, |index, how| self.carry(index, *how)))
+    }
+
+    /// For each object the numbers from one that a member holds to before that of another.
+    fn places(&mut self, bound: &Binding, begin: &str, end: &str, at: Span) -> Result<NodeId> {
+        let begin = self.index_in(bound, begin, at)?;
+        let end = self.index_in(bound, end, at)?;
+        let both = self.together(&[begin, end], at)?;
+        let (begin, end) = (both[0], both[1]);
+        let count = self.map(Map::Int(Arithmetic::Sub), &[end, begin], Type::Int);
+        let level = self.graph.add_level(Level {
+            parent: self.graph.node(begin).level,
+            kind: LevelKind::Counted { count },
+        });
+        let place = self.graph.add(Node {
+            op: Op::Position,
+            inputs: Vec::new(),
+            level,
+            ty: Type::Int,
+            missing: false,
+        });
+        let begin = self.moved(Op::Spread, begin, level);
+        Ok(self.map(Map::Int(Arithmetic::Add), &[begin, place], Type::Int))
+    }
+
+    /// The items of a column that have these numbers in their event.
+    fn index_at(&mut self, column: &str, place: NodeId, at: Span) -> Result<NodeId> {
+        let items = self.index_column(column, at)?;
+        let level = self.graph.node(items).level;
+        match self.at_index(Binding::Value(items), level, place, at, at)? {
+            Binding::Value(id) => Ok(id),
+            other => Err(self.not_a_value(&other, at)),
         }
     }
 
@@ -133,7 +282,7 @@ impl Compiler<'_> {
             found = Some(match found {
                 None => index,
                 Some(others) => {
-                    let number = self.graph.constant(super::Constant::Int(number as i64));
+                    let number = self.graph.constant(Constant::Int(number as i64));
                     let is_this = Map::CompareInt(Compare::Eq);
                     let is_this = self.map(is_this, &[place, number], Type::Bool);
                     self.select(is_this, index, others, at)?
@@ -177,6 +326,21 @@ impl Compiler<'_> {
         });
         let found = self.carried(&Binding::Object(target), Move::Pick(list, 0));
         self.list_member(&found, list, object)
+    }
+}
+
+/// The columns of the data, by name.
+struct Stored<'a>(&'a Schema, &'a HashMap<&'a str, usize>);
+
+impl references::Columns for Stored<'_> {
+    fn has(&self, name: &str) -> bool {
+        self.1.contains_key(name)
+    }
+
+    fn with_member(&self, member: &str) -> Vec<String> {
+        let names = self.0.fields.iter().map(|field| field.name.as_str());
+        let names = names.filter_map(|name| name.strip_suffix(member)?.strip_suffix('.'));
+        names.map(str::to_owned).collect()
     }
 }
 

@@ -125,6 +125,11 @@ impl Compiler<'_> {
                 return Ok(Some(found));
             }
         }
+        for container in self.containers(path) {
+            if let Some(found) = self.named(&format!("{container}{name}"), false, at)? {
+                return Ok(Some(found));
+            }
+        }
         Ok(None)
     }
 

@@ -27,15 +27,15 @@ pub(super) enum Coordinate {
 const STORED: &[(Coordinate, &[&str])] = &[
     (
         Coordinate::Px,
-        &["px", "x", "Px", "fP.fX", "fCoordinates.fX"],
+        &["px", "x", "Px", "momentum.x", "fP.fX", "fCoordinates.fX"],
     ),
     (
         Coordinate::Py,
-        &["py", "y", "Py", "fP.fY", "fCoordinates.fY"],
+        &["py", "y", "Py", "momentum.y", "fP.fY", "fCoordinates.fY"],
     ),
     (
         Coordinate::Pz,
-        &["pz", "z", "Pz", "fP.fZ", "fCoordinates.fZ"],
+        &["pz", "z", "Pz", "momentum.z", "fP.fZ", "fCoordinates.fZ"],
     ),
     (
         Coordinate::Energy,
@@ -199,10 +199,8 @@ impl Compiler<'_> {
     /// A coordinate of a record: stored, or computed where that is done the fewest times.
     fn of_record(&mut self, object: &Object, part: Coordinate, at: Span) -> Result<Option<NodeId>> {
         let whole = Binding::Object(object.clone());
-        for name in part.stored() {
-            if let Some(Binding::Value(id)) = self.stored(&whole, name, at)? {
-                return Ok(Some(self.real_of(id)));
-            }
+        if let Some(found) = self.stored_coordinate(&whole, part, at)? {
+            return Ok(Some(found));
         }
         if let RecordSource::Joined(parts) = &*object.source
             && !self.are_alike(&whole, parts, at)?
@@ -240,6 +238,21 @@ impl Compiler<'_> {
         Ok(Some(self.through(node, after)))
     }
 
+    /// A coordinate that a record's columns hold.
+    fn stored_coordinate(
+        &mut self,
+        bound: &Binding,
+        part: Coordinate,
+        at: Span,
+    ) -> Result<Option<NodeId>> {
+        for name in part.stored() {
+            if let Some(Binding::Value(id)) = self.stored(bound, name, at)? {
+                return Ok(Some(self.real_of(id)));
+            }
+        }
+        self.of_track(bound, part, at)
+    }
+
     fn through(&mut self, node: NodeId, moves: &[Move]) -> NodeId {
         moves.iter().fold(node, |node, how| self.carry(node, *how))
     }
@@ -252,14 +265,7 @@ impl Compiler<'_> {
         at: Span,
     ) -> Result<Option<NodeId>> {
         match bound {
-            Binding::Object(_) => {
-                for name in part.stored() {
-                    if let Some(Binding::Value(id)) = self.stored(bound, name, at)? {
-                        return Ok(Some(self.real_of(id)));
-                    }
-                }
-                Ok(None)
-            }
+            Binding::Object(_) => self.stored_coordinate(bound, part, at),
             Binding::Choice { .. } => self.find_coordinate(bound, part, at),
             _ if part.is_cartesian() => self.find_coordinate(bound, part, at),
             Binding::Scaled { vector, factor, .. } => {

@@ -120,6 +120,17 @@ impl Batch<'_> {
                 self.bounded(s, level, n, total)?;
                 Ok(offsets.into())
             }
+            LevelKind::Counted { count } => {
+                let n = self.positions(s, plan.graph.parent(level))?;
+                let counts = self.node(s, *count)?;
+                let present = self.presence(&counts, n);
+                let counts: Buf<i64> = self.whole(&counts, n);
+                let mut offsets: Vec<i32> = self.pool.take(n + 1);
+                let total = tuples::counted_offsets(&counts, present.as_deref(), &mut offsets);
+                self.pool.give(counts);
+                self.bounded(s, level, n, total)?;
+                Ok(offsets.into())
+            }
             LevelKind::Referring { of, index } => self.offsets_of_referring(s, *of, *index),
             LevelKind::Combinations { of, size } => {
                 let inner = self.offsets(s, *of)?;

@@ -21,6 +21,20 @@ pub(crate) fn repeated_offsets(
     sum
 }
 
+/// Offsets of lists of so many items; none where the number is negative or not present. Returns the number of items,
+/// with the same limit.
+pub(crate) fn counted_offsets(counts: &[i64], present: Option<&[u8]>, out: &mut [i32]) -> u64 {
+    let mut sum = 0_u64;
+    out[0] = 0;
+    for (i, (to, count)) in out[1..].iter_mut().zip(counts).enumerate() {
+        if present.is_none_or(|present| present[i] != 0) {
+            sum = sum.saturating_add(u64::try_from(*count).unwrap_or(0));
+        }
+        *to = sum as i32;
+    }
+    sum
+}
+
 /// Offsets of the combinations of `size` items of each list. Returns their number, with the same limit.
 pub(crate) fn combination_offsets(offsets: &[i32], size: u8, out: &mut [i32]) -> u64 {
     let mut sum = 0_u64;

@@ -3,14 +3,39 @@
 //! files know names of columns, and neither data nor expressions.
 
 mod nanoaod;
+pub(crate) mod physlite;
+mod podio;
 
-/// A reference: where its indices are, and the collection that they count in.
+/// A reference: where its indices are, and the collections that they may count in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Reference {
     /// How many there are, and where.
     pub indices: Indices,
+    /// The member that tells the collection, by its key.
+    pub key: Option<String>,
+    /// The collections, those first that are more likely meant.
+    pub targets: Vec<Target>,
+}
+
+/// A collection that a reference may lead to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Target {
     /// The collection's name.
-    pub target: String,
+    pub collection: String,
+    /// What stands for it in files.
+    pub key: i64,
+}
+
+impl Reference {
+    /// A reference into one collection, which has no key.
+    fn into(collection: String, indices: Indices) -> Self {
+        let key = 0;
+        Self {
+            indices,
+            key: None,
+            targets: vec![Target { collection, key }],
+        }
+    }
 }
 
 /// Where a reference's indices are, as names of members beside it. A negative index refers to nothing.
@@ -20,6 +45,15 @@ pub(crate) enum Indices {
     Member(String),
     /// An index in each of these members: always as many references.
     Members(Vec<String>),
+    /// One index in a column of its own, with an item for each object. So is the key.
+    Column(String),
+    /// The indices in a column of its own, from the place that one member says to before the one that another
+    /// says. So are the keys.
+    Range {
+        begin: String,
+        end: String,
+        column: String,
+    },
     /// The other way round: this member of the target's items is the index of the object that refers.
     Reverse(Ancestry),
     /// The ancestor that an item has by its mothers' indices.
@@ -35,12 +69,22 @@ pub(crate) struct Ancestry {
     pub distinct: Option<String>,
 }
 
-/// What a member of a collection refers to; `None` if it is no reference. `has` tells whether there is a
-/// column.
+/// The columns that there are.
+pub(crate) trait Columns {
+    /// Whether there is one of this name.
+    fn has(&self, name: &str) -> bool;
+    /// The names before the dots of those that have this name after it.
+    fn with_member(&self, member: &str) -> Vec<String>;
+}
+
+/// What a member of a collection refers to; `None` if it is no reference.
 pub(crate) fn reference(
     collection: &str,
     member: &str,
-    has: &dyn Fn(&str) -> bool,
+    columns: &dyn Columns,
 ) -> Option<Reference> {
-    nanoaod::reference(collection, member, has)
+    let has = |name: &str| columns.has(name);
+    nanoaod::reference(collection, member, &has)
+        .or_else(|| physlite::reference(collection, member, &has))
+        .or_else(|| podio::reference(collection, member, columns))
 }

@@ -59,8 +59,7 @@ fn ancestry(collection: &str, member: &str, has: &dyn Fn(&str) -> bool) -> Optio
         ("distinctChildren", PARTICLES) => Indices::Reverse(by(true)),
         _ => return None,
     };
-    let target = PARTICLES.to_owned();
-    Some(Reference { indices, target })
+    Some(Reference::into(PARTICLES.to_owned(), indices))
 }
 
 fn index(collection: &str, member: &str, has: &dyn Fn(&str) -> bool) -> Option<Reference> {
@@ -70,10 +69,7 @@ fn index(collection: &str, member: &str, has: &dyn Fn(&str) -> bool) -> Option<R
     let one = format!("{name}Idx");
     if has_member(&one) {
         let target = target(collection, name);
-        return Some(Reference {
-            indices: Indices::Member(one),
-            target,
-        });
+        return Some(Reference::into(target, Indices::Member(one)));
     }
     let singular = name.strip_suffix('s')?;
     let each: Vec<String> = (1..)
@@ -83,10 +79,8 @@ fn index(collection: &str, member: &str, has: &dyn Fn(&str) -> bool) -> Option<R
     if each.is_empty() {
         return None;
     }
-    Some(Reference {
-        indices: Indices::Members(each),
-        target: target(collection, singular),
-    })
+    let target = target(collection, singular);
+    Some(Reference::into(target, Indices::Members(each)))
 }
 
 /// `Jet` of `jet`, unless the table knows better.
@@ -128,7 +122,9 @@ mod tests {
             "GenVisTau_genPartIdxMother",
         ];
         let has = |name: &str| columns.contains(&name);
-        reference(collection, member, &has).map(|found| (found.indices, found.target))
+        let found = reference(collection, member, &has)?;
+        let target = found.targets.into_iter().next()?;
+        Some((found.indices, target.collection))
     }
 
     fn one(index: &str, target: &str) -> Option<(Indices, String)> {

@@ -1,0 +1,44 @@
+//! Momenta of tracks whose columns hold the parameters of their helices: `qOverP`, `theta`, `phi`.
+
+use super::vectors::Coordinate;
+use super::{Binding, Compiler, NodeId, Result};
+use crate::kernel::{Arithmetic, Real1};
+use crate::spec::Span;
+
+impl Compiler<'_> {
+    /// A coordinate of a track; `None` if these are no parameters of a track, or the coordinate is none of theirs.
+    pub(super) fn of_track(
+        &mut self,
+        bound: &Binding,
+        part: Coordinate,
+        at: Span,
+    ) -> Result<Option<NodeId>> {
+        if !matches!(part, Coordinate::Pt | Coordinate::Eta) {
+            return Ok(None);
+        }
+        let Some(Binding::Value(curvature)) = self.stored(bound, "qOverP", at)? else {
+            return Ok(None);
+        };
+        let Some(Binding::Value(theta)) = self.stored(bound, "theta", at)? else {
+            return Ok(None);
+        };
+        let (curvature, theta) = (self.real_of(curvature), self.real_of(theta));
+        let both = self.together(&[curvature, theta], at)?;
+        let (curvature, theta) = (both[0], both[1]);
+        Ok(Some(match part {
+            Coordinate::Pt => {
+                let sine = self.math(Real1::Sin, theta);
+                let ratio = self.real(Arithmetic::Div, sine, curvature);
+                self.math(Real1::Abs, ratio)
+            }
+            _ => {
+                let half = self.number(0.5);
+                let half = self.real(Arithmetic::Mul, theta, half);
+                let tangent = self.math(Real1::Tan, half);
+                let log = self.math(Real1::Log, tangent);
+                let minus = self.number(-1.0);
+                self.real(Arithmetic::Mul, log, minus)
+            }
+        }))
+    }
+}
