@@ -15,7 +15,7 @@ from ..errors import QueryError
 from ..quoting import quoted
 from . import function_registry
 from .dialect import LANGUAGE, Dialect
-from .mentions import words
+from .mentions import names, words
 from .provided import Provided
 from .tree_node import Tree
 
@@ -63,6 +63,11 @@ class Expression:
     def words(self) -> frozenset[str]:
         """All names and attributes in it."""
         return words(self.tree)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """All names in it, without attributes."""
+        return names(self.tree)
 
     def to_json(self) -> Tree:
         """Gives the form that the core reads."""

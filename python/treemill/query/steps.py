@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 from ..errors import QueryError
 from ..language.expression import Constant, Expression, column, parse
-from ..language.mentions import names
 from ..language.provided import Provided
 from ..quoting import unquoted
 
@@ -172,7 +171,7 @@ def _mentions(expr: Expression, columns: set[str], counters: Counters) -> bool:
         or _is_part(column, name)
         or _is_part(name, column)
         or name in counters(column)
-        for name in names(expr.tree)
+        for name in expr.names
         for column in columns
     )
 
