@@ -183,3 +183,19 @@ def test_a_reference_to_nothing_names_both(made):
         made.arrays({"x": "Tau.photon.pt"})
     with pytest.raises(tm.QueryError, match=r"Muon has no jets"):
         made.arrays({"x": "Muon.jets.pt"})
+
+
+def test_names_of_delphes_make_four_vectors(tmp_path):
+    """Of a file made here: it has the names of Delphes's columns, not its TClonesArrays."""
+    import uproot
+
+    columns = {"PT": 30.0, "Eta": 0.1, "Phi": 0.2, "Mass": 5.0}
+    with uproot.recreate(tmp_path / "delphes.root") as file:
+        file["Delphes"] = {
+            f"Jet.{name}": ak.Array([[value, value + 1], []]) for name, value in columns.items()
+        }
+    events = tm.dataset(tmp_path / "delphes.root")
+    assert lists(events, "Jet.pt") == [[30, 31], []]
+    mass = lists(events, "(Jet[0] + Jet[1]).mass")
+    assert mass[0] == pytest.approx(44.6, abs=0.1)
+    assert mass[1] is None
