@@ -23,8 +23,8 @@ mod query;
 mod remote;
 mod stored;
 
-use mimalloc::MiMalloc;
 use pyo3::prelude::*;
+use treemill_allocator::MiMalloc;
 
 /// Keeps pages that were freed for a while, because the kernel clears each fresh page
 /// (docs/decisions/0008-allocator.md).
@@ -66,6 +66,7 @@ mod _core {
 
     #[pymodule_init]
     fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        treemill_allocator::keep_pages(crate::limits::KEPT_PAGES);
         crate::bridge::set();
         Ok(())
     }
