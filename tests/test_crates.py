@@ -30,7 +30,7 @@ ALLOWED = {
     "treemill-query": {"treemill-names"},
     "treemill-corrections": set(),  # documents to values; it knows no file and no expression
     "treemill-trees": set(),  # files of models to values; it knows no file and no expression
-    "treemill-offsets": set(),  # one function, with one of the three `unsafe` that are not for tests
+    "treemill-offsets": set(),  # one function, with one of three `unsafe` that are not for tests
     "treemill-allocator": set(),  # for how long freed pages are kept: another `unsafe`
     "treemill-kernels": set(),  # compiled functions by address: `unsafe`, and nothing else
     "treemill-read": {

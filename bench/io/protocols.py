@@ -32,7 +32,7 @@ server, and data servers that send at most 20 MB/s each.
 _LINKS = {"0.3 ms": 0.15, "20 ms": 10.0}
 """Round trips, and delays of one way."""
 _MEGABYTES, _LARGE, _QUICK = 80, 160, 4
-"""Sizes of the files; the large one is what pNFS reads, so that it is not only the opening that is measured."""
+"""Sizes of the files. pNFS reads the large one, so that more than the opening is measured."""
 _MOST_ROUNDS = 3
 """With pNFS, where a round takes most of a minute."""
 _SPEED = 20.0
