@@ -163,8 +163,9 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         True
         """
         node = self._with(params)
+        is_one = isinstance(name, str) or not isinstance(name, Sequence)
         if callable(expr):
-            if isinstance(name, str):
+            if is_one:
                 return node.below(Define(_column_name(name), call(expr, columns)))
             names = [_column_name(each) for each in name]
             whole = together(names)
@@ -173,7 +174,7 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
                 node = node.below(Define(each, member(whole, place)))
             return node
         _check_no_array(expr)
-        if not isinstance(name, str):
+        if not is_one:
             raise QueryError("several names are defined by a function that gives a tuple")
         return node.below(Define(_column_name(name), parse(expr)))
 

@@ -92,6 +92,28 @@ pub(super) fn gathered<T: Copy + arrow_buffer::ArrowNativeType>(
     }
 }
 
+/// Texts of all rows, or of those in which no argument is missing.
+pub(super) fn texts<'a>(value: &'a Value, rows: usize, present: Option<&[u32]>) -> Vec<&'a [u8]> {
+    match present {
+        None => (0..rows).map(|i| value.string(i)).collect(),
+        Some(present) => present
+            .iter()
+            .map(|place| value.string(*place as usize))
+            .collect(),
+    }
+}
+
+/// The texts among arguments that are the same in all rows, in their places.
+pub(super) fn fixed_texts(fixed: &[Option<Fixed>]) -> Vec<[&[u8]; 1]> {
+    fixed
+        .iter()
+        .map(|fixed| match fixed {
+            Some(Fixed::Str(text)) => [text.as_slice()],
+            _ => [&[] as &[u8]],
+        })
+        .collect()
+}
+
 fn call(
     callee: &Callee,
     varying: &[Varying],
@@ -100,23 +122,12 @@ fn call(
 ) -> Result<(), QueryError> {
     let texts: Vec<Vec<&[u8]>> = varying
         .iter()
-        .map(|values| match (values, present) {
-            (Varying::Str(value), None) => (0..out.len()).map(|i| value.string(i)).collect(),
-            (Varying::Str(value), Some(present)) => present
-                .iter()
-                .map(|place| value.string(*place as usize))
-                .collect(),
+        .map(|values| match values {
+            Varying::Str(value) => texts(value, out.len(), present),
             _ => Vec::new(),
         })
         .collect();
-    let fixed_texts: Vec<[&[u8]; 1]> = callee
-        .fixed
-        .iter()
-        .map(|fixed| match fixed {
-            Some(Fixed::Str(text)) => [text.as_slice()],
-            _ => [&[] as &[u8]],
-        })
-        .collect();
+    let fixed_texts = fixed_texts(&callee.fixed);
     let mut rest = varying.iter().zip(&texts);
     let mut arguments = Vec::with_capacity(callee.fixed.len());
     for (fixed, text) in callee.fixed.iter().zip(&fixed_texts) {

@@ -1,6 +1,7 @@
 //! Values of functions that take whole lists, or give several values or lists. They see the rows in which no
 //! argument is missing, and lists without their missing items.
 
+use super::calls::{fixed_texts, texts};
 use super::tasks::Made;
 use super::{Batch, SelectionId};
 use crate::compile::{Callee, LevelId, Node, NodeId, Op, lists_of};
@@ -208,23 +209,12 @@ fn call(
 ) -> Result<Returned, QueryError> {
     let texts: Vec<Vec<&[u8]>> = varying
         .iter()
-        .map(|values| match (values, present) {
-            (Varying::Str(value), None) => (0..rows).map(|i| value.string(i)).collect(),
-            (Varying::Str(value), Some(present)) => present
-                .iter()
-                .map(|place| value.string(*place as usize))
-                .collect(),
+        .map(|values| match values {
+            Varying::Str(value) => texts(value, rows, present),
             _ => Vec::new(),
         })
         .collect();
-    let fixed_texts: Vec<[&[u8]; 1]> = callee
-        .fixed
-        .iter()
-        .map(|fixed| match fixed {
-            Some(Fixed::Str(text)) => [text.as_slice()],
-            _ => [&[] as &[u8]],
-        })
-        .collect();
+    let fixed_texts = fixed_texts(&callee.fixed);
     let mut rest = varying.iter().zip(&texts);
     let mut arguments = Vec::with_capacity(callee.fixed.len());
     for (fixed, text) in callee.fixed.iter().zip(&fixed_texts) {
