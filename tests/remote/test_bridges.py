@@ -121,13 +121,31 @@ def test_fsspec_is_loaded_when_an_address_needs_it_only(xrootd):
     assert done.stdout.split() == ["5000", "False", "False"]
 
 
-def test_the_official_client_is_refused_in_a_fork(official):
-    tm.dataset(f"{official}{TREES[0]}", "Events").num_entries  # noqa: B018 - this process has it
+def test_the_official_client_in_forked_workers(official, paths):
+    """They are forks of a process that has not loaded it."""
+    there, here = tm.dataset(f"{official}{TREES[0]}", "Events"), tm.dataset(paths[0], "Events")
     with tm.connect(workers=1, mode="processes", start="fork") as session:
-        with pytest.raises(tm.SourceError, match=r"forked.*start=\"spawn\""):
-            session.run(tm.dataset(f"{official}{TREES[0]}", "Events").count())
-        with pytest.raises(tm.SourceError, match=r"forked.*start=\"spawn\""):
-            session.run(tm.dataset(f"{official}{TREES[0]}", "Events").sum("MET_pt"))
+        assert session.run(there.sum("MET_pt")) == session.run(here.sum("MET_pt"))
+
+
+FORK = """
+import os, sys, treemill as tm
+print(tm.dataset(sys.argv[1], "Events").num_entries, flush=True)
+if os.fork() == 0:
+    try:
+        tm.dataset(sys.argv[2], "Events").num_entries
+    except tm.SourceError as error:
+        print(error, flush=True)
+    os._exit(0)
+os.wait()
+"""
+
+
+def test_the_official_client_is_refused_in_a_fork_of_a_process_that_has_loaded_it(official):
+    command = [sys.executable, "-c", FORK, *(f"{official}{path}" for path in TREES[:2])]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.startswith("5000\n")
+    assert 'start="spawn"' in done.stdout
 
 
 def test_ranges_of_all_sizes_by_the_official_client(official, xrootd, tmp_path, core):

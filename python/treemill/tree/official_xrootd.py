@@ -2,7 +2,7 @@
 Kerberos, shared secrets. Only where the address says so: `xrootd+root://host//file.root`.
 
 Called by bridge.py; errors as it says there. The package has threads and locks that do not survive
-a fork: a process that was forked is refused.
+a fork: a process that was forked from one with the package is refused.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from ..errors import MissingPackageError
+from .forks import has_inherited
 
 if TYPE_CHECKING:
     from .bridged import State
@@ -38,17 +39,6 @@ _MISSING = 3011
 _SETTLED = 2.0
 """Seconds after a change from which on the next one is sure to give another time."""
 
-_is_forked = False
-"""Whether this process began as a fork of another one, which this module was loaded in."""
-
-
-def _note_fork() -> None:
-    global _is_forked
-    _is_forked = True
-
-
-os.register_at_fork(after_in_child=_note_fork)
-
 
 def check(url: str) -> None:
     """Raises MissingPackageError if the package is not installed."""
@@ -59,9 +49,9 @@ def check(url: str) -> None:
 
 
 def _client() -> Any:
-    if _is_forked:
+    if has_inherited("XRootD"):
         raise OSError(
-            "the official client of XRootD does not work in a process that was forked: "
+            "the official client of XRootD does not survive a fork of a process that has it: "
             'use threads, or tm.connect(mode="processes", start="spawn")'
         )
     return _prepared()

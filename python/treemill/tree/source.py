@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from ..errors import SourceError
+from . import forks as forks  # from the beginning: it notes what later forks inherit
 from .identity import Identity
 from .remote import Remote
 
