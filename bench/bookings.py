@@ -17,7 +17,7 @@ import uproot
 from treemill import _core
 from treemill.query.planning import plan
 
-from . import data, machine, publish, tables
+from . import data, machine, publish
 from .measured import Row, in_turn, shares
 from .options import Options
 
@@ -156,10 +156,7 @@ def main(arguments: list[str]) -> int:
     )
     files = f"{chosen.events:,} entries of {COLUMNS} columns: {sizes}"
     about = machine.about(facts, files, chosen.rounds, "cpu, one thread")
-    numbers = {"machine": facts, "about": about, "rows": [row.as_dict() for row in rows]}
-    title = f"# Many bookings, and filters, {publish.today()}\n"
-    text = "\n".join([title, tables.facts(about), _LEGEND, tables.rows(rows)])
-    publish.page(chosen.output, "-bookings" + "-quick" * chosen.quick, numbers, text)
+    publish.rows(chosen, "bookings", "Many bookings, and filters", _LEGEND, about, facts, rows)
     return 0
 
 

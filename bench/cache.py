@@ -93,8 +93,5 @@ def main(arguments: list[str]) -> int:
                 rows.append(row)
     described = {codec: data.describe(path) for codec, path in paths.items()}
     about = machine.about(facts, tables.sizes(described), chosen.rounds, chosen.clock)
-    numbers = {"machine": facts, "about": about, "rows": [row.as_dict() for row in rows]}
-    title = f"# What is remembered between runs, {publish.today()}\n"
-    text = "\n".join([title, tables.facts(about), _LEGEND, tables.rows(rows)])
-    publish.page(chosen.output, "-cache" + "-quick" * chosen.quick, numbers, text)
+    publish.rows(chosen, "cache", "What is remembered between runs", _LEGEND, about, facts, rows)
     return 0

@@ -15,7 +15,7 @@ import numba
 import numpy as np
 import treemill as tm
 
-from . import data, machine, publish, tables
+from . import data, machine, publish
 from .measured import Row, in_turn
 from .options import Options
 
@@ -207,10 +207,7 @@ def main(arguments: list[str]) -> int:
         for name, seconds in taken.items()
     ]
     about = machine.about(facts, f"{chosen.events:,} entries", chosen.rounds, chosen.clock)
-    numbers = {"machine": facts, "about": about, "rows": [row.as_dict() for row in rows]}
-    title = f"# Users' own functions, {publish.today()}\n"
-    text = "\n".join([title, tables.facts(about), _LEGEND, tables.rows(rows)])
-    publish.page(chosen.output, "-kernels" + "-quick" * chosen.quick, numbers, text)
+    publish.rows(chosen, "kernels", "Users' own functions", _LEGEND, about, facts, rows)
     return 0
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import treemill as tm
 from numpy.typing import NDArray
 
-from . import machine, publish, tables
+from . import machine, publish
 from .measured import Row, in_turn, ratios
 from .options import Options
 
@@ -119,10 +119,7 @@ def main(arguments: list[str]) -> int:
     rows = [*measured(chosen.rounds, chosen.rows, chosen.missing)]
     what = f"{chosen.rows:,} rows of {FEATURES} features, {chosen.missing:.0%} missing"
     about = machine.about(facts, what, chosen.rounds, "cpu, one thread")
-    numbers = {"machine": facts, "about": about, "rows": [row.as_dict() for row in rows]}
-    title = f"# Models of boosted trees, {publish.today()}\n"
-    text = "\n".join([title, tables.facts(about), _LEGEND, tables.rows(rows)])
-    publish.page(chosen.output, "-models" + "-quick" * chosen.quick, numbers, text)
+    publish.rows(chosen, "models", "Models of boosted trees", _LEGEND, about, facts, rows)
     return int(not all(row.reached for row in rows if row.reached is not None))
 
 

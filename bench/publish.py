@@ -4,9 +4,12 @@ Measures nothing and judges nothing.
 
 import datetime
 import sys
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from . import data, machine
+from . import data, machine, tables
+from .measured import Row
 from .protocol import REPOSITORY
 
 FOLDER = REPOSITORY / "bench" / "results"
@@ -37,3 +40,20 @@ def page(folder: Path, what: str, numbers: object, text: str) -> Path:
     print(text)
     say(f"written: {written}")
     return written
+
+
+def rows(
+    chosen: Namespace,
+    what: str,
+    title: str,
+    legend: str,
+    about: Mapping[str, object],
+    facts: Mapping[str, object],
+    measured: Sequence[Row],
+) -> None:
+    """The page of a measurement that is a table of lines. `chosen`: its options; `what`: its name
+    in the files' names; `about` and `facts`: see machine.py."""
+    numbers = {"machine": facts, "about": about, "rows": [row.as_dict() for row in measured]}
+    head = f"# {title}, {today()}\n"
+    text = "\n".join([head, tables.facts(about), legend, tables.rows(measured)])
+    page(chosen.output, f"-{what}" + "-quick" * chosen.quick, numbers, text)

@@ -15,7 +15,7 @@ from typing import Any
 
 import treemill as tm
 
-from . import data, machine, publish, tables
+from . import data, machine, publish
 from .measured import Row, in_turn
 from .options import Options
 
@@ -94,10 +94,7 @@ def main(arguments: list[str]) -> int:
     data.warm_up(path)
     rows = [*measured(path, chosen.rounds, 20)]
     about = machine.about(facts, f"{chosen.events:,} entries", chosen.rounds, "cpu, one thread")
-    numbers = {"machine": facts, "about": about, "rows": [row.as_dict() for row in rows]}
-    title = f"# Variations, {publish.today()}\n"
-    text = "\n".join([title, tables.facts(about), _LEGEND, tables.rows(rows)])
-    publish.page(chosen.output, "-variations" + "-quick" * chosen.quick, numbers, text)
+    publish.rows(chosen, "variations", "Variations", _LEGEND, about, facts, rows)
     return 0
 
 
