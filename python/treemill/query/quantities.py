@@ -1,5 +1,8 @@
 """What can be booked, as data: histograms, numbers and cut flows (rows.py has values themselves);
 and how the core is asked for each. Pure: standard library and the query's data only.
+
+Bookings are not compared. Their classes say so (`eq=False`), here and in rows.py, because the code
+for it would be made at each start of the package.
 """
 
 from __future__ import annotations
