@@ -41,11 +41,12 @@ class Station:
         fetch: Callable[[str], bytes],
         hand: Hand,
         read: Callable[[str, str, int], Future[Read]],
-        awake: Callable[[], None],
+        awake: Callable[[bool], None],
     ) -> None:
         """`folder`: where packages are put. `fetch` gets bytes from the scheduler, and waits.
         `hand` hands a partial to another process, and `read` gets what a merger there has. `awake`
-        is called, on any thread, when there is something to be sent."""
+        is called, on any thread, when there is something to be sent: at once, or (False) with what
+        else there will be within some milliseconds."""
         self.address = address
         self.hand = hand
         self.fetch = read
@@ -54,6 +55,7 @@ class Station:
         self._folder = folder
         self._fetch = fetch
         self._awake = awake
+        self._is_awake = False
         self._lock = threading.Lock()
         self._loading = threading.Lock()
         self._blobs: OrderedDict[str, bytes] = OrderedDict()
@@ -75,11 +77,14 @@ class Station:
 
     # Messages.
 
-    def say(self, message: object) -> None:
-        """Sends a message to the scheduler."""
+    def say(self, message: object, soon: bool = True) -> None:
+        """Sends a message to the scheduler, at once or (not `soon`) with others."""
         with self._lock:
             self._mail.put(message)
-        self._awake()
+            if self._is_awake and not soon:
+                return
+            self._is_awake = True
+        self._awake(soon)
 
     @property
     def has_mail(self) -> bool:
@@ -89,6 +94,7 @@ class Station:
     def parcel(self) -> Parcel:
         """What is to be sent."""
         with self._lock:
+            self._is_awake = False
             return self._mail.parcel()
 
     def hear(self, parcel: Parcel) -> None:
