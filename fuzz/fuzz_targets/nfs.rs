@@ -18,7 +18,8 @@ const CALL: Procedure = Procedure {
 };
 
 type Read = fn(&mut Results);
-const READ: [Read; 14] = [
+const READ: [Read; 15] = [
+    |results| drop(results.bound()),
     |results| drop(results.exchanged()),
     |results| drop(results.created()),
     |results| drop(results.sequenced()),
@@ -46,8 +47,11 @@ fn laid(results: &mut Results, kind: LayoutType) {
         versions: vec![(4, 1, 1 << 20)],
     };
     for segment in &layout.segments {
-        let found = vec![device.clone(); devices(segment).len()];
-        if let Some(stripes) = Stripes::new(segment, &found) {
+        for (mirror, ids) in devices(segment).iter().enumerate() {
+            let found = vec![device.clone(); ids.len()];
+            let Some(stripes) = Stripes::new(segment, mirror, &found) else {
+                continue;
+            };
             for piece in stripes.pieces(1000..5000).unwrap_or_default() {
                 assert!(piece.server < stripes.places().len());
             }

@@ -88,6 +88,7 @@ def test_a_layout_that_is_recalled_is_given_back(site, paths):
     events = tm.dataset(site.url, "Events")
     assert len(events.arrays("MET_pt", start=0, stop=10)) == 10
     before = site.meta.reads
+    site.meta.gives_layouts = False
     site.meta.recall()
     assert site.meta.heard.wait(20)
     assert site.meta.said == [0]

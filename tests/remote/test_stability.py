@@ -15,17 +15,19 @@ from treemill.tree import source
 
 from tools.link.link import Link, Wire
 from tools.link.link import missing as link_missing
+from tools.servers.ganesha import Ganesha
 from tools.servers.nginx import Nginx
 from tools.servers.xrootd import XRootD
 
 from .conftest import skip_without
 
-SERVERS = {"root": XRootD, "http": Nginx}
+SERVERS = {"root": XRootD, "http": Nginx, "nfs": Ganesha}
+KINDS = ["root", "http", pytest.param("nfs", marks=pytest.mark.slow)]
 BEHIND = 100 * 10**9
 ENTRIES = 1000
 
 
-@pytest.fixture(params=SERVERS)
+@pytest.fixture(params=KINDS)
 def server(request, core):
     kind = SERVERS[request.param]
     skip_without(kind.missing())

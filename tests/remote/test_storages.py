@@ -48,8 +48,9 @@ def test_each_protocol_reads_the_same(xrootd, nginx, files, tmp_path):
 
 
 @pytest.mark.parametrize("way", ["streams", pytest.param("processes", marks=pytest.mark.slow)])
-def test_many_readers_of_one_file(xrootd, way):
-    found = targets([xrootd.url(TREES[0])])
+@pytest.mark.parametrize("kind", ["xrootd", pytest.param("ganesha", marks=pytest.mark.slow)])
+def test_many_readers_of_one_file(request, kind, way):
+    found = targets([request.getfixturevalue(kind).url(TREES[0])])
     readings = []
     matrix = Matrix(found, [way], [64], ["two"], [60_000_000], 1)
     measured(matrix, 60.0, readings.append, once=True)

@@ -2,18 +2,21 @@
 //! one has ended. How a session is made, `establish.rs` knows.
 
 use crate::address::Server;
-use crate::held::{Held, Laid, Layout};
-use crate::limits::{DELAY, MOST_DELAY, MOST_SESSIONS};
+use crate::claims::Claims;
+use crate::faults::Faults;
+use crate::held::Held;
+use crate::limits::{DELAY, FIRST_RENEWAL, MOST_DELAY, MOST_SESSIONS, USUAL_LEASE};
 use crate::session::{Lost, Session, trouble};
-use crate::wire::callback::Recall;
+use crate::wire::attributes::OF_SERVER;
 use crate::wire::compound::{Failure, Operations, Results};
-use crate::wire::layout::{Device, DeviceId};
+use crate::wire::layout::{Device, DeviceId, LayoutType};
 use crate::wire::rpc::Credential;
 use crate::wire::session::owner;
 use crate::wire::status::{Meaning, meaning};
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::time::{sleep, timeout};
@@ -32,8 +35,16 @@ pub(crate) struct Client {
     now: tokio::sync::Mutex<Now>,
     files: Mutex<HashMap<u64, Arc<Held>>>,
     numbers: AtomicU64,
+    pub(crate) claims: Arc<Claims>,
+    /// The kind of layouts that is asked for when a file is opened; zero: none.
+    layouts: AtomicU32,
+    /// Whether a session has lost its further connections, so that the next ones have one.
+    narrow: AtomicBool,
     /// Groups of data servers.
     pub(crate) devices: Mutex<HashMap<DeviceId, Device>>,
+    /// Data servers that have failed.
+    faults: Mutex<Faults>,
+    begun: Instant,
 }
 
 /// What the server knows of us.
@@ -42,7 +53,7 @@ pub(crate) struct Now {
     session: Option<Arc<Session>>,
     /// The client's number, and the number of its next session.
     pub(crate) known: Option<(u64, u32)>,
-    /// The number is new, and it was not said yet that all former state is claimed.
+    /// The number is new, and what was open was not claimed since.
     pub(crate) is_new: bool,
     /// How often we have begun anew.
     pub(crate) life: u32,
@@ -72,12 +83,17 @@ impl Client {
                 gid: rustix::process::getegid().as_raw(),
                 gids: groups(),
             },
+            claims: Arc::new(Claims::new(server.is_data)),
+            layouts: AtomicU32::new(0),
+            narrow: AtomicBool::new(false),
             server,
             process,
             now: tokio::sync::Mutex::default(),
             files: Mutex::default(),
             numbers: AtomicU64::new(1),
             devices: Mutex::default(),
+            faults: Mutex::default(),
+            begun: Instant::now(),
         }
     }
 
@@ -88,6 +104,29 @@ impl Client {
     /// A number for a file that is going to be opened.
     pub(crate) fn number(&self) -> u64 {
         self.numbers.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The server gives layouts, of a kind that it does not say before it shows a file: flex_files are asked for first.
+    pub(crate) fn gives_layouts(&self) {
+        let flex = LayoutType::Flex.number();
+        let _ = self
+            .layouts
+            .compare_exchange(0, flex, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// The server gives layouts of this kind.
+    pub(crate) fn gives(&self, kind: LayoutType) {
+        self.layouts.store(kind.number(), Ordering::Relaxed);
+    }
+
+    /// The kind of layouts that is asked for when a file is opened.
+    pub(crate) fn layout_kind(&self) -> Option<LayoutType> {
+        LayoutType::of(self.layouts.load(Ordering::Relaxed))
+    }
+
+    /// Whether its sessions have one connection.
+    pub(crate) fn is_narrow(&self) -> bool {
+        self.narrow.load(Ordering::Relaxed)
     }
 
     /// A file is open from now on.
@@ -179,51 +218,29 @@ impl Client {
     }
 
     /// The session there is, if it can be used.
-    async fn current(&self) -> Option<Arc<Session>> {
+    pub(crate) async fn current(&self) -> Option<Arc<Session>> {
         let now = self.now.lock().await;
         now.session.clone().filter(|session| session.is_good())
     }
 
-    /// The server wants layouts back: whether we have one of them. It is given back behind the answer.
-    pub(crate) fn recalled(self: &Arc<Self>, recall: &Recall) -> bool {
-        let all: Vec<Arc<Held>> = self.files().values().cloned().collect();
-        let wanted = all.into_iter().filter(|held| match recall {
-            Recall::All => true,
-            Recall::File { handle, .. } => held.now().0 == handle,
-        });
-        let mut has_one = false;
-        for held in wanted {
-            if let Layout::There(laid) = held.set_layout(Layout::None) {
-                has_one = true;
-                let client = Arc::clone(self);
-                tokio::spawn(async move { client.give_back(&held, &laid).await });
-            }
-        }
-        has_one
+    fn faults(&self) -> MutexGuard<'_, Faults> {
+        self.faults.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives a layout back. If the server does not hear it, its lease tells.
-    pub(crate) async fn give_back(&self, held: &Held, laid: &Laid) {
-        if let Some(session) = self.current().await {
-            let (handle, ..) = held.now();
-            let ask = Operations::default().handle(&handle);
-            let _ = session
-                .call(&ask.return_layout(laid.kind, laid.state))
-                .await;
-        }
+    /// A data server has failed: whether it is the first time.
+    pub(crate) fn has_failed(&self, server: SocketAddr) -> bool {
+        self.faults().note(server, self.begun.elapsed())
     }
 
-    /// Closes a file; a server that knows nothing of it needs no word.
-    pub(crate) async fn close(&self, held: Arc<Held>) {
-        if let Layout::There(laid) = held.set_layout(Layout::None) {
-            self.give_back(&held, &laid).await;
-        }
-        if let (handle, Some(state), _) = held.now()
-            && let Some(session) = self.current().await
-        {
-            let ask = Operations::default().handle(&handle).close(state.newest());
-            let _ = session.call(&ask).await;
-        }
+    /// A data server has answered.
+    pub(crate) fn forgives(&self, server: &SocketAddr) {
+        let now = self.begun.elapsed();
+        self.faults().forgive(server, now);
+    }
+
+    /// Whether a data server has failed a moment ago.
+    pub(crate) fn avoids(&self, server: &SocketAddr) -> bool {
+        self.faults().is_avoided(server, self.begun.elapsed())
     }
 
     async fn lose_session(&self) {
@@ -238,14 +255,17 @@ impl Client {
         if let Some(session) = now.session.as_ref().filter(|session| session.is_good()) {
             return Ok(Arc::clone(session));
         }
-        if let Some(last) = now.session.take()
-            && last.is_stale()
-        {
-            now.known = None;
+        if let Some(last) = now.session.take() {
+            if last.is_stale() {
+                now.known = None;
+            }
+            if last.is_too_wide() {
+                self.narrow.store(true, Ordering::Relaxed);
+            }
         }
-        let (session, lease) = self.establish(&mut now).await?;
+        let session = self.establish(&mut now).await?;
         now.session = Some(Arc::clone(&session));
-        tokio::spawn(Arc::clone(self).renewing(Arc::clone(&session), lease));
+        tokio::spawn(Arc::clone(self).renewing(Arc::clone(&session)));
         Ok(session)
     }
 
@@ -253,13 +273,30 @@ impl Client {
     fn renewing(
         self: Arc<Self>,
         session: Arc<Session>,
-        lease: Duration,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        Box::pin(self.renew(session, lease))
+        Box::pin(self.renew(session))
+    }
+
+    /// How long the server keeps what a silent client has.
+    async fn lease(&self, session: &Session) -> Duration {
+        let ask = Operations::default().root().attributes(OF_SERVER);
+        let told = session.call(&ask).await.ok().and_then(|mut results| {
+            results.root().ok()?; // a server may keep even its root from this user
+            results.attributes().ok()?.lease
+        });
+        told.map_or(USUAL_LEASE, |seconds| {
+            Duration::from_secs(u64::from(seconds.max(1)))
+        })
     }
 
     /// Keeps the lease while files are open and nothing is asked; ends a session that nothing needs.
-    async fn renew(self: Arc<Self>, session: Arc<Session>, lease: Duration) {
+    async fn renew(self: Arc<Self>, session: Arc<Session>) {
+        // What is asked first has a user who waits for it.
+        sleep(FIRST_RENEWAL).await;
+        let lease = match session.is_good() {
+            true => self.lease(&session).await,
+            false => USUAL_LEASE,
+        };
         let pause = lease.checked_div(3).unwrap_or(lease);
         loop {
             sleep(pause).await;

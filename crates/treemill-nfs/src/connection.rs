@@ -26,6 +26,8 @@ pub(crate) type Recalls = Arc<dyn Fn(&Recall) -> bool + Send + Sync>;
 
 /// A connection. Dropped, it ends.
 pub(crate) struct Connection {
+    /// How long it took to connect: one round trip.
+    pub(crate) distance: Duration,
     out: mpsc::UnboundedSender<Vec<u8>>,
     calls: Arc<Calls>,
     tasks: [AbortHandle; 2],
@@ -89,11 +91,13 @@ impl Calls {
 impl Connection {
     /// Connects.
     pub(crate) async fn open(host: &str, port: u16, recalls: Recalls) -> Result<Self, Trouble> {
+        let begun = Instant::now();
         let socket = soon(async {
             let connected = TcpStream::connect((host, port)).await;
             connected.map_err(|e| Trouble::new(Kind::Transient, format!("no connection: {e}")))
         })
         .await?;
+        let distance = begun.elapsed();
         let _ = socket.set_nodelay(true);
         let (from, to) = socket.into_split();
         let (out, queue) = mpsc::unbounded_channel();
@@ -107,12 +111,17 @@ impl Connection {
             tokio::spawn(write(to, queue, Arc::clone(&calls))).abort_handle(),
             tokio::spawn(reading.listen(from)).abort_handle(),
         ];
-        Ok(Connection { out, calls, tasks })
+        Ok(Connection {
+            distance,
+            out,
+            calls,
+            tasks,
+        })
     }
 
-    /// Why it cannot be used any more.
-    pub(crate) fn broken(&self) -> Option<Trouble> {
-        self.calls.state().broken.clone()
+    /// Whether it cannot be used any more.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.calls.state().broken.is_some()
     }
 
     /// Whether the server has answered something within this time.

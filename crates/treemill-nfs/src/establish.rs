@@ -2,17 +2,17 @@
 
 use crate::client::{Client, Now};
 use crate::connection::{Connection, Recalls};
-use crate::held::Held;
-use crate::limits::USUAL_LEASE;
+use crate::held::{Held, Layout};
+use crate::limits::{FAR, WIDTH};
 use crate::recovery::{Recovery, Step, Then};
-use crate::session::{Lost, Session, trouble};
-use crate::wire::attributes::OF_SERVER;
+use crate::session::{Known, Lost, Session, trouble};
 use crate::wire::compound::{Failure, Operations, Results};
 use crate::wire::open::Claim;
-use crate::wire::session::{AS_DATA_SERVER, Created};
-use crate::wire::status::{COMPLETE_ALREADY, Meaning, OK, meaning};
+use crate::wire::session::{AS_DATA_SERVER, Created, GIVES_LAYOUTS};
+use crate::wire::status::{Meaning, meaning};
+use futures_util::future::join_all;
 use std::sync::Arc;
-use std::time::Duration;
+use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 use treemill_transfer::{Kind, SILENCE, Trouble};
 
@@ -27,21 +27,23 @@ impl Client {
         Connection::open(&self.server.host, self.server.port, recalls).await
     }
 
-    /// A session, and the seconds of the server's lease.
+    /// A session.
     pub(crate) async fn establish(
         self: &Arc<Self>,
         now: &mut Now,
-    ) -> Result<(Arc<Session>, Duration), Trouble> {
+    ) -> Result<Arc<Session>, Trouble> {
         let mut connection = Some(self.connected().await?);
+        let others = self.others(connection.as_ref());
         let mut session: Option<Arc<Session>> = None;
         let mut recovery = Recovery::new(now.known.is_some(), now.is_new);
-        let mut lease = USUAL_LEASE;
         loop {
             let done = match recovery.step() {
-                Step::Ready => match session {
-                    Some(session) => return Ok((session, lease)),
-                    None => return Err(Trouble::new(Kind::Final, "no session was made")),
-                },
+                Step::Ready => {
+                    let session =
+                        session.ok_or_else(|| Trouble::new(Kind::Final, "no session was made"))?;
+                    widen(&session, others);
+                    return Ok(session);
+                }
                 Step::Exchange { anew } => {
                     if anew {
                         now.life = now.life.wrapping_add(1);
@@ -56,24 +58,16 @@ impl Client {
                         Err(failure) => Err(failure),
                         Ok((client, created)) => {
                             let connection = connection.take().ok_or_else(gone)?;
-                            let minor = self.server.minor;
-                            let credential = self.credential.clone();
-                            let made =
-                                Session::new(connection, credential, minor, client, &created)?;
+                            let made = Session::new(connection, self.known(), client, &created)?;
                             session = Some(Arc::new(made));
                             Ok(())
                         }
                     }
                 }
-                Step::Reclaim => self.reclaim(session.as_ref().ok_or_else(gone)?).await?,
-                Step::Complete => match self.complete(session.as_ref().ok_or_else(gone)?).await? {
-                    Err(failure) => Err(failure),
-                    Ok(seconds) => {
-                        now.is_new = false;
-                        lease = seconds.unwrap_or(lease);
-                        Ok(())
-                    }
-                },
+                Step::Reclaim => {
+                    self.reclaim(session.as_ref().ok_or_else(gone)?, now)
+                        .await?
+                }
             };
             match done {
                 Ok(()) => recovery.done(),
@@ -83,6 +77,29 @@ impl Client {
                 },
             }
         }
+    }
+
+    fn known(&self) -> Known {
+        Known {
+            credential: self.credential.clone(),
+            minor: self.server.minor,
+            is_data: self.server.is_data,
+            claims: Arc::clone(&self.claims),
+        }
+    }
+
+    /// Further connections to a server that is far away, which are opened while the session is made.
+    fn others(self: &Arc<Self>, first: Option<&Connection>) -> Vec<Opening> {
+        let is_far = first.is_some_and(|first| first.distance >= FAR);
+        let count = match is_far && !self.is_narrow() {
+            true => WIDTH.saturating_sub(1),
+            false => 0,
+        };
+        let open = || {
+            let client = Arc::clone(self);
+            tokio::spawn(async move { client.connected().await })
+        };
+        (0..count).map(|_| open()).collect()
     }
 
     /// The connection that no session has yet.
@@ -134,6 +151,10 @@ impl Client {
         Ok(found.map(|found| {
             now.known = Some((found.client, found.sequence));
             now.is_new = true;
+            self.claims.begin();
+            if found.flags & GIVES_LAYOUTS != 0 {
+                self.gives_layouts();
+            }
         }))
     }
 
@@ -155,7 +176,11 @@ impl Client {
     }
 
     /// Claims what was open before the server was started anew. What is not given back is opened again when it is read.
-    async fn reclaim(&self, session: &Session) -> Result<Result<(), Failure>, Trouble> {
+    async fn reclaim(
+        &self,
+        session: &Session,
+        now: &mut Now,
+    ) -> Result<Result<(), Failure>, Trouble> {
         let all: Vec<(u64, Arc<Held>)> = {
             let files = self.files();
             let all = files.iter();
@@ -172,12 +197,15 @@ impl Client {
                 session.client,
                 &number.to_be_bytes(),
             );
-            let mut results = match session.call(&ask).await {
+            let mut results = match session.claim(&ask).await {
                 Ok(results) => results,
                 Err(Lost::Session(trouble) | Lost::Trouble(trouble)) => return Err(trouble),
             };
             match results.handle().and_then(|()| results.opened()) {
-                Ok(state) => held.renew(handle, state),
+                Ok(state) => {
+                    held.renew(handle, state);
+                    held.set_layout(Layout::Unknown); // the server has forgotten it
+                }
                 Err(failure) => match failure.status().map(meaning) {
                     Some(Meaning::Session | Meaning::Client | Meaning::Later) => {
                         return Ok(Err(failure));
@@ -186,35 +214,34 @@ impl Client {
                 },
             }
         }
+        now.is_new = false;
         Ok(Ok(()))
     }
+}
 
-    /// Says that nothing else is claimed, and asks for the lease.
-    async fn complete(
-        &self,
-        session: &Session,
-    ) -> Result<Result<Option<Duration>, Failure>, Trouble> {
-        let ask = Operations::default().reclaim_complete();
-        let mut results = match session.call(&ask).await {
-            Ok(results) => results,
-            Err(Lost::Session(trouble) | Lost::Trouble(trouble)) => return Err(trouble),
-        };
-        match results.complete() {
-            Ok(OK | COMPLETE_ALREADY) => {}
-            Ok(status) => return Ok(Err(Failure::Status { place: 1, status })),
-            Err(malformed) => return Ok(Err(malformed.into())),
-        }
-        let ask = Operations::default().root().attributes(OF_SERVER);
-        let Ok(mut results) = session.call(&ask).await else {
-            return Ok(Ok(None));
-        };
-        // A server may keep even its root from this user.
-        let told = results.root().and_then(|()| results.attributes());
-        let lease = told.ok().and_then(|told| told.lease);
-        Ok(Ok(lease.map(|seconds| {
-            Duration::from_secs(u64::from(seconds.max(1)))
-        })))
+type Opening = JoinHandle<Result<Connection, Trouble>>;
+
+/// The session takes further connections when they are open; it is used meanwhile.
+fn widen(session: &Arc<Session>, others: Vec<Opening>) {
+    if others.is_empty() {
+        return;
     }
+    let widening = session.widening();
+    let session = Arc::downgrade(session);
+    let one = move |other: Opening| {
+        let session = session.clone();
+        async move {
+            if let Ok(Ok(connection)) = other.await
+                && let Some(session) = session.upgrade()
+            {
+                session.widen(connection).await;
+            }
+        }
+    };
+    tokio::spawn(async move {
+        join_all(others.into_iter().map(one)).await;
+        drop(widening);
+    });
 }
 
 fn gone() -> Trouble {

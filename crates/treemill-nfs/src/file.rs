@@ -3,9 +3,9 @@
 
 use crate::client::Client;
 use crate::held::Held;
-use crate::layouts::Layouts;
-use crate::limits::{MOST_SESSIONS, READ_PATIENCE};
-use crate::session::trouble;
+use crate::layouts::{Layouts, Told};
+use crate::limits::{LEAST_READ, MOST_SESSIONS, READ_PATIENCE, READS_EACH, WITH_LAYOUT};
+use crate::session::{Session, trouble};
 use crate::walk::walk;
 use crate::wire::attributes::{Attributes, OF_FILE, OF_STATE};
 use crate::wire::compound::{Failure, Results, StateId};
@@ -39,6 +39,7 @@ struct Found {
     state: StateId,
     attributes: Attributes,
     head: Bytes,
+    told: Told,
 }
 
 impl File {
@@ -53,15 +54,23 @@ impl File {
         let held = Held::new(path.to_vec(), found.attributes, found.handle, found.state);
         let held = Arc::new(held);
         client.hold(number, Arc::clone(&held));
-        let file = Open {
+        let file = Arc::new(Open {
             server: client.server.to_string(),
             client,
             held,
             number,
             again: tokio::sync::Mutex::default(),
             layouts: Layouts::default(),
-        };
-        Ok((File(Arc::new(file)), found.attributes, found.head))
+        });
+        // What has all of its bytes at hand needs no other server.
+        if found.attributes.size > Some(found.head.len() as u64) {
+            let (file, told, one) = (Arc::clone(&file), found.told, file.layouts.hold().await);
+            tokio::spawn(async move {
+                let layouts = &file.layouts;
+                layouts.begin(&file.client, &file.held, told, one).await;
+            });
+        }
+        Ok((File(file), found.attributes, found.head))
     }
 }
 
@@ -71,15 +80,26 @@ async fn found(
     number: u64,
     head: u32,
 ) -> Result<Found, Trouble> {
+    // Which server says that it gives layouts, a session has told.
+    client.session().await?;
+    let layout = match head {
+        0 => None,
+        _ => client.layout_kind(),
+    };
     walk(
         client,
         path,
         |session, operations| {
             let open = operations.get_handle().attributes(OF_FILE);
             let open = open.open(Claim::Here, session.client, &number.to_be_bytes());
-            match head {
+            let open = match head {
                 0 => open,
                 _ => open.read(StateId::CURRENT, 0, head),
+            };
+            // The last one: the others are done whatever comes of it.
+            match layout.filter(|_| session.operations >= WITH_LAYOUT) {
+                Some(kind) => open.get_layout(kind, StateId::CURRENT),
+                None => open,
             }
         },
         |results| {
@@ -87,15 +107,20 @@ async fn found(
             let attributes = results.attributes()?;
             let state = results.opened()?;
             // What is not given here is asked for when it is wanted.
-            let head = match (head, results.read(head)) {
-                (1.., Ok((_, head))) => head,
-                _ => Bytes::new(),
+            let head = match head {
+                0 => None,
+                _ => results.read(head).ok(),
+            };
+            let told = match (&head, layout) {
+                (Some(_), Some(kind)) if results.has_more() => Some((kind, results.layout(kind))),
+                _ => None,
             };
             Ok(Found {
                 handle,
                 state,
                 attributes,
-                head,
+                head: head.map(|(_, head)| head).unwrap_or_default(),
+                told,
             })
         },
     )
@@ -153,13 +178,26 @@ impl Open {
 
     /// All bytes of a range that one READ may bring: from data servers, if the file has a layout and they give them.
     async fn all(self: Arc<Self>, range: Range<u64>) -> Result<Bytes, Trouble> {
-        if let Some(bytes) = self
-            .layouts
-            .read(&self.client, &self.held, range.clone())
-            .await
-        {
-            return Ok(bytes);
+        let Some(gathered) = self.layouts.read(&self.client, &self.held, &range).await else {
+            return self.served(range).await;
+        };
+        let mut whole: Vec<u8> = Vec::new();
+        for part in gathered.parts {
+            let bytes = match part.bytes {
+                Some(bytes) => bytes,
+                None if gathered.is_exclusive => return Err(kept_away()),
+                None => self.served(part.range.clone()).await?,
+            };
+            if part.range == range {
+                return Ok(bytes); // without a copy
+            }
+            whole.extend_from_slice(&bytes);
         }
+        Ok(Bytes::from(whole))
+    }
+
+    /// All bytes of a range, from the metadata server.
+    async fn served(&self, range: Range<u64>) -> Result<Bytes, Trouble> {
         let mut whole = Vec::new();
         let mut at = range.start;
         while at < range.end {
@@ -181,6 +219,13 @@ impl Open {
     }
 }
 
+fn kept_away() -> Trouble {
+    Trouble::new(
+        Kind::Transient,
+        "no data server gives the bytes, and the server wants none to be read through itself",
+    )
+}
+
 fn is_of_state(failure: &Failure) -> bool {
     failure.status().map(meaning) == Some(Meaning::State)
 }
@@ -200,6 +245,17 @@ impl Drop for Open {
             runtime.spawn(async move { client.close(held).await });
         }
     }
+}
+
+/// Bytes of each READ of a range: enough READs for all connections, and not many more.
+fn shares(length: u64, session: &Session) -> u64 {
+    let most = u64::from(session.read);
+    let width = session.width() as u64;
+    if width < 2 {
+        return most;
+    }
+    let share = length.div_ceil(width.saturating_mul(READS_EACH).max(1));
+    share.max(LEAST_READ).min(most)
 }
 
 type Reading = Pin<Box<dyn Future<Output = Result<Bytes, Trouble>> + Send>>;
@@ -227,7 +283,13 @@ impl Carrier for File {
     }
 
     async fn ask(&self, range: Range<u64>) -> Result<Part<Reads>, Trouble> {
-        let most = u64::from(self.0.client.session().await?.read);
+        let session = self.0.client.session().await?;
+        let length = range.end.saturating_sub(range.start);
+        if length > LEAST_READ {
+            session.widest().await;
+        }
+        let most = shares(length, &session);
+        drop(session);
         let one = |part: Range<u64>| -> Reading { Box::pin(Arc::clone(&self.0).all(part)) };
         let start = range.start;
         let mut left: FuturesOrdered<Reading> = parts(range, most).into_iter().map(one).collect();

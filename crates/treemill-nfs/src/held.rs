@@ -1,13 +1,12 @@
 //! What a server has given for a file that is open: its handle and its state, which may have to be got again. Knows no
 //! connection.
 
-use crate::stripes::Stripes;
+use crate::laid::Laid;
 use crate::wire::attributes::Attributes;
 use crate::wire::compound::StateId;
-use crate::wire::layout::LayoutType;
 use bytes::Bytes;
-use std::sync::Arc;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A file that is open.
 pub(crate) struct Held {
@@ -17,6 +16,8 @@ pub(crate) struct Held {
     pub(crate) known: Attributes,
     given: Mutex<Given>,
     layout: Mutex<Layout>,
+    /// How many layouts were asked for.
+    layouts: AtomicU32,
 }
 
 /// What is known of where the file's bytes lie.
@@ -28,13 +29,6 @@ pub(crate) enum Layout {
     None,
     /// At data servers.
     There(Arc<Laid>),
-}
-
-/// A layout.
-pub(crate) struct Laid {
-    pub(crate) kind: LayoutType,
-    pub(crate) state: StateId,
-    pub(crate) parts: Vec<Stripes>,
 }
 
 #[derive(Clone)]
@@ -62,6 +56,7 @@ impl Held {
             known,
             given: Mutex::new(given),
             layout: Mutex::new(Layout::Unknown),
+            layouts: AtomicU32::new(0),
         }
     }
 
@@ -101,6 +96,23 @@ impl Held {
     pub(crate) fn set_layout(&self, layout: Layout) -> Layout {
         let mut held = self.layout.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::replace(&mut held, layout)
+    }
+
+    /// A layout is asked for: how many these are now.
+    pub(crate) fn count_layout(&self) -> u32 {
+        self.layouts
+            .fetch_add(1, Ordering::Relaxed)
+            .saturating_add(1)
+    }
+
+    /// The next read asks for another layout: whether this one was the one that is known.
+    pub(crate) fn replace(&self, old: &Arc<Laid>) -> bool {
+        let mut held = self.layout.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_known = matches!(&*held, Layout::There(laid) if Arc::ptr_eq(laid, old));
+        if is_known {
+            *held = Layout::Unknown;
+        }
+        is_known
     }
 
     /// The same, if it was not opened again since that turn.

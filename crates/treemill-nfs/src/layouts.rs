@@ -1,104 +1,200 @@
-//! Reads from data servers (pNFS): asks once where a file lies, and brings ranges from there in parallel. What fails there
-//! is left to the metadata server, for this file from then on. Where bytes lie, `stripes.rs` says.
+//! The layout of an open file: asked for when the file is opened or read, given back when it has failed, is recalled or the file
+//! is closed. What is read by it, `data.rs` brings.
 
-use crate::address::Server;
-use crate::client::{Client, client};
-use crate::held::{Held, Laid, Layout};
-use crate::limits::{DATA_PATIENCE, READ_PATIENCE};
-use crate::stripes::{Piece, Place, Stripes, devices};
-use crate::wire::compound::{Operations, Results, StateId};
-use crate::wire::layout::{Device, DeviceId, LayoutType, Segment};
-use bytes::Bytes;
-use futures_util::StreamExt;
-use futures_util::stream::FuturesOrdered;
+use crate::client::Client;
+use crate::data::{Gathered, Reading};
+use crate::held::{Held, Layout};
+use crate::laid::{Laid, Part};
+use crate::limits::{LAYOUTS_EACH, MOST_LAYOUTS, READ_PATIENCE};
+use crate::stripes::{Stripes, devices};
+use crate::wire::compound::{Failure, Operations, Results};
+use crate::wire::layout::{self, Device, DeviceId, LayoutType, Segment};
+use crate::wire::status::{Meaning, meaning};
+use futures_util::future::join_all;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError};
+use tokio::sync::OwnedMutexGuard;
 
 /// The layout of one open file.
 #[derive(Default)]
 pub(crate) struct Layouts {
     /// It is asked for once.
-    asking: tokio::sync::Mutex<()>,
+    asking: Arc<tokio::sync::Mutex<()>>,
 }
 
+/// What the request that opened a file has told of its layout.
+pub(crate) type Told = Option<(LayoutType, Result<layout::Layout, Failure>)>;
+
 impl Layouts {
-    /// The bytes of a range from data servers; `None` if they are to be had from the metadata server.
+    /// Keeps reads waiting until it is clear what opening the file has told.
+    pub(crate) async fn hold(&self) -> OwnedMutexGuard<()> {
+        Arc::clone(&self.asking).lock_owned().await
+    }
+
+    /// Begins with what opening the file has told: the data servers are connected to at once.
+    pub(crate) async fn begin(
+        &self,
+        client: &Arc<Client>,
+        held: &Held,
+        told: Told,
+        _one: OwnedMutexGuard<()>,
+    ) {
+        let Some(kind) = held.known.layout.and_then(LayoutType::of) else {
+            return;
+        };
+        client.gives(kind);
+        match told {
+            Some((given, Ok(layout))) => {
+                self.set(client, held, laid(client, given, layout).await)
+                    .await;
+            }
+            // It is the answer to what would be asked again.
+            Some((asked, Err(failure))) if asked == kind && is_final(&failure) => {
+                held.set_layout(Layout::None);
+            }
+            _ => {
+                self.ask(client, held, kind).await;
+            }
+        }
+    }
+
+    /// The parts of a range, with the bytes that data servers have given; `None` if there is no layout for it.
     pub(crate) async fn read(
         &self,
         client: &Arc<Client>,
         held: &Held,
-        range: Range<u64>,
-    ) -> Option<Bytes> {
-        let laid = self.laid(client, held).await?;
-        let (handle, state, _) = held.now();
-        let state = state?.newest();
-        let pieces = laid
-            .parts
-            .iter()
-            .find_map(|part| Some((part, part.pieces(range.clone())?)));
-        let (part, pieces) = pieces?;
-        let found = gather(client.server.minor, part, pieces, &handle, state).await;
-        if found.is_none() && matches!(held.layout(), Layout::There(_)) {
-            held.set_layout(Layout::None);
-            client.give_back(held, &laid).await;
+        range: &Range<u64>,
+    ) -> Option<Gathered> {
+        for _ in 0..LAYOUTS_EACH {
+            let laid = self.laid(client, held).await?;
+            let using = laid.using.read().await;
+            let (handle, state, _) = held.now();
+            let reading = Reading {
+                client,
+                laid: &laid,
+                handle,
+                state: state?.newest(),
+            };
+            let (part, pieces) = laid.part(range)?;
+            let gathered = reading.gather(part, pieces).await;
+            drop(using);
+            if let Some(counts) = laid.due() {
+                client.tell_counts(&reading.handle, &laid, counts);
+            }
+            if gathered.is_worn || gathered.is_void {
+                self.renew(client, held, &laid).await;
+            }
+            let is_whole = gathered.parts.iter().all(|part| part.bytes.is_some());
+            if is_whole || !gathered.is_void {
+                return Some(gathered);
+            }
         }
-        found
+        None
+    }
+
+    /// The layout is given back, and asked for again by the next read.
+    async fn renew(&self, client: &Arc<Client>, held: &Held, old: &Arc<Laid>) {
+        let _one = self.asking.lock().await;
+        if held.replace(old) {
+            client.give_back(held, old, None).await;
+        }
     }
 
     async fn laid(&self, client: &Arc<Client>, held: &Held) -> Option<Arc<Laid>> {
         let kind = LayoutType::of(held.known.layout?)?;
+        if let Layout::There(laid) = held.layout() {
+            return Some(laid);
+        }
         let _one = self.asking.lock().await;
         match held.layout() {
             Layout::There(laid) => Some(laid),
             Layout::None => None,
-            Layout::Unknown => {
-                let found = asked(client, held, kind).await.map(Arc::new);
-                held.set_layout(match &found {
-                    Some(laid) => Layout::There(Arc::clone(laid)),
-                    None => Layout::None,
-                });
-                found
+            Layout::Unknown => self.ask(client, held, kind).await,
+        }
+    }
+
+    /// Asks for the layout and for its servers; `None` if there is none that can be read.
+    async fn ask(&self, client: &Arc<Client>, held: &Held, kind: LayoutType) -> Option<Arc<Laid>> {
+        let (handle, state, _) = held.now();
+        let state = state?.newest();
+        if held.count_layout() > MOST_LAYOUTS {
+            held.set_layout(Layout::None);
+            return None;
+        }
+        let ask = |_: &_| {
+            let operations = Operations::default().handle(&handle);
+            operations.get_layout(kind, state)
+        };
+        let read = |results: &mut Results| {
+            results.handle()?;
+            results.layout(kind)
+        };
+        let found = match client.settled(READ_PATIENCE, ask, read).await {
+            Ok(Ok(layout)) => laid(client, kind, layout).await,
+            // The next read asks again.
+            Ok(Err(failure)) if failure.status().map(meaning) == Some(Meaning::State) => {
+                return None;
             }
+            Err(_) => return None,
+            Ok(Err(_)) => None,
+        };
+        self.set(client, held, found).await
+    }
+
+    async fn set(
+        &self,
+        client: &Arc<Client>,
+        held: &Held,
+        found: Option<Laid>,
+    ) -> Option<Arc<Laid>> {
+        let found = found.map(Arc::new);
+        held.set_layout(match &found {
+            Some(laid) if laid.best().next().is_some() => Layout::There(Arc::clone(laid)),
+            _ => Layout::None,
+        });
+        match found {
+            Some(laid) if laid.best().next().is_none() => {
+                client.give_back(held, &laid, None).await;
+                None
+            }
+            found => found,
         }
     }
 }
 
-/// Asks for the layout and for its servers; `None` if there is none that can be read.
-async fn asked(client: &Arc<Client>, held: &Held, kind: LayoutType) -> Option<Laid> {
-    let (handle, state, _) = held.now();
-    let state = state?.newest();
-    let ask = |_: &_| {
-        Operations::default()
-            .handle(&handle)
-            .get_layout(kind, state)
-    };
-    let read = |results: &mut Results| {
-        results.handle()?;
-        results.layout(kind)
-    };
-    let layout = client.settled(READ_PATIENCE, ask, read).await.ok()?.ok()?;
-    let mut parts = Vec::new();
-    for segment in &layout.segments {
-        parts.extend(striped(client, segment, kind).await);
-    }
-    let laid = Laid {
-        kind,
-        state: layout.state,
-        parts,
-    };
-    if laid.parts.is_empty() {
-        client.give_back(held, &laid).await;
-        return None;
+fn is_final(failure: &Failure) -> bool {
+    failure.status().map(meaning) == Some(Meaning::Final)
+}
+
+/// A layout with its servers, which are connected to meanwhile.
+async fn laid(client: &Arc<Client>, kind: LayoutType, layout: layout::Layout) -> Option<Laid> {
+    let parts = layout.segments.iter();
+    let parts = join_all(parts.map(|segment| striped(client, segment, kind))).await;
+    let laid = Laid::new(kind, layout.state, &layout.segments, parts);
+    for place in laid.best() {
+        if let Some(server) = place.client(client.server.minor) {
+            // Whoever reads first waits for the same session.
+            tokio::spawn(async move { server.session().await.is_ok() });
+        }
     }
     Some(laid)
 }
 
-async fn striped(client: &Arc<Client>, segment: &Segment, kind: LayoutType) -> Option<Stripes> {
-    let mut found = Vec::new();
-    for id in devices(segment) {
-        found.push(device(client, id, kind).await?);
-    }
-    Stripes::new(segment, &found)
+/// A part of a layout with its servers; mirrors that cannot be read are left out.
+async fn striped(client: &Arc<Client>, segment: &Segment, kind: LayoutType) -> Part {
+    let mirrors = devices(segment).into_iter().enumerate();
+    let one = |(mirror, ids): (usize, Vec<DeviceId>)| async move {
+        let found = join_all(ids.iter().map(|id| device(client, *id, kind))).await;
+        let found: Option<Vec<Device>> = found.into_iter().collect();
+        Stripes::new(segment, mirror, &found?)
+    };
+    Part(
+        join_all(mirrors.map(one))
+            .await
+            .into_iter()
+            .flatten()
+            .collect(),
+    )
 }
 
 async fn device(client: &Arc<Client>, id: DeviceId, kind: LayoutType) -> Option<Device> {
@@ -121,71 +217,4 @@ async fn device(client: &Arc<Client>, id: DeviceId, kind: LayoutType) -> Option<
         .unwrap_or_else(PoisonError::into_inner);
     devices.insert(id, found.clone());
     Some(found)
-}
-
-/// All pieces together, each from its server.
-async fn gather(
-    minor: u32,
-    part: &Stripes,
-    pieces: Vec<Piece>,
-    handle: &Bytes,
-    state: StateId,
-) -> Option<Bytes> {
-    let one = |piece: Piece| async move {
-        let place = part.places().get(piece.server)?;
-        brought(minor, place, &piece, handle, state).await
-    };
-    let mut all: FuturesOrdered<_> = pieces.into_iter().map(one).collect();
-    let first = all.next().await??;
-    if all.is_empty() {
-        return Some(first); // without a copy
-    }
-    let mut whole = first.to_vec();
-    while let Some(next) = all.next().await {
-        whole.extend_from_slice(&next?);
-    }
-    Some(Bytes::from(whole))
-}
-
-async fn brought(
-    minor: u32,
-    place: &Place,
-    piece: &Piece,
-    handle: &Bytes,
-    state: StateId,
-) -> Option<Bytes> {
-    let address = place.addresses.first()?;
-    let server = client(&Server {
-        host: address.ip().to_string(),
-        port: address.port(),
-        minor: place.minor.unwrap_or(minor),
-        is_data: true,
-    });
-    let handle = place.handle.as_ref().unwrap_or(handle);
-    let state = place.state.unwrap_or(state);
-    let length = piece.range.end.saturating_sub(piece.range.start);
-    let mut whole = Vec::new();
-    while (whole.len() as u64) < length {
-        let offset = piece.offset.saturating_add(whole.len() as u64);
-        let left = u32::try_from(length.saturating_sub(whole.len() as u64)).ok()?;
-        let count = left.min(server.session().await.ok()?.read);
-        let ask = |_: &_| {
-            Operations::default()
-                .handle(handle)
-                .read(state, offset, count)
-        };
-        let read = |results: &mut Results| {
-            results.handle()?;
-            Ok(results.read(count)?.1)
-        };
-        let settled = server.settled(DATA_PATIENCE, ask, read);
-        let bytes = server.unless_silent(DATA_PATIENCE, settled).await?;
-        let bytes = bytes.ok()?.ok()?;
-        match (bytes.len() as u64, whole.is_empty()) {
-            (0, _) => return None,
-            (all, true) if all == length => return Some(bytes),
-            _ => whole.extend_from_slice(&bytes),
-        }
-    }
-    Some(Bytes::from(whole))
 }

@@ -56,6 +56,17 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(150);
 pub(crate) const MOST_SESSIONS: u32 = 3;
 /// Steps on the way to one session.
 pub(crate) const MOST_STEPS: u32 = 24;
+/// Connections of a session at a far server, as XRootD has them (`LANES` of treemill-remote): a far connection brings few
+/// bytes at first.
+pub(crate) const WIDTH: usize = 4;
+/// The round trip from which on a session has several connections: nearer, one has all of the bandwidth.
+pub(crate) const FAR: Duration = Duration::from_millis(5);
+/// Bytes of one READ, at least, where a range is shared out over several connections.
+pub(crate) const LEAST_READ: u64 = 128 << 10;
+/// READs that a range falls into for each of several connections, at least, if it is large enough.
+pub(crate) const READS_EACH: u64 = 4;
+/// The time from a session's beginning until its server is asked how long its lease is.
+pub(crate) const FIRST_RENEWAL: Duration = Duration::from_secs(1);
 /// The lease of a server that does not say how long it is.
 pub(crate) const USUAL_LEASE: Duration = Duration::from_secs(60);
 /// The time without a byte from a server that owes an answer after which its connection is given up.
@@ -63,11 +74,27 @@ pub(crate) const SILENCE: Duration = Duration::from_secs(9);
 /// Bytes that a connection reads at once.
 pub(crate) const GULP: usize = 256 << 10;
 /// Operations that may stand behind the names of a path in one request, and before them.
-pub(crate) const AT_THE_END: u32 = 6;
+pub(crate) const AT_THE_END: u32 = 8;
+/// Operations of one request from which on a layout is asked for in the one that opens a file.
+pub(crate) const WITH_LAYOUT: u32 = 12;
 /// Symbolic links on the way to a file.
 pub(crate) const MOST_LINKS: u32 = 16;
 /// For how long a READ waits for a server that wants to be asked later: shorter than it is waited for.
 pub(crate) const READ_PATIENCE: Duration = Duration::from_secs(6);
+/// For how long a data server that has failed is left alone.
+pub(crate) const AVOIDED: Duration = Duration::from_secs(15);
+/// Data servers of which it is remembered that they have failed, about.
+pub(crate) const MOST_SERVERS: usize = 10_000;
+/// Failures of data servers that are told when a layout is given back.
+pub(crate) const MOST_FAULTS: usize = 64;
+/// The time between two reports of what was read, where the server does not say it.
+pub(crate) const STATS_PAUSE: Duration = Duration::from_secs(60);
+/// Layouts that are asked for one file while it is open, at most.
+pub(crate) const MOST_LAYOUTS: u32 = 16;
+/// Layouts that are asked for one range of a file, at most.
+pub(crate) const LAYOUTS_EACH: u32 = 3;
+/// For how long a layout that is given back waits for reads by it.
+pub(crate) const LAST_READS: Duration = Duration::from_secs(10);
 /// Bytes of a layout or of a group of servers.
 pub(crate) const MOST_DEVICE: usize = 64 << 10;
 /// Parts of a layout, mirrors, addresses of one server.

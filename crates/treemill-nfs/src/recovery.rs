@@ -17,8 +17,6 @@ pub enum Step {
     Create,
     /// OPEN of each file that was open before the server was started anew.
     Reclaim,
-    /// RECLAIM_COMPLETE.
-    Complete,
     /// Nothing: the session can be used.
     Ready,
 }
@@ -46,7 +44,7 @@ pub enum Then {
 ///     steps.push(recovery.step());
 ///     recovery.done();
 /// }
-/// assert_eq!(steps, [Step::Exchange { anew: false }, Step::Create, Step::Reclaim, Step::Complete]);
+/// assert_eq!(steps, [Step::Exchange { anew: false }, Step::Create, Step::Reclaim]);
 /// ```
 #[derive(Debug)]
 pub struct Recovery {
@@ -58,7 +56,7 @@ pub struct Recovery {
 
 impl Recovery {
     /// Of a client whose number the server has given before (`is_known`), or of a new one. `is_new`: the number was given,
-    /// but what follows it was not said to the end.
+    /// but what was open was not claimed since.
     #[must_use]
     pub fn new(is_known: bool, is_new: bool) -> Self {
         Recovery {
@@ -85,8 +83,7 @@ impl Recovery {
                 Step::Create
             }
             Step::Create if self.is_new => Step::Reclaim,
-            Step::Reclaim => Step::Complete,
-            Step::Create | Step::Complete | Step::Ready => Step::Ready,
+            Step::Create | Step::Reclaim | Step::Ready => Step::Ready,
         };
     }
 
@@ -99,12 +96,10 @@ impl Recovery {
         let next = match (self.step, meaning(status)) {
             (step, Meaning::Later) => Some(step),
             // The client's number is not known any more.
-            (Step::Create | Step::Reclaim | Step::Complete, Meaning::Client) => {
-                Some(Step::Exchange { anew: false })
-            }
+            (Step::Create | Step::Reclaim, Meaning::Client) => Some(Step::Exchange { anew: false }),
             // The number of the next session is lost: only a client that begins anew can know it.
             (Step::Create, Meaning::Session) => Some(Step::Exchange { anew: true }),
-            (Step::Reclaim | Step::Complete, Meaning::Session) => Some(Step::Create),
+            (Step::Reclaim, Meaning::Session) => Some(Step::Create),
             _ => None,
         };
         let Some(next) = next else {
@@ -146,8 +141,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a server answers, it ends: ready only after CREATE_SESSION, and after RECLAIM_COMPLETE where the client
-        /// was new.
+        /// Whatever a server answers, it ends: ready only after CREATE_SESSION, and after what was open is claimed where
+        /// the client was new.
         #[test]
         fn it_ends(
             is_known in any::<bool>(),
@@ -179,7 +174,7 @@ mod tests {
                 let exchanged = said.iter().rposition(|(step, _)| matches!(step, Step::Exchange { .. }));
                 if let Some(exchanged) = exchanged {
                     prop_assert!(created > Some(exchanged));
-                    prop_assert_eq!(said.last(), Some(&(Step::Complete, true)));
+                    prop_assert_eq!(said.last(), Some(&(Step::Reclaim, true)));
                 }
             }
         }

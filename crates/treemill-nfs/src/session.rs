@@ -1,24 +1,33 @@
 //! A session at a server: requests in its slots. Knows no file, and not how a session is made.
 
+use crate::claims::Claims;
 use crate::connection::Connection;
 use crate::limits::{FEWEST_OPERATIONS, FRAME, MOST_ANSWER, SLOTS};
 use crate::slots::Slots;
+use crate::trunk::{Owed, Trunk};
 use crate::wire::compound::{Failure, Operations, Results};
 use crate::wire::rpc::Credential;
 use crate::wire::session::{Created, Slot};
-use crate::wire::status::{Meaning, meaning};
+use crate::wire::status::{COMPLETE_ALREADY, Meaning, OK, meaning};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use treemill_transfer::{Kind, Trouble};
+use tokio::sync::{OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+use treemill_transfer::{Kind, SILENCE, Trouble};
 
 /// A server that was started anew and kept its sessions wants the files' state claimed again (SEQ4_STATUS_*).
 const RECLAIM_NEEDED: u32 = 0x100;
 
 /// A session.
 pub(crate) struct Session {
-    connection: Connection,
+    trunk: Trunk,
+    claims: Arc<Claims>,
+    /// Whether it is a data server's.
+    is_data: bool,
+    /// A round trip.
+    distance: Duration,
+    widening: Arc<tokio::sync::Mutex<()>>,
     credential: Credential,
     minor: u32,
     id: [u8; 16],
@@ -36,8 +45,17 @@ pub(crate) struct Session {
     used: Mutex<Instant>,
 }
 
+/// What a session takes over from its client.
+pub(crate) struct Known {
+    pub(crate) credential: Credential,
+    pub(crate) minor: u32,
+    pub(crate) is_data: bool,
+    pub(crate) claims: Arc<Claims>,
+}
+
 /// A slot that is in use until the answer is here.
 struct Taken {
+    _owed: Owed,
     slots: Arc<Mutex<Slots>>,
     slot: Slot,
     /// Given back after the slot is free.
@@ -63,8 +81,7 @@ pub(crate) enum Lost {
 impl Session {
     pub(crate) fn new(
         connection: Connection,
-        credential: Credential,
-        minor: u32,
+        known: Known,
         client: u64,
         created: &Created,
     ) -> Result<Self, Trouble> {
@@ -80,9 +97,13 @@ impl Session {
         }
         let slots = usize::try_from(slots).unwrap_or(1);
         Ok(Session {
-            connection,
-            credential,
-            minor,
+            distance: connection.distance,
+            widening: Arc::default(),
+            trunk: Trunk::new(connection),
+            claims: known.claims,
+            is_data: known.is_data,
+            credential: known.credential,
+            minor: known.minor,
             id: created.session,
             client,
             // Whole pages of the server's file system.
@@ -103,7 +124,40 @@ impl Session {
 
     /// Whether it can be used.
     pub(crate) fn is_good(&self) -> bool {
-        !self.ended.load(Ordering::Relaxed) && self.connection.broken().is_none()
+        !self.ended.load(Ordering::Relaxed) && !self.trunk.is_broken()
+    }
+
+    /// Whether only connections beside the first one are broken.
+    pub(crate) fn is_too_wide(&self) -> bool {
+        self.trunk.is_too_wide()
+    }
+
+    /// How many connections it has.
+    pub(crate) fn width(&self) -> usize {
+        self.trunk.width()
+    }
+
+    /// To be kept as long as further connections are on their way.
+    pub(crate) fn widening(&self) -> Option<OwnedMutexGuard<()>> {
+        Arc::clone(&self.widening).try_lock_owned().ok()
+    }
+
+    /// Waits for further connections that are about to be there, for half a round trip.
+    pub(crate) async fn widest(&self) {
+        let _ = timeout(self.distance.div_f64(2.0), self.widening.lock()).await;
+    }
+
+    /// Takes one more connection, if the server does.
+    pub(crate) async fn widen(&self, connection: Connection) {
+        let ask = Operations::default().bind_connection(&self.id);
+        let arguments = ask.arguments(self.minor, &Operations::default());
+        let asked = connection.compound(&self.credential, &arguments, Box::new(()));
+        let Ok(Ok(answer)) = timeout(SILENCE, asked).await else {
+            return;
+        };
+        if Results::new(answer).is_ok_and(|mut results| results.bound().is_ok()) {
+            self.trunk.add(connection);
+        }
     }
 
     /// Whether the server wants former state claimed again.
@@ -126,30 +180,69 @@ impl Session {
 
     /// Whether the server has answered something within this time.
     pub(crate) fn has_answered_within(&self, time: Duration) -> bool {
-        self.connection.has_answered_within(time)
+        self.trunk.has_answered_within(time)
     }
 
     /// Sends operations in the next free slot: their results.
     pub(crate) async fn call(&self, operations: &Operations) -> Result<Results, Lost> {
+        let Some(turn) = self.claims.turn().await else {
+            return Ok(self.sent(operations, false).await?.0);
+        };
+        let (mut results, said) = self.sent(operations, true).await?;
+        results.uncounted();
+        match said {
+            OK => {
+                turn.end();
+                Ok(results)
+            }
+            COMPLETE_ALREADY => {
+                turn.end();
+                Ok(self.sent(operations, false).await?.0)
+            }
+            // A data server need not know the operation.
+            status if self.is_data && meaning(status) == Meaning::Final => {
+                turn.end();
+                Ok(self.sent(operations, false).await?.0)
+            }
+            status => Ok(results.failed(status)),
+        }
+    }
+
+    /// As `call`, of what was open before the server was started anew.
+    pub(crate) async fn claim(&self, operations: &Operations) -> Result<Results, Lost> {
+        Ok(self.sent(operations, false).await?.0)
+    }
+
+    /// Sends operations; with `is_last_claim`, the status of RECLAIM_COMPLETE before them.
+    async fn sent(
+        &self,
+        operations: &Operations,
+        is_last_claim: bool,
+    ) -> Result<(Results, u32), Lost> {
         let room = Arc::clone(&self.room).acquire_owned().await;
         let permit = room.map_err(|e| Lost::Trouble(Trouble::new(Kind::Final, e.to_string())))?;
         let taken = {
             let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
             slots.take()
         };
-        // There are as many permits as slots.
-        let slot = taken.ok_or_else(|| Lost::Session(Trouble::new(Kind::Transient, "no slot")))?;
+        // There are as many permits as slots, and one connection at least.
+        let gone = || Lost::Session(Trouble::new(Kind::Transient, "no slot"));
+        let slot = taken.ok_or_else(gone)?;
+        let bytes = operations.asked().saturating_add(u64::from(FRAME));
+        let (connection, owed) = self.trunk.least(bytes).ok_or_else(gone)?;
         let hold = Taken {
+            _owed: owed,
             slots: Arc::clone(&self.slots),
             slot,
             _permit: permit,
         };
-        let before = Operations::default().sequence(&self.id, slot);
+        let mut before = Operations::default().sequence(&self.id, slot);
+        if is_last_claim {
+            before = before.reclaim_complete();
+        }
         let arguments = operations.arguments(self.minor, &before);
         *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-        let sent = self
-            .connection
-            .compound(&self.credential, &arguments, Box::new(hold));
+        let sent = connection.compound(&self.credential, &arguments, Box::new(hold));
         let reader = sent
             .await
             .map_err(|trouble| match trouble.kind.may_pass() {
@@ -169,7 +262,13 @@ impl Session {
             self.stale.store(true, Ordering::Relaxed);
             self.end();
         }
-        Ok(results)
+        let complete = match is_last_claim {
+            true => results
+                .complete()
+                .map_err(|malformed| self.lost(&malformed.into()))?,
+            false => OK,
+        };
+        Ok((results, complete))
     }
 
     /// The SEQUENCE has failed: nothing was done.
@@ -186,12 +285,11 @@ impl Session {
     /// Says that it is not used any more. The server would find out by itself.
     pub(crate) async fn destroy(&self) {
         let last = Operations::default().destroy_session(&self.id);
-        let none = Operations::default();
-        let arguments = last.arguments(self.minor, &none);
-        let _ = self
-            .connection
-            .compound(&self.credential, &arguments, Box::new(()))
-            .await;
+        let arguments = last.arguments(self.minor, &Operations::default());
+        if let Some((connection, owed)) = self.trunk.least(0) {
+            let asked = connection.compound(&self.credential, &arguments, Box::new(owed));
+            let _ = asked.await;
+        }
     }
 }
 

@@ -20,6 +20,8 @@ pub struct Piece {
 /// A data server, and the file on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
+    /// The server, as layouts name it: one of a group, or a group of one.
+    pub device: DeviceId,
     /// Addresses of the server.
     pub addresses: Vec<SocketAddr>,
     /// The minor version of NFSv4 to speak.
@@ -45,35 +47,43 @@ pub struct Stripes {
     places: Vec<Place>,
 }
 
-/// The groups of servers that a part of a layout names.
+/// The groups of servers that a part of a layout names, for each of its mirrors, the best one first. What has no mirrors counts
+/// as one.
 #[must_use]
-pub fn devices(segment: &Segment) -> Vec<DeviceId> {
+pub fn devices(segment: &Segment) -> Vec<Vec<DeviceId>> {
     match &segment.content {
-        Content::Files { device, .. } => vec![*device],
-        Content::Flex { mirrors, .. } => best(mirrors).iter().map(|server| server.device).collect(),
+        Content::Files { device, .. } => vec![vec![*device]],
+        Content::Flex { mirrors, .. } => {
+            let named = |mirror: &[FlexServer]| mirror.iter().map(|server| server.device).collect();
+            sorted(mirrors).into_iter().map(named).collect()
+        }
     }
 }
 
-/// The mirror whose worst server is the best.
-fn best(mirrors: &[Vec<FlexServer>]) -> &[FlexServer] {
-    let worst = |mirror: &&Vec<FlexServer>| mirror.iter().map(|server| server.efficiency).min();
+/// Mirrors by their worst servers, the best one first.
+fn sorted(mirrors: &[Vec<FlexServer>]) -> Vec<&[FlexServer]> {
     let full = mirrors.iter().filter(|mirror| !mirror.is_empty());
-    full.max_by_key(worst).map_or(&[], Vec::as_slice)
+    let mut full: Vec<&[FlexServer]> = full.map(Vec::as_slice).collect();
+    full.sort_by_key(|mirror| {
+        let worst = mirror.iter().map(|server| server.efficiency).min();
+        std::cmp::Reverse(worst)
+    });
+    full
 }
 
 impl Stripes {
-    /// From a layout's part and the devices that it names, in the order of `devices`. `None` if they do not fit together: then
-    /// the metadata server is read from.
+    /// From a layout's part, one of its mirrors and the devices that this names, in the order of `devices`. `None` if they do
+    /// not fit together: then another mirror or the metadata server is read from.
     #[must_use]
-    pub fn new(segment: &Segment, devices: &[Device]) -> Option<Self> {
+    pub fn new(segment: &Segment, mirror: usize, devices: &[Device]) -> Option<Self> {
         match &segment.content {
             Content::Files {
                 unit,
+                device: id,
                 is_dense,
                 first,
                 offset,
                 handles,
-                ..
             } => {
                 let device = devices.first()?;
                 let count = device.stripes.len();
@@ -92,6 +102,7 @@ impl Stripes {
                         (false, _) => Some(handles.get(server)?.clone()),
                     };
                     places.push(Place {
+                        device: *id,
                         addresses: device.servers.get(server)?.clone(),
                         minor: None,
                         handle,
@@ -110,8 +121,8 @@ impl Stripes {
                     places,
                 )
             }
-            Content::Flex { unit, mirrors } => {
-                let servers = best(mirrors);
+            Content::Flex { unit, mirrors, .. } => {
+                let servers = *sorted(mirrors).get(mirror)?;
                 let mut places = Vec::new();
                 for (place, server) in servers.iter().enumerate() {
                     let device = devices.get(place)?;
@@ -124,6 +135,7 @@ impl Stripes {
                         .get(version)
                         .or_else(|| server.handles.first())?;
                     places.push(Place {
+                        device: server.device,
                         addresses: device.servers.first()?.clone(),
                         minor: device.versions.get(version).map(|version| version.1),
                         handle: Some(handle.clone()),
@@ -251,7 +263,7 @@ mod tests {
                 },
             };
             let all = (0..count as u32).collect();
-            let stripes = Stripes::new(&segment, &[device(all, count)]).unwrap();
+            let stripes = Stripes::new(&segment, 0, &[device(all, count)]).unwrap();
             let (start, end) = (cut.0.min(cut.1).min(size), cut.0.max(cut.1).min(size));
             let mut found: Vec<u8> = Vec::new();
             for piece in stripes.pieces(start as u64..end as u64).unwrap() {
@@ -276,7 +288,7 @@ mod tests {
                 handles: (0..handles).map(|_| Bytes::new()).collect(),
             };
             let segment = Segment { start: 0, end: u64::MAX, content };
-            if let Some(stripes) = Stripes::new(&segment, &[device(stripes, servers)]) {
+            if let Some(stripes) = Stripes::new(&segment, 0, &[device(stripes, servers)]) {
                 for piece in stripes.pieces(at..at.saturating_add(100)).unwrap_or_default() {
                     prop_assert!(piece.server < stripes.places().len());
                 }
@@ -285,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn of_mirrors_the_best_is_read() {
+    fn of_mirrors_the_best_is_first() {
         let server = |efficiency| FlexServer {
             device: [efficiency as u8; 16],
             efficiency,
@@ -295,14 +307,17 @@ mod tests {
         let content = Content::Flex {
             unit: 0,
             mirrors: vec![vec![server(1)], vec![server(9)], vec![]],
+            flags: 0,
+            pause: 0,
         };
         let segment = Segment {
             start: 0,
             end: u64::MAX,
             content,
         };
-        assert_eq!(devices(&segment), [[9; 16]]);
-        let stripes = Stripes::new(&segment, &[device(vec![0], 1)]).unwrap();
+        assert_eq!(devices(&segment), [[[9; 16]], [[1; 16]]]);
+        let stripes = Stripes::new(&segment, 1, &[device(vec![0], 1)]).unwrap();
+        assert_eq!(stripes.places()[0].device, [1; 16]);
         let pieces = stripes.pieces(5..1 << 40).unwrap();
         assert_eq!((pieces.len(), pieces[0].offset), (1, 5));
         // A server of NFSv3 alone is left to the metadata server.
@@ -310,6 +325,7 @@ mod tests {
             versions: vec![(3, 0, 1 << 20)],
             ..device(vec![0], 1)
         };
-        assert_eq!(Stripes::new(&segment, &[old]), None);
+        assert_eq!(Stripes::new(&segment, 0, std::slice::from_ref(&old)), None);
+        assert_eq!(Stripes::new(&segment, 2, &[old]), None, "there are two");
     }
 }

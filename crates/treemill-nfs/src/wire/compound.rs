@@ -59,6 +59,8 @@ impl StateId {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Operations {
     count: u32,
+    /// Bytes of data that they ask for.
+    asked: u64,
     body: Writer,
 }
 
@@ -112,6 +114,7 @@ impl Operations {
         let out = self.operation(READ);
         state.write(out);
         out.u64(offset).u32(count);
+        self.asked = self.asked.saturating_add(u64::from(count));
         self
     }
 
@@ -143,6 +146,12 @@ impl Operations {
     #[must_use]
     pub fn count(&self) -> u32 {
         self.count
+    }
+
+    /// Bytes of data that they ask for.
+    #[must_use]
+    pub fn asked(&self) -> u64 {
+        self.asked
     }
 
     /// The arguments of the call, with other operations before these.
@@ -188,6 +197,8 @@ pub struct Results {
     reader: Reader,
     left: u32,
     place: u32,
+    /// What has failed before the first of these.
+    failed: Option<Failure>,
 }
 
 impl Results {
@@ -206,7 +217,26 @@ impl Results {
             reader,
             left,
             place: 0,
+            failed: None,
         })
+    }
+
+    /// What was read last was no operation of the caller's: places are counted without it.
+    pub(crate) fn uncounted(&mut self) {
+        self.place = self.place.saturating_sub(1);
+    }
+
+    /// What was read last has failed, and was no operation of the caller's: nothing of the caller's was done.
+    #[must_use]
+    pub(crate) fn failed(mut self, status: u32) -> Self {
+        self.failed = Some(Failure::Status { place: 0, status });
+        self
+    }
+
+    /// Whether another operation was begun.
+    #[must_use]
+    pub(crate) fn has_more(&self) -> bool {
+        self.left > 0
     }
 
     /// Goes to the next operation's result: its reader, if the operation has succeeded.
@@ -214,6 +244,9 @@ impl Results {
     /// # Errors
     /// If it has failed, or if it is another operation.
     pub(crate) fn next(&mut self, operation: u32) -> Result<&mut Reader, Failure> {
+        if let Some(failure) = &self.failed {
+            return Err(failure.clone());
+        }
         match self.status(operation)? {
             OK => Ok(&mut self.reader),
             status => Err(Failure::Status {

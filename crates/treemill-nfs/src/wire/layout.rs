@@ -2,6 +2,7 @@
 //! have them. Knows no connection; which bytes are read from which server, `stripes.rs` says.
 
 use super::compound::{Failure, Operations, Results, StateId};
+use super::report::Report;
 use super::xdr::{Malformed, Reader};
 use crate::limits::{MOST_DEVICE, MOST_HANDLE, MOST_NAME, MOST_PARTS, MOST_STRIPES};
 use bytes::Bytes;
@@ -13,6 +14,8 @@ const LAYOUTRETURN: u32 = 51;
 const FOR_READING: u32 = 1;
 const OF_A_FILE: u32 = 1;
 const DENSE: u32 = 1;
+/// FF_FLAGS_NO_IO_THRU_MDS: what the data servers do not give should not be read from the metadata server.
+pub const NOT_THROUGH_METADATA: u32 = 2;
 /// The bits of `nfl_util` that are the length of a stripe.
 const UNIT: u32 = !0x3f;
 
@@ -43,7 +46,9 @@ impl LayoutType {
         }
     }
 
-    fn number(self) -> u32 {
+    /// Its number in the protocol.
+    #[must_use]
+    pub fn number(self) -> u32 {
         match self {
             LayoutType::Files => 1,
             LayoutType::Flex => 4,
@@ -77,16 +82,16 @@ impl Operations {
         self
     }
 
-    /// Gives the layout of the current file back. Of flex_files nothing is told of errors and counts.
+    /// Gives the layout of the current file back; of flex_files with what has failed and what was read.
     #[must_use]
-    pub fn return_layout(mut self, kind: LayoutType, state: StateId) -> Self {
+    pub fn return_layout(mut self, kind: LayoutType, state: StateId, report: &Report) -> Self {
         let out = self.operation(LAYOUTRETURN);
         out.bool(false).u32(kind.number()).u32(FOR_READING);
         out.u32(OF_A_FILE).u64(0).u64(u64::MAX);
         state.write(out);
         match kind {
             LayoutType::Files => out.u32(0),
-            LayoutType::Flex => out.u32(8).u32(0).u32(0),
+            LayoutType::Flex => out.opaque(report.body(state).bytes()),
         };
         self
     }
@@ -136,6 +141,10 @@ pub enum Content {
         unit: u64,
         /// The mirrors.
         mirrors: Vec<Vec<FlexServer>>,
+        /// What the client should do and leave (`FF_FLAGS_*`).
+        flags: u32,
+        /// The seconds between two reports of what was read; zero: the server does not say.
+        pause: u32,
     },
 }
 
@@ -253,7 +262,13 @@ fn files(reader: &mut Reader) -> Result<Content, Malformed> {
 fn flex(reader: &mut Reader) -> Result<Content, Malformed> {
     let unit = reader.u64()?;
     let mirrors = reader.list(MOST_PARTS, |reader| reader.list(MOST_STRIPES, flex_server))?;
-    Ok(Content::Flex { unit, mirrors })
+    let (flags, pause) = (reader.u32()?, reader.u32()?);
+    Ok(Content::Flex {
+        unit,
+        mirrors,
+        flags,
+        pause,
+    })
 }
 
 fn flex_server(reader: &mut Reader) -> Result<FlexServer, Malformed> {

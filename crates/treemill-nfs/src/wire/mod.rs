@@ -6,6 +6,7 @@ pub mod callback;
 pub mod compound;
 pub mod layout;
 pub mod open;
+pub mod report;
 pub mod rpc;
 pub mod session;
 pub mod status;

@@ -6,6 +6,7 @@ use crate::limits::{
     BACK_SLOTS, MOST_ANSWER, MOST_BACK, MOST_OPAQUE, MOST_OPERATIONS, MOST_REQUEST, SLOTS,
 };
 
+const BIND_CONN_TO_SESSION: u32 = 41;
 const CREATE_SESSION: u32 = 43;
 const DESTROY_SESSION: u32 = 44;
 const EXCHANGE_ID: u32 = 42;
@@ -17,6 +18,10 @@ const NO_PROTECTION: u32 = 0;
 const WITH_BACK_CHANNEL: u32 = 2;
 /// EXCHGID4_FLAG_USE_PNFS_DS.
 pub const AS_DATA_SERVER: u32 = 0x4_0000;
+/// EXCHGID4_FLAG_USE_PNFS_MDS: the server gives layouts.
+pub const GIVES_LAYOUTS: u32 = 0x2_0000;
+/// CDFC4_FORE: a connection that carries requests, and no calls of the server.
+const FORE: u32 = 1;
 /// The number of our program on the back channel.
 pub const CALLBACK: u32 = 0x4000_0000;
 
@@ -62,6 +67,14 @@ impl Operations {
         back.write(out);
         // The server calls back as nobody (AUTH_NONE).
         out.u32(CALLBACK).u32(1).u32(0);
+        self
+    }
+
+    /// Makes the connection that it comes on one of the session's, for requests.
+    #[must_use]
+    pub fn bind_connection(mut self, session: &[u8; 16]) -> Self {
+        let out = self.operation(BIND_CONN_TO_SESSION);
+        out.fixed(session).u32(FORE).bool(false);
         self
     }
 
@@ -191,6 +204,17 @@ impl Results {
         let fore = Channel::read(reader)?;
         Channel::read(reader)?;
         Ok(Created { session, fore })
+    }
+
+    /// Of BIND_CONN_TO_SESSION.
+    ///
+    /// # Errors
+    /// See `exchanged`.
+    pub fn bound(&mut self) -> Result<(), Failure> {
+        let reader = self.next(BIND_CONN_TO_SESSION)?;
+        let _: [u8; 16] = reader.array()?;
+        let _ = (reader.u32()?, reader.bool()?);
+        Ok(())
     }
 
     /// Of SEQUENCE.

@@ -30,6 +30,12 @@ const TABLE: &[(u32, &str, &str, Meaning)] = &[
         Meaning::Final,
     ),
     (
+        6,
+        "NXIO",
+        "the server's storage is not there",
+        Meaning::Final,
+    ),
+    (
         13,
         "ACCESS",
         "access is denied to the user that AUTH_SYS names",
@@ -243,6 +249,24 @@ const TABLE: &[(u32, &str, &str, Meaning)] = &[
         Meaning::Session,
     ),
     (
+        10058,
+        "LAYOUTTRYLATER",
+        "the server wants to be asked for the layout later",
+        Meaning::Later,
+    ),
+    (
+        10059,
+        "LAYOUTUNAVAILABLE",
+        "the server gives no layout",
+        Meaning::Final,
+    ),
+    (
+        10061,
+        "RECALLCONFLICT",
+        "the server wants the layout back first",
+        Meaning::Later,
+    ),
+    (
         10063,
         "SEQ_MISORDERED",
         "the session has lost count",
@@ -279,6 +303,12 @@ const TABLE: &[(u32, &str, &str, Meaning)] = &[
         Meaning::Session,
     ),
     (
+        10080,
+        "PNFS_NO_LAYOUT",
+        "the data server knows of no layout",
+        Meaning::State,
+    ),
+    (
         10083,
         "WRONG_TYPE",
         "it is no file that can be read",
@@ -292,6 +322,8 @@ const TABLE: &[(u32, &str, &str, Meaning)] = &[
     ),
 ];
 
+/// There is no such device: what is told of a data server that cannot be reached.
+pub const NXIO: u32 = 6;
 /// The status of success.
 pub const OK: u32 = 0;
 /// RECLAIM_COMPLETE was said before.

@@ -23,7 +23,8 @@ fn reader(bytes: &[u8]) -> Reader {
 /// Everything that reads what a server sends.
 fn read_all(bytes: &[u8]) {
     let _ = message(Bytes::copy_from_slice(bytes));
-    let each: [fn(&mut Results); 13] = [
+    let each: [fn(&mut Results); 14] = [
+        |r| drop(r.bound()),
         |r| drop(r.exchanged()),
         |r| drop(r.created()),
         |r| drop(r.sequenced()),

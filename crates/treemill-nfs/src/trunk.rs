@@ -1,0 +1,93 @@
+//! The connections of one session: each request goes to the one that owes the fewest bytes, for a far connection brings few
+//! bytes at first, and may have a limit of its own. Knows no operation.
+
+use crate::connection::Connection;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// The connections, the one that the session was made on first.
+pub(crate) struct Trunk(Mutex<Vec<Line>>);
+
+struct Line {
+    connection: Arc<Connection>,
+    owed: Arc<AtomicU64>,
+}
+
+/// Bytes that a connection owes until the answer is here.
+pub(crate) struct Owed {
+    owed: Arc<AtomicU64>,
+    bytes: u64,
+}
+
+impl Drop for Owed {
+    fn drop(&mut self) {
+        self.owed.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+impl Line {
+    fn new(connection: Connection) -> Self {
+        Line {
+            connection: Arc::new(connection),
+            owed: Arc::default(),
+        }
+    }
+}
+
+impl Trunk {
+    pub(crate) fn new(first: Connection) -> Self {
+        Trunk(Mutex::new(vec![Line::new(first)]))
+    }
+
+    fn lines(&self) -> MutexGuard<'_, Vec<Line>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One more connection.
+    pub(crate) fn add(&self, connection: Connection) {
+        self.lines().push(Line::new(connection));
+    }
+
+    /// The connection for a request whose answer has so many bytes, about.
+    pub(crate) fn least(&self, bytes: u64) -> Option<(Arc<Connection>, Owed)> {
+        let lines = self.lines();
+        let least = lines
+            .iter()
+            .min_by_key(|line| line.owed.load(Ordering::Relaxed))?;
+        least.owed.fetch_add(bytes, Ordering::Relaxed);
+        let owed = Owed {
+            owed: Arc::clone(&least.owed),
+            bytes,
+        };
+        Some((Arc::clone(&least.connection), owed))
+    }
+
+    /// Whether one of them cannot be used any more. The requests that were sent on it are in doubt, and their slots with them.
+    pub(crate) fn is_broken(&self) -> bool {
+        let lines = self.lines();
+        lines.iter().any(|line| line.connection.is_broken())
+    }
+
+    /// Whether one of them is broken, but not the first one: the server does not take several, or the way does not.
+    pub(crate) fn is_too_wide(&self) -> bool {
+        let lines = self.lines();
+        let first = lines
+            .first()
+            .is_some_and(|line| line.connection.is_broken());
+        !first && lines.iter().any(|line| line.connection.is_broken())
+    }
+
+    /// How many there are.
+    pub(crate) fn width(&self) -> usize {
+        self.lines().len()
+    }
+
+    /// Whether the server has answered something within this time.
+    pub(crate) fn has_answered_within(&self, time: Duration) -> bool {
+        let lines = self.lines();
+        lines
+            .iter()
+            .any(|line| line.connection.has_answered_within(time))
+    }
+}

@@ -1,0 +1,279 @@
+"""What the test peers of NFSv4.1 have in common: XDR, RPC, COMPOUND, clients, sessions and slots.
+The rules that a client has to keep are checked: slots are numbered without a gap, nothing new is
+opened before RECLAIM_COMPLETE. Faults are switched on by a test. Knows no file and no layout.
+"""
+
+import collections
+import contextlib
+import itertools
+import socket
+import struct
+import threading
+from typing import ClassVar
+
+BAD_SESSION, STALE_CLIENT, MISORDERED, COMPLETE_ALREADY = 10052, 10022, 10063, 10054
+NOT_BOUND, NOT_SUPPORTED = 10055, 10004
+BIND, EXCHANGE, CREATE, DESTROY, SEQUENCE, COMPLETE, PUT, READ = 41, 42, 43, 44, 53, 58, 22, 25
+
+
+def u32(*values):
+    """Numbers of 32 bits."""
+    return struct.pack(f">{len(values)}I", *values)
+
+
+def u64(*values):
+    """Numbers of 64 bits."""
+    return struct.pack(f">{len(values)}Q", *values)
+
+
+def opaque(data):
+    """Bytes behind their length."""
+    return u32(len(data)) + data + bytes(-len(data) % 4)
+
+
+class Reader:
+    """Takes values from the front of bytes."""
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def fixed(self, count):
+        """So many bytes."""
+        found = self.data[self.at : self.at + count]
+        self.at += count + -count % 4
+        return found
+
+    def u32(self):
+        """A number of 32 bits."""
+        return struct.unpack(">I", self.fixed(4))[0]
+
+    def u64(self):
+        """A number of 64 bits."""
+        return struct.unpack(">Q", self.fixed(8))[0]
+
+    def opaque(self):
+        """Bytes behind their length."""
+        return self.fixed(self.u32())
+
+    def words(self):
+        """A list of numbers."""
+        return [self.u32() for _ in range(self.u32())]
+
+
+class RefusedError(Exception):
+    """An operation's status."""
+
+
+class Server:
+    """A listening socket, a thread for each connection, and the operations of all servers."""
+
+    def __init__(self, host="127.0.0.1"):
+        self.host = host
+        self.reads = 0
+        """READs that were answered."""
+        self.refuses = 0
+        """READs are refused with this status, unless it is zero."""
+        self.calls = []
+        """The operations of each COMPOUND, by their numbers."""
+        self.faults = collections.defaultdict(list)
+        """By operation: the statuses with which it is refused, one by one; 0: it is not."""
+        self.together = {}
+        """By operation: a barrier at which it waits once."""
+        self.followed = collections.Counter()
+        """By operation: how often the next request must come before it is answered."""
+        self.accepted = 0
+        """Connections."""
+        self.is_parallel = True
+        """It says that it gives layouts."""
+        self._numbers = itertools.count(7)
+        self._clients = {}  # by number: the sequence of the next session
+        self._known = {}  # numbers, by owners and verifiers
+        self._complete = set()
+        self._sessions = {}  # by name: the client, and the next sequence of each slot
+        self._lock = threading.Lock()
+        self._socket = socket.create_server((host, 0))
+        self.port = self._socket.getsockname()[1]
+        self._connections = []
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def stop(self):
+        """Ends all connections, and takes no new ones."""
+        for each in (self._socket, *self._connections):
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+            each.close()
+
+    def forget(self):
+        """All clients and sessions are forgotten, as after their leases."""
+        with self._lock:
+            for known in (self._clients, self._known, self._sessions, self._complete):
+                known.clear()
+
+    def restart(self):
+        """As if it was ended and started anew."""
+        self.forget()
+        for each in self._connections:
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+    def sessions_end(self):
+        """All sessions are forgotten, and no client."""
+        with self._lock:
+            self._sessions.clear()
+
+    def _accept(self):
+        while True:
+            try:
+                connection = self._socket.accept()[0]
+            except OSError:
+                return
+            self.accepted += 1
+            self._connections.append(connection)
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection):
+        stream = connection.makefile("rb")
+        try:
+            while mark := stream.read(4):
+                record = Reader(stream.read(struct.unpack(">I", mark)[0] & 0x7FFFFFFF))
+                xid, kind = record.u32(), record.u32()
+                if kind == 1:
+                    self.answered(record)
+                    continue
+                record.fixed(16)  # version of RPC, program, version, procedure
+                for _ in range(2):
+                    record.u32()
+                    record.opaque()
+                self.send(connection, u32(xid, 1, 0, 0, 0, 0) + self._compound(record, stream))
+        except (OSError, struct.error):
+            return
+
+    def send(self, connection, body):
+        """Sends a record."""
+        connection.sendall(u32(0x80000000 | len(body)) + body)
+
+    def answered(self, record):
+        """An answer to a call on the back channel."""
+
+    def _compound(self, arguments, stream):
+        arguments.opaque()
+        arguments.u32()
+        status, results, done = 0, b"", 0
+        where = {"handle": b""}
+        numbers = []
+        self.calls.append(numbers)
+        for _ in range(arguments.u32()):
+            number = arguments.u32()
+            numbers.append(number)
+            done += 1
+            if self.followed[number] > 0:
+                self.followed[number] -= 1
+                stream.peek(1)
+            try:
+                results += u32(number, 0) + self._operation(number, arguments, where)
+            except RefusedError as refused:
+                status = refused.args[0]
+                results += u32(number, status)
+                break
+        return u32(status) + opaque(b"") + u32(done) + results
+
+    def _operation(self, number, arguments, where):
+        if (barrier := self.together.pop(number, None)) is not None:
+            barrier.wait(20)
+        action = self.OPERATIONS.get(number)
+        if action is None:
+            raise RefusedError(NOT_SUPPORTED)
+        with self._lock:
+            if self.faults[number] and (status := self.faults[number].pop(0)):
+                raise RefusedError(status)
+            return action(self, arguments, where)
+
+    def content(self, handle):
+        """The bytes behind a handle."""
+        raise NotImplementedError
+
+    def check(self, state):
+        """A READ's state is known, or this raises."""
+
+    def _exchange(self, arguments, where):
+        who = (arguments.fixed(8), arguments.opaque())
+        arguments.fixed(12)
+        number = self._known.setdefault(who, next(self._numbers))
+        self._clients.setdefault(number, 1)
+        flags = (0x20000 if self.is_parallel else 0x10000) | (
+            0x80000000 if number in self._complete else 0
+        )
+        found = u64(number) + u32(self._clients[number], flags, 0)
+        return found + u64(1) + opaque(b"it") * 2 + u32(0)
+
+    def _create(self, arguments, where):
+        client, sequence = arguments.u64(), arguments.u32()
+        if client not in self._clients:
+            raise RefusedError(STALE_CLIENT)
+        if sequence != self._clients[client]:
+            raise RefusedError(MISORDERED)
+        self._clients[client] += 1
+        arguments.fixed(4)
+        channels = [[arguments.u32() for _ in range(7)] for _ in range(2)]
+        arguments.fixed(12)
+        name = u64(client, next(self._numbers))
+        self._sessions[name] = (client, collections.defaultdict(lambda: 1))
+        return name + u32(sequence, 2) + b"".join(u32(*channel) for channel in channels)
+
+    def _sequence(self, arguments, where):
+        session = arguments.fixed(16)
+        sequence, slot, highest, _ = (arguments.u32() for _ in range(4))
+        if session not in self._sessions:
+            raise RefusedError(BAD_SESSION)
+        where["client"], slots = self._sessions[session]
+        if slots[slot] != sequence:
+            raise RefusedError(MISORDERED)
+        slots[slot] += 1
+        return session + u32(sequence, slot, highest, highest, 0)
+
+    def _bind(self, arguments, where):
+        session = arguments.fixed(16)
+        way, _ = arguments.u32(), arguments.u32()
+        if session not in self._sessions:
+            raise RefusedError(BAD_SESSION)
+        return session + u32(way, 0)
+
+    def is_complete(self, client):
+        """Whether a client has said that it claims nothing else."""
+        return client in self._complete
+
+    def _complete_claims(self, arguments, where):
+        arguments.u32()
+        if where["client"] in self._complete:
+            raise RefusedError(COMPLETE_ALREADY)
+        self._complete.add(where["client"])
+        return b""
+
+    def _put(self, arguments, where):
+        where["handle"] = arguments.opaque()
+        return b""
+
+    def _read(self, arguments, where):
+        state = arguments.fixed(16)
+        offset, count = arguments.u64(), arguments.u32()
+        if self.refuses:
+            raise RefusedError(self.refuses)
+        self.check(state)
+        self.reads += 1
+        data = self.content(where["handle"])
+        return u32(offset + count >= len(data)) + opaque(data[offset : offset + count])
+
+    def _destroy(self, arguments, where):
+        self._sessions.pop(arguments.fixed(16), None)
+        return b""
+
+    OPERATIONS: ClassVar = {
+        BIND: _bind,
+        EXCHANGE: _exchange,
+        CREATE: _create,
+        DESTROY: _destroy,
+        SEQUENCE: _sequence,
+        COMPLETE: _complete_claims,
+        PUT: _put,
+        READ: _read,
+    }
