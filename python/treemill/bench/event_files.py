@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,15 +43,69 @@ def write(
     the file, as JSON. Raises QueryError for an unknown schema, codec or kind."""
     import uproot
 
-    Recipe(codec=codec, schema=schema, kind=kind).check()
+    recipe = Recipe(codec=codec, schema=schema, kind=kind)
+    recipe.check()
+    blocks = _Blocks(SCHEMAS[schema], recipe.block, seed, index, events)
     with uproot.recreate(path, compression=_compression(codec, level)) as file:
         if note is not None:
             file[_NOTE] = json.dumps(note, sort_keys=True)
         make = _rntuple if kind == "rntuple" else _ttree
         writer = None
         for start in range(0, events, cluster):
-            columns = SCHEMAS[schema](seed, index, start, min(cluster, events - start))
-            writer = make(file, columns, writer)
+            writer = make(file, blocks.columns(start, min(start + cluster, events)), writer)
+
+
+class _Blocks:
+    """The events of a file, which are drawn block by block and given out as they are wanted."""
+
+    def __init__(
+        self,
+        draw: Callable[[int, int, int, int], Columns],
+        block: int,
+        seed: int,
+        index: int,
+        events: int,
+    ) -> None:
+        self._draw = draw
+        self._block = block
+        self._place = seed, index
+        self._events = events
+        self._held: tuple[int, Columns] | None = None
+
+    def columns(self, start: int, stop: int) -> Columns:
+        """The columns of events `[start, stop)`."""
+        parts = [
+            self._of_block(first, max(start, first), min(stop, first + self._block))
+            for first in range(start // self._block * self._block, stop, self._block)
+        ]
+        if len(parts) == 1:
+            return parts[0]
+        return {name: _joined([part[name] for part in parts]) for name in parts[0]}
+
+    def _of_block(self, first: int, start: int, stop: int) -> Columns:
+        if self._held is None or self._held[0] != first:
+            count = min(self._block, self._events - first)
+            self._held = first, self._draw(*self._place, first, count)
+        made = self._held[1]
+        if stop - start == min(self._block, self._events - first):
+            return made
+        return {name: _part(column, start - first, stop - first) for name, column in made.items()}
+
+
+def _part(column: Any, start: int, stop: int) -> Any:
+    if isinstance(column, np.ndarray):
+        return column[start:stop]
+    import awkward as ak
+
+    return ak.to_packed(column[start:stop])
+
+
+def _joined(parts: Sequence[Any]) -> Any:
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    import awkward as ak
+
+    return ak.concatenate(parts)
 
 
 def write_columns(path: str | Path, columns: Columns) -> None:

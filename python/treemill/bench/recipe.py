@@ -25,6 +25,11 @@ SCHEMAS: dict[str, Callable[[int, int, int, int], Columns]] = {
 a small NanoAOD; "opendata" has the branches and the multiplicities of CMS's open data in that form,
 `Run2012B_SingleMu`; "event" is the `Event` of ROOT's test suite, which PROOF's benchmark writes."""
 
+BLOCKS = {"event": 1_000}
+"""By schema, the events that are drawn together where they are not `BLOCK`. Events depend on the
+block that they are in, and not on what is written together."""
+BLOCK = 100_000
+
 _VERSIONS = {"demo": 1, "opendata": 2, "event": 1}
 """To be raised if the same recipe gives other values."""
 
@@ -58,7 +63,14 @@ class Recipe:
         """What decides on the content of a file with a known number."""
         told = asdict(self) | {"version": _VERSIONS.get(self.schema, 1)}
         del told["files"]  # more files of the same recipe may be added
+        if self.events_per_cluster != self.block:  # older files were drawn cluster by cluster
+            told["block"] = self.block
         return told
+
+    @property
+    def block(self) -> int:
+        """The events that are drawn together."""
+        return BLOCKS.get(self.schema, BLOCK)
 
     def check(self) -> None:
         """Raises QueryError if there is no such schema, compression or kind of file."""
