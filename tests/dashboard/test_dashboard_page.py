@@ -109,6 +109,19 @@ def test_hostile_names_are_text(session, page, events):
     assert number(page, "events") == f"{events.num_entries:,}"
 
 
+def test_maps_have_marks_and_words(session, page, events):
+    session.run(events.hist("MET_pt", bins=(10, 0, 100)))
+    page.goto(session.dashboard().url)
+    page.wait_for_function("() => document.querySelector('#histogram canvas') !== null")
+    page.locator("#histograms").select_option("latency_per_worker")
+    page.wait_for_function("() => document.querySelector('.field canvas') !== null")
+    assert page.locator(".field .below span").first.inner_text() == "0"
+    marks = [float(mark) for mark in page.locator(".field .left span").all_inner_texts()]
+    assert marks == sorted(marks)
+    assert 0 < marks[0] < marks[-1] < 60, "only decades that have something"
+    assert page.locator(".field .about").inner_text().startswith("latency [s] against worker")
+
+
 def test_a_session_that_has_ended_is_said(page, events):
     with tm.connect(workers=1, mode="threads") as session:
         session.run(events.count())

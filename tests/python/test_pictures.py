@@ -122,3 +122,15 @@ def test_what_cannot_be_drawn_together(counts, events):
     # Labels are no difference.
     named = hist.Hist(hist.axis.Regular(10, 0, 10, name="y", label="other"))
     assert overlaid({"a": counts, "b": named}).axes
+
+
+def test_axes_of_decades_are_logarithmic_and_show_what_is_filled():
+    import hist
+
+    decades = hist.axis.Regular(90, 1e-6, 1e3, transform=hist.axis.transform.log, label="t [s]")
+    made = hist.Hist(hist.axis.StrCategory(["a", "b"]), decades)
+    made.fill(["a", "b"], [0.0015, 0.015])
+    place = paneled([made], ["latencies"]).axes[0]
+    assert place.get_yscale() == "log"
+    low, high = place.get_ylim()
+    assert 0.001 < low < 0.0015 < 0.015 < high < 0.02

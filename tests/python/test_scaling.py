@@ -218,10 +218,11 @@ def test_figures_show_what_was_measured():
     assert line("Megabytes", "full", "threads, average") == [(1, 2.0), (2, pytest.approx(3.6))]
     assert line("Rate of a worker", "full", "threads, to its first") == [(1, 1), (2, 0.9)]
     assert line("Rate of a worker", "full", "threads, to one process") == [(1, 0.5), (2, 0.45)]
-    assert line("Active", "full, threads", "threads, 2 workers") == [(0, 2), (1, 1)]
+    assert line("Active", "full, threads, 2 workers", "") == [(0, 2), (1, 1)]
     latencies = line("How long", "cpu", "threads, median 1.00 ms")
     assert sum(count for _, count in latencies) == 3
-    assert (latencies[0][0], latencies[-1][0]) == (pytest.approx(0.01), pytest.approx(100))
+    assert (latencies[1][0], latencies[-1][0]) == (pytest.approx(0.01), pytest.approx(100))
+    assert latencies[0][1] == latencies[-1][1] == 0
     assert line("Storage", "all readers together", "threads") == [(1, 1.0), (2, 2.0)]
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from ..monitor.histogram_labels import filled, is_logarithmic
+
 if TYPE_CHECKING:
     from hist import Hist
 
@@ -21,6 +23,10 @@ def figure(title: str, histogram: Hist) -> dict[str, object] | None:
     if not 1 <= histogram.ndim <= 2 or values.size > MOST_BINS:
         return None
     axes = [_axis(axis) for axis in histogram.axes]
+    if histogram.ndim == 2 and is_logarithmic(histogram.axes[1]):  # most of its decades are empty
+        first, last = filled(values.sum(axis=0))
+        axes[1]["edges"] = axes[1]["edges"][first : last + 1]
+        values = values[:, first:last]
     flat = [float(value) for value in values.T.reshape(-1)]
     return {
         "title": title,
@@ -29,7 +35,7 @@ def figure(title: str, histogram: Hist) -> dict[str, object] | None:
     }
 
 
-def _axis(axis: Any) -> dict[str, object]:
+def _axis(axis: Any) -> dict[str, Any]:
     label = str(axis.label or axis.name or "")
     if axis.traits.discrete:
         return {"label": label, "names": [str(each) for each in axis]}

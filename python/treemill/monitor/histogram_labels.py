@@ -4,13 +4,23 @@ lies outside. Knows histograms only by their attributes; draws nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from boost_histogram.axis import Axis
     from hist import Hist
 
-__all__ = ["axis_label", "in_digits", "is_profile", "outside", "quantity", "total"]
+__all__ = [
+    "axis_label",
+    "filled",
+    "in_digits",
+    "is_logarithmic",
+    "is_profile",
+    "outside",
+    "quantity",
+    "total",
+]
 
 
 def is_profile(histogram: Hist) -> bool:
@@ -28,6 +38,17 @@ def quantity(histogram: Hist) -> str:
 def axis_label(axis: Axis) -> str:
     """The axis' label, or its name if it has no label."""
     return str(axis.label or axis.name or "")
+
+
+def is_logarithmic(axis: Axis) -> bool:
+    """Whether the axis' bins are equally wide in the logarithm."""
+    return repr(getattr(axis, "transform", None)) == "log"
+
+
+def filled(values: Sequence[float]) -> tuple[int, int]:
+    """The bins from the first to behind the last that has something; all if none has."""
+    found = [at for at, value in enumerate(values) if value]
+    return (found[0], found[-1] + 1) if found else (0, len(values))
 
 
 def outside(histogram: Hist) -> str:

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 __all__ = ["Panel", "Series", "save", "svg"]
 
 
+_MANY, _FEW = 10_000, 0.02
+"""Between these numbers ticks have no letter for powers of ten."""
+
+
 @dataclass(frozen=True)
 class Series:
     """One line of a chart. The other lines are compared with a dashed one."""
@@ -42,6 +46,8 @@ class Panel:
     """Whether a value holds until the next point."""
     whole_x: bool = False
     """Whether x counts something."""
+    whole_y: bool = False
+    """Whether y counts something of which there is little."""
     below: bool = False
     """Whether the lines are named below the chart, because there are many."""
 
@@ -86,6 +92,8 @@ def _figure(rows: Sequence[Sequence[Panel]]) -> Figure:
 
 
 def _draw(axes: Axes, panel: Panel) -> None:
+    from matplotlib.ticker import EngFormatter, MaxNLocator
+
     for number, series in enumerate(panel.series):
         usual = "0.4" if series.dashed else f"C{number}"
         solid = "" if series.loose else "-"
@@ -104,11 +112,15 @@ def _draw(axes: Axes, panel: Panel) -> None:
     axes.set_title(panel.title, fontsize=8)
     axes.set_xlabel(panel.x, fontsize=8)
     axes.set_ylabel(panel.y, fontsize=8)
-    if panel.whole_x:
-        from matplotlib.ticker import MaxNLocator
-
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if panel.log_x:
         axes.set_xscale("log")
+        axes.xaxis.set_major_formatter("{x:g}")
+    for axis, is_whole in ((axes.xaxis, panel.whole_x), (axes.yaxis, panel.whole_y)):
+        if is_whole:
+            axis.set_major_locator(MaxNLocator(integer=True))
+    # A factor above the axis is overlooked: 15M, not 1.5 and 1e7 in a corner.
+    highest = max((abs(y) for series in panel.series for y in series.y), default=0.0)
+    if highest >= _MANY or 0 < highest < _FEW:
+        axes.yaxis.set_major_formatter(EngFormatter(sep=""))
     axes.set_ylim(bottom=0)
     axes.tick_params(labelsize=7)

@@ -91,7 +91,12 @@ def _spread(counts: Monitored, title: str, measure: str) -> Hist:
     low, high = SECONDS
     bins = (high - low) * PER_DECADE
     times = axis.Regular(
-        bins, 10.0**low, 10.0**high, transform=axis.transform.log, name=measure, label="s"
+        bins,
+        10.0**low,
+        10.0**high,
+        transform=axis.transform.log,
+        name=measure,
+        label=f"{measure} [s]",
     )
     labels = axis.StrCategory(_workers(counts), name="worker", growth=True, overflow=False)
     made: Hist = Hist(labels, times, label=title)
@@ -110,7 +115,7 @@ def _nodes(counts: Monitored, title: str, measure: str) -> Hist:
     used = min(int(counts.seconds / counts.width) + 1, bins)
     made: Hist = Hist(
         axis.StrCategory(names, name="node", growth=True, overflow=False),
-        axis.Regular(used, 0.0, used * counts.width, name="time", label="s"),
+        axis.Regular(used, 0.0, used * counts.width, name="time", label="time [s]"),
         label=title,
     )
     view = made.view()

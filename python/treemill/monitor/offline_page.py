@@ -17,6 +17,7 @@ figure { margin: 0; } img { max-width: 100%; background: white; border-radius: 4
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: 13px; }
 th, td { padding: .2rem .6rem; text-align: left; border-bottom: 1px solid #8886; }
+td { white-space: nowrap; } .facts td { white-space: normal; }
 .number { text-align: right; }
 .verdict { border-left: 4px solid #1f6f8b; padding: .3rem .8rem; background: #1f6f8b22; }
 .note { color: #b35900; } dt { font-weight: 600; } dd { margin: 0 0 .4rem 0; }

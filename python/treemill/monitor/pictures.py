@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from .histogram_labels import axis_label, is_profile
+from .histogram_labels import axis_label, filled, is_logarithmic, is_profile
 from .picture_parts import (
     Band,
     contents_label,
@@ -160,6 +160,10 @@ def _field(histogram: Hist, place: Axes, figure: Figure, log: bool) -> None:
     figure.colorbar(drawn, ax=place, label=contents_label(histogram))
     place.set_xlabel(axis_label(across))
     place.set_ylabel(axis_label(up))
+    if is_logarithmic(up):  # it has more decades than are filled
+        first, last = filled(values.sum(axis=1))
+        place.set_yscale("log")
+        place.set_ylim(up.edges[first], up.edges[last])
 
 
 # One dimension.

@@ -191,10 +191,11 @@ def _active(many: Sequence[Summary]) -> list[Panel]:
     for number, each in enumerate(many):
         found = middle(each.last.runs)
         assert found is not None
-        label = f"{each.system}, {each.last.workers} workers"
-        series = [Series(label, found.times, found.active, color=number)]
-        title = f"{each.query}, {each.system}"
-        panels.append(Panel(title, "time (s)", "workers at a packet", series, steps=True))
+        series = [Series("", found.times, found.active, color=number)]
+        title = f"{each.query}, {each.system}, {each.last.workers} workers"
+        panels.append(
+            Panel(title, "time (s)", "workers at a packet", series, steps=True, whole_y=True)
+        )
     return panels
 
 
@@ -210,7 +211,7 @@ def _latencies(many: Sequence[Summary]) -> Panel:
         if found:
             middle_one = f", median {1e3 * median(found):.2f} ms"
             series.append(Series(f"{each.system}{middle_one}", *_histogram(found)))
-    return Panel(many[0].query, "ms", "packets", series, log_x=True, steps=True)
+    return Panel(many[0].query, "ms", "packets", series, log_x=True, steps=True, whole_y=True)
 
 
 def _histogram(values: Sequence[float]) -> tuple[list[float], list[float]]:
@@ -218,10 +219,10 @@ def _histogram(values: Sequence[float]) -> tuple[list[float], list[float]]:
     logs = [math.log10(max(value, _SHORTEST)) for value in values]
     low, high = min(logs), max(logs)
     width = max((high - low) / _BINS, 1e-3)
-    counts = [0.0] * (_BINS + 1)
+    counts = [0.0] * (_BINS + 2)  # an empty one on each side
     for each in logs:
-        counts[min(int((each - low) / width), _BINS - 1)] += 1
-    return [1e3 * 10 ** (low + i * width) for i in range(_BINS + 1)], counts
+        counts[1 + min(int((each - low) / width), _BINS - 1)] += 1
+    return [1e3 * 10 ** (low + i * width) for i in range(-1, _BINS + 1)], counts
 
 
 def _storage(storage: Sequence[Storage]) -> Panel:

@@ -4,11 +4,11 @@ script. Texts of users are escaped.
 
 from __future__ import annotations
 
-import base64
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
+from ...monitor import offline_page as parts
 from ...monitor.line_charts import svg
 from ..hammer import telling
 from ..storage import tables
@@ -21,19 +21,6 @@ from .summary import Summary, summaries
 
 __all__ = ["page"]
 
-_STYLE = """\
-:root { color-scheme: light dark; }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
-figure { margin: 0; } img { max-width: 100%; background: white; border-radius: 4px; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: 13px; }
-th, td { padding: .2rem .6rem; text-align: right; border-bottom: 1px solid #8886; }
-.scroll td { white-space: nowrap; } .facts td { white-space: normal; }
-th:first-child, td:first-child, th:nth-child(2), td:nth-child(2) { text-align: left; }
-.verdict { border-left: 4px solid #1f6f8b; padding: .3rem .8rem; background: #1f6f8b22; }
-.note { color: #b35900; } dt { font-weight: 600; } dd { margin: 0 0 .4rem 0; }
-"""
 _PARTS = (
     *("starting", "opening", "reading", "waited", "decompressing", "decoding", "evaluating"),
     *("asking", "committing", "tail", "collecting", "around"),
@@ -43,51 +30,42 @@ _PARTS = (
 
 def page(results: Sequence[tuple[str, Results]]) -> str:
     """The page of one or several files of results, with their names. Needs matplotlib."""
-    parts = [_head("treemill benchmark")]
+    made = [parts.head("treemill benchmark")]
     if len(results) > 1:
-        parts.append(_comparison(results))
+        made.append(_comparison(results))
     for name, each in results:
-        parts.append(_one(name, each, several=len(results) > 1))
-    parts.append("</body></html>")
-    return "\n".join(parts)
-
-
-def _head(title: str) -> str:
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>"
-        f"<h1>{escape(title)}</h1>"
-    )
+        made.append(_one(name, each, several=len(results) > 1))
+    made.append(parts.END)
+    return "\n".join(made)
 
 
 def _one(name: str, results: Results, several: bool) -> str:
-    parts = [f"<h1>{escape(name)}</h1>"] if several else []
-    parts.append(_facts(results))
-    parts += [f'<p class="note">{escape(note)}</p>' for note in results.notes]
-    parts += [f'<p class="verdict">{escape(line)}</p>' for line in conclusion(results)]
+    made = [f"<h1>{escape(name)}</h1>"] if several else []
+    made.append(_facts(results))
+    made += [f'<p class="note">{escape(note)}</p>' for note in results.notes]
+    made += [f'<p class="verdict">{escape(line)}</p>' for line in conclusion(results)]
     found = summaries(results.measurements)
     if found:
-        parts.append(_section("What was measured", _table(_HEAD, _rows(found))))
+        made.append(parts.section("What was measured", parts.table(_HEAD, _rows(found))))
     if results.readings:
-        rows = _table(tables.HEAD, tables.rows(results.readings))
-        parts.append(_section("Storages", _words({**WHATS, **WAYS}) + rows))
+        rows = parts.table(tables.HEAD, tables.rows(results.readings))
+        made.append(parts.section("Storages", _words({**WHATS, **WAYS}) + rows))
     if results.jobs:
-        parts.append(_section("Jobs", _table(telling.HEAD, telling.rows(results.jobs))))
-    parts += [_figure(title, svg(rows)) for title, rows in figures(results)]
+        made.append(parts.section("Jobs", parts.table(telling.HEAD, telling.rows(results.jobs))))
+    made += [parts.figure(title, svg(rows)) for title, rows in figures(results)]
     if found:
         words = "<p>In percent of the time of all workers, with the most workers; median run.</p>"
-        parts.append(
-            _section(
+        made.append(
+            parts.section(
                 "Where the time went",
-                words + _table(("query", "system", "limited by", *_PARTS), _times(results)),
+                words + parts.table(("query", "system", "limited by", *_PARTS), _times(results)),
             )
         )
         head = ("query", "system", "R₁ linear", "R₁ saturating", "s", "limit R₁ / s")
         words = "<p>Of events/s: R(n) = R₁ n, and R(n) = R₁ n / (1 + s (n - 1)).</p>"
-        parts.append(_section("Fits", words + _table(head, _fits(found))))
-        parts.append(_section("The queries", _words(QUERIES)))
-    return "\n".join(parts)
+        made.append(parts.section("Fits", words + parts.table(head, _fits(found))))
+        made.append(parts.section("The queries", _words(QUERIES)))
+    return "\n".join(made)
 
 
 def _words(told: Mapping[str, str]) -> str:
@@ -114,7 +92,7 @@ def _facts(results: Results) -> str:
         "measured": results.date,
     }
     rows = [(name, str(value)) for name, value in told.items()]
-    return f'<div class="facts">{_table(("", ""), rows)}</div>'
+    return f'<div class="facts">{parts.table(("", ""), rows)}</div>'
 
 
 def _of_dataset(data: Mapping[str, object]) -> Iterator[str]:
@@ -195,11 +173,11 @@ def _comparison(results: Sequence[tuple[str, Results]]) -> str:
                     rates = (f"{old.rate:,.0f}", f"{point.rate:,.0f}", f"{ratio:.2f}")
                     rows.append((each.query, each.system, str(point.workers), name, *rates))
     head = ("query", "system", "workers", "file", f"events/s of {first_name}", "events/s", "ratio")
-    parts = [_section("Compared", _table(head, rows)), *_other_data(results)]
+    made = [parts.section("Compared", parts.table(head, rows)), *_other_data(results)]
     figure = compared(results)
     if figure is not None:
-        parts.append(_figure(figure[0], svg(figure[1])))
-    return "\n".join(parts)
+        made.append(parts.figure(figure[0], svg(figure[1])))
+    return "\n".join(made)
 
 
 def _other_data(results: Sequence[tuple[str, Results]]) -> Iterator[str]:
@@ -211,23 +189,3 @@ def _other_data(results: Sequence[tuple[str, Results]]) -> Iterator[str]:
         if differ:
             words = f"{name} is of other data than {first_name}: {', '.join(differ)} differ"
             yield f'<p class="note">{escape(words)}</p>'
-
-
-def _section(title: str, body: str) -> str:
-    return f"<h2>{escape(title)}</h2>{body}"
-
-
-def _figure(title: str, picture: str) -> str:
-    # As an image, so that names inside one picture cannot meet those of another.
-    data = base64.b64encode(picture.encode()).decode()
-    image = f'<img alt="{escape(title)}" src="data:image/svg+xml;base64,{data}">'
-    return _section(title, f"<figure>{image}</figure>")
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]] | Iterator[Sequence[str]]) -> str:
-    names = "".join(f"<th>{escape(name)}</th>" for name in head)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-    )
-    whole = f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>"
-    return f'<div class="scroll">{whole}</div>'

@@ -83,6 +83,42 @@ function histogramOf(figure) {
   }, [edges, values], key);
 }
 
+function fine(value) {
+  const size = Math.abs(value);
+  if (size >= 1000) return short(value).replace(" ", "");
+  return value !== 0 && size < 0.001 ? value.toExponential(0) : `${+value.toPrecision(2)}`;
+}
+
+// Up to so many marks along an axis: where they are, from 0 to 1, and what they say.
+function marks(axis, most) {
+  const count = axis.names ? axis.names.length : axis.edges.length - 1;
+  const step = Math.max(Math.ceil(count / most), 1);
+  const found = [];
+  for (let i = 0; i < count + (axis.names ? 0 : 1); i += step) {
+    found.push(axis.names ? [(i + 0.5) / count, axis.names[i]] : [i / count, fine(axis.edges[i])]);
+  }
+  return found;
+}
+
+function ruler(axis, most, side) {
+  const box = document.createElement("div");
+  box.className = side;
+  for (const [place, words] of marks(axis, most)) {
+    const mark = document.createElement("span");
+    mark.textContent = mark.title = words;
+    mark.style[side === "left" ? "bottom" : "left"] = `${100 * place}%`;
+    box.append(mark);
+  }
+  return box;
+}
+
+function said(className, words) {
+  const box = document.createElement("div");
+  box.className = className;
+  box.textContent = words;
+  return box;
+}
+
 function map(figure) {
   const [x, y] = figure.axes.map((axis) => (axis.names ? axis.names.length : axis.edges.length - 1));
   const known = plots.get("histogram");
@@ -98,7 +134,11 @@ function map(figure) {
     pen.globalAlpha = Math.max(value, 0) / most;
     pen.fillRect(i % x, y - 1 - Math.floor(i / x), 1, 1);
   });
-  at("histogram").replaceChildren(canvas);
+  const box = document.createElement("div"), [across, up] = figure.axes;
+  box.className = "field";
+  const words = `${up.label} against ${across.label}; full colour: ${fine(most)}`;
+  box.append(ruler(up, 6, "left"), canvas, said("", ""), ruler(across, 8, "below"), said("", ""), said("about", words));
+  at("histogram").replaceChildren(box);
 }
 
 // The list of queries, and the one that is shown.
