@@ -26,6 +26,23 @@ def test_totals_are_those_of_the_ledger(session, events, tmp_path):
     assert found.rows[-1].event == "end"
 
 
+def test_steps_of_workers_come_with_their_packets(session, events, tmp_path):
+    tm.cache.limit, before = 0, tm.cache.limit
+    try:
+        booked = events.hist("Muon_pt", bins=(10, 0, 100))
+        session.run(booked, trace=tmp_path / "trace.root", trace_steps=True)
+    finally:
+        tm.cache.limit = before
+    rows = load(str(tmp_path / "trace.root")).rows
+    packets = {(r.packet, r.attempt, r.worker): r for r in rows if r.event == "packet"}
+    reads = [row for row in rows if row.event == "read"]
+    assert sum(row.bytes for row in reads) == sum(row.bytes_read for row in packets.values()) > 0
+    done = [row for row in rows if row.event == "evaluate"]
+    counted = [row for row in done if packets[row.packet, row.attempt, row.worker].counted]
+    assert sum(row.entries for row in counted) == events.num_entries
+    assert all(row.host for row in done)
+
+
 def test_what_workers_do_is_counted(session, events):
     output = session.run(lambda chunk: {"n": len(chunk)}, events, monitor=True)
     assert output["n"] == events.num_entries

@@ -13,7 +13,8 @@ from packet_history import History
 from treemill.cli.trace import load
 from treemill.packetizer import MEASURES, Spent, joined
 from treemill.trace.recorded import About, Recorded
-from treemill.trace.rows import EVENTS, Row, rows
+from treemill.trace.row import EVENTS, STEPS, Row
+from treemill.trace.rows import rows
 from treemill.trace.summary import STAGES, summary
 from treemill.trace.text import lines
 
@@ -200,5 +201,5 @@ def test_the_docs_have_all_names():
     text = (Path(__file__).parents[2] / "docs/monitoring.md").read_text()
     for name in Row._fields:
         assert f"`{name}`" in text
-    for name, words in EVENTS.items():
+    for name, words in (EVENTS | STEPS).items():
         assert f"| {name} | {words} |" in text

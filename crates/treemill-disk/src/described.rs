@@ -47,6 +47,10 @@ pub fn described(source: Arc<dyn Source>) -> Arc<dyn Source> {
 impl Source for Described {
     treemill_source::described_by!(self => self.source);
 
+    fn server(&self) -> String {
+        self.source.server()
+    }
+
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         let mut missing = Vec::new();
         for request in requests.iter_mut() {

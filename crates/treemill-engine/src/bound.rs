@@ -14,8 +14,9 @@ use crate::stages::Stages;
 use ahead::Asked;
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 use treemill_query::{Partial, Query, Scratch};
-use treemill_read::{Counters, Options, ReadError, Reader, Table};
+use treemill_read::{Counters, Kind, Options, ReadError, Reader, Step, Table};
 
 /// A query bound to one table. Any number of threads may run packets of it.
 ///
@@ -171,6 +172,7 @@ impl Bound {
         let mut blocks = Blocks::new(self.origins.blocks());
         let mut batches = state.reader.batches(entries.clone(), Options::default())?;
         let mut reached = entries.start;
+        let record = control.counters.record();
         while !control.stopped() {
             let Some(mut batch) = batches.next_batch() else {
                 break;
@@ -189,8 +191,12 @@ impl Bound {
                 stop: entries.end,
                 early: None,
             };
+            let begun = record.map(|record| (record, Instant::now(), columns.batch.entries()));
             self.query
                 .process(&mut columns, partial, &mut state.scratch)?;
+            if let Some((record, began, entries)) = begun {
+                record.add(evaluated(began, entries));
+            }
             reached = end;
             if partial.row_bytes() > ROW_BYTES {
                 break;
@@ -230,6 +236,15 @@ impl Bound {
 
     fn rest(&self) -> MutexGuard<'_, Rest> {
         self.rest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The step of a batch that a query went over.
+fn evaluated(began: Instant, entries: Range<u64>) -> Step {
+    let rows = entries.end.saturating_sub(entries.start);
+    Step {
+        ranges: vec![entries],
+        ..Step::done(Kind::Evaluate, began, began.elapsed(), rows)
     }
 }
 

@@ -2,8 +2,10 @@
 
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
-use treemill_read::Stage;
+use std::time::{Duration, Instant};
+use treemill_read::{Counters, Kind, Stage, Step};
 use treemill_source::{ServerCounts, servers};
 
 /// Stop flag and counters of one run; made in Python, given to every packet.
@@ -28,6 +30,64 @@ type Told = (String, u64, u64, u64, u64, u64, u64, f64, f64);
 /// seconds waited, and those that went to reads of near sources, to decompression and to decoding.
 type Counted = (u64, u64, u64, u64, u64, u64, f64, f64, f64, f64);
 
+/// A step of a worker: what it was, a read's number, how many seconds ago it began, how many it took (-1: it is on its way),
+/// bytes or rows, ranges, file, server, and whether all came.
+type Done = (
+    &'static str,
+    u64,
+    f64,
+    f64,
+    u64,
+    Vec<(u64, u64)>,
+    String,
+    String,
+    bool,
+);
+
+fn word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Read => "read",
+        Kind::Came => "came",
+        Kind::Wait => "wait",
+        Kind::Decompress => "decompress",
+        Kind::Decode => "decode",
+        Kind::Evaluate => "evaluate",
+        Kind::LeftOut => "left out",
+    }
+}
+
+fn done(step: Step, now: Instant) -> Done {
+    let range = |range: Range<u64>| (range.start, range.end);
+    (
+        word(step.kind),
+        step.number,
+        now.saturating_duration_since(step.began).as_secs_f64(),
+        step.took.map_or(-1.0, |took| took.as_secs_f64()),
+        step.amount,
+        step.ranges.into_iter().map(range).collect(),
+        step.file,
+        step.server,
+        step.is_here,
+    )
+}
+
+fn counted(counters: &Counters) -> Counted {
+    let of = |stage| counters.time(stage).as_secs_f64();
+    let (waits, waited) = counters.waits();
+    (
+        counters.bytes_read(),
+        counters.reads(),
+        counters.requests(),
+        counters.bytes_decompressed(),
+        counters.bytes_from_cache(),
+        waits,
+        waited.as_secs_f64(),
+        of(Stage::Read),
+        of(Stage::Decompress),
+        of(Stage::Decode),
+    )
+}
+
 #[pymethods]
 impl Control {
     #[new]
@@ -49,21 +109,41 @@ impl Control {
     /// What was counted so far, in the order of `Counted`.
     #[getter]
     fn counted(&self) -> Counted {
-        let counters = &self.inner.counters;
-        let of = |stage| counters.time(stage).as_secs_f64();
-        let (waits, waited) = counters.waits();
-        (
-            counters.bytes_read(),
-            counters.reads(),
-            counters.requests(),
-            counters.bytes_decompressed(),
-            counters.bytes_from_cache(),
-            waits,
-            waited.as_secs_f64(),
-            of(Stage::Read),
-            of(Stage::Decompress),
-            of(Stage::Decode),
-        )
+        counted(&self.inner.counters)
+    }
+
+    /// From now on workers' parts of this control keep what they do, step by step.
+    fn keep_steps(&self) {
+        self.inner.counters.keep_steps();
+    }
+
+    /// Whether steps are kept.
+    #[getter]
+    fn keeps_steps(&self) -> bool {
+        self.inner.counters.record().is_some()
+    }
+
+    /// Takes out the steps that were kept, with `counted` at the same time.
+    fn take_steps(&self) -> (Counted, Vec<Done>) {
+        let (counted, steps) = self.inner.counters.take_steps(counted);
+        let now = Instant::now();
+        let told = steps.into_iter().map(|step| done(step, now));
+        (counted, told.collect())
+    }
+
+    /// Keeps that the entries of a batch were evaluated in Python, which has just ended and took so many seconds.
+    fn add_evaluated(&self, start: u64, stop: u64, seconds: f64) {
+        let Some(record) = self.inner.counters.record() else {
+            return;
+        };
+        let (now, took) = (
+            Instant::now(),
+            Duration::try_from_secs_f64(seconds).unwrap_or_default(),
+        );
+        let began = now.checked_sub(took).unwrap_or(now);
+        let mut step = Step::done(Kind::Evaluate, began, took, stop.saturating_sub(start));
+        step.ranges.push(start..stop);
+        record.add(step);
     }
 
     /// Asks every packet that runs to end at its next batch.

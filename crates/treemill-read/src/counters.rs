@@ -1,8 +1,12 @@
 //! Counters of what has been read, written by readers and watched by a progress display; and whether readers are to end.
 
+use crate::limits::STEPS_KEPT;
+use crate::record::{Kind, Record, Sent, Step};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
+use treemill_source::Source;
 
 /// Passes of this process so far.
 static PASSES: AtomicU64 = AtomicU64::new(0);
@@ -16,6 +20,16 @@ pub enum Stage {
     Decompress,
     /// From the bytes of baskets and pages to columns.
     Decode,
+}
+
+impl Stage {
+    fn step(self) -> Kind {
+        match self {
+            Stage::Read => Kind::Read,
+            Stage::Decompress => Kind::Decompress,
+            Stage::Decode => Kind::Decode,
+        }
+    }
 }
 
 /// Totals since the counters were made, of one pass, and whether it is stopped. Shared by any number of readers.
@@ -33,6 +47,8 @@ pub struct Counters {
     reads: AtomicU64,
     nanoseconds: [AtomicU64; 3],
     pass: OnceLock<u64>,
+    /// What was done step by step, if it is to be kept.
+    record: OnceLock<Arc<Record>>,
     /// What these counters are a part of: it counts all that they count.
     whole: Option<Arc<Counters>>,
     is_stopped: AtomicBool,
@@ -42,9 +58,33 @@ impl Counters {
     /// Counters of one worker of a pass. `whole`, the pass's own, count all that they count.
     #[must_use]
     pub fn part_of(whole: &Arc<Self>) -> Self {
-        Counters {
+        let part = Counters {
             whole: Some(Arc::clone(whole)),
             ..Counters::default()
+        };
+        if let Some(record) = whole.record() {
+            part.record
+                .get_or_init(|| Arc::new(Record::new(record.most())));
+        }
+        part
+    }
+
+    /// From now on parts that are made of these counters keep what is done, step by step, until it is taken.
+    pub fn keep_steps(&self) {
+        self.record
+            .get_or_init(|| Arc::new(Record::new(STEPS_KEPT)));
+    }
+
+    /// The steps, if they are kept.
+    pub fn record(&self) -> Option<&Arc<Record>> {
+        self.record.get()
+    }
+
+    /// Takes out the steps that were kept, with what `count` says of these counters at the same time.
+    pub fn take_steps<T>(&self, count: impl FnOnce(&Self) -> T) -> (T, Vec<Step>) {
+        match self.record() {
+            Some(record) => record.take(|| count(self)),
+            None => (count(self), Vec::new()),
         }
     }
 
@@ -140,17 +180,22 @@ impl Counters {
         self.add(|counters| &counters.entries, n);
     }
 
-    /// Runs a stage, and counts how long it takes.
-    pub(crate) fn timed<T>(&self, stage: Stage, run: impl FnOnce() -> T) -> T {
+    /// Runs a stage on so many bytes or rows, and counts how long it takes.
+    pub(crate) fn timed<T>(&self, stage: Stage, amount: u64, run: impl FnOnce() -> T) -> T {
         let (began, inside) = (Instant::now(), self.inside());
         let done = run();
-        let own = nanoseconds(began.elapsed()).saturating_sub(self.inside().saturating_sub(inside));
+        let took = began.elapsed();
+        let own = nanoseconds(took).saturating_sub(self.inside().saturating_sub(inside));
         let mut each = Some(self);
         while let Some(counters) = each {
             if let Some(time) = counters.nanoseconds.get(stage as usize) {
                 time.fetch_add(own, Ordering::Relaxed);
             }
             each = counters.whole.as_deref();
+        }
+        // A read is kept where its bytes are counted.
+        if let (Some(record), false) = (self.record(), stage == Stage::Read) {
+            record.add(Step::done(stage.step(), began, took, amount));
         }
         done
     }
@@ -171,21 +216,66 @@ impl Counters {
         }
     }
 
-    /// A read of a near source.
-    pub(crate) fn add_read(&self, bytes: u64) {
-        self.add(|counters| &counters.reads, 1);
-        self.add(|counters| &counters.bytes_read, bytes);
+    /// A read of one range of a near source, which began then.
+    pub(crate) fn add_read(&self, source: &dyn Source, range: &Range<u64>, began: Option<Instant>) {
+        let bytes = range.end.saturating_sub(range.start);
+        let count = || {
+            self.add(|counters| &counters.reads, 1);
+            self.add(|counters| &counters.bytes_read, bytes);
+        };
+        let Some(record) = self.record() else {
+            return count();
+        };
+        let took = began.map(|began| began.elapsed());
+        let mut held = record.lock();
+        count();
+        let step = Step {
+            number: held.next_read(),
+            ranges: vec![range.clone()],
+            file: source.name().to_owned(),
+            server: source.server(),
+            took,
+            ..Step::done(
+                Kind::Read,
+                began.unwrap_or_else(Instant::now),
+                Duration::ZERO,
+                bytes,
+            )
+        };
+        record.add_to(&mut held, step);
     }
 
     pub(crate) fn add_bytes_decompressed(&self, n: u64) {
         self.add(|counters| &counters.bytes_decompressed, n);
     }
 
-    /// A read of a distant source, which is asked and not waited for.
-    pub(crate) fn add_sent(&self, ranges: u64, bytes: u64) {
-        self.add(|counters| &counters.reads, 1);
-        self.add(|counters| &counters.requests, ranges);
-        self.add(|counters| &counters.bytes_read, bytes);
+    /// A read of a distant source, which is asked and not waited for. Gives what is to be told when it has ended.
+    pub(crate) fn add_sent(&self, source: &dyn Source, ranges: &[Range<u64>]) -> Option<Sent> {
+        let length = |range: &Range<u64>| range.end.saturating_sub(range.start);
+        let bytes = ranges.iter().map(length).fold(0, u64::saturating_add);
+        let count = || {
+            self.add(|counters| &counters.reads, 1);
+            self.add(|counters| &counters.requests, ranges.len() as u64);
+            self.add(|counters| &counters.bytes_read, bytes);
+        };
+        let Some(record) = self.record() else {
+            count();
+            return None;
+        };
+        let mut held = record.lock();
+        count();
+        let (number, began) = (held.next_read(), Instant::now());
+        let step = Step {
+            number,
+            ranges: ranges.to_vec(),
+            file: source.name().to_owned(),
+            server: source.server(),
+            took: None,
+            ..Step::done(Kind::Read, began, Duration::ZERO, bytes)
+        };
+        record.add_to(&mut held, step);
+        drop(held);
+        Some(Sent::new(record, number, began, ranges.len() as u64))
     }
 
     pub(crate) fn add_bytes_from_disk(&self, n: u64) {
@@ -199,6 +289,11 @@ impl Counters {
     pub(crate) fn add_wait(&self, time: Duration) {
         self.add(|counters| &counters.waits, 1);
         self.add(|counters| &counters.nanoseconds_waited, nanoseconds(time));
+        if let Some(record) = self.record() {
+            let now = Instant::now();
+            let began = now.checked_sub(time).unwrap_or(now);
+            record.add(Step::done(Kind::Wait, began, time, 0));
+        }
     }
 
     pub(crate) fn add_bytes_from_cache(&self, n: u64) {
@@ -211,17 +306,21 @@ fn nanoseconds(time: Duration) -> u64 {
 }
 
 #[cfg(test)]
+#[allow(clippy::indexing_slicing, clippy::single_range_in_vec_init)]
 mod tests {
     use super::{Counters, Stage};
+    use crate::record::{Kind, Step};
     use std::sync::Arc;
     use std::time::Duration;
+    use treemill_source::{Costs, Memory};
 
     #[test]
     fn the_whole_counts_what_its_parts_count() {
         let whole = Arc::new(Counters::default());
         let (one, other) = (Counters::part_of(&whole), Counters::part_of(&whole));
-        one.add_read(100);
-        other.add_sent(3, 50);
+        let near = Memory::new("near", Vec::new(), Costs::NEAR);
+        one.add_read(&near, &(0..100), None);
+        other.add_sent(&near, &[0..20, 30..50, 60..70]);
         other.add_wait(Duration::from_millis(2));
         assert_eq!((one.bytes_read(), one.reads(), one.requests()), (100, 1, 0));
         assert_eq!(
@@ -236,12 +335,43 @@ mod tests {
     #[test]
     fn a_stage_has_no_time_of_the_stages_inside() {
         let counters = Counters::default();
-        counters.timed(Stage::Decode, || {
-            counters.timed(Stage::Read, || {
+        counters.timed(Stage::Decode, 0, || {
+            counters.timed(Stage::Read, 0, || {
                 counters.add_wait(Duration::from_secs(3600));
             });
         });
         assert_eq!(counters.time(Stage::Read), Duration::ZERO);
         assert_eq!(counters.time(Stage::Decode), Duration::ZERO);
+    }
+
+    fn told(steps: &[Step]) -> Vec<(Kind, u64, u64)> {
+        let one = |step: &Step| (step.kind, step.number, step.amount);
+        steps.iter().map(one).collect()
+    }
+
+    #[test]
+    fn nothing_is_recorded_unless_it_is_asked_for() {
+        let counters = Counters::default();
+        counters.timed(Stage::Decode, 7, || ());
+        assert!(counters.record().is_none());
+        assert!(counters.take_steps(|_| ()).1.is_empty());
+    }
+
+    #[test]
+    fn a_worker_has_its_own_steps_and_each_is_taken_once() {
+        let whole = Arc::new(Counters::default());
+        whole.keep_steps();
+        let (one, other) = (Counters::part_of(&whole), Counters::part_of(&whole));
+        one.timed(Stage::Decode, 7, || {
+            one.timed(Stage::Decompress, 100, || ())
+        });
+        other.add_wait(Duration::from_millis(1));
+        let (bytes, steps) = one.take_steps(Counters::bytes_read);
+        assert_eq!(bytes, 0);
+        let inner_first = [(Kind::Decompress, 0, 100), (Kind::Decode, 0, 7)];
+        assert_eq!(told(&steps), inner_first);
+        assert!(steps[1].took >= steps[0].took, "a step has those inside");
+        assert!(one.take_steps(|_| ()).1.is_empty());
+        assert_eq!(told(&other.take_steps(|_| ()).1), [(Kind::Wait, 0, 0)]);
     }
 }

@@ -155,9 +155,11 @@ impl Cursor {
             self.load(context, branch, at)?;
             let Some(loaded) = &self.loaded else { break };
             let stop = loaded.entries.end.min(range.end);
-            let decoded = context.counters.timed(Stage::Decode, || {
-                self.append_run(&mut column, branch, loaded, at..stop)
-            });
+            let decoded = context
+                .counters
+                .timed(Stage::Decode, stop.saturating_sub(at), || {
+                    self.append_run(&mut column, branch, loaded, at..stop)
+                });
             decoded.map_err(|e| loaded.wrong(&e, name, branch))?;
             at = stop;
         }

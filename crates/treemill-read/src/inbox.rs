@@ -111,13 +111,18 @@ impl Inbox {
         if ranges.is_empty() {
             return;
         }
-        let bytes = ranges
-            .iter()
-            .map(|range| range.end.saturating_sub(range.start));
-        counters.add_sent(ranges.len() as u64, bytes.fold(0, u64::saturating_add));
+        let sent = counters
+            .add_sent(self.source.as_ref(), &ranges)
+            .map(Arc::new);
         let _span = trace_span!("read", ranges = ranges.len()).entered();
         let tickets = self.source.submit(ranges.clone());
+        if let Some(sent) = &sent {
+            sent.watch(&tickets);
+        }
         for (range, ticket) in ranges.into_iter().zip(tickets) {
+            if let Some(sent) = sent.clone() {
+                ticket.on_ready(move |answer| sent.came(answer.is_ok()));
+            }
             state.sent(range, ticket);
         }
     }

@@ -41,6 +41,8 @@ pub(crate) const MOST_COMPARED: usize = 20_000_000;
 
 // Waiting for distant sources.
 
+/// Steps of a worker, and ranges of its reads, that are kept until they are taken after a packet: some MB.
+pub(crate) const STEPS_KEPT: usize = 20_000;
 /// How often a thread that waits for bytes looks whether its pass was stopped.
 pub(crate) const STOP_LOOK: Duration = Duration::from_millis(100);
 /// How long bytes are waited for after the pass was stopped: what comes within a second completes a batch, and what the

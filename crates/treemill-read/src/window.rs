@@ -5,6 +5,7 @@ use crate::counters::{Counters, Stage};
 use crate::inbox::Lease;
 use crate::memory::shelf;
 use std::ops::Range;
+use std::time::Instant;
 use tracing::trace_span;
 use treemill_source::{Bytes, Request, Source, SourceError};
 
@@ -39,12 +40,13 @@ impl Window {
                 let mut request = std::mem::take(&mut self.request);
                 request.range = range.clone();
                 let requests = std::slice::from_mut(&mut request);
-                let read = counters.timed(Stage::Read, || {
+                let began = counters.record().map(|_| Instant::now());
+                let read = counters.timed(Stage::Read, 1, || {
                     trace_span!("read", ranges = 1).in_scope(|| source.read(requests))
                 });
                 self.request.buffer = request.buffer;
                 read?;
-                counters.add_read(self.request.buffer.len() as u64);
+                counters.add_read(source, range, began);
             }
         }
         self.request.range = range.clone();

@@ -135,6 +135,10 @@ impl Source for Lanes {
         costs
     }
 
+    fn server(&self) -> String {
+        self.first.source.server()
+    }
+
     fn identity(&self) -> Option<Identity> {
         self.first.source.identity()
     }

@@ -123,6 +123,13 @@ impl Source for Replicas {
         costs.into_iter().reduce(both).unwrap_or(unknown)
     }
 
+    fn server(&self) -> String {
+        let mut servers: Vec<_> = self.core.active().iter().map(|s| s.server()).collect();
+        servers.sort();
+        servers.dedup();
+        servers.join(" ")
+    }
+
     fn identity(&self) -> Option<Identity> {
         self.core.identity()
     }

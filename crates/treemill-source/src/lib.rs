@@ -34,4 +34,4 @@ pub use observed::Observed;
 pub use reads::{Recorded, record_reads, recorded_reads};
 pub use servers::{ServerCounts, servers};
 pub use source::{Request, Source, read_by_tickets};
-pub use ticket::{Promise, Ticket};
+pub use ticket::{Promise, Ticket, Watch};

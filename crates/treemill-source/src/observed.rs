@@ -2,6 +2,7 @@
 
 use crate::reads::Recording;
 use crate::servers::Server;
+use crate::source::server_of;
 use crate::{Request, Source, SourceError, Ticket, read_by_tickets};
 use std::ops::Range;
 use std::sync::Arc;
@@ -45,18 +46,12 @@ impl Observed {
     }
 }
 
-/// Scheme, host and port of an address without credentials; of a path what all paths have in common.
-fn server_of(name: &str) -> &str {
-    let Some((scheme, rest)) = name.split_once("://") else {
-        return "this machine";
-    };
-    let host = rest.split('/').next().unwrap_or_default();
-    let length = scheme.len().saturating_add(3).saturating_add(host.len());
-    name.get(..length).unwrap_or(scheme)
-}
-
 impl Source for Observed {
     crate::described_by!(self => self.source);
+
+    fn server(&self) -> String {
+        (self.place)()
+    }
 
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         read_by_tickets(self, requests)

@@ -71,6 +71,11 @@ pub trait Source: Send + Sync {
     /// What reading costs. A distant source measures it as it goes.
     fn costs(&self) -> Costs;
 
+    /// The server that has the file now, without credentials: scheme, host and port; of several servers all of them.
+    fn server(&self) -> String {
+        server_of(self.name()).to_owned()
+    }
+
     /// The identity of the file as it was when it was opened. `None` if that is not certain: then nothing of it
     /// may be cached.
     fn identity(&self) -> Option<Identity> {
@@ -148,6 +153,10 @@ macro_rules! read_by {
     ($me:ident => $inner:expr) => {
         $crate::described_by!($me => $inner);
 
+        fn server(&$me) -> String {
+            $inner.server()
+        }
+
         fn read(&$me, requests: &mut [$crate::Request]) -> Result<(), $crate::SourceError> {
             $inner.read(requests)
         }
@@ -156,6 +165,16 @@ macro_rules! read_by {
             $inner.submit(ranges)
         }
     };
+}
+
+/// Scheme, host and port of an address without credentials; of a path what all paths have in common.
+pub(crate) fn server_of(name: &str) -> &str {
+    let Some((scheme, rest)) = name.split_once("://") else {
+        return "this machine";
+    };
+    let host = rest.split('/').next().unwrap_or_default();
+    let length = scheme.len().saturating_add(3).saturating_add(host.len());
+    name.get(..length).unwrap_or(scheme)
 }
 
 /// [`Source::read`] for sources whose own way is [`Source::submit`].

@@ -3,7 +3,7 @@
 use crate::SourceError;
 use crate::servers::Waits;
 use bytes::Bytes;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// What became of a request.
@@ -50,6 +50,19 @@ impl Slot {
 #[derive(Clone)]
 pub struct Ticket(Arc<Slot>);
 
+/// Looks whether the answer of a ticket came, and keeps none of its bytes.
+#[derive(Debug, Clone)]
+pub struct Watch(Weak<Slot>);
+
+impl Watch {
+    /// Whether the answer came, or nobody wants it any more.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        let slot = self.0.upgrade();
+        slot.is_none_or(|slot| slot.answer().is_some())
+    }
+}
+
 /// The other side of a ticket: who has it says what became of the request. Dropped, it is an error.
 pub struct Promise {
     slot: Option<Arc<Slot>>,
@@ -86,6 +99,22 @@ impl Ticket {
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.0.answer().is_some()
+    }
+
+    /// What looks whether the answer is here, and keeps no bytes.
+    ///
+    /// ```
+    /// use treemill_source::{Bytes, Ticket};
+    ///
+    /// let (ticket, promise) = Ticket::new("a file", 0..3);
+    /// let watch = ticket.watch();
+    /// assert!(!watch.is_over());
+    /// promise.keep(Ok(Bytes::from_static(b"abc")));
+    /// assert!(watch.is_over());
+    /// ```
+    #[must_use]
+    pub fn watch(&self) -> Watch {
+        Watch(Arc::downgrade(&self.0))
     }
 
     /// Calls `then` with the answer: at once if it is here, else on the thread that it comes by, which must not wait.

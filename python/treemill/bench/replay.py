@@ -14,7 +14,7 @@ from statistics import mean
 
 from ..packetizer import FileSize, Packetizer, Policy, Sizing, Timeline, WorkerLost
 from ..trace.recorded import Recorded
-from ..trace.rows import Row
+from ..trace.row import Row
 from ..trace.summary import OfWorker, Summary, summary
 from .simulation.cluster import DataFile, Machine, Node
 from .simulation.engine import Engine

@@ -59,6 +59,7 @@ from .nodes import host_of, node_of
 from .packetizer import Packetizer
 from .policy import Policy
 from .sizing import CLUSTER, Sizing
+from .steps import Step
 from .timeline import Span, Timeline, TimelineReader
 from .trace import Record, Trace
 
@@ -121,6 +122,7 @@ __all__ = [
     "Sizing",
     "Span",
     "Spent",
+    "Step",
     "Stop",
     "Tick",
     "Timeline",

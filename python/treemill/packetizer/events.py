@@ -4,10 +4,12 @@ dataset. Knows no names."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .dataset_events import FilesAdded, FilesLocated, GiveBack, NoMoreFiles
 from .measures import Spent
+from .steps import Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ class PacketDone:
     not committed yet. `stop` is less than the packet's own if the worker was told to stop. `ahead`
     is that of FileOpened, as it is now. `begun`: the number of the packet that was reserved for the
     worker, if the worker begins that now; then this event asks for nothing. `spent`: what the
-    worker has measured."""
+    worker has measured. `steps`: what it did, if that is kept."""
 
     worker: int
     packet: int
@@ -91,6 +93,7 @@ class PacketDone:
     ahead: int = 0
     begun: int | None = None
     spent: Spent | None = None
+    steps: Sequence[Step] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,7 @@ class PacketFailed:
     error: BaseException
     retry: bool = True
     spent: Spent | None = None
+    steps: Sequence[Step] = ()
 
 
 @dataclass(frozen=True, slots=True)

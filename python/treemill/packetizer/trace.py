@@ -15,6 +15,7 @@ from .events import (
     FileFailed,
     FileOpened,
     Finish,
+    PacketDone,
     PacketFailed,
     WorkerJoined,
     WorkerLost,
@@ -36,8 +37,8 @@ class Trace:
     """The last records of a query."""
 
     def __init__(self, began: float = 0.0, limit: int | None = None) -> None:
-        """`began`: the query's start, on the clock of `record`. `limit`: the number of records to
-        keep; None: all of them."""
+        """`began`: the query's start, on the clock of `record`. `limit`: the number of records and
+        of steps in them to keep; None: all of them."""
         self.records: deque[Record] = deque()
         self.dropped = 0
         """The number of records that were dropped."""
@@ -47,6 +48,7 @@ class Trace:
         """By file that workers have opened: its entries, and the pieces that packets may be."""
         self._began = began
         self._limit = limit
+        self._held = 0  # records, and the steps in them
 
     def record(self, now: float, event: Event, actions: Sequence[Action]) -> None:
         """Adds a record: `event` happened at `now`, and `actions` answered it."""
@@ -57,12 +59,14 @@ class Trace:
             for action in actions
         )
         self.records.append(Record(now - self._began, _plain(event), plain))
-        if self._limit is not None and len(self.records) > self._limit:
+        self._held += _room(event)
+        while self._limit is not None and self._held > self._limit and self.records:
             self._drop()
 
     def _drop(self) -> None:
         old = self.records.popleft()
         self.dropped += 1
+        self._held -= _room(old.event)
         if isinstance(old.event, WorkerJoined):
             self.there[old.event.worker] = old.time
         elif isinstance(old.event, WorkerLost):
@@ -71,6 +75,12 @@ class Trace:
     def __repr__(self) -> str:
         dropped = f" of {len(self.records) + self.dropped:,}" if self.dropped else ""
         return f"<trace of {len(self.records):,}{dropped} records>"
+
+
+def _room(event: Event) -> int:
+    if isinstance(event, PacketDone | PacketFailed):
+        return 1 + len(event.steps)
+    return 1
 
 
 def _plain(event: Event) -> Event:

@@ -175,6 +175,7 @@ class _BoundSelector:
             )
             control.add_entries(last - first)
             now = time.perf_counter()
+            control.add_evaluated(first, last, now - before)
             source.took(last - first, now - before)
             before = now
         return None

@@ -45,6 +45,9 @@ trace
     A file in which the query's events are written when it has ended: who did which entries when,
     how long it took and where the time went. Its ending says the form: .root (a TTree PerfStats),
     .parquet or .json (for Perfetto). `treemill trace report` sums it up (docs/monitoring.md).
+trace_steps
+    The trace has each step of the workers, too: files bound, each read with its ranges, bytes,
+    duration and server, waits, decompression, decoding, evaluation.
 monitor
     What workers do is counted, and the report has it as histograms: packets, entries, latencies and
     times by worker, workers by node; `feedback=` takes their names. True: a selector's output has
@@ -95,6 +98,7 @@ class RunKeywords(TypedDict, total=False):
     max_files: int | None
     checkpoint: str | os.PathLike[str] | None
     trace: str | os.PathLike[str] | None
+    trace_steps: bool
     monitor: bool | None
     cycles: int | None
     seed: int
@@ -112,6 +116,7 @@ class RunOptions:
     max_files: int | None = None
     checkpoint: str | os.PathLike[str] | None = None
     trace: str | os.PathLike[str] | None = None
+    trace_steps: bool = False
     monitor: bool | None = None
     cycles: int | None = None
     seed: int = 0
@@ -137,6 +142,8 @@ class RunOptions:
             raise QueryError(f"checkpoint is the path of a folder, not {self.checkpoint!r}")
         if self.trace is not None and not isinstance(self.trace, str | os.PathLike):
             raise QueryError(f"trace is the name of a file, not {self.trace!r}")
+        if self.trace_steps and self.trace is None:
+            raise QueryError('trace_steps is for a trace: trace="trace.root" names its file')
         if self.monitor not in (None, True, False):
             raise QueryError(f"monitor is True, False or None, not {self.monitor!r}")
         if self.schema is not None and not callable(self.schema):

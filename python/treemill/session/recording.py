@@ -16,14 +16,17 @@ from ..packetizer import FileSize as KnownSize
 from ..packetizer import Trace
 from ..trace.file import check, write
 from ..trace.recorded import About, FileSize, Recorded
-from ..trace.rows import Place, Row, rows
+from ..trace.row import Row
+from ..trace.rows import Place, rows
+from ..worker.stepwise import StepwiseTask
+from ..worker.task import Task
 from .account import Account
 from .options import RunOptions
 
 __all__ = ["Recording", "recording_of"]
 
 RECORDS = 200_000
-"""Records that a pass keeps for its file: about 100 MB of memory."""
+"""Records, with the steps in them, that a pass keeps for its file: about 100 MB of memory."""
 
 
 def recording_of(options: RunOptions, pool: Pool) -> Recording | None:
@@ -32,7 +35,7 @@ def recording_of(options: RunOptions, pool: Pool) -> Recording | None:
         return None
     if not pool.traces:
         raise UnsupportedError("trace= is for sessions of one site: run on each site with it")
-    return Recording(check(options.trace), pool)
+    return Recording(check(options.trace), pool, options.trace_steps)
 
 
 @dataclass
@@ -51,10 +54,16 @@ class Recording:
 
     records = RECORDS
 
-    def __init__(self, path: str, pool: Pool) -> None:
+    def __init__(self, path: str, pool: Pool, steps: bool = False) -> None:
+        """`steps`: whether workers keep each of theirs."""
         self._path = path
+        self._steps = steps
         self._pool = pool
         self._passes: list[_Pass] = []
+
+    def task(self, task: Task) -> Task:
+        """The task, in the form in which its workers keep what the trace is to have."""
+        return StepwiseTask(task) if self._steps else task
 
     def begin(self, phase: str, request: Request) -> None:
         """A pass is about to begin."""

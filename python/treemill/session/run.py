@@ -10,6 +10,7 @@ import secrets
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
@@ -237,6 +238,7 @@ class Query(ABC, Generic[Result]):
         try:
             request = self._request(task, sizes, keeping)
             if self._recording is not None:
+                request = replace(request, task=self._recording.task(task))
                 self._recording.begin(self.account.phase, request)
             running = self._pool.prepare(request)
         except BaseException:

@@ -10,15 +10,16 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from .recorded import About, Recorded, of_columns
-from .rows import Row
+from .row import Row
 
 __all__ = ["read", "write"]
 
 _CATEGORY = "treemill"
 _NONE = Row(0.0, "")
+_NEAR = "this machine"
 _MASTER = 0
 """The thread of what is no worker's."""
-_NAMED = ("packet", "packet failed", "file opened", "file failed")
+_NAMED = ("packet", "packet failed", "file opened", "file failed", "bound", "read")
 """Events that are shown with their file's name."""
 
 
@@ -37,7 +38,7 @@ def write(path: str, recorded: Recorded) -> None:
 def _events(recorded: Recorded) -> Iterator[dict[str, Any]]:
     hosts: dict[str, int] = {}
     threads: set[tuple[int, int]] = set()
-    for row in recorded.rows:
+    for number, row in enumerate(recorded.rows):
         host = row.host or "workers"
         if host not in hosts:
             hosts[host] = len(hosts) + 1
@@ -47,7 +48,11 @@ def _events(recorded: Recorded) -> Iterator[dict[str, Any]]:
             threads.add((process, thread))
             name = f"worker {row.worker}" if row.worker >= 0 else "master"
             yield _name("thread_name", process, thread, name)
-        yield _event(row, process, thread)
+        event = _event(row, process, thread)
+        if row.event == "read" and event["ph"] == "X" and row.source != _NEAR:
+            yield from _beside(event, number)
+        else:
+            yield event
 
 
 def _name(what: str, process: int, thread: int, name: str) -> dict[str, Any]:
@@ -67,6 +72,17 @@ def _event(row: Row, process: int, thread: int) -> dict[str, Any]:
     return event | {"ph": "i", "ts": row.time * 1e6, "s": "t"}
 
 
+def _beside(event: dict[str, Any], number: int) -> Iterator[dict[str, Any]]:
+    """Reads of servers go on beside the worker's other steps, and beside one another."""
+    end = event["ts"] + event.pop("dur")
+    yield event | {"ph": "b", "id": number}
+    yield {key: event[key] for key in ("name", "cat", "pid", "tid")} | {
+        "ph": "e",
+        "id": number,
+        "ts": end,
+    }
+
+
 def read(path: str) -> Recorded:
     """Reads a file that `write` has written. Raises ValueError for another one."""
     with open(path, encoding="utf-8") as file:
@@ -74,7 +90,11 @@ def read(path: str) -> Recorded:
     if not isinstance(told, dict) or "treemill" not in told.get("otherData", {}):
         raise ValueError("it is no trace of a query")
     about = About.of_json(told["otherData"]["treemill"])
-    given = [each["args"] for each in told["traceEvents"] if each.get("cat") == _CATEGORY]
+    given = [
+        each["args"]
+        for each in told["traceEvents"]
+        if each.get("cat") == _CATEGORY and "args" in each
+    ]
     columns = {
         name: [each.get(name, none) for each in given]
         for name, none in zip(Row._fields, _NONE, strict=True)

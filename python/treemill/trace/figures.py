@@ -4,6 +4,7 @@ workers beside one another. Pure."""
 from __future__ import annotations
 
 from ..monitor.line_charts import Panel, Series
+from .row import Row
 from .summary import Summary, against_time
 
 __all__ = ["figures"]
@@ -17,7 +18,6 @@ def figures(found: Summary) -> list[list[Panel]]:
     times, entries = against_time(packets, end, _POINTS, lambda row: row.entries)
     _, read = against_time(packets, end, _POINTS, lambda row: row.bytes_read / 1e6)
     _, active = against_time(packets, end, _POINTS, lambda row: row.seconds)
-    done = [row.time for row in packets]
     numbers = [each.worker for each in found.workers]
     there = [each.there for each in found.workers]
 
@@ -27,10 +27,16 @@ def figures(found: Summary) -> list[list[Panel]]:
         steps = [*values, *values[-1:]]
         return Panel(title, "time / s", y, [Series("", edges[: len(steps)], steps)], steps=True)
 
-    def points(title: str, y: str, values: list[float]) -> Panel:
+    def points(title: str, y: str, rows: list[Row], values: list[float]) -> Panel:
         whole = Series("", [0.0, end], [0.0, 0.0], dashed=True)  # as wide as the others
-        return Panel(title, "time / s", y, [Series("", done, values, loose=True), whole])
+        times = [row.time for row in rows]
+        return Panel(title, "time / s", y, [Series("", times, values, loose=True), whole])
 
+    reads = found.steps.reads
+    of_reads = [
+        points("reads: from asking until the last bytes", "s", reads, [r.seconds for r in reads]),
+        points("bytes of reads", "kB", reads, [r.bytes / 1e3 for r in reads]),
+    ]
     return [
         [
             against("entries per second", "entries/s", entries),
@@ -38,8 +44,13 @@ def figures(found: Summary) -> list[list[Panel]]:
             against("workers at a packet", "workers", active),
         ],
         [
-            points("latency: from an answer to the next packet", "s", [p.latency for p in packets]),
-            points("time of packets", "s", [p.seconds for p in packets]),
+            points(
+                "latency: from an answer to the next packet",
+                "s",
+                packets,
+                [p.latency for p in packets],
+            ),
+            points("time of packets", "s", packets, [p.seconds for p in packets]),
             Panel(
                 "workers' time",
                 "worker",
@@ -52,4 +63,5 @@ def figures(found: Summary) -> list[list[Panel]]:
                 whole_x=True,
             ),
         ],
+        *([of_reads] if reads else []),
     ]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_type_hints
 
-from .rows import Row
+from .row import Row
 
 __all__ = ["COLUMNS", "About", "FileSize", "Recorded", "of_columns"]
 

@@ -1,10 +1,10 @@
 """One row for each event of a query, from the packetizer's records. Pure: records and names in,
-rows out. The names of events are here, and nowhere else."""
+rows out."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import without_credentials
 from ..packetizer import (
@@ -41,83 +41,13 @@ from ..packetizer import (
     WorkerLost,
     node_of,
 )
+from .row import Row
+from .step_rows import StepRows
 
-__all__ = ["EVENTS", "Place", "Row", "rows"]
-
-EVENTS = {
-    "start": "the pass began",
-    "worker joined": "a worker can work",
-    "worker leaving": "a worker will go, and gets no more packets",
-    "worker lost": "a worker is gone, and what it had not committed",
-    "file assigned": "a worker got its first packet of a file",
-    "file released": "the worker got a packet of another file, or was lost, or the pass ended",
-    "open": "a worker was told to open a file",
-    "file opened": "it has opened it; `seconds`: since it was told to",
-    "file failed": "it could not open it",
-    "assigned": "a worker was given a packet",
-    "reserved": "a worker was given a packet to begin when it has done the one in hand",
-    "promised": "a worker was told to fetch a packet's bytes ahead",
-    "forgotten": "a promise was taken back",
-    "packet": "a packet is done; `seconds`: what it took its worker",
-    "packet failed": "a packet failed",
-    "discard": "a worker has thrown away what it had not committed",
-    "commit": "a worker's packets are handed over; `seconds`: since it was told to; `entries`: all "
-    "of them",
-    "merger joined": "a merger can merge",
-    "merger leaving": "a merger will go, and hands on what it has",
-    "handed on": "what a merger had is another one's",
-    "merger lost": "a merger is gone, and what it had not handed over",
-    "merge": "what a merger had is in the result",
-    "stop": "the query was told to end early",
-    "end": "the pass is over",
-}
-"""The names of events, and when they happened."""
+__all__ = ["Place", "rows"]
 
 Place = Callable[[int], tuple[str, int]]
 """A file's name by its number, and the entry of the file that packets count as 0."""
-
-
-class Row(NamedTuple):
-    """An event. Numbers that an event does not have are -1, and times 0."""
-
-    time: float
-    """Seconds from the query's start. An event is seen when the master hears of it."""
-    event: str
-    """One of `EVENTS`."""
-    phase: str = ""
-    """What the pass was for: queries with automatic ranges have two."""
-    worker: int = -1
-    host: str = ""
-    """The worker's, if it is another than the master's."""
-    file: str = ""
-    node: str = ""
-    """The node that serves the file: scheme, host and first folder."""
-    packet: int = -1
-    attempt: int = 0
-    start: int = -1
-    """The first entry of the packet, in the file."""
-    stop: int = -1
-    """The entry after the last one."""
-    entries: int = 0
-    ok: bool = True
-    counted: bool = False
-    """Of packets: whether their entries are in the result. Each entry is in one of these."""
-    seconds: float = 0.0
-    latency: float = 0.0
-    opening: float = 0.0
-    cpu: float = 0.0
-    bytes_read: int = 0
-    reads: int = 0
-    requests: int = 0
-    bytes_decompressed: int = 0
-    bytes_from_cache: int = 0
-    waits: int = 0
-    waited: float = 0.0
-    reading: float = 0.0
-    decompressing: float = 0.0
-    decoding: float = 0.0
-    reason: str = ""
-    """Why something failed, was lost or stopped."""
 
 
 def rows(
@@ -134,6 +64,8 @@ def rows(
     follower.begin(there or {})
     for record in records:
         follower.follow(record.time, record.event, record.actions)
+    if follower.has_steps:  # they began and ended before their packet
+        follower.rows.sort(key=lambda row: row.time)
     return follower.rows
 
 
@@ -149,7 +81,7 @@ class _Follower:
         self._names: dict[int, tuple[str, int, str]] = {}
         self._hosts: dict[int, str] = {}
         self._at: dict[int, Packet] = {}  # by worker: its packet
-        self._reserved: dict[int, Packet] = {}  # by number
+        self._reserved: dict[int, Packet] = {}  # by worker
         self._file: dict[int, int] = {}  # by worker: the file of its last packet
         self._asked: dict[tuple[int, int, bool], float] = {}  # since when files are being opened
         self._told: dict[int, float] = {}  # by worker: when it was told to commit
@@ -157,6 +89,11 @@ class _Follower:
         self._moving: dict[int, tuple[int, list[int]]] = {}  # by worker: to which merger
         self._merged: dict[int, list[int]] = {}  # by merger
         self._handing_on: dict[int, tuple[int, list[int]]] = {}  # by merger: to which, if it dies
+        self._steps = StepRows(self.rows)
+
+    @property
+    def has_steps(self) -> bool:
+        return self._steps.are_there
 
     def begin(self, there: Mapping[int, float]) -> None:
         self._add("start")
@@ -231,11 +168,10 @@ class _Follower:
         self._assigned(action.worker, action.packet)
 
     def _reserve(self, action: Reserve) -> None:
-        packet = self._reserved[action.packet.number] = action.packet
+        packet = self._reserved[action.worker] = action.packet
         self._add("reserved", action.worker, packet.file, **_of(packet, packet.stop))
 
     def _assigned(self, worker: int, packet: Packet) -> None:
-        self._reserved.pop(packet.number, None)
         if self._file.get(worker) != packet.file:
             self._release(worker)
             self._file[worker] = packet.file
@@ -255,8 +191,9 @@ class _Follower:
         self._done.setdefault(event.worker, []).append(len(self.rows))
         values = _of(packet, event.stop) | _measured(event.spent)
         self._add("packet", event.worker, packet.file, seconds=event.seconds, **values)
-        if event.begun is not None and event.begun in self._reserved:
-            self._assigned(event.worker, self._reserved[event.begun])
+        self._steps.follow(event.steps)
+        if event.begun is not None and event.worker in self._reserved:
+            self._assigned(event.worker, self._reserved.pop(event.worker))
 
     def _packet_failed(self, event: PacketFailed) -> None:
         self._done.pop(event.worker, None)
@@ -265,6 +202,7 @@ class _Follower:
             values = _of(packet, packet.stop) | _measured(event.spent)
             values |= {"ok": False, "reason": str(event.error)}
             self._add("packet failed", event.worker, packet.file, **values)
+            self._steps.follow(event.steps)
 
     def _discarded(self, event: Discarded) -> None:
         self._done.pop(event.worker, None)

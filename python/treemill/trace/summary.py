@@ -10,7 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from .recorded import Recorded
-from .rows import Row
+from .row import STEPS as KINDS
+from .row import Row
+from .step_summary import Steps, steps
 
 __all__ = ["STAGES", "OfFile", "OfWorker", "Summary", "against_time", "summary"]
 
@@ -106,6 +108,8 @@ class Summary:
     """When for the first time as many workers had a packet as ever had one together."""
     first_idle: float
     """When the first of the workers that were there at the end had done its last packet."""
+    steps: Steps
+    """What workers did one by one; empty if the trace does not have it."""
     losses: list[Row]
     """Workers and mergers that were lost, packets and files that failed."""
     ok: bool
@@ -156,6 +160,7 @@ def summary(recorded: Recorded) -> Summary:
         _stages(packets, workers),
         at_work,
         min(there, default=end),
+        steps(rows),
         [row for row in rows if row.event in lost],
         final.ok and final.event == "end",
         final.reason if final.event == "end" else "the trace does not say how it ended",
@@ -192,7 +197,7 @@ def _workers(rows: Sequence[Row], end: float) -> list[OfWorker]:
 def _files(rows: Sequence[Row]) -> list[OfFile]:
     found: dict[str, OfFile] = {}
     for row in rows:
-        if not row.file:
+        if not row.file or row.event in KINDS:
             continue
         each = found.setdefault(row.file, OfFile(row.file, row.node))
         each.failed += not row.ok

@@ -55,6 +55,12 @@ def tables(found: Summary, most: int = 20) -> Iterator[tuple[str, Cells]]:
     yield _of("Files, the slowest first", len(found.files), most), _files(found, most)
     yield _of("The longest packets", len(found.packets), most), _packets(found, most)
     yield "Against time", _times(found)
+    steps = found.steps
+    if steps.kinds:
+        yield "Steps of the workers, each with those inside", _kinds(found)
+    if steps.servers:
+        yield "Reads by server", _servers(found)
+        yield _of("The longest reads", len(steps.reads), most), _reads(found, most)
     if found.losses:
         yield _of("What was lost or has failed", len(found.losses), most), _losses(found, most)
 
@@ -168,6 +174,61 @@ def _times(found: Summary, points: int = 10) -> Cells:
                 f"{read[at] / 1e6:,.1f}",
                 f"{active[at]:.1f}",
                 f"{mean:.4f}",
+            )
+        )
+    return cells
+
+
+def _kinds(found: Summary) -> Cells:
+    return [
+        ("step", "number", "seconds", "mean s", "longest s", "MB", "entries"),
+        *(
+            (
+                each.kind,
+                f"{each.number:,}",
+                f"{each.seconds:.3f}",
+                f"{each.seconds / each.number:.6f}",
+                f"{each.longest:.6f}",
+                f"{each.bytes / 1e6:,.1f}",
+                f"{each.entries:,}",
+            )
+            for each in found.steps.kinds
+        ),
+    ]
+
+
+def _servers(found: Summary) -> Cells:
+    return [
+        ("server", "reads", "ranges", "MB", "kB a read", "mean s", "longest s", "failed"),
+        *(
+            (
+                each.source,
+                f"{each.reads:,}",
+                f"{each.ranges:,}",
+                f"{each.bytes / 1e6:,.1f}",
+                f"{each.bytes / 1e3 / each.reads:,.1f}",
+                f"{each.seconds / each.reads:.6f}",
+                f"{each.longest:.6f}",
+                f"{each.failed:,}",
+            )
+            for each in found.steps.servers
+        ),
+    ]
+
+
+def _reads(found: Summary, most: int) -> Cells:
+    cells = [("seconds", "worker", "at s", "MB", "ranges", "first bytes", "file")]
+    for row in found.steps.longest_reads[:most]:
+        ranges = row.ranges.split()
+        cells.append(
+            (
+                f"{row.seconds:.6f}",
+                str(row.worker),
+                f"{row.time - row.seconds:.3f}",
+                f"{row.bytes / 1e6:,.3f}",
+                f"{len(ranges):,}",
+                ranges[0] if ranges else "",
+                row.file,
             )
         )
     return cells

@@ -29,7 +29,7 @@ from ..packetizer import (
     Process,
 )
 from .beside import Beside
-from .meter import Meter
+from .meter import meter
 from .workload import P, Workload
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Worker(Generic[P]):
         self.number = number
         self._workload = workload
         self._control = control.part()
-        self._meter = Meter(self._control)
+        self._meter = meter(self._control)
         self._commit = commit
         self._tell = tell
         self._beside = Beside(workload, self._control)
@@ -115,11 +115,14 @@ class Worker(Generic[P]):
             retry = not isinstance(error, _FINAL)
             if isinstance(error, MemoryError):
                 error = self.out_of_memory(packet)
-            return PacketFailed(self.number, packet.number, error, retry, self._meter.end()[1])
+            spent = self._meter.end()[1]
+            steps = self._meter.steps
+            return PacketFailed(self.number, packet.number, error, retry, spent, steps)
         seconds, spent = self._meter.end()
         stop = packet.stop if stop is None else stop
         ahead = self._workload.ahead(packet.file)
-        return PacketDone(self.number, packet.number, stop, seconds, ahead, spent=spent)
+        steps = self._meter.steps
+        return PacketDone(self.number, packet.number, stop, seconds, ahead, None, spent, steps)
 
     def leave(self) -> None:
         """Drops what was not committed. The pass is over."""

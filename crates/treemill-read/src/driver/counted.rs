@@ -68,7 +68,8 @@ impl Cursor {
             let _span = trace_span!("decode", branch = branch.name).entered();
             let data = loaded.data(&self.window, branch);
             let counters = context.counters;
-            let decoded = counters.timed(Stage::Decode, || items.append(data, from..to));
+            let rows = stop.saturating_sub(at);
+            let decoded = counters.timed(Stage::Decode, rows, || items.append(data, from..to));
             decoded.map_err(|e| loaded.wrong(&e, name, branch))?;
             at = stop;
         }

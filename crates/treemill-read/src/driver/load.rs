@@ -174,7 +174,7 @@ impl Cursor {
         } else {
             let _span = trace_span!("decompress", bytes = wanted).entered();
             let decompressor = &mut *context.decompressor;
-            let unpacked = counters.timed(Stage::Decompress, || {
+            let unpacked = counters.timed(Stage::Decompress, wanted as u64, || {
                 let filled = decompressor.unpack_front(packed, length, wanted, &mut bytes);
                 filled.map(<[u8]>::len)
             });

@@ -159,7 +159,8 @@ impl Cursor {
                 columns: &mut self.columns,
             };
             let _span = trace_span!("decode", field = self.name).entered();
-            let decoded = counters.timed(Stage::Decode, || {
+            let rows = entries.end.saturating_sub(entries.start);
+            let decoded = counters.timed(Stage::Decode, rows, || {
                 append(&mut column, &self.shape, entries, &mut elements)
             });
             decoded.map_err(|e| e.within(&self.name, cluster.entries.clone(), None))?;

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import pickle
 import time
 from typing import TYPE_CHECKING, Any
@@ -36,7 +35,6 @@ __all__ = ["MasterPlugin", "install"]
 _POLL = 5.0
 """Seconds for which a request of a worker or a client waits for news."""
 _TICK = 0.5
-_log = logging.getLogger(__name__)
 _FAREWELL = 10.0
 """Seconds after which a worker that was retired, and is there, takes part again."""
 
@@ -63,12 +61,12 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
             treemill_watch=self.watch,
             treemill_relay=self.relay,
         )
-        # Clients and clusters call handlers; gateways and the web interface call methods.
         self._demand_of_tasks = scheduler.handlers["adaptive_target"]
-        scheduler.adaptive_target = scheduler.handlers["adaptive_target"] = self.adaptive_target
+        scheduler.handlers["adaptive_target"] = self.adaptive_target
         self._screen = Screen(DeskBoard(self._desk))
         scheduler.http_application.add_application(application(self._screen))
         self._retire = scheduler.retire_workers
+        # Clients and clusters call the handler; gateways and the web interface call the method.
         scheduler.retire_workers = scheduler.handlers["retire_workers"] = self.retire_workers
         self._news = asyncio.Event()
         self._ticker = asyncio.create_task(self._tick())
@@ -83,11 +81,9 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
     async def _tick(self) -> None:
         while True:
             await asyncio.sleep(_TICK)
-            for each in (self._desk.tick, self._wake, self._screen.look):
-                try:
-                    each()
-                except Exception:  # the passes need their clock, whatever it was
-                    _log.exception("treemill on the scheduler: a look at the passes failed")
+            self._desk.tick()
+            self._wake()
+            self._screen.look()
 
     def remove_worker(
         self, scheduler: Scheduler, worker: str, *, stimulus_id: str = "", **kwargs: Any

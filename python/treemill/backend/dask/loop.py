@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib
-import logging
 import pickle
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -35,11 +34,6 @@ NAME = "treemill"
 """The plugins are called so, here and on the scheduler."""
 _CONNECT = 5.0
 _TRIES = 3
-_AGAIN = 0.2
-"""Seconds after which what has failed is tried again."""
-_log = logging.getLogger(__name__)
-_GATHER = 0.02
-"""Seconds for which what need not be said at once waits for more."""
 
 
 def opened(answer: Mapping[str, Any]) -> Read:
@@ -76,7 +70,6 @@ class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
         self._loop = asyncio.get_running_loop()
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="treemill-merge")
         self._something = asyncio.Event()
-        self._later: asyncio.TimerHandle | None = None
         self._closed = False
         self._station: Station | None = None
         worker.handlers.update(treemill_take=self.take, treemill_read=self.read)
@@ -106,17 +99,9 @@ class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
             )
         return self._station
 
-    def _awake(self, soon: bool) -> None:
+    def _awake(self) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: the process ends
-            self._loop.call_soon_threadsafe(self._something.set if soon else self._gather)
-
-    def _gather(self) -> None:
-        if self._later is None:
-            self._later = self._loop.call_later(_GATHER, self._gathered)
-
-    def _gathered(self) -> None:
-        self._later = None
-        self._something.set()
+            self._loop.call_soon_threadsafe(self._something.set)
 
     async def _poll(self) -> None:
         while not self._closed:
@@ -130,14 +115,6 @@ class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
                 await self._exchange(wait=False)
 
     async def _exchange(self, wait: bool) -> None:
-        try:
-            await self._exchanged(wait)
-        except Exception:  # a loop that has ended would say nothing, and look alive
-            _log.exception("treemill on a worker: an exchange with the scheduler failed")
-            await asyncio.sleep(_AGAIN)
-            self._something.set()
-
-    async def _exchanged(self, wait: bool) -> None:
         station = self._there()
         start = station.start
         try:
@@ -149,7 +126,7 @@ class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
             )
         except (TimeoutError, OSError):
             # Dask ends a worker that has lost its scheduler.
-            await asyncio.sleep(_AGAIN)
+            await asyncio.sleep(0.2)
             self._something.set()
             return
         if start != station.start:

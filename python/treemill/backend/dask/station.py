@@ -41,12 +41,11 @@ class Station:
         fetch: Callable[[str], bytes],
         hand: Hand,
         read: Callable[[str, str, int], Future[Read]],
-        awake: Callable[[bool], None],
+        awake: Callable[[], None],
     ) -> None:
         """`folder`: where packages are put. `fetch` gets bytes from the scheduler, and waits.
         `hand` hands a partial to another process, and `read` gets what a merger there has. `awake`
-        is called, on any thread, when there is something to be sent: at once, or (False) with what
-        else there will be within some milliseconds."""
+        is called, on any thread, when there is something to be sent."""
         self.address = address
         self.hand = hand
         self.fetch = read
@@ -55,7 +54,6 @@ class Station:
         self._folder = folder
         self._fetch = fetch
         self._awake = awake
-        self._is_awake = False
         self._lock = threading.Lock()
         self._loading = threading.Lock()
         self._blobs: OrderedDict[str, bytes] = OrderedDict()
@@ -77,14 +75,11 @@ class Station:
 
     # Messages.
 
-    def say(self, message: object, soon: bool = True) -> None:
-        """Sends a message to the scheduler, at once or (not `soon`) with others."""
+    def say(self, message: object) -> None:
+        """Sends a message to the scheduler."""
         with self._lock:
             self._mail.put(message)
-            if self._is_awake and not soon:
-                return
-            self._is_awake = True
-        self._awake(soon)
+        self._awake()
 
     @property
     def has_mail(self) -> bool:
@@ -94,7 +89,6 @@ class Station:
     def parcel(self) -> Parcel:
         """What is to be sent."""
         with self._lock:
-            self._is_awake = False
             return self._mail.parcel()
 
     def hear(self, parcel: Parcel) -> None:

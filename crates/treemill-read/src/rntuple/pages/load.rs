@@ -88,7 +88,7 @@ impl InCluster<'_, '_> {
         let (decompressor, counters) = (&mut *self.context.decompressor, self.context.counters);
         counters.add_bytes_decompressed(length as u64);
         if let Some(key) = key {
-            let elements = counters.timed(Stage::Decompress, || {
+            let elements = counters.timed(Stage::Decompress, length as u64, || {
                 own(decompressor, packed, kind, &mut loaded.bytes)
             });
             let elements = elements.map_err(wrong)?;
@@ -98,7 +98,7 @@ impl InCluster<'_, '_> {
             };
             return Ok(PageData::Cached(key.remember(kept, counters)));
         }
-        let elements = counters.timed(Stage::Decompress, || {
+        let elements = counters.timed(Stage::Decompress, length as u64, || {
             unpack(decompressor, packed, kind, &mut loaded.bytes)
         });
         let elements = elements.map_err(wrong)?;

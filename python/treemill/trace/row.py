@@ -1,0 +1,98 @@
+"""A row of a trace, and the names of its events, which are here and nowhere else. Plain data."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["EVENTS", "STEPS", "Row"]
+
+EVENTS = {
+    "start": "the pass began",
+    "worker joined": "a worker can work",
+    "worker leaving": "a worker will go, and gets no more packets",
+    "worker lost": "a worker is gone, and what it had not committed",
+    "file assigned": "a worker got its first packet of a file",
+    "file released": "the worker got a packet of another file, or was lost, or the pass ended",
+    "open": "a worker was told to open a file",
+    "file opened": "it has opened it; `seconds`: since it was told to",
+    "file failed": "it could not open it",
+    "assigned": "a worker was given a packet",
+    "reserved": "a worker was given a packet to begin when it has done the one in hand",
+    "promised": "a worker was told to fetch a packet's bytes ahead",
+    "forgotten": "a promise was taken back",
+    "packet": "a packet is done; `seconds`: what it took its worker",
+    "packet failed": "a packet failed",
+    "discard": "a worker has thrown away what it had not committed",
+    "commit": "a worker's packets are handed over; `seconds`: since it was told to; `entries`: all "
+    "of them",
+    "merger joined": "a merger can merge",
+    "merger leaving": "a merger will go, and hands on what it has",
+    "handed on": "what a merger had is another one's",
+    "merger lost": "a merger is gone, and what it had not handed over",
+    "merge": "what a merger had is in the result",
+    "stop": "the query was told to end early",
+    "end": "the pass is over",
+}
+"""The names of the master's events, and when they happened."""
+STEPS = {
+    "bound": "a worker had the file of its packet open, and the query bound to it, for the first "
+    "time",
+    "read": "a worker's read of `ranges`, so many `bytes`, from `source`; `seconds`: until the "
+    "last of them came",
+    "wait": "it waited for bytes of a server",
+    "decompress": "it decompressed a basket or page; `bytes`: after that",
+    "decode": "it decoded bytes of a basket or page; `entries`: rows of the column",
+    "evaluate": "the query went over a batch, or a selector over a chunk: `start` to `stop`",
+    "left out": "so many steps of the packet had no room; `bytes`: of their reads",
+}
+"""The names of workers' steps, in traces that have them, and what they were. Steps inside of others
+are there, too."""
+
+
+class Row(NamedTuple):
+    """An event. Numbers that an event does not have are -1, and times 0."""
+
+    time: float
+    """Seconds from the query's start. An event is seen when the master hears of it."""
+    event: str
+    """One of `EVENTS` or `STEPS`."""
+    phase: str = ""
+    """What the pass was for: queries with automatic ranges have two."""
+    worker: int = -1
+    host: str = ""
+    """The worker's, if it is another than the master's."""
+    file: str = ""
+    node: str = ""
+    """The node that serves the file: scheme, host and first folder."""
+    packet: int = -1
+    attempt: int = 0
+    start: int = -1
+    """The first entry of the packet, in the file."""
+    stop: int = -1
+    """The entry after the last one."""
+    entries: int = 0
+    ok: bool = True
+    counted: bool = False
+    """Of packets: whether their entries are in the result. Each entry is in one of these."""
+    seconds: float = 0.0
+    latency: float = 0.0
+    opening: float = 0.0
+    cpu: float = 0.0
+    bytes_read: int = 0
+    reads: int = 0
+    requests: int = 0
+    bytes_decompressed: int = 0
+    bytes_from_cache: int = 0
+    waits: int = 0
+    waited: float = 0.0
+    reading: float = 0.0
+    decompressing: float = 0.0
+    decoding: float = 0.0
+    reason: str = ""
+    """Why something failed, was lost or stopped."""
+    bytes: int = 0
+    """Of a step."""
+    source: str = ""
+    """The server of a read: scheme, host and port, or "this machine"."""
+    ranges: str = ""
+    """The bytes of a read in its file: first-stop, with spaces between ranges."""
