@@ -14,6 +14,8 @@ Measurements, each with options of its own (`--help`):
   cache       what it costs and gains to remember what was decompressed
   corrections  corrections with arrays, beside correctionlib: a table, no options but [VALUES]
   models      boosted trees with arrays, beside XGBoost and LightGBM
+  monitoring  what it costs to count what workers do, beside the same queries without
+  facility    this machine by treemill's own benchmark, from the data to the docs' pictures
   io          reading over an emulated link, beside ROOT, uproot and xrdcp; root only
   cluster     sessions on Dask workers, beside coffea and distributed RDataFrame
   pictures    bars of what `io` has measured, for the docs, from its file of results
@@ -40,6 +42,8 @@ MEASUREMENTS = {
     "cache": "bench.cache",
     "corrections": "bench.corrections",
     "models": "bench.models",
+    "monitoring": "bench.monitoring",
+    "facility": "bench.facility",
     "io": "bench.io.run",
     "cluster": "bench.cluster.run",
     "pictures": "bench.pictures",

@@ -171,3 +171,12 @@ def test_bookings_quick_run(tmp_path):
     assert sum("per entry" in row["what"] for row in rows) == 1
     filters = sum("1 % pass" in row["what"] for row in rows)
     assert written.with_suffix(".md").read_text().count("| 1 % pass") == filters > 0
+
+
+def test_what_monitoring_adds_to_a_packet(tmp_path):
+    from bench import data, monitoring
+
+    path = data.make("zstd", 20_000, tmp_path)
+    found = {row.what: row.median for row in monitoring.counted(path)}
+    assert found["packets of that run"] >= 1
+    assert 0 < found["added for a packet"] <= 20
