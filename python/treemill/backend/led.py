@@ -7,8 +7,7 @@ from __future__ import annotations
 import threading
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -205,7 +204,7 @@ class LedPass(Pass):
 
     def _commit(self, worker: int, load: Callable[[], Partial]) -> None:
         """Merges the partial that `load` returns, which a worker commits."""
-        aside = _released(self._lock)
+        aside = _Released(self._lock)
         self._carry_out(lambda: self._coordinator.commit(worker, load, aside))
 
     def _begins(self, worker: int) -> None:
@@ -251,11 +250,16 @@ def _sizing(sizing: Sizing, least: float) -> Sizing:
     return replace(sizing, least=least) if least else sizing
 
 
-@contextmanager
-def _released(lock: threading.Lock) -> Iterator[None]:
+class _Released:
     """Releases the lock inside the context."""
-    lock.release()
-    try:
-        yield
-    finally:
-        lock.acquire()
+
+    __slots__ = ("_lock",)
+
+    def __init__(self, lock: threading.Lock) -> None:
+        self._lock = lock
+
+    def __enter__(self) -> None:
+        self._lock.release()
+
+    def __exit__(self, *error: object) -> None:
+        self._lock.acquire()

@@ -8,8 +8,7 @@ ledger. They are noted here too, because what is kept on disk must be of one mom
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..packetizer import Packet, Range, joined
 from ..worker.workload import Partial
@@ -88,34 +87,46 @@ class Merged:
     def results(self, within: float | None = None) -> list[object] | None:
         """The results so far, one per booking. None before the first commit, and if a merge takes
         more than `within` seconds or was given up."""
-        with self._held(within) as partial:
-            return None if partial is None else list(partial.results())
+        if not self._hold(within):
+            return None
+        try:
+            return None if self._partial is None else list(self._partial.results())
+        finally:
+            self._lock.release()
 
     def take(self) -> Partial | None:
         """See Results."""
-        with self._held(None) as partial:
-            return None if self._broken else partial
+        if not self._hold(None):
+            return None
+        try:
+            return None if self._broken else self._partial
+        finally:
+            self._lock.release()
 
     def kept(self) -> tuple[bytes, Ranges] | None:
         """The partial in bytes, and the entries that it covers, as ascending ranges. None before
         the first commit, and if a merge was given up or has failed. Raises RuntimeError if two
         partials had the same entries."""
-        with self._held(None) as partial:
-            if partial is None or self._broken:
+        if not self._hold(None):
+            return None
+        try:
+            if self._partial is None or self._broken:
                 return None
             self._join()
-            return partial.dumps(), {file: list(ranges) for file, ranges in self._covers.items()}
+            covers = {file: list(ranges) for file, ranges in self._covers.items()}
+            return self._partial.dumps(), covers
+        finally:
+            self._lock.release()
 
-    @contextmanager
-    def _held(self, within: float | None) -> Iterator[Partial | None]:
-        """The partial, which does not change inside the context; None if there is none."""
+    def _hold(self, within: float | None) -> bool:
+        """Takes the lock, so that the partial does not change. False, without the lock, if a merge
+        takes more than `within` seconds or was given up."""
         waited = 0.0
         while not self._lock.acquire(timeout=_LOOK):
             waited += _LOOK
             if self._given_up or (within is not None and waited >= within):
-                yield None
-                return
-        try:
-            yield None if self._given_up else self._partial
-        finally:
+                return False
+        if self._given_up:
             self._lock.release()
+            return False
+        return True

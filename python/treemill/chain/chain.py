@@ -52,8 +52,13 @@ class ChainParts:
 class Chain:
     """Files read as one tree. Immutable but for what it remembers; threads may share it."""
 
-    def __init__(self, parts: ChainParts, trees: OpenTrees | None = None) -> None:
-        """`trees`: the same files, if they are open already."""
+    def __init__(
+        self,
+        parts: ChainParts,
+        trees: OpenTrees | None = None,
+        constants: FileConstants | None = None,
+    ) -> None:
+        """`trees`, `constants`: of the same files, if there are some already."""
         self._parts = parts
         opened = trees or OpenTrees(parts.locations, parts.missing)
         self.trees = opened = opened.pinned() if parts.is_pinned else opened
@@ -61,7 +66,9 @@ class Chain:
         self.metadata = dict(parts.metadata)
         self.friends = parts.friends
         self.selected = parts.selected
-        self.constants = FileConstants(parts.locations, parts.name, parts.metadata, parts.per_file)
+        self.constants = constants or FileConstants(
+            parts.locations, parts.name, parts.metadata, parts.per_file
+        )
         self.sizes = Sizes(opened)
         """The entries of each file, and where its clusters start."""
 
@@ -196,7 +203,7 @@ class Chain:
         if self._parts.is_pinned:
             return self
         parts = replace(self._parts, friends=self.friends.settled(self), is_pinned=True)
-        return Chain(parts, self.trees)
+        return Chain(parts, self.trees, self.constants)
 
     # What workers read.
 

@@ -10,7 +10,7 @@ from queue import SimpleQueue
 from types import FrameType
 from typing import Generic, TypeVar
 
-__all__ = ["interrupts", "raising"]
+__all__ = ["Interrupts", "raising"]
 
 _Word = TypeVar("_Word")
 
@@ -27,22 +27,27 @@ class _Note(Generic[_Word]):
         self._news.put(self._word)
 
 
-@contextmanager
-def interrupts(news: SimpleQueue[_Word], word: _Word) -> Iterator[None]:
-    """Inside, SIGINT puts `word` into `news`. This holds in the main thread only, and only if
-    SIGINT would raise KeyboardInterrupt: a program's own handler stays in place."""
-    if (
-        threading.current_thread() is not threading.main_thread()
-        or signal.getsignal(signal.SIGINT) is not signal.default_int_handler
-    ):
-        yield
-        return
+class Interrupts(Generic[_Word]):
+    """Inside, SIGINT puts `word` into `news`, which is given. This holds in the main thread only,
+    and only if SIGINT would raise KeyboardInterrupt: a program's own handler stays in place."""
 
-    signal.signal(signal.SIGINT, _Note(news, word))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    def __init__(self, news: SimpleQueue[_Word], word: _Word) -> None:
+        self._news = news
+        self._word = word
+        self._is_on = False
+
+    def __enter__(self) -> SimpleQueue[_Word]:
+        if (
+            threading.current_thread() is threading.main_thread()
+            and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        ):
+            signal.signal(signal.SIGINT, _Note(self._news, self._word))
+            self._is_on = True
+        return self._news
+
+    def __exit__(self, *error: object) -> None:
+        if self._is_on:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @contextmanager

@@ -88,9 +88,11 @@ def packet_entries(
     entries_left: float,
     workers: int,
     join: bool = True,
+    commit: float = 0.0,
 ) -> int:
     """The number of entries of the next packet for a worker with this rate, if `entries_left` are
-    unassigned and `workers` share them. `join`: a short rest becomes part of the packet."""
+    unassigned and `workers` share them. `join`: a short rest becomes part of the packet, which
+    packets of distant files do without. `commit`: seconds between two commits of a worker."""
     fair = entries_left / max(workers, 1)
     if total_rate <= 0.0:
         return max(1, int(min(sizing.first, fair)))
@@ -101,6 +103,10 @@ def packet_entries(
         seconds = max(min(sizing.shortest, time_left), floor)
         return max(1, int(mean * seconds))
     seconds = min(max(time_left * sizing.share, sizing.shortest), sizing.longest)
+    # A worker that shares with no other has no one to finish together with. Of a distant file it
+    # gets short packets all the same, so that the bytes of the next are asked for ahead.
+    if workers == 1 and join:
+        seconds = min(max(seconds, min(time_left, commit)), sizing.longest)
     # A packet lasts no longer than all workers need for the rest, so that none waits for this one.
     # It lasts as long as that if else the rest would be worth less than half of a packet.
     if time_left < (_REST if join else 1.0) * seconds:

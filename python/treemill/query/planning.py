@@ -46,6 +46,8 @@ class Plan:
     specification: Specification = field(default_factory=Specification)
     slots: dict[int, dict[str, list[int]]] = field(default_factory=dict)
     """Indices of the core's results, by the booking's number and the variation."""
+    names: dict[int, list[str]] = field(default_factory=dict)
+    """Names of all variations above a booking, in order, by its number; without the nominal one."""
     rows: dict[int, Rows] = field(default_factory=dict)
     """Bookings of rows, by the index of the core's result."""
     joined: dict[int, Joined] = field(default_factory=dict)
@@ -53,15 +55,15 @@ class Plan:
 
     def varied(self, booking: Booking) -> bool:
         """Whether the booking has a value for each variation."""
-        return any(isinstance(step, Vary) for step in _steps(booking.node))
+        return booking.number in self.names
 
     def variations(self, booking: Booking) -> list[str]:
         """Names of all variations above it, in order, the nominal one first."""
-        return [NOMINAL, *_varied(_steps(booking.node))]
+        return [NOMINAL, *self.names.get(booking.number, ())]
 
     def unchanged(self, booking: Booking) -> set[str]:
         """Names of the variations that cannot change its value."""
-        return set(_varied(_steps(booking.node))) - self.slots[booking.number].keys()
+        return set(self.names.get(booking.number, ())) - self.slots[booking.number].keys()
 
 
 class _Numbering:
@@ -117,8 +119,10 @@ def plan(
     made = Plan()
     counts: dict[tuple[int | None, str | None], int] = {}
     for booking in bookings:
-        _check_constants(booking.node)
-        _check_varied(booking.node)
+        above = _check_constants(booking.node)
+        if any(isinstance(step, Vary) for step in above):
+            _check_varied(booking.node)
+            made.names[booking.number] = _varied(above)
         wanted = booking.wanted
         numbering.words.update(*(expr.words for expr in wanted.expressions()))
         if isinstance(wanted, Hist):
@@ -135,7 +139,7 @@ def plan(
             result = replace(
                 wanted, columns=(*wanted.columns, (_ENTRY.name, _ENTRY.expr))
             ).to_json()
-        for variation in _variations(booking):
+        for variation in _variations(booking, above):
             slots[variation] = found = []
             for node in _places(booking):
                 at = numbering.at(node, variation)
@@ -176,11 +180,14 @@ def _steps(node: Place) -> list[Step]:
     return [each.step for each in steps_to(node) if each.step is not None]
 
 
-def _variations(booking: Booking) -> list[str]:
-    steps = _steps(booking.node)
+def _variations(booking: Booking, steps: Sequence[Step]) -> list[str]:
+    """Names of the variations that change the booking's value. `steps`: those above it."""
+    names = _varied(steps)
+    if not names:
+        return [NOMINAL]
     exprs = booking.wanted.expressions()
     counters = _counters(booking.node)
-    return [NOMINAL, *(n for n in _varied(steps) if affects(steps, exprs, n, counters))]
+    return [NOMINAL, *(n for n in names if affects(steps, exprs, n, counters))]
 
 
 def _changed(booking: Booking, variation: str) -> frozenset[str]:
@@ -252,7 +259,7 @@ def extents(
             if isinstance(axis, AutomaticAxis) and axis.most:
                 wanted_here.append(Quantiles(expr, MOST_OF_ALL, bounded=True))
             found = places.setdefault((booking.number, dimension), [])
-            for variation in _variations(booking) if grows else [NOMINAL]:
+            for variation in _variations(booking, _steps(booking.node)) if grows else [NOMINAL]:
                 at = numbering.at(booking.node, variation)
                 for asked in wanted_here:
                     numbering.words.update(*(expr.words for expr in asked.expressions()))
@@ -264,10 +271,11 @@ def extents(
     return numbering.specification(booked), places
 
 
-def _check_constants(node: Place) -> None:
-    """Raises QueryError if a constant for expressions has the name of a branch, because a reader
-    could not tell which of the two is meant."""
-    for each in steps_to(node):
+def _check_constants(node: Place) -> list[Step]:
+    """The steps above a booking. Raises QueryError if a constant for expressions has the name of a
+    branch, because a reader could not tell which of the two is meant."""
+    places = steps_to(node)
+    for each in places:
         if isinstance(each.step, Define) and each.step.is_param:
             name = each.step.name
             chain = each.origin.chain
@@ -275,6 +283,7 @@ def _check_constants(node: Place) -> None:
                 kind = "branch" if name in chain.branches else "item of the metadata"
                 message = f"the constant {name} hides the {kind} of this name: call it otherwise, "
                 raise QueryError(f"{message}or define() the column anew")
+    return [each.step for each in places if each.step is not None]
 
 
 def _check_varied(node: Place) -> None:

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, cast
 
 from ..query.quantities import Hist as Booked
 from .by_dataset import ByDataset
-from .values import result
-from .variations import Variations
+from .values import Unfilled, result
+from .variations import NOMINAL, Variations
 
 if TYPE_CHECKING:
-    from hist import Hist
-
     from ..query.axes import FixedAxis
     from ..query.node import Booking
     from ..query.planning import Plan
@@ -25,17 +23,20 @@ def booked_value(
     plan: Plan,
     raw: Sequence[object],
     axes: Sequence[FixedAxis] | None = None,
-    into: Callable[[str], Hist | None] = lambda variation: None,
+    into: Callable[[str], Unfilled | None] = lambda variation: None,
 ) -> object:
     """The booking's value. `raw` are the core's results of all bookings of the plan. `axes` and
     `into(variation)`: see `values.result`."""
-    values = Variations(unchanged=plan.unchanged(booking))
-    for variation, slots in plan.slots[booking.number].items():
-        values[variation] = result(booking, [raw[slot] for slot in slots], axes, into(variation))
-    nominal: object = values.nominal
-    if isinstance(booking.wanted, Booked) and booking.wanted.varied:
-        return values.to_hist(names=plan.variations(booking))
-    return values if plan.varied(booking) else nominal
+    by_variation = plan.slots[booking.number]
+    made = {
+        variation: result(booking, [raw[slot] for slot in slots], axes, into(variation))
+        for variation, slots in by_variation.items()
+    }
+    stacked = isinstance(booking.wanted, Booked) and booking.wanted.varied
+    if not (stacked or plan.varied(booking)):
+        return made[NOMINAL]
+    values = Variations(made, unchanged=plan.unchanged(booking))
+    return values.to_hist(names=plan.variations(booking)) if stacked else values
 
 
 def value_by_dataset(

@@ -9,7 +9,7 @@ import copy
 import keyword
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..arrays.rows import Collected
 from ..errors import QueryError
@@ -23,6 +23,8 @@ from ..query.steps import Filter
 from ..query.storages import COUNTS
 
 if TYPE_CHECKING:
+    from typing import Any
+
     import awkward
     import hist
     import numpy as np
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from ..query.axis_specification import AxisSpecification
     from ..query.booking import Array
 
-__all__ = ["categories", "empty", "result"]
+__all__ = ["Unfilled", "categories", "empty", "result"]
 
 _RawMoments = tuple[int, float, float, float | None, float]
 """Number of values, sum of weights, sum of their squares, mean, sum of squared deviations."""
@@ -43,10 +45,10 @@ def result(
     booking: Booking,
     raw: Sequence[object],
     axes: Sequence[FixedAxis] | None = None,
-    into: hist.Hist | None = None,
+    into: Unfilled | None = None,
 ) -> object:
     """Makes the booking's value in one variation. `raw`: the core's results for it, only one except
-    for cut flows. `axes`: those of a histogram that had automatic ones. `into`: a histogram that
+    for cut flows. `axes`: those of a histogram that had automatic ones. `into`: what
     `empty` made."""
     wanted = booking.wanted
     if isinstance(wanted, Hist):
@@ -148,8 +150,16 @@ _MAKERS: dict[type, Callable[..., object]] = {
 """Functions that make a value of a booking and the core's result, by the kind of booking."""
 
 
-def empty(booking: Booking, axes: Sequence[FixedAxis] | None = None) -> hist.Hist:
-    """Makes a booked histogram that is not filled."""
+class Unfilled(NamedTuple):
+    """A booked histogram that is not filled."""
+
+    histogram: hist.Hist
+    view: NDArray[Any]
+    """The bins, with the flow bins: what is put here is in the histogram."""
+
+
+def empty(booking: Booking, axes: Sequence[FixedAxis] | None = None) -> Unfilled:
+    """Makes a booked histogram."""
     import hist
     import hist.storage
 
@@ -160,13 +170,14 @@ def empty(booking: Booking, axes: Sequence[FixedAxis] | None = None) -> hist.His
     made = [_axis(axis, i, wanted, given) for i, axis in enumerate(fixed)]
     storage = getattr(hist.storage, wanted.storage)()
     label = None if wanted.sample is None else wanted.sample.text
-    return hist.Hist(*made, storage=storage, name=wanted.name, label=label)
+    histogram = hist.Hist(*made, storage=storage, name=wanted.name, label=label)
+    return Unfilled(histogram, histogram.view(flow=True))
 
 
-def _filled(wanted: Hist, histogram: hist.Hist, raw: object) -> hist.Hist:
+def _filled(wanted: Hist, made: Unfilled, raw: object) -> hist.Hist:
     """Fills it from arrays that have the shape of the histogram with its flow bins."""
     assert isinstance(raw, dict)
-    view = histogram.view(flow=True)
+    histogram, view = made
     fields = _FIELDS.get(wanted.storage)
     if fields is None:
         is_count = wanted.weight is not None and wanted.storage in COUNTS

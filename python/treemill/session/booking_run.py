@@ -20,7 +20,7 @@ from ..query.planning import Plan, extents, plan
 from ..query.quantities import Hist
 from ..query.specification import Specification
 from ..results.booked_value import booked_value, value_by_dataset
-from ..results.values import categories, empty
+from ..results.values import Unfilled, categories, empty
 from ..worker.task import Task
 from .booked_files import BookedFiles
 from .keeping import Kept
@@ -31,8 +31,6 @@ from .state import State
 from .subset import known_sizes
 
 if TYPE_CHECKING:
-    from hist import Hist as Histogram
-
     from ..chain.chain import Chain
 
 __all__ = ["BookedQuery"]
@@ -68,7 +66,7 @@ class BookedQuery(Query[tuple[object, ...]]):
                 "run. Leave checkpoint= out, or run the snapshot by itself"
             )
         self._values: tuple[object, ...] | None = None
-        self._empty: dict[tuple[int, str], Histogram] = {}  # by booking and variation
+        self._empty: dict[tuple[int, str], Unfilled] = {}  # by booking and variation
         self.account.phase = _FILL
 
     _left = Query._left | {"_workload", "_empty"}
@@ -168,7 +166,7 @@ class BookedQuery(Query[tuple[object, ...]]):
             metadata = self._chain.datasets
             return value_by_dataset(booking, self._plan, raw, metadata, self._no_entries, axes)
 
-        def into(variation: str) -> Histogram | None:
+        def into(variation: str) -> Unfilled | None:
             # The caller owns the values: the next call gets other histograms.
             return self._empty.pop((booking.number, variation), None)
 

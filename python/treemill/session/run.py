@@ -6,7 +6,7 @@ how far the query is. Knows backends, tasks and partials by their protocols; sho
 
 from __future__ import annotations
 
-import secrets
+import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -62,7 +62,7 @@ class Query(ABC, Generic[Result]):
     ) -> None:
         """`spans`: the parts of files to go through; None: all entries of all files. `kept`: what
         is kept on disk; None: nothing."""
-        self.id = secrets.token_hex(6)
+        self.id = os.urandom(6).hex()
         """Names the query: `Session.attach` takes it, if the workers are a cluster's."""
         self.account = Account(files, spans)
         self.account.id = self.id

@@ -4,13 +4,11 @@ one."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 from ..errors import QueryInterrupted
-from ..machine.interrupt import interrupts
+from ..machine.interrupt import Interrupts
 from ..monitor.watch import Watch
 from .run import Query
 from .state import News
@@ -24,12 +22,9 @@ _LONGEST_WAIT = 0.2
 that comes after the interpreter's check for signals and before the sleep."""
 
 
-@contextmanager
-def hearing() -> Iterator[SimpleQueue[News]]:
-    """A queue into which Ctrl-C puts `News.INTERRUPT`."""
-    news: SimpleQueue[News] = SimpleQueue()
-    with interrupts(news, News.INTERRUPT):
-        yield news
+def hearing() -> Interrupts[News]:
+    """Gives, as a context, a queue into which Ctrl-C puts `News.INTERRUPT`."""
+    return Interrupts(SimpleQueue(), News.INTERRUPT)
 
 
 def wait(query: Query[_Result], news: SimpleQueue[News], watch: Watch) -> _Result:
