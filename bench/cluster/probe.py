@@ -5,6 +5,7 @@ import time
 from typing import Any
 
 _waits: list[float] = []
+_commits: list[float] = []
 _lengths: list[float] = []
 _calls: list[float] = []
 _first: list[float] = []
@@ -13,22 +14,27 @@ _first: list[float] = []
 def install() -> None:
     """Begins to note. To be called again forgets what was noted."""
     from treemill.backend.dask.loop import LoopPlugin
-    from treemill.packetizer import PacketDone, Process
+    from treemill.packetizer import Commit, PacketDone, Process
     from treemill.worker.worker import Worker
 
-    for noted in (_waits, _lengths, _calls):
+    for noted in (_waits, _commits, _lengths, _calls):
         noted.clear()
     _first.clear()
     if hasattr(Worker, "watched"):
         return
     inner = Worker.perform
     done: dict[int, float] = {}
+    committing: set[int] = set()
 
     def perform(self: Any, order: Any) -> Any:
-        now, since = time.perf_counter(), done.pop(id(self), None)
+        now = time.perf_counter()
+        if isinstance(order, Commit):
+            committing.add(id(self))
         if isinstance(order, Process):
+            since = done.pop(id(self), None)
             if since is not None:
-                _waits.append(now - since)
+                (_commits if id(self) in committing else _waits).append(now - since)
+            committing.discard(id(self))
             if not _first:
                 _first.append(time.time())
         event = inner(self, order)
@@ -51,8 +57,13 @@ def install() -> None:
 
 
 def waits() -> list[float]:
-    """Seconds from the end of one packet to the beginning of the next."""
+    """Seconds from the end of one packet to the beginning of the next, without a commit between."""
     return list(_waits)
+
+
+def commits() -> list[float]:
+    """The same with a commit between."""
+    return list(_commits)
 
 
 def lengths() -> list[float]:

@@ -3,31 +3,50 @@ packet, packets per second with more and more workers. Needs a probe in the work
 """
 
 import dataclasses
-import functools
 import statistics
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import treemill as tm
 
 from ..measured import Row
 from . import probe
+from .watching import Runnable
 
 _THERE = 0.5
 """Milliseconds; a call takes longer."""
 _CLUSTER = 200
 """Entries of a packet where many are wanted."""
+_SHORT = 5e-3
+"""Seconds of a short packet: two hundred times less than usual."""
+_SLEEP = 2.5e-5
+"""Seconds for which a worker that computes nothing sleeps for each entry."""
+_COPIES = 4
+_LONG = 12
+"""Copies of the usual files: the first packets of a worker, and the last ones, cannot be ahead."""
+_IDLE = 3.0
+"""Seconds for which idle workers are looked at."""
+QUIET = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+}
+"""Dask's own watching of its workers, turned down: it looks at each of them 150 times a second."""
 
 
 @contextmanager
-def cluster(workers: int) -> Iterator[Any]:
-    """Dask worker processes of one thread each, on this machine, and a client."""
+def cluster(workers: int, settings: Mapping[str, object] = MappingProxyType({})) -> Iterator[Any]:
+    """Dask worker processes of one thread each, on this machine, and a client. `settings`:
+    Dask's."""
+    import dask
     from distributed import Client, LocalCluster
 
     with (
+        dask.config.set(dict(settings)),
         LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as made,
         Client(made) as client,  # the default one: distributed RDataFrame asks for that
     ):
@@ -46,18 +65,22 @@ def many_packets(folder: Path, events: int) -> str:
 
 
 @contextmanager
-def _tiny_packets() -> Iterator[None]:
+def _packets(seconds: float) -> Iterator[None]:
+    """Makes packets as long as that, or of one cluster if that is longer."""
     from treemill.backend.dask.pool import DaskPool
 
     usual = DaskPool.sizing
-    least = 1e-6  # a packet is a cluster at least
     DaskPool.sizing = dataclasses.replace(
-        usual, first=_CLUSTER, shortest=least, longest=least, ask=0.0
+        usual, first=_CLUSTER, shortest=seconds, longest=seconds, ask=0.0
     )
     try:
         yield
     finally:
         DaskPool.sizing = usual
+
+
+def _tiny_packets() -> AbstractContextManager[None]:
+    return _packets(1e-6)
 
 
 @dataclasses.dataclass
@@ -77,6 +100,8 @@ class _Noted:
 
     def rows(self, what: str, goals: bool) -> list[Row]:
         """As the table has them."""
+        if not self.median:
+            return []  # there was none
         below = (1.0, 5.0) if goals else (None, None)
         return [
             Row(f"{what}, median", tuple(self.median), "ms", below=below[0]),
@@ -85,38 +110,94 @@ class _Noted:
 
 
 def latency(client: Any, tiny: str, usual: Sequence[str], rounds: int) -> Iterator[Row]:
-    """How long workers wait for packets, and how long calls take: with packets of the usual length,
-    and with packets as tiny as they may be, where calls come as often as they can."""
+    """How long workers wait for packets: of the usual length; of some milliseconds, with workers
+    that compute and with workers that only sleep; and of a cluster, shorter than any message."""
     workers = len(client.run(probe.install))
-    with tm.connect(client) as session:
-        events = tm.dataset(list(usual), "Events")
-        jets = events.define("good", "Jet_pt[(Jet_pt > 30) & (abs(Jet_eta) < 2.4)]")
-        book = functools.partial(jets.hist, "good", bins=(128, 0, 256))
-        yield from _latency(client, session, book, rounds, workers)
-    with _tiny_packets(), tm.connect(client) as session:
-        events = tm.dataset([tiny] * 4, "Events")
-        book = functools.partial(events.hist, "MET_pt", bins=(10, 0, 100))
-        yield from _latency(client, session, book, rounds, workers)
+    good = "Jet_pt[(Jet_pt > 30) & (abs(Jet_eta) < 2.4)]"
+    many = tm.dataset(list(usual) * _LONG, "Events").define("good", good)
+    jets = tm.dataset(list(usual) * _COPIES, "Events").define("good", good)
+    small = tm.dataset([tiny] * _COPIES, "Events")
+    asked: dict[str, tuple[AbstractContextManager[None], Callable[[Any], object], bool]] = {
+        "usual packets": (
+            nullcontext(),
+            lambda session: session.run(many.hist("good", bins=(128, 0, 256)), progress=False),
+            True,
+        ),
+        "short packets": (
+            _packets(_SHORT),
+            lambda session: session.run(jets.hist("good", bins=(128, 0, 256)), progress=False),
+            True,
+        ),
+        "packets of a selector that sleeps": (
+            _packets(_SHORT),
+            lambda session: session.run(_sleep, small, progress=False),
+            True,
+        ),
+        "packets of one cluster": (
+            _tiny_packets(),
+            lambda session: session.run(small.hist("MET_pt", bins=(10, 0, 100)), progress=False),
+            False,
+        ),
+    }
+    for what, (sized, run, goals) in asked.items():
+        with sized, tm.connect(client) as session:
+            title = f"{workers} workers, {what}"
+            yield from _latency(client, partial(run, session), rounds, title, goals)
 
 
-def _latency(client: Any, session: Any, book: Any, rounds: int, workers: int) -> Iterator[Row]:
-    waits, calls, lengths, lost, there = _Noted(), _Noted(), _Noted(), [], []
+def _sleep(chunk: Any) -> dict[str, int]:
+    time.sleep(len(chunk) * _SLEEP)
+    return {"n": len(chunk)}
+
+
+def _latency(
+    client: Any, run: Callable[[], object], rounds: int, what: str, goals: bool
+) -> Iterator[Row]:
+    waits, commits, calls, lengths = _Noted(), _Noted(), _Noted(), _Noted()
+    shares = _Shares()
     for counted in range(-1, rounds):
         client.run(probe.install)
-        session.run(book(), progress=False)  # a booking is computed once
+        before, began = client.run_on_scheduler(time.process_time), time.perf_counter()
+        with Runnable() as runnable:
+            run()
+        seconds = time.perf_counter() - began
+        busy = client.run_on_scheduler(time.process_time) - before
         if counted >= 0:
-            each = waits.take(client, probe.waits)
-            waited = sum(each)
-            there.append(100 * sum(wait < _THERE for wait in each) / max(len(each), 1))
-            calls.take(client, probe.calls)
-            lost.append(100 * waited / (waited + sum(lengths.take(client, probe.lengths))))
+            each, long = waits.take(client, probe.waits), lengths.take(client, probe.lengths)
+            commits.take(client, probe.commits)
+            told = calls.take(client, probe.calls)
+            there = sum(wait < _THERE for wait in each)
+            shares.there.append(100 * there / max(len(each), 1))
+            shares.lost.append(100 * sum(each) / max(sum(each) + sum(long), 1e-9))
+            shares.calls.append(len(told) / max(len(long), 1))
+            shares.scheduler.append(100 * busy / seconds)
+            shares.runnable.append(runnable.mean)
     if not waits.median:
         return  # with little data no worker had a second packet
-    length = f"{workers} workers, packets of {statistics.median(lengths.median):.2g} ms"
-    yield from waits.rows(f"{length}: waiting for the next one", goals=True)
-    yield from calls.rows(f"{length}: a call to the scheduler", goals=False)
-    yield Row(f"{length}: packets that were there already", tuple(there), "%")
-    yield Row(f"{length}: waiting, of the workers' time", tuple(lost), "%")
+    length = f"{what} of {statistics.median(lengths.median):.2g} ms"
+    yield from waits.rows(f"{length}: waiting for the next one", goals)
+    yield from commits.rows(f"{length}: the same with a commit between", False)
+    yield from calls.rows(f"{length}: a call to the scheduler", False)
+    yield from shares.rows(length)
+
+
+@dataclasses.dataclass
+class _Shares:
+    """What else is told of each round."""
+
+    there: list[float] = dataclasses.field(default_factory=list)
+    lost: list[float] = dataclasses.field(default_factory=list)
+    calls: list[float] = dataclasses.field(default_factory=list)
+    scheduler: list[float] = dataclasses.field(default_factory=list)
+    runnable: list[float] = dataclasses.field(default_factory=list)
+
+    def rows(self, what: str) -> Iterator[Row]:
+        """As the table has them."""
+        yield Row(f"{what}: packets that were there already", tuple(self.there), "%")
+        yield Row(f"{what}: waiting, of the workers' time", tuple(self.lost), "%")
+        yield Row(f"{what}: calls to the scheduler for each packet", tuple(self.calls), "")
+        yield Row(f"{what}: the scheduler's process, of one core", tuple(self.scheduler), "%")
+        yield Row(f"{what}: threads that want a core", tuple(self.runnable), "")
 
 
 def connecting(address: str, path: str, rounds: int) -> list[Row]:
@@ -138,24 +219,49 @@ def connecting(address: str, path: str, rounds: int) -> list[Row]:
     ]
 
 
-def throughput(sizes: Sequence[int], path: str, rounds: int) -> list[Row]:
-    """Tiny packets on more and more worker processes of this machine."""
+def throughput(sizes: Sequence[int], path: str, rounds: int) -> Iterator[Row]:
+    """Tiny packets on more and more worker processes of this machine; with Dask as it is, and with
+    its own watching of workers turned down, which takes a core with 64 of them."""
+    ends = sorted({sizes[0], sizes[-1]})
+    yield from _throughput(sizes, path, rounds, QUIET, "Dask's profilers off", goal=1.0)
+    yield from _throughput(ends, path, rounds, {}, "Dask as it is", goal=None)
+
+
+def _throughput(
+    sizes: Sequence[int],
+    path: str,
+    rounds: int,
+    settings: Mapping[str, object],
+    how: str,
+    goal: float | None,
+) -> Iterator[Row]:
     rows: list[Row] = []
+    idle: list[Row] = []
     for size in sizes:
         found = []
-        with cluster(size) as client, _tiny_packets(), tm.connect(client) as session:
-            events = tm.dataset([path] * 4, "Events")
+        with cluster(size, settings) as client, _tiny_packets(), tm.connect(client) as session:
+            events = tm.dataset([path] * 2 * _COPIES, "Events")
             for counted in range(-1, rounds):
                 client.run(probe.install)
                 began = time.perf_counter()
                 session.run(events.hist("MET_pt", bins=(10, 0, 100)), progress=False)
                 seconds = time.perf_counter() - began
                 if counted >= 0:
-                    packets = sum(map(len, client.run(probe.waits).values()))
+                    packets = sum(map(len, client.run(probe.lengths).values()))
                     found.append(packets / seconds)
-        rows.append(Row(f"packets per second, {size} worker processes", tuple(found), "/s"))
+            idle.append(Row(f"idle workers, {size} processes, {how}", (_idle(client),), "cores"))
+        rows.append(Row(f"packets per second, {size} worker processes, {how}", tuple(found), "/s"))
+        yield from (rows[-1], idle[-1])
     if len(rows) > 1:
         ratio = statistics.median(rows[-1].values) / statistics.median(rows[0].values)
-        what = f"packets per second of {sizes[-1]} against {sizes[0]} worker processes"
-        rows.append(Row(what, (ratio,), "x", above=1.0))
-    return rows
+        what = f"packets per second of {sizes[-1]} against {sizes[0]} worker processes, {how}"
+        yield Row(what, (ratio,), "x", above=goal)
+
+
+def _idle(client: Any) -> float:
+    """How many cores all workers take while they have nothing to do."""
+    before, began = client.run(time.process_time), time.perf_counter()
+    time.sleep(_IDLE)
+    after, seconds = client.run(time.process_time), time.perf_counter() - began
+    taken: float = sum(after[each] - before[each] for each in before if each in after)
+    return taken / seconds

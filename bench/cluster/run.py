@@ -32,6 +32,14 @@ were compared and are equal. Ratios are medians of the rounds' ratios.
 processes runs half of the time only. *idle*: for how long, at the end, the worker that was done
 first had nothing to do, as its CPU time says. *first result*: when a histogram could be seen; the
 others show nothing before their end.
+
+*waiting for the next one*: from the end of a packet to the beginning of the next in the same
+worker. *threads that want a core*: that compute or wait for one, counted by the kernel; with more
+of them than cores each waits for its turn, whatever it waits for else. *a selector that sleeps*:
+its workers take no core, so that what is left is the protocol. *packets of one cluster*
+take less time than any message. *Dask's profilers off*: `distributed.worker.profile.enabled` and
+`distributed.admin.tick`; by default Dask looks at each worker process 150 times a second, also
+while it is idle.
 ✓ the goal is reached, ✗ it is not; no mark: no goal.
 """
 

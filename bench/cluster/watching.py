@@ -61,6 +61,33 @@ class Watch:
                 before[pid] = ticks
 
 
+class Runnable:
+    """Counts the threads of this machine that compute or wait for a core."""
+
+    def __init__(self) -> None:
+        self._over = threading.Event()
+        self._seen: list[int] = []
+        self._thread = threading.Thread(target=self._look, daemon=True)
+
+    def __enter__(self) -> "Runnable":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    @property
+    def mean(self) -> float:
+        """The mean of the looks, without the one that looks."""
+        return sum(self._seen) / len(self._seen) - 1 if self._seen else 0.0
+
+    def _look(self) -> None:
+        while not self._over.wait(_LOOK):
+            now = Path("/proc/loadavg").read_text().split()[3]
+            self._seen.append(int(now.partition("/")[0]))
+
+
 def _ticks(pid: int) -> int:
     words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return int(words[11]) + int(words[12])

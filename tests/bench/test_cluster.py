@@ -46,7 +46,8 @@ def test_all_contestants_and_parts(tmp_path):
     rows = quick_run(tmp_path, "--events", "3000")
     for load in ("even", "uneven", "slowed"):
         assert rows[f"{load}: distributed RDataFrame against treemill, a query"] > 0
-    assert rows["packets per second, 4 worker processes"] > 0
+    for how in ("Dask's profilers off", "Dask as it is"):
+        assert rows[f"packets per second, 4 worker processes, {how}"] > 0
 
 
 COMPUTES = "import sys\nprint('on', flush=True)\nwhile True: pass"

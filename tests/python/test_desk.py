@@ -474,3 +474,21 @@ def test_passes_want_as_many_workers_as_end_them_in_time():
     assert demand([status(pulse=Pulse(), workers=0)], 5.0, 1.0) == 1
     assert demand([status(before=250)], 5.0, 1.0) == 12, "a checkpoint had half of what is left"
     assert demand([status(parts=())], 5.0, 1.0) == 0
+
+
+class Nonsense:
+    """A message that no lead understands."""
+
+    def __init__(self, work):
+        self.work = work
+
+
+def test_a_message_that_fails_ends_its_pass_and_not_the_worker_that_said_it():
+    world = World(3)
+    world.desk.begin("work", request())
+    host = world.hosts["0"]
+    host.exchange(is_lost=False)
+    host.say(Nonsense("work"))
+    host.exchange(is_lost=False)
+    assert not host.mail.waiting, "it is not said again"
+    assert isinstance(world.desk.status("work").ended.error, TypeError)
