@@ -40,6 +40,7 @@ def connect(
     keep: float = 86400.0,
     most: int | None = None,
     on_host: int | None = None,
+    submasters: bool | int | None = None,
 ) -> Session:
     """Make a session with local workers; no daemon is needed. With an address, make one with the
     workers of a Dask cluster.
@@ -89,6 +90,11 @@ def connect(
         The number of a cluster's workers that may take part in a query; None: all.
     on_host
         The same for each host.
+    submasters
+        Whether some of a cluster's workers lead those of their rack or host, so that the scheduler
+        hears of each group about once a second and not of each packet; or how many workers a group
+        has. None: if more than 100 workers are expected, in groups of up to 64
+        (docs/clusters.md).
 
     Returns
     -------
@@ -123,6 +129,10 @@ def connect(
             raise QueryError(f"{name} must be 1 or more, not {number}")
         if number is not None and address is None:
             raise QueryError(f"{name}= is for clusters; workers= is how many there are here")
+    if not (submasters is None or isinstance(submasters, bool) or submasters >= 2):
+        raise QueryError(f"submasters is True, False or 2 and more workers, not {submasters}")
+    if submasters is not None and address is None:
+        raise QueryError("submasters= is for clusters: workers of this machine need none")
     if address is not None:
         from ..backend.dask.admission import Limits  # start-up
         from ..backend.dask.connection import connected  # start-up
@@ -140,6 +150,7 @@ def connect(
                 keep=keep,
                 trace=trace,
                 limits=Limits(most, on_host),
+                submasters=submasters,
             )
 
         if not isinstance(address, list | tuple | dict):

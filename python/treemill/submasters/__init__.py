@@ -4,6 +4,7 @@ is: events in, actions out. Has no clock, no thread and no I/O."""
 
 from .branch import Branch
 from .crew import Crew
+from .keeping import KeepingLessor
 from .leasing import Leasing
 from .lessor import Lessor
 from .messages import (
@@ -33,6 +34,7 @@ __all__ = [
     "Failed",
     "Grant",
     "HandedUp",
+    "KeepingLessor",
     "Leasing",
     "Lessor",
     "NotComing",

@@ -193,6 +193,10 @@ class Crew:
                 failed = replace(part, start=shifted[0] or 0, stop=shifted[1])
                 self._failures.append((failed, gap.error))
 
+    def sent(self, worker: int) -> list[Packet]:
+        """The packets of the worker's partial that is on its way to a merger."""
+        return [self._packet(packet) for packet in self.packetizer.sent(worker)]
+
     @property
     def has_progress(self) -> bool:
         """See Inner."""

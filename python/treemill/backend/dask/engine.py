@@ -22,6 +22,7 @@ from ...dashboard.screen import Screen
 from ...errors import UnsupportedError
 from . import compact  # noqa: F401 - how messages are pickled
 from .desk import Desk
+from .grouping import rack_of
 from .loop import NAME, LoopPlugin
 from .messages import VERSION, Status
 from .page import DeskBoard, application
@@ -183,7 +184,7 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
         known = self._scheduler.workers.get(address)
         if known is None:
             return None
-        self._desk.add(address, known.host, known.nthreads)
+        self._desk.add(address, known.host, known.nthreads, rack_of(known.resources))
         well = self._desk.hear(address, start, pickle.loads(parcel))
         self._wake(address)
         if not well:

@@ -21,6 +21,10 @@ class Holders:
         self._sent: dict[tuple[int, int], int] = {}  # the same by merger and worker
         self._next = 0
 
+    def begin_at(self, number: int) -> None:
+        """Makes this the number of the first merger."""
+        self._next = number
+
     def elect(self, host: str, processes: Iterable[Participant]) -> Participant | None:
         """Makes a process of this host a merger, if it has none; of any host if there is no merger
         at all. Those that leave do not count."""
@@ -46,7 +50,11 @@ class Holders:
 
     def part(self, merger: int) -> Part:
         """What the merger has. It must be there."""
-        return Part(merger, self._there[merger].address, self._commits.get(merger, 0))
+        return Part(merger, self._there[merger].address, self.commits(merger))
+
+    def commits(self, merger: int) -> int:
+        """The partials of workers that the merger has."""
+        return self._commits.get(merger, 0)
 
     def committed(self, merger: int, worker: int) -> None:
         """Notes that the merger has one more partial of the worker."""

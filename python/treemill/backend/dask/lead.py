@@ -60,23 +60,26 @@ from .messages import (
 )
 from .participant import Participant
 from .places import Places
-from .rules import led_by
+from .rules import Led, led_by
 
 __all__ = ["Lead"]
-
-_LOADS = 5
-"""Processes in a row that may be lost before one of their workers has done a packet."""
 
 
 class Lead:
     """The state of one pass. Methods return the messages to be sent now, with addresses."""
 
-    def __init__(self, name: str, request: PassRequest, clock: Callable[[], float]) -> None:
-        """`name`: what messages call the pass."""
+    def __init__(
+        self,
+        name: str,
+        request: PassRequest,
+        clock: Callable[[], float],
+        led: Led | None = None,
+    ) -> None:
+        """`name`: what messages call the pass. `led`: what leads it, if that is made already."""
         self.name = name
         self.request = request
         self._clock = clock
-        self._packetizer, self._coordinator = led_by(request, clock)
+        self._packetizer, self._coordinator = led or led_by(request, clock)
         self._before = self._packetizer.committed_entries
         self._processes: dict[str, Participant] = {}
         self._of: dict[int, Participant] = {}  # by worker
@@ -85,7 +88,8 @@ class Lead:
         self._places = Places(request.nodes)
         self._gone = Pulse()  # the counters of processes that are lost
         self._losses = Losses(self._packetizer)
-        self._loads, self._begun = _LOADS, False
+        self._sent = self._packetizer.sent  # the packets on the way to a merger
+        self._begun = False
         self.change = 0  # counts what a client wants to hear of at once
         self._out: list[tuple[str, object]] = []
         self._deadline: tuple[float, str] | None = None
@@ -157,8 +161,7 @@ class Lead:
             self._next_worker += threads
             process = self._processes[address] = Participant(address, host, numbers)
             self._of |= dict.fromkeys(numbers, process)
-            request = self.request
-            about = (request.task, request.inputs, request.packages)
+            about = (self.request.task, self.request.inputs, self.request.packages)
             self._say(address, Begin(self.name, *about, numbers))
         return self._told()
 
@@ -197,12 +200,9 @@ class Lead:
             self._losses.add_worker(number, reason, fault)
         if process.merger is not None:
             self._replace(process, process.merger)
-        self._loads -= fault
-        if self._loads <= 0:
-            words = f"{_LOADS} of Dask's workers in a row were lost before they had done anything"
-            self._carry_out(
-                self._coordinator.fail(WorkerError(f"given up: {words}: {reason}", worker=address))
-            )
+        error = self._losses.process_lost(address, reason, fault)
+        if error is not None:
+            self._carry_out(self._coordinator.fail(error))
         self._tell_losses()
 
     def _replace(self, lost: Participant, merger: int) -> None:
@@ -264,7 +264,7 @@ class Lead:
         elif isinstance(event, HandedOn) and self._packetizer.heir(event.merger) == event.to:
             self._holders.handed_on(event.merger, event.to)
         elif isinstance(event, PacketDone):
-            self._loads = _LOADS
+            self._losses.work_was_done()
         self._handle(event)
         if isinstance(event, WorkerJoined):
             self._tell_losses()
@@ -365,7 +365,7 @@ class Lead:
         act = Act(self.name, action)
         if isinstance(action, Commit) and action.merger is not None:
             address = self._holders.part(action.merger).address
-            act = Act(self.name, action, address, ranges_of(self._packetizer.sent(action.worker)))
+            act = Act(self.name, action, address, ranges_of(self._sent(action.worker)))
         elif isinstance(action, Process) and self._coordinator.begins(action.worker):
             self._begun = True
             self.change += 1

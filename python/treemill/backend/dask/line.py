@@ -12,9 +12,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...errors import UnsupportedError, WorkerError
+from .asking import asked
 from .crew import Read
 from .engine import install
-from .loop import asked, opened
+from .loop import opened
 from .merger import Refused
 from .messages import VERSION, Part, Status
 
@@ -114,7 +115,7 @@ class Line:
             raise Gone from error
 
     async def _read(self, work: str, part: Part) -> Any:
-        about = {"work": work, "merger": part.merger}
+        about = {"work": part.work or work, "merger": part.merger}
         client = self._client
         if self._reaches_workers:
             with suppress(OSError, TimeoutError):  # it is gone, or hidden from this process

@@ -14,13 +14,14 @@ from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from distributed.core import send_recv
 from distributed.diagnostics.plugin import WorkerPlugin
 from distributed.protocol.serialize import to_serialize
 
 from ..merged import Ranges
 from . import compact  # noqa: F401 - how messages are pickled
+from .asking import asked
 from .crew import Handed, Read
+from .group_loop import GroupLoop
 from .mailbox import Parcel
 from .merger import Refused, Unreachable
 from .station import Station
@@ -28,7 +29,7 @@ from .station import Station
 if TYPE_CHECKING:
     from distributed import Worker
 
-__all__ = ["NAME", "LoopPlugin", "asked", "opened"]
+__all__ = ["NAME", "LoopPlugin", "opened"]
 
 NAME = "treemill"
 """The plugins are called so, here and on the scheduler."""
@@ -47,16 +48,6 @@ def opened(answer: Mapping[str, Any]) -> Read:
     return commits, covers, None if data is None else bytes(data)
 
 
-async def asked(pool: Any, address: str, seconds: float, **message: object) -> Any:
-    """The answer of a server, over a connection of a pool that is there or is made within so many
-    seconds."""
-    comm = await pool.connect(address, timeout=seconds)
-    try:
-        return await send_recv(comm, **message)
-    finally:
-        pool.reuse(address, comm)
-
-
 class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
     """The station, on a worker."""
 
@@ -72,7 +63,10 @@ class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
         self._something = asyncio.Event()
         self._closed = False
         self._station: Station | None = None
-        worker.handlers.update(treemill_take=self.take, treemill_read=self.read)
+        self._groups = GroupLoop(worker, self._there)
+        worker.handlers.update(
+            treemill_take=self.take, treemill_read=self.read, treemill_group=self._groups.exchange
+        )
         self._tasks = [asyncio.create_task(self._poll()), asyncio.create_task(self._flush())]
 
     def teardown(self, worker: Worker) -> None:
@@ -80,6 +74,7 @@ class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
         self._closed = True
         for task in self._tasks:
             task.cancel()
+        self._groups.close()
         if self._station is not None:
             self._station.end()
         self._threads.shutdown(wait=False)
@@ -96,12 +91,17 @@ class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
                 hand=self._hand,
                 read=self._read,
                 awake=self._awake,
+                converse=self._groups.converse,
             )
         return self._station
 
     def _awake(self) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: the process ends
-            self._loop.call_soon_threadsafe(self._something.set)
+            self._loop.call_soon_threadsafe(self._wake)
+
+    def _wake(self) -> None:
+        self._something.set()
+        self._groups.wake()
 
     async def _poll(self) -> None:
         while not self._closed:

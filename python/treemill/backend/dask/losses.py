@@ -6,9 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ...errors import WorkerError
 from ...packetizer import MergerLost, Packetizer, WorkerLost
 
 __all__ = ["Losses"]
+
+_IN_A_ROW = 5
+"""Processes that may be lost before one of their workers has done a packet."""
 
 
 class Losses:
@@ -19,6 +23,19 @@ class Losses:
         self._packetizer = packetizer
         self._untold: list[WorkerLost | MergerLost] = []
         self._held: dict[int, object] = {}  # by worker: what may be to blame
+        self._in_a_row = 0
+
+    def process_lost(self, address: str, reason: str, fault: bool) -> WorkerError | None:
+        """Counts a lost process. Returns an error if too many were lost in a row."""
+        self._in_a_row += fault
+        if self._in_a_row < _IN_A_ROW:
+            return None
+        words = f"{_IN_A_ROW} of Dask's workers in a row were lost before they had done anything"
+        return WorkerError(f"given up: {words}: {reason}", worker=address)
+
+    def work_was_done(self) -> None:
+        """Notes that a worker has done a packet."""
+        self._in_a_row = 0
 
     def add_worker(self, number: int, reason: str, fault: bool) -> None:
         """Notes that a worker is lost. `fault`: whether its packet may be to blame."""

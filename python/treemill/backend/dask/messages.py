@@ -36,7 +36,7 @@ __all__ = [
     "Unreached",
 ]
 
-VERSION = 2
+VERSION = 3
 """Of these messages: client, scheduler and workers must have the same."""
 
 
@@ -93,6 +93,8 @@ class PassRequest:
     """Names the client's checkpoint."""
     limits: Limits = UNLIMITED
     """How many workers may take part."""
+    submasters: int | None = None
+    """How many workers a sub-master leads; None: the scheduler leads all of them."""
 
 
 # From the scheduler to a worker process.
@@ -226,6 +228,8 @@ class Part:
     address: str
     commits: int
     """The number of partials of workers that are merged in it."""
+    work: str | None = None
+    """What its process calls the pass; None: as the scheduler does."""
 
 
 @dataclass(frozen=True, slots=True)

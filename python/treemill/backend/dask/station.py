@@ -1,5 +1,6 @@
-"""What one of Dask's worker processes has of treemill: its crews, its mailbox to the scheduler, and
-the bytes and packages that it has got. Knows no Dask: engine.py carries its messages.
+"""What one of Dask's worker processes has of treemill: its crews, its mailbox to the scheduler,
+what groups.py has of groups with sub-masters, and the bytes and packages that it has got. Knows no
+Dask: loop.py carries its messages.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 
 from ..merged import Ranges
+from .conversation import Conversation
 from .crew import Crew, Handed, Read
+from .groups import ABOUT_GROUPS, Groups
 from .mailbox import Mailbox, Parcel
 from .merger import Refused
 from .messages import Act, Begin, Drop, End, Fetch, Hold, Recall, RecallFrom
@@ -42,10 +45,12 @@ class Station:
         hand: Hand,
         read: Callable[[str, str, int], Future[Read]],
         awake: Callable[[], None],
+        converse: Callable[[Conversation], None] = lambda made: None,
     ) -> None:
         """`folder`: where packages are put. `fetch` gets bytes from the scheduler, and waits.
         `hand` hands a partial to another process, and `read` gets what a merger there has. `awake`
-        is called, on any thread, when there is something to be sent."""
+        is called, on any thread, when there is something to be sent. `converse` keeps up a
+        conversation with a sub-master until it is over."""
         self.address = address
         self.hand = hand
         self.fetch = read
@@ -59,6 +64,7 @@ class Station:
         self._blobs: OrderedDict[str, bytes] = OrderedDict()
         self._paths: tuple[str, ...] = ()
         self._crews: dict[str, Crew] = {}
+        self.groups = Groups(address, self.say, converse, self._end_crew)
         self.restart()
 
     def _ask_names(self) -> None:
@@ -66,6 +72,7 @@ class Station:
 
     def restart(self) -> None:
         """Begins anew, because the scheduler has given this process up."""
+        self.groups.end()
         for crew in self._crews.values():
             crew.end()
         with self._lock:
@@ -76,9 +83,10 @@ class Station:
     # Messages.
 
     def say(self, message: object) -> None:
-        """Sends a message to the scheduler."""
+        """Sends a message to those who lead its pass."""
+        talk = self.groups.talks.get(message.work)  # type: ignore[attr-defined]
         with self._lock:
-            self._mail.put(message)
+            (self._mail if talk is None else talk.mail).put(message)
         self._awake()
 
     @property
@@ -91,25 +99,45 @@ class Station:
         with self._lock:
             return self._mail.parcel()
 
-    def hear(self, parcel: Parcel) -> None:
-        """Handles what the scheduler has sent."""
+    def hear(self, parcel: Parcel, talk: Conversation | None = None) -> None:
+        """Handles what the scheduler has sent, or the sub-master of a conversation."""
         with self._lock:
-            messages = self._mail.take(parcel)
+            messages = (self._mail if talk is None else talk.mail).take(parcel)
         for message in messages:
             self._handle(message)
+
+    def parcel_of(self, talk: Conversation) -> Parcel:
+        """What is to be sent in a conversation."""
+        with self._lock:
+            return talk.mail.parcel()
+
+    def restart_with(self, talk: Conversation) -> None:
+        """Begins a conversation anew, because the sub-master knows nothing of this process."""
+        self._end_crew(talk.name)
+        with self._lock:
+            talk.restart()
+
+    def _end_crew(self, name: str) -> None:
+        crew = self._crews.pop(name, None)
+        if crew is not None:
+            crew.end()
 
     def _handle(self, message: object) -> None:
         if isinstance(message, Begin):
             self._crews[message.work] = Crew(message, self)
             return
+        if isinstance(message, ABOUT_GROUPS):
+            self.groups.hear(message)
+            return
         assert isinstance(message, Hold | Act | Recall | Fetch | RecallFrom | Drop | End)
+        if isinstance(message, End):
+            self._end_crew(message.work)
+            self.groups.leave(message.work)
+            return
         crew = self._crews.get(message.work)
         if crew is None:
             return
-        if isinstance(message, End):
-            del self._crews[message.work]
-            crew.end()
-        elif isinstance(message, Drop):
+        if isinstance(message, Drop):
             crew.drop(message.merger)
         else:
             crew.hear(message)

@@ -25,6 +25,7 @@ from .admission import Limits
 from .before import Before, kept_of
 from .blobs import into
 from .fetched import Fetched
+from .grouping import group_size
 from .line import Line
 from .messages import Ended, PassRequest, Status
 
@@ -47,6 +48,7 @@ class Settings(Protocol):
     keep: float
     trace: int
     limits: Limits
+    submasters: bool | int | None
     closed: bool
 
 
@@ -212,6 +214,8 @@ class DaskPass(Pass):
             before=self._before.put(blobs),
             kept=kept_of(self._request),
             limits=pool.limits,
+            # What a checkpoint has cannot be leased around yet.
+            submasters=None if self._before.covers else group_size(pool.submasters, self.workers),
         )
         self._line.put(blobs)
         self._line.ask("begin", self.name, request)

@@ -1,0 +1,155 @@
+"""Leads one pass in a group of processes, for a sub-master: as lead.py does it on the scheduler,
+but what there is to do is leased, and the only merger is the process in which this runs. Both
+die together, so what is merged counts as done here at once.
+
+Pure but for the clock that it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Set
+from dataclasses import replace
+
+from ...packetizer import (
+    Action,
+    Collected,
+    Committed,
+    Coverage,
+    Event,
+    Finish,
+    Monitored,
+    Policy,
+)
+from ...submasters import Crew, Leasing, SubMaster
+from ...submasters.messages import Downward, Upward
+from .lead import Lead
+from .messages import End, PassRequest, Unreached
+from .participant import Participant
+
+__all__ = ["HAND_UP_SECONDS", "GroupCoordinator", "GroupLead", "leasing_of"]
+
+HAND_UP_SECONDS = 1.0
+"""How often the scheduler hears what a group has merged."""
+
+
+def leasing_of(request: PassRequest) -> Leasing:
+    """How a pass is leased to groups."""
+    return replace(
+        Leasing.of(request.sizing, skip_errors=request.skip_errors),
+        hand_up_seconds=HAND_UP_SECONDS,
+    )
+
+
+class GroupCoordinator:
+    """A sub-master in the place of a coordinator. `up` holds what its parent is to hear; the caller
+    takes it out."""
+
+    trace = None
+    error: BaseException | None = None
+    expected_entries = 1 << 62
+    """What is leased grows and shrinks: no counter is measured by it."""
+
+    def __init__(
+        self, sub: int, site: str, request: PassRequest, clock: Callable[[], float]
+    ) -> None:
+        policy = Policy(
+            commit_seconds=request.commit_seconds,
+            collect_seconds=None,
+            speculate=True,
+            expected_workers=0,
+        )
+        nodes = request.nodes
+        self.crew = Crew(policy, request.sizing, node=lambda file: nodes[file])
+        self.sub = SubMaster(sub, site, self.crew, leasing_of(request))
+        self.up: list[Upward] = []
+        self.begun: set[int] = set()
+        self.began = clock()
+        self.ended: float | None = None
+        self._clock = clock
+
+    @property
+    def workers(self) -> Set[int]:
+        """The workers that have joined and are not lost."""
+        return self.crew.packetizer.workers
+
+    @property
+    def committed_entries(self) -> int:
+        """Entries that are merged."""
+        return self.crew.packetizer.committed_entries
+
+    def join(self) -> None:
+        """Says that the sub-master is there."""
+        self.up += self.sub.join(self._clock())
+
+    def handle(self, event: Event | Downward) -> list[Action]:
+        """Handles what the parent or somebody in the group has said."""
+        if self.ended is not None:
+            return []
+        now = self._clock()
+        actions = self._step(event, now)
+        if isinstance(event, Committed) and event.merger is not None:
+            actions += self._step(Collected(event.merger), now)
+        if self.sub.due(now):
+            self.up += self.sub.hand_up(now)
+        if any(isinstance(action, Finish) for action in actions):
+            self.ended = now
+        return actions
+
+    def _step(self, event: object, now: float) -> list[Action]:
+        step = self.sub.handle(event, now)
+        self.up += step.up
+        return step.orders
+
+    def begins(self, worker: int) -> bool:
+        """Notes that the worker has got its first packet."""
+        self.begun.add(worker)
+        return False
+
+    def monitored(self) -> Callable[[], Monitored] | None:
+        """What workers do is not counted here."""
+        return None
+
+    def coverage(self) -> Coverage:
+        """The parent has the account of the dataset."""
+        return Coverage({}, [])
+
+    def fail(self, error: BaseException) -> list[Action]:
+        """Notes that the pass cannot go on, for the parent to say how it ends."""
+        self.error = self.error or error
+        return []
+
+
+class GroupLead(Lead):
+    """See Lead."""
+
+    def __init__(
+        self, name: str, request: PassRequest, clock: Callable[[], float], sub: int, site: str
+    ) -> None:
+        """`name`: what the group calls the pass. `sub`: the number of the sub-master and of
+        its merger. `site`: the name of the group."""
+        self.group = GroupCoordinator(sub, site, request, clock)
+        super().__init__(name, request, clock, (self.group.crew.packetizer, self.group))
+        self._number = sub
+        self._holders.begin_at(sub)
+        self._sent = self.group.crew.sent
+
+    @property
+    def commits(self) -> int:
+        """The partials that are merged."""
+        return self._holders.commits(self._number)
+
+    def handle(self, message: Downward) -> list[tuple[str, object]]:
+        """Handles what the parent has said."""
+        self._carry_out(self.group.handle(message))
+        return self._told()
+
+    def _elect(self, host: str) -> None:
+        """Makes the first process the only merger: it is this one, for which others wait."""
+        if self._holders.at(self._number) is None:
+            super()._elect(host)
+            self.group.join()
+
+    def _unreached(self, process: Participant, message: Unreached) -> None:
+        """A process that cannot hand over what it has is none of this group: it begins anew."""
+        self._say(process.address, End(self.name))
+        self._lose(process.address, f"handing over failed: {message.reason}", fault=False)

@@ -1,0 +1,156 @@
+"""What the scheduler's plugin and the processes of a group with a sub-master say to each other, in
+addition to messages.py. `work` is the scheduler's name of the pass, `sub` the number of the
+sub-master in it; between a sub-master and its processes the pass is called `inner_name(work, sub)`,
+so that nothing of an earlier sub-master is taken for a later one's. Plain data, sent pickled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...packetizer import Monitored
+from ...submasters.messages import Downward, Upward
+from ..pulse import Pulse
+from .messages import PassRequest
+
+__all__ = [
+    "Apart",
+    "Down",
+    "Give",
+    "GroupStatus",
+    "LeadGroup",
+    "Release",
+    "Released",
+    "Seat",
+    "Under",
+    "Unseat",
+    "Up",
+    "inner_name",
+]
+
+
+def inner_name(work: str, sub: int) -> str:
+    """What a sub-master and its processes call the pass."""
+    return f"{work}/{sub}"
+
+
+# From the scheduler to a process.
+
+
+@dataclass(frozen=True, slots=True)
+class LeadGroup:
+    """Be the sub-master with this number, and merge for the processes of the group. `works`:
+    whether this process has workers of its own beside that. `threads`: how many."""
+
+    work: str
+    sub: int
+    site: str
+    host: str
+    threads: int
+    request: PassRequest
+    """That of the pass, but without its files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Under:
+    """Drop what you have of the pass, and ask the process at `address` from now on; None: nobody,
+    until another word comes."""
+
+    work: str
+    sub: int
+    address: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Down:
+    """A message of the lessor to a sub-master."""
+
+    work: str
+    sub: int
+    message: Downward
+
+
+@dataclass(frozen=True, slots=True)
+class Give:
+    """End soon with what is merged (`reason`); what is not committed is lost."""
+
+    work: str
+    sub: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """The process at `address` belongs to the group, with so many workers."""
+
+    work: str
+    sub: int
+    address: str
+    host: str
+    threads: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unseat:
+    """The process is lost. `fault`: whether its packets may be to blame."""
+
+    work: str
+    sub: int
+    address: str
+    reason: str
+    fault: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """The process will go: its workers commit what they have. Answer: Released."""
+
+    work: str
+    sub: int
+    address: str
+
+
+# From a process to the scheduler.
+
+
+@dataclass(frozen=True, slots=True)
+class GroupStatus:
+    """How a group stands."""
+
+    workers: int
+    begun: int
+    """The workers that have got a packet so far, also those that are lost."""
+    commits: int
+    """The partials of workers that its merger has."""
+    pulse: Pulse
+    monitored: Monitored | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Up:
+    """Messages of a sub-master to the lessor, and how its group stands. `error`: the pass cannot go
+    on."""
+
+    work: str
+    sub: int
+    messages: tuple[Upward, ...]
+    status: GroupStatus
+    error: BaseException | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """The process has nothing of the pass any more."""
+
+    work: str
+    sub: int
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """A process does not reach its sub-master."""
+
+    work: str
+    sub: int
+    reason: str

@@ -1,0 +1,399 @@
+"""Leads one pass through sub-masters: leases the dataset to groups of processes (grouping.py), one
+process of each of which leads and merges for the others (group_lead.py). It has the face of Lead.
+
+A process that leads a group, and what it has merged, are lost together. Then all that it had is
+leased again, and another process of its group leads it, under a number that is new.
+
+Pure but for the clock that it is given: messages in, messages out. Knows addresses as names only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from math import inf
+
+from ...errors import WorkerError
+from ...packetizer import Coverage, Finish, Halt, Monitored, Stop, Tick, host_of
+from ...submasters import HandedUp, KeepingLessor, NotComing, Opened, Reach, SubLost
+from ...submasters.messages import Downward, LessorEvent
+from .admission import UNLIMITED
+from .group_lead import leasing_of
+from .group_messages import (
+    Apart,
+    Down,
+    Give,
+    LeadGroup,
+    Release,
+    Released,
+    Seat,
+    Under,
+    Unseat,
+    Up,
+    inner_name,
+)
+from .grouping import Member
+from .messages import End, Ended, Part, PassRequest, Status
+from .roster import Led, Roster
+
+__all__ = ["Master"]
+
+_IN_A_ROW = 5
+"""Leading processes that may be lost before any has handed up something."""
+_NOBODY = "nobody"  # the site that is expected while there is no process at all
+
+
+class Master:
+    """The state of one pass. Methods return the messages to be sent now, with addresses."""
+
+    def __init__(self, name: str, request: PassRequest, clock: Callable[[], float]) -> None:
+        """`name`: what messages call the pass. `request` says how large groups are."""
+        assert request.submasters is not None
+        self.name = name
+        self.request = request
+        self.change = 0  # counts what a client wants to hear of at once
+        self._clock = clock
+        self._inner = replace(
+            request,
+            files=(),
+            done={},
+            keep=inf,
+            wait=inf,
+            submasters=None,
+            trace=0,
+            limits=UNLIMITED,
+        )
+        self._lessor: KeepingLessor | None = None  # once there are processes
+        self._members: dict[str, Member] = {}
+        self._roster = Roster(request.submasters)
+        self._in_a_row = 0
+        self._sizes = {n: size.entries for n, size in enumerate(request.files) if size is not None}
+        self._began = clock()
+        self._alone_since: float | None = clock()
+        self._deadline: tuple[float, str] | None = None
+        self._over_at: float | None = None
+        self._ended: Ended | None = None
+        self._settled: dict[int, int] | None = None
+        self._begun_told = False
+        self._out: list[tuple[str, object]] = []
+
+    # What others may read.
+
+    @property
+    def over(self) -> bool:
+        """Whether the pass has ended."""
+        return self._ended is not None
+
+    def has(self, address: str) -> bool:
+        """Whether the process takes part."""
+        return address in self._members
+
+    def needs(self, address: str) -> bool:
+        """Whether it may have uncommitted work, or what others have committed."""
+        return address in self._members and not self.over
+
+    def coverage(self) -> Coverage:
+        """Which entries are merged, and which are given up."""
+        if self._ended is not None:
+            return self._ended.coverage
+        return Coverage({}, []) if self._lessor is None else self._lessor.coverage(kept=True)
+
+    def parts(self, whole: bool = True) -> tuple[Part, ...] | None:
+        """The partials that sub-masters have; None if `whole` and workers have something to do."""
+        lessor = self._lessor
+        if self.over or (whole and (lessor is None or not lessor.only_kept)):
+            return None
+        return () if lessor is None else tuple(self._part(sub) for sub in lessor.keepers)
+
+    def _part(self, sub: int) -> Part:
+        led = self._roster.subs[sub]
+        assert led.leader is not None
+        return Part(sub, led.leader, led.status.commits, inner_name(self.name, sub))
+
+    def sizes(self) -> Mapping[int, int]:
+        """The entries of the files that were opened."""
+        return self._sizes
+
+    def monitored(self) -> Monitored | None:
+        """What workers have done is not counted if sub-masters lead them."""
+        return None
+
+    def status(self) -> Status:
+        """How far the pass is."""
+        roster = self._roster
+        expected = 0 if self._lessor is None else self._lessor.expected_entries
+        pulse = roster.pulse
+        pulse = replace(pulse, entries=min(pulse.entries, expected))
+        return Status(
+            self.change,
+            pulse,
+            expected,
+            0,
+            roster.workers,
+            (self._over_at or self._clock()) - self._began,
+            roster.begun >= self.request.workers,
+            self.parts(),
+            self._ended,
+        )
+
+    # Processes.
+
+    def join(self, address: str, host: str, threads: int, place: str) -> list[tuple[str, object]]:
+        """A process may take part. `place`: its rack, or its host."""
+        if not self.over and address not in self._members:
+            member = self._members[address] = Member(address, host, place, threads)
+            self._alone_since = None
+            if self._lessor is not None:
+                self._seat(member)
+        return self._told()
+
+    def begin(self) -> list[tuple[str, object]]:
+        """All processes that there are have joined: groups can be formed."""
+        self._form()
+        return self._told()
+
+    def _form(self) -> None:
+        if self._lessor is None and self._members:
+            self._roster.form(self._members.values())
+            groups = self._roster.groups
+            self._lessor = KeepingLessor(
+                self.request.files,
+                leasing_of(self.request),
+                reach=self._reach,
+                expected=[led.group.name for led in groups],
+            )
+            for led in groups:
+                self._appoint(led)
+
+    def _reach(self, file: int) -> Reach:
+        host = host_of(self.request.nodes[file])
+        return Reach() if host is None else Reach(self._roster.at_host(host))
+
+    def _seat(self, member: Member) -> None:
+        """Puts a process that comes later in a group."""
+        assert self._lessor is not None
+        led = self._roster.seat(member)
+        if led.leader is None:
+            self._lessor.coming(led.group.name)
+            self._handle(NotComing(_NOBODY))
+            self._appoint(led)
+        elif led.there:
+            self._introduce(led, member)
+
+    def _appoint(self, led: Led) -> None:
+        """Makes a process of a group its sub-master, if one can be."""
+        leader = self._roster.appoint(led)
+        if leader is not None and led.sub is not None:
+            about = (led.group.name, leader.host, leader.workers)
+            self._say(leader.address, LeadGroup(self.name, led.sub, *about, self._inner))
+
+    def _introduce(self, led: Led, member: Member) -> None:
+        """Makes a process and its sub-master known to each other."""
+        assert led.sub is not None
+        assert led.leader is not None
+        seat = Seat(self.name, led.sub, member.address, member.host, member.workers)
+        self._say(led.leader, seat)
+        self._say(member.address, Under(self.name, led.sub, led.leader))
+
+    def leave(self, address: str) -> list[tuple[str, object]]:
+        """A process will go: its workers commit what they have done. One that leads stays as long
+        as it may: what it has merged would be lost."""
+        led = self._roster.of.get(address)
+        if led is not None and not self.over and address not in led.leaving:
+            led.leaving.add(address)
+            if address != led.leader and led.sub is not None and led.leader is not None:
+                self._say(led.leader, Release(self.name, led.sub, address))
+        return self._told()
+
+    def lose(self, address: str, reason: str, fault: bool = True) -> list[tuple[str, object]]:
+        """A process is lost. `fault`: whether its packets may be to blame."""
+        self._lose(address, reason, fault)
+        return self._told()
+
+    def _lose(self, address: str, reason: str, fault: bool) -> None:
+        if self._members.pop(address, None) is None or self.over:
+            return
+        if not self._members:
+            self._alone_since = self._clock()
+        led = self._roster.unseat(address)
+        if led is None or self._lessor is None:
+            return
+        if address == led.leader:
+            self._depose(led, reason, fault)
+        elif led.sub is not None and led.leader is not None:
+            self._say(led.leader, Unseat(self.name, led.sub, address, reason, fault))
+
+    def _depose(self, led: Led, reason: str, fault: bool) -> None:
+        """The process that leads a group is lost."""
+        assert self._lessor is not None
+        lost = self._roster.depose(led)
+        for address in led.group.members:
+            self._say(address, Under(self.name, lost, None))
+        self._in_a_row += fault
+        if self._in_a_row >= _IN_A_ROW:
+            words = (
+                f"{_IN_A_ROW} of Dask's workers in a row were lost before they had done anything"
+            )
+            self._fail(WorkerError(f"given up: {words}: {reason}"))
+            return
+        # The lessor ends a pass for which nobody is to be expected.
+        self._lessor.coming(led.group.name if led.group.members else _NOBODY)
+        self._handle(SubLost(lost, reason))
+        if led.group.members:
+            self._appoint(led)
+        else:
+            self._handle(NotComing(led.group.name))
+
+    # Messages of processes.
+
+    def hear(self, address: str, message: object) -> list[tuple[str, object]]:
+        """Handles a message of a process."""
+        led = self._roster.of.get(address)
+        if led is None or self.over:
+            return self._told()
+        if isinstance(message, Up):
+            if (message.sub, address) == (led.sub, led.leader):
+                self._hear_sub(led, message)
+        elif isinstance(message, Released):
+            if message.sub == led.sub and message.address in led.leaving:
+                self._drop_out(message.address)
+        elif isinstance(message, Apart):
+            if message.sub == led.sub and led.leader is not None and led.leader != address:
+                leader = led.leader
+                self._say(leader, End(self.name))
+                self._lose(leader, f"{address} does not reach it: {message.reason}", fault=False)
+        else:
+            raise TypeError(f"not a message of a worker process: {message!r}")
+        return self._told()
+
+    def _hear_sub(self, led: Led, message: Up) -> None:
+        led.status = message.status
+        if not self._begun_told and self.status().begun:
+            self._begun_told = True
+            self.change += 1
+        if message.error is not None:
+            self._fail(message.error)
+            return
+        for each in message.messages:
+            if isinstance(each, Opened):
+                self._sizes[each.file] = each.size.entries
+            elif isinstance(each, HandedUp):
+                self._in_a_row = 0
+            self._handle(each)
+        if not led.there and message.messages:
+            led.there = True
+            for member in led.group.members.values():
+                self._introduce(led, member)
+            for address in led.leaving - {led.leader}:
+                assert led.leader is not None
+                self._say(led.leader, Release(self.name, message.sub, address))
+
+    def _drop_out(self, address: str) -> None:
+        """A process that leaves has nothing more of the pass."""
+        self._say(address, End(self.name))
+        self._lose(address, f"worker {address} was retired", fault=False)
+
+    # What the client asks.
+
+    def locate(self, addresses: Mapping[int, Sequence[str]]) -> list[tuple[str, object]]:
+        """Where files lie that do not say so in their addresses is not used with sub-masters."""
+        return self._told()
+
+    def stop(self, reason: str) -> list[tuple[str, object]]:
+        """Tells workers to end at their next batch and to commit."""
+        self._handle(Stop(reason))
+        self._deadline = self._deadline or (self._clock() + self.request.patience, reason)
+        return self._told()
+
+    def abort(self, reason: str) -> list[tuple[str, object]]:
+        """Ends with what is merged; the work that is not committed is lost."""
+        if not self.over:
+            self._handle(Stop(reason))
+            for sub, led in self._roster.subs.items():
+                if led.leader is not None:
+                    self._say(led.leader, Give(self.name, sub, reason))
+        return self._told()
+
+    def settle(self, commits: Mapping[int, int]) -> tuple[bool, list[tuple[str, object]]]:
+        """A client has got the partials of these sub-masters, each with so many commits. False if
+        that is not all of the result, or not what the result is now."""
+        parts = self.parts()
+        if parts is None or {each.merger: each.commits for each in parts} != dict(commits):
+            return self._settled == commits, self._told()  # it may not have heard that it was
+        assert self._lessor is not None
+        self._settled = dict(commits)
+        self._carry_out(self._lessor.collect(list(commits)))
+        return True, self._told()
+
+    def fail(self, error: BaseException) -> list[tuple[str, object]]:
+        """Ends the pass with an error."""
+        self._fail(error)
+        return self._told()
+
+    def _fail(self, error: BaseException) -> None:
+        if self.over:
+            return
+        if self._lessor is not None:
+            self._lessor.give_up_all(f"no result: {error}")
+        self._end(error)
+
+    def tick(self, heard: Mapping[str, float]) -> list[tuple[str, object]]:
+        """Time has passed. `heard`: when each process was last heard of."""
+        now, request = self._clock(), self.request
+        for address in list(self._members):
+            if now - heard.get(address, now) > request.silence:
+                self._say(address, End(self.name))
+                self._lose(address, f"did not answer for {request.silence:g} seconds", True)
+        if self.over:
+            return self._told()
+        if self._alone_since is not None and now - self._alone_since > request.wait:
+            words = f"no worker has been there for {request.wait:g} seconds"
+            todo = "start workers, or give connect() a longer wait="
+            return self.fail(WorkerError(f"given up: {words}; {todo}"))
+        if self._deadline is not None and now > self._deadline[0]:
+            reason = self._deadline[1]
+            self._deadline = None
+            return self.abort(f"{reason}; a worker was not done {request.patience:g} s later")
+        self._form()
+        self._handle(Tick())
+        return self._told()
+
+    # Orders.
+
+    def _handle(self, event: LessorEvent) -> None:
+        if self._lessor is None:
+            if isinstance(event, Stop):
+                self._end(None)
+            return
+        before = self.parts()
+        self._carry_out(self._lessor.handle(event, self._clock()))
+        if self.parts() != before:
+            self.change += 1
+
+    def _carry_out(self, orders: list[Downward]) -> None:
+        for order in orders:
+            if isinstance(order, Finish):
+                self._end(order.error)
+                continue
+            subs = list(self._roster.subs) if isinstance(order, Halt) else [order.sub]
+            for sub in subs:
+                led = self._roster.subs.get(sub)
+                if led is not None and led.leader is not None:
+                    self._say(led.leader, Down(self.name, sub, order))
+
+    def _end(self, error: BaseException | None) -> None:
+        lessor = self._lessor
+        self._over_at = self._clock()
+        coverage = Coverage({}, []) if lessor is None else lessor.coverage()
+        entries = 0 if lessor is None else lessor.committed_entries
+        self._ended = Ended(error, coverage, entries, None, dict(self._sizes))
+        self.change += 1
+        for address in self._members:
+            self._say(address, End(self.name))
+
+    def _say(self, address: str, message: object) -> None:
+        self._out.append((address, message))
+
+    def _told(self) -> list[tuple[str, object]]:
+        out, self._out = self._out, []
+        return out

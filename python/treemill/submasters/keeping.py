@@ -1,0 +1,147 @@
+"""A lessor whose sub-masters keep what they have merged, until somebody has fetched it: what a lost
+sub-master had merged is leased again with the rest of what it had. Pure, as the lessor is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from ..packetizer import Coverage, FileSize, Range, joined
+from .account import Account
+from .leasing import Leasing
+from .lessor import Lessor
+from .messages import Downward, Part
+from .pool import Reach
+
+__all__ = ["KeepingAccount", "KeepingLessor"]
+
+
+class KeepingAccount(Account):
+    """An account in which what is handed up is still the sub-master's, until it is collected."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._kept: dict[int, dict[int, list[Range]]] = {}  # by sub-master and file
+        self.kept_entries = 0
+
+    @property
+    def anything_leased(self) -> bool:
+        """Whether any sub-master has anything: also what it keeps."""
+        return bool(self._kept) or super().anything_leased
+
+    @property
+    def only_kept(self) -> bool:
+        """Whether sub-masters keep something, and have nothing to do."""
+        return bool(self._kept) and not super().anything_leased
+
+    @property
+    def keepers(self) -> list[int]:
+        """The sub-masters that keep something."""
+        return sorted(self._kept)
+
+    def leased(self) -> Iterator[Part]:
+        """All that is leased or kept."""
+        yield from super().leased()
+        for sub in self._kept:
+            yield from self._kept_by(sub)
+
+    def _kept_by(self, sub: int) -> Iterator[Part]:
+        for file, ranges in self._kept.get(sub, {}).items():
+            yield from (self.part(file, start, stop) for start, stop in joined(ranges))
+
+    def commit(self, sub: int, ranges: tuple[tuple[int, int, int], ...]) -> None:
+        """Notes that the sub-master keeps ranges that were leased to it, merged."""
+        for file, start, stop in ranges:
+            self.take(sub, Part(file, start, stop))
+            self._kept.setdefault(sub, {}).setdefault(file, []).append((start, stop))
+            self.kept_entries += stop - start
+
+    def collect(self, sub: int) -> None:
+        """Notes that what the sub-master keeps is in the result."""
+        for file, ranges in self._kept.pop(sub, {}).items():
+            self._committed[file] += ranges
+            entries = sum(stop - start for start, stop in ranges)
+            self.kept_entries -= entries
+            self.committed_entries += entries
+
+    def lose(self, sub: int) -> list[Part]:
+        """Takes all from a sub-master, also what it keeps."""
+        kept = list(self._kept_by(sub))
+        self._kept.pop(sub, None)
+        self.kept_entries -= sum((part.stop or 0) - part.start for part in kept)
+        return [*super().lose(sub), *kept]
+
+    def with_kept(self) -> Coverage:
+        """What is in the result or kept, and what is given up."""
+        found = self.coverage()
+        processed = {file: list(ranges) for file, ranges in found.processed.items()}
+        for files in self._kept.values():
+            for file, ranges in files.items():
+                processed.setdefault(file, []).extend(ranges)
+        each = {file: joined(processed[file]) for file in sorted(processed)}
+        return Coverage(each, found.missing)
+
+
+class KeepingLessor(Lessor):
+    """See Lessor. It is over when all that sub-masters have kept was collected."""
+
+    _account: KeepingAccount
+
+    def __init__(
+        self,
+        files: Sequence[FileSize | None],
+        leasing: Leasing | None = None,
+        *,
+        reach: Callable[[int], Reach] | None = None,
+        expected: Collection[str] = (),
+    ) -> None:
+        """As those of Lessor."""
+        super().__init__(files, leasing, reach=reach, expected=expected)
+        self._account = KeepingAccount()
+
+    @property
+    def keepers(self) -> list[int]:
+        """The sub-masters that keep something."""
+        return self._account.keepers
+
+    @property
+    def only_kept(self) -> bool:
+        """Whether all that is not in the result is kept by sub-masters, none of which has anything
+        to do."""
+        if self.over or not self._account.keepers:
+            return False
+        if self._ending:
+            return all(group.ended for group in self._groups.values())
+        return self._account.only_kept and not self._pool
+
+    @property
+    def done_entries(self) -> int:
+        """Entries in the result, or kept."""
+        return self._account.committed_entries + self._account.kept_entries
+
+    def coverage(self, kept: bool = False) -> Coverage:
+        """Which entries are in the result (`kept`: or kept), which are not, and why."""
+        return self._account.with_kept() if kept else self._account.coverage()
+
+    def coming(self, site: str) -> None:
+        """Notes that a sub-master of this site is to be expected: the query waits for it."""
+        self._expected.add(site)
+
+    def collect(self, subs: Collection[int]) -> list[Downward]:
+        """What these sub-masters have kept is in the result. Returns the orders to carry out."""
+        for sub in subs:
+            self._account.collect(sub)
+        orders: list[Downward] = []
+        self._finish_if_over(orders)
+        return orders
+
+    def give_up_all(self, reason: str) -> None:
+        """Notes that nothing more will come into the result."""
+        self._over = True
+        lost = [part for sub in list(self._groups) for part in self._account.lose(sub)]
+        for part in [*self._pool.clear(), *lost]:
+            self._account.give_up(part, reason, None)
+
+    def _finish_if_over(self, orders: list[Downward]) -> None:
+        if self._over or (self._ending and self._account.keepers):
+            return
+        super()._finish_if_over(orders)

@@ -1,0 +1,289 @@
+"""The scheduler's part of a pass with sub-masters, and theirs, in random histories: processes that
+lead groups and others join, die, are cut off and go. Every entry of the dataset is in what the
+client has read, once.
+"""
+
+import pickle
+import random
+
+import pytest
+from test_desk import FILES, Entries, ranges_in, request
+from treemill.backend.dask.desk import Desk
+from treemill.backend.dask.group_messages import Apart
+from treemill.backend.dask.groups import ABOUT_GROUPS, Groups
+from treemill.backend.dask.mailbox import Mailbox
+from treemill.backend.dask.merger import Merger, Refused
+from treemill.backend.dask.messages import (
+    Act,
+    Begin,
+    Drop,
+    End,
+    Hold,
+    Loaded,
+    Recall,
+    Tell,
+    Unreached,
+)
+from treemill.packetizer import (
+    Commit,
+    Committed,
+    Discard,
+    Discarded,
+    FileOpened,
+    OpenFile,
+    PacketDone,
+    Process,
+    WorkerJoined,
+)
+from treemill.packetizer import Refused as RefusedEvent
+
+
+class Job:
+    """What a process has of a pass under one sub-master: two workers, and perhaps the merger."""
+
+    def __init__(self, host, begin, say):
+        self.host, self.work, self.say = host, begin.work, say
+        self.mergers, self.partials, self.handed = {}, {}, {}
+        self.orders = {number: [] for number in begin.workers}
+        say(Loaded(begin.work, begin.workers))
+        for number in begin.workers:
+            say(Tell(begin.work, WorkerJoined(number)))
+
+    def hear(self, message):
+        if isinstance(message, Hold):
+            self.mergers[message.merger] = Merger()
+        elif isinstance(message, Recall):
+            merger = self.mergers[message.merger]
+            if merger.refuse(message.worker) > message.taken:
+                self.say(Tell(self.work, Committed(message.worker, message.merger)))
+            self.say(Tell(self.work, RefusedEvent(message.merger, message.worker)))
+        elif isinstance(message, Drop):
+            raise AssertionError("a sub-master's partial is never dropped while it leads")
+        elif isinstance(message, Act) and getattr(message.action, "worker", None) in self.orders:
+            self.orders[message.action.worker].append(message)
+
+    def step(self, worker):
+        """A worker carries out its order."""
+        act, world = self.orders[worker].pop(0), self.host.world
+        order = act.action
+        if isinstance(order, OpenFile):
+            self.say(Tell(self.work, FileOpened(worker, order.file, FILES[order.file])))
+        elif isinstance(order, Process):
+            packet = order.packet
+            self.partials.setdefault(worker, Entries()).append(
+                (packet.file, packet.start, packet.stop)
+            )
+            stop = packet.stop - world.shift(self, packet)
+            self.say(Tell(self.work, PacketDone(worker, packet.number, stop, 0.1)))
+        elif isinstance(order, Discard):
+            self.partials.pop(worker, None)
+            self.say(Tell(self.work, Discarded(worker)))
+        elif isinstance(order, Commit):
+            self.commit(worker, act)
+
+    def commit(self, worker, act):
+        merger, world = act.action.merger, self.host.world
+        partial, there = self.partials.pop(worker), world.hosts.get(act.address)
+        number = self.handed.get((worker, merger), 0)
+        try:
+            job = None if there is None else there.jobs.get(self.work)
+            if job is None or merger not in job.mergers:
+                raise Refused
+            assert act.covers == ranges_in(partial), "the ledger knows what the partial has"
+            job.mergers[merger].take(worker, number, act.covers, lambda: partial)
+        except Refused:
+            self.say(Unreached(self.work, merger, "refused"))
+            return
+        if not world.kills or world.chance.random() < 0.9:  # else it dies before it can say so
+            self.handed[worker, merger] = number + 1
+            self.say(Tell(self.work, Committed(worker, merger)))
+        else:
+            world.kills -= 1
+            world.kill(self.host.address)
+
+
+class Host:
+    """A worker process with two workers, which may lead a group."""
+
+    def __init__(self, world, address):
+        self.world, self.address = world, address
+        self.start, self.mail = f"start of {address}", Mailbox()
+        self.jobs = {}
+        self.cut = False  # whether its sub-master does not hear it
+        self.groups = Groups(
+            address,
+            self.say,
+            lambda talk: None,
+            lambda name: self.jobs.pop(name, None),
+            lambda: world.now,
+        )
+
+    def say(self, message):
+        talk = self.groups.talks.get(message.work)
+        (self.mail if talk is None else talk.mail).put(message)
+
+    def exchange(self, is_lost):
+        """A request to the scheduler, whose answer may be lost."""
+        desk = self.world.desk
+        number = int(self.address)
+        desk.add(self.address, f"host{number % self.world.nodes}", 2)
+        assert desk.hear(self.address, self.start, self.mail.parcel())
+        if not is_lost:
+            for message in self.mail.take(desk.mail(self.address)):
+                self.understand(message)
+
+    def report(self, talk, is_lost):
+        """The same to its sub-master."""
+        there = self.world.hosts.get(talk.address)
+        led = None if there is None else there.groups.led.get(talk.name)
+        if there is None:
+            return
+        parcel = talk.mail.parcel()
+        if led is None or not led.exchange(self.address, talk.start, parcel):
+            self.jobs.pop(talk.name, None)
+            talk.restart()
+            self.world.restarts += 1
+        elif not is_lost:
+            mail = led.desk.mail(self.address)
+            for message in () if mail is None else talk.mail.take(mail):
+                self.understand(message)
+
+    def understand(self, message):
+        if isinstance(message, Begin):
+            self.jobs[message.work] = Job(self, message, self.say)
+        elif isinstance(message, ABOUT_GROUPS):
+            self.groups.hear(message)
+        elif isinstance(message, End):
+            self.jobs.pop(message.work, None)
+            self.groups.leave(message.work)
+        else:
+            job = self.jobs.get(message.work)
+            if job is not None:
+                job.hear(message)
+
+
+class World:
+    def __init__(self, seed, hosts=6, nodes=2, size=6, kills=4, leaders=False):
+        self.chance = random.Random(seed)
+        self.nodes, self.size, self.leaders = nodes, size, leaders
+        self.restarts = self.killed_leaders = self.apart = 0
+        self.now = 0.0
+        self.desk = Desk(lambda: self.now)
+        self.hosts, self.next = {}, 0
+        self.kills = self.chance.randrange(kills + 1)
+        for _ in range(hosts):
+            self.add()
+
+    def add(self):
+        address = str(self.next)
+        self.next += 1
+        self.hosts[address] = Host(self, address)
+
+    def kill(self, address):
+        host = self.hosts.pop(address, None)
+        if host is not None:
+            self.killed_leaders += bool(host.groups.led)
+            # Which packet was to blame is not what these histories are about.
+            self.desk.remove(address, f"{address} was killed", fault=False)
+            self.add()
+
+    def shift(self, job, packet):
+        return 0
+
+    def step(self):
+        self.now += 0.02
+        what = self.chance.random()
+        host = self.hosts[self.chance.choice(sorted(self.hosts))]
+        if what < 0.01 and self.kills:
+            self.kills -= 1
+            leading = [each for each in self.hosts.values() if each.groups.led]
+            chosen = self.chance.choice(leading) if self.leaders and leading else host
+            self.kill(chosen.address)
+        elif what < 0.016 and self.kills and host.groups.talks:
+            (talk,) = host.groups.talks.values()
+            if talk.address != host.address:
+                self.kills -= 1
+                self.apart += 1
+                host.say(Apart(talk.work, talk.sub, "no route to host"))
+        elif what < 0.05:
+            self.desk.tick()
+        elif what < 0.08:
+            for led in list(host.groups.led.values()):
+                led.tick()
+        elif what < 0.3:
+            host.exchange(self.chance.random() < 0.1)
+        elif what < 0.6:
+            for talk in list(host.groups.talks.values()):
+                host.report(talk, self.chance.random() < 0.1)
+        else:
+            ready = [
+                (job, worker)
+                for job in host.jobs.values()
+                for worker, orders in job.orders.items()
+                if orders
+            ]
+            if ready:
+                job, worker = self.chance.choice(ready)
+                job.step(worker)
+
+    def fetch(self, name):
+        """The result, as a client gets it; None if it is not there, or has changed."""
+        parts = self.desk.status(name).parts
+        if parts is None:
+            return None
+        found, commits = [], {}
+        for part in parts:
+            there = self.hosts.get(part.address)
+            job = None if there is None else there.jobs.get(part.work)
+            if job is None or part.merger not in job.mergers:
+                return None
+            commits[part.merger], covers, data = job.mergers[part.merger].read()
+            assert covers == ranges_in(pickle.loads(data))
+            found += pickle.loads(data)
+            if self.chance.random() < 0.05:
+                self.step()  # something happens meanwhile
+        if not self.desk.settle(name, commits):
+            return None
+        assert self.desk.settle(name, commits), "a client may ask again"
+        return found
+
+
+def live(world, seed, **changes):
+    """A query from its begin to its end, in which every entry is counted once."""
+    world.desk.begin("work", request(submasters=world.size, **changes))
+    found = None
+    for _ in range(60_000):
+        world.step()
+        if found is None:
+            found = world.fetch("work")
+        if world.desk.status("work").ended is not None:
+            break
+    ended = world.desk.status("work").ended
+    assert ended is not None, f"seed {seed} does not end"
+    assert ended.error is None, (seed, ended.error)
+    for file, entries in enumerate(FILES):
+        mine = sorted((start, stop) for at, start, stop in found if at == file)
+        assert [start for start, _ in mine] == [0, *(stop for _, stop in mine)][:-1], seed
+        assert mine[-1][1] == entries, seed
+        assert ended.coverage.processed[file] == [(0, entries)]
+    return ended
+
+
+@pytest.mark.parametrize("size", [4, 6, 100])
+def test_every_entry_once_whatever_dies(size):
+    restarts = apart = 0
+    for seed in range(25):
+        world = World(seed, size=size)
+        live(world, seed)
+        restarts, apart = restarts + world.restarts, apart + world.apart
+    assert restarts > 10
+    assert apart > 0
+
+
+def test_every_entry_once_if_those_die_that_lead():
+    killed = 0
+    for seed in range(40):
+        world = World(seed, leaders=True)
+        live(world, seed)
+        killed += world.killed_leaders
+    assert killed > 30
