@@ -116,6 +116,26 @@ def test_what_a_retired_worker_has_done_is_saved(connected, events, tmp_path, tu
 
 @pytest.mark.slow
 @again
+def test_what_a_worker_has_done_is_saved_when_it_gets_sigterm(
+    processes,  # noqa: F811
+    events,
+    tmp_path,
+    turn,
+):
+    """As batch systems end jobs. Without a nanny Dask ends a worker at once."""
+    processes.add(3, 1, "--nanny")
+    with tm.connect(processes.address, silence=20, trace=100_000) as session:
+        client = session._pool._client
+        client.wait_for_workers(3, timeout=60)
+        query = started(session, events, tmp_path)
+        giver = client.run(os.getppid)[held(client)[0]]
+        os.kill(giver, signal.SIGTERM)
+        check(events, query.result(60))
+        assert saved(query) == 1
+
+
+@pytest.mark.slow
+@again
 def test_all_but_one_are_retired(connected, events, tmp_path, turn):
     session, client = connected
     query = started(session, events, tmp_path)

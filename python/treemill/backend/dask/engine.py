@@ -61,6 +61,7 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
             treemill_ask=self.ask,
             treemill_watch=self.watch,
             treemill_relay=self.relay,
+            treemill_leave=self.leave,
         )
         self._demand_of_tasks = scheduler.handlers["adaptive_target"]
         scheduler.handlers["adaptive_target"] = self.adaptive_target
@@ -109,10 +110,23 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
             workers, options = scheduler.workers_to_close(**options), how
         which = {"workers": workers} if names is None else {"names": names}
         leaving = self._named({str(each) for each in (*(workers or ()), *(names or ()))})
+        await self._drained(leaving, self._desk.patience)
+        try:
+            return await self._retire(**which, **options)
+        finally:
+            asyncio.get_running_loop().call_later(_FAREWELL, self._stay, leaving)
+
+    async def leave(self, address: str, seconds: float) -> None:
+        """A worker ends, because somebody has told its process so: what it has done is saved, if it
+        can be within so many seconds."""
+        await self._drained([address], seconds)
+
+    async def _drained(self, leaving: list[str], seconds: float) -> None:
+        """Waits until these workers have no part in anything any more."""
         for address in leaving:
             self._desk.leave(address)
         self._wake()
-        deadline = time.monotonic() + self._desk.patience
+        deadline = time.monotonic() + seconds
         while any(self._desk.has_part(address) for address in leaving):
             rest = deadline - time.monotonic()
             if rest <= 0:
@@ -120,10 +134,6 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
             self._news.clear()
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._news.wait(), rest)
-        try:
-            return await self._retire(**which, **options)
-        finally:
-            asyncio.get_running_loop().call_later(_FAREWELL, self._stay, leaving)
 
     def _named(self, wanted: set[str]) -> list[str]:
         """The addresses of the workers with these addresses or names. Some clusters give names as

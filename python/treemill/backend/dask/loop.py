@@ -35,6 +35,8 @@ NAME = "treemill"
 """The plugins are called so, here and on the scheduler."""
 _CONNECT = 5.0
 _TRIES = 3
+_FAREWELL = 3.0
+"""Seconds for which a worker that ends may save what it has done. Nannies give theirs five."""
 
 
 def opened(answer: Mapping[str, Any]) -> Read:
@@ -69,8 +71,14 @@ class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
         )
         self._tasks = [asyncio.create_task(self._poll()), asyncio.create_task(self._flush())]
 
-    def teardown(self, worker: Worker) -> None:
-        """Ends the loop."""
+    async def teardown(self, worker: Worker) -> None:
+        """Ends the loop, once what the worker has done is saved: it may have got SIGTERM."""
+        if self._station is not None and self._station.is_busy:
+            with contextlib.suppress(TimeoutError, OSError):  # the scheduler may be gone, too
+                await asyncio.wait_for(
+                    worker.scheduler.treemill_leave(address=worker.address, seconds=_FAREWELL),
+                    _FAREWELL + 0.5,
+                )
         self._closed = True
         for task in self._tasks:
             task.cancel()

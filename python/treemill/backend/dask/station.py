@@ -90,6 +90,11 @@ class Station:
         self._awake()
 
     @property
+    def is_busy(self) -> bool:
+        """Whether the process has a part in a pass."""
+        return bool(self._crews)
+
+    @property
     def has_mail(self) -> bool:
         """Whether there is something to be sent."""
         return self._mail.waiting
