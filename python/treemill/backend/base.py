@@ -8,7 +8,8 @@ from __future__ import annotations
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, ClassVar, Protocol
 
 from ..errors import QueryError, TreemillError, WorkerError
@@ -18,7 +19,27 @@ from ..worker.task import Task
 from ..worker.workload import Partial
 from .saving import Keeping
 
-__all__ = ["Counting", "Elsewhere", "Pass", "Pool", "Request", "Results", "worker_error"]
+__all__ = [
+    "Counting",
+    "Elsewhere",
+    "Pass",
+    "Pool",
+    "Request",
+    "Results",
+    "sizing_of",
+    "worker_error",
+]
+
+
+@cache
+def _sized(sizing: Sizing, least: float, first: int) -> Sizing:
+    return replace(sizing, least=least or sizing.least, first=first or sizing.first)
+
+
+def sizing_of(sizing: Sizing, task: Task, workers: int | None) -> Sizing:
+    """The sizing of a pass: the pool's, with what the task asks for. `workers`: None if they may
+    become more."""
+    return _sized(sizing, task.least_seconds, task.alone_entries if workers == 1 else 0)
 
 
 class Counting(Protocol):

@@ -8,7 +8,6 @@ import threading
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 
 from ..errors import WorkerError
@@ -24,13 +23,12 @@ from ..packetizer import (
     Order,
     Packetizer,
     Policy,
-    Sizing,
     Stop,
     Trace,
 )
 from ..worker.task import Task
 from ..worker.workload import Partial
-from .base import Pass, Pool, Request
+from .base import Pass, Pool, Request, sizing_of
 from .coordinator import Coordinator
 from .merged import Merged
 from .saving import Saving
@@ -60,7 +58,7 @@ class LedPass(Pass):
                 expected_workers=self.workers,
                 speculate=self.workers > 1,
             ),
-            sizing=_sizing(pool.sizing, task.least_seconds),
+            sizing=sizing_of(pool.sizing, task, self.workers),
             done=record.processed if record is not None else None,
         )
         merged = keeping.merged(task.load) if keeping is not None else None
@@ -244,10 +242,6 @@ class LedPass(Pass):
         on_end(self)
         self._coordinator.release()
         self._task = None
-
-
-def _sizing(sizing: Sizing, least: float) -> Sizing:
-    return replace(sizing, least=least) if least else sizing
 
 
 class _Released:

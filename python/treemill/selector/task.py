@@ -23,6 +23,7 @@ class SelectorTask:
     """A selector's job, and the inputs."""
 
     least_seconds = 0.1
+    alone_entries = 0
 
     def __init__(self, job: SelectorJob, inputs: Inputs) -> None:
         self.inputs: Inputs | None = inputs

@@ -6,11 +6,11 @@ from __future__ import annotations
 import platform
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import Any
 
-from ..backend.base import Pass, Pool, Request
+from ..backend.base import Pass, Pool, Request, sizing_of
 from ..errors import UnsupportedError, without_credentials
 from ..packetizer import FileSize as KnownSize
 from ..packetizer import Trace
@@ -68,8 +68,7 @@ class Recording:
     def begin(self, phase: str, request: Request) -> None:
         """A pass is about to begin."""
         task = request.task
-        least = task.least_seconds
-        sizing = replace(self._pool.sizing, least=least) if least else self._pool.sizing
+        sizing = sizing_of(self._pool.sizing, task, request.workers)
         self._passes.append(
             _Pass(
                 without_credentials(phase),

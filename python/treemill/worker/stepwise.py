@@ -21,6 +21,7 @@ class StepwiseTask:
         self._task = task
         self.commit_seconds = task.commit_seconds
         self.least_seconds = task.least_seconds
+        self.alone_entries = task.alone_entries
 
     @property
     def inputs(self) -> Mapping[str, object] | None:

@@ -22,6 +22,9 @@ class Task(Protocol):
     """Seconds between two commits of a worker."""
     least_seconds: float
     """Seconds that a packet should take at least, because each packet has a fixed cost."""
+    alone_entries: int
+    """Entries of the first packet of a worker that shares with no other; 0: as many as others get.
+    Before anything is measured a packet may take long, and nothing of it is seen until it ends."""
     inputs: Mapping[str, object] | None
     """The user's inputs of a selector. A task that was sent has None until its inputs arrive."""
 

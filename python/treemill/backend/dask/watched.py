@@ -9,14 +9,13 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from typing import ClassVar, Protocol
 
 from ...errors import QueryError, UnsupportedError, WorkerError
 from ...io_report import IOReport
 from ...packetizer import Coverage, Monitored, Sizing, Trace
 from ...worker.task import Task
-from ..base import Pass, Request, worker_error
+from ..base import Pass, Request, sizing_of, worker_error
 from ..merged import Merged, Ranges
 from ..pickled import pickled
 from ..pulse import Pulse
@@ -187,9 +186,7 @@ class DaskPass(Pass):
         digest = into(blobs, pickled(task, "the selector"))
         if task.inputs is not None:
             inputs = into(blobs, pickled(task.inputs, "the inputs"))
-        sizing = pool.sizing
-        if task.least_seconds:
-            sizing = replace(sizing, least=task.least_seconds)
+        sizing = sizing_of(pool.sizing, task, None)
         served = self._request.served
         request = PassRequest(
             name=self._request.name,

@@ -23,6 +23,7 @@ class LeasedTask:
         self._spans = [(part.file, part.start, part.stop) for part in parts]
         self.commit_seconds = task.commit_seconds
         self.least_seconds = task.least_seconds
+        self.alone_entries = task.alone_entries
 
     @property
     def inputs(self) -> Mapping[str, object] | None:
