@@ -22,6 +22,7 @@ ALLOWED = {
     },  # a client of one protocol; it knows no file format
     "treemill-replicas": {"treemill-source"},  # several sources as one; it knows no protocol
     "treemill-transfer": {"treemill-source"},  # ranges in flight; it knows no protocol
+    "treemill-mounts": {"treemill-source", "treemill-transfer"},  # files by path
     "treemill-http": {"treemill-source", "treemill-transfer", "treemill-credentials"},
     "treemill-nfs": {"treemill-source", "treemill-transfer"},
     "treemill-objects": {"treemill-source", "treemill-transfer", "treemill-http"},
@@ -56,6 +57,7 @@ ALLOWED = {
         "treemill-replicas",
         "treemill-dcap",
         "treemill-http",
+        "treemill-mounts",
         "treemill-objects",
         "treemill-nfs",
         "treemill-xrootd",
@@ -64,6 +66,7 @@ ALLOWED = {
     "treemill-py": {
         "treemill-source",
         "treemill-disk",
+        "treemill-mounts",
         "treemill-remote",
         "treemill-read",
         "treemill-query",
@@ -121,8 +124,10 @@ def test_testing_is_for_tests_only(packages):
         "treemill-xrootd",
         "treemill-transfer",
         "treemill-http",
+        "treemill-mounts",
         "treemill-objects",
         "treemill-nfs",
+        "treemill-mounts",
         "treemill-replicas",
     ],
 )

@@ -12,13 +12,13 @@ use std::ops::Range;
 use std::sync::Arc;
 use treemill_engine::Catalog;
 use treemill_read::{Ahead, Counters, ReadError, Reader, Table, stored_bytes};
-use treemill_source::{Local, Source, SourceError};
+use treemill_source::{Source, SourceError};
 
 /// A file of this machine, or one on a server.
 fn source(path: &str) -> Result<Arc<dyn Source>, SourceError> {
     match path.contains("://") {
         true => treemill_remote::open(path),
-        false => Ok(Arc::new(Local::open(path)?)),
+        false => treemill_mounts::open(path),
     }
 }
 

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use treemill_read::ReadError;
-use treemill_source::{Blocks, Local, Source, drain};
+use treemill_source::{Blocks, Source, drain};
 
 /// An open file of any kind.
 #[pyclass(frozen)]
@@ -20,7 +20,7 @@ impl Stored {
     fn new(py: Python<'_>, path: &str) -> PyResult<Self> {
         py.detach(|| match path.contains("://") {
             true => treemill_remote::open_bare(path),
-            false => Local::open(path).map(|local| Arc::new(local) as Arc<dyn Source>),
+            false => treemill_mounts::open_bare(path),
         })
         .map(|source| Self { source })
         .map_err(|e| read_error(py, &ReadError::source(e)))

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use treemill_replicas::{Opener, Replicas, Warn};
-use treemill_source::{Local, Observed, Part, Source, SourceError, is_off};
+use treemill_source::{Observed, Part, Source, SourceError, is_off};
 
 /// Opens a file that lies at several addresses, some of which may be paths of this machine. Two are read from at once;
 /// the others stand in for what fails, is late or gets worse. `name`: its logical name, for messages and for its
@@ -41,7 +41,13 @@ fn opener(address: &str) -> Opener {
         name: shown(address),
         open: Box::new(move || match owned.contains("://") {
             true => crate::open_bare(&owned),
-            false => Ok(Arc::new(Observed::of(Arc::new(Local::open(&owned)?)))),
+            false => {
+                let source = treemill_mounts::open_bare(&owned)?;
+                match source.costs().is_near() {
+                    true => Ok(Arc::new(Observed::of(source))),
+                    false => Ok(source), // it is observed
+                }
+            }
         }),
     }
 }

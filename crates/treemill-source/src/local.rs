@@ -49,15 +49,29 @@ impl Local {
         })
     }
 
-    fn fill(&self, request: &mut Request) -> Result<(), String> {
-        let start = request.range.start;
-        let buffer = request.prepare(self.size)?;
+    /// The open file.
+    #[must_use]
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Fills a buffer with the bytes from `start` on.
+    ///
+    /// # Errors
+    /// Words for a [`SourceError`] if they cannot be read.
+    pub fn read_at(&self, buffer: &mut [u8], start: u64) -> Result<(), String> {
         self.file.read_exact_at(buffer, start).map_err(|e| {
             if e.kind() == ErrorKind::UnexpectedEof {
                 return format!("is shorter than the {} bytes it had when opened", self.size);
             }
             in_words(&e)
         })
+    }
+
+    fn fill(&self, request: &mut Request) -> Result<(), String> {
+        let start = request.range.start;
+        let buffer = request.prepare(self.size)?;
+        self.read_at(buffer, start)
     }
 }
 

@@ -1,0 +1,197 @@
+//! A file on a mount as a source: ranges that are asked for are announced to the kernel at once, and read by several threads.
+//! Decides nothing: `plan.rs` says what is announced and read, `pace.rs` what that costs.
+
+use crate::device::Device;
+use crate::kernel;
+use crate::pace::Pace;
+use crate::plan::{announced, reads};
+use crate::threads::{Job, perform};
+use bytes::{Bytes, BytesMut};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use treemill_source::{
+    Costs, Identity, Local, Promise, Request, Source, SourceError, Ticket, read_by_tickets,
+};
+
+/// A file that is read as planned.
+pub(crate) struct Mounted(Arc<Shared>);
+
+struct Shared {
+    file: Local,
+    step: u64,
+    begun: Instant,
+    pace: Mutex<Pace>,
+}
+
+impl Mounted {
+    pub(crate) fn new(file: Local, device: &Device) -> Self {
+        kernel::expect_ranges(file.file());
+        Mounted(Arc::new(Shared {
+            file,
+            step: device.step,
+            begun: Instant::now(),
+            pace: Mutex::default(),
+        }))
+    }
+
+    /// An answer for which nothing is read.
+    fn at_once(&self, range: &Range<u64>) -> Option<Ticket> {
+        let size = self.size();
+        if range.end > size || range.start > range.end {
+            let what = format!("the source has {size} bytes");
+            return Some(Ticket::ready(Err(self.0.error(what, range))));
+        }
+        range.is_empty().then(|| Ticket::ready(Ok(Bytes::new())))
+    }
+}
+
+impl Source for Mounted {
+    fn name(&self) -> &str {
+        self.0.file.name()
+    }
+
+    fn size(&self) -> u64 {
+        self.0.file.size()
+    }
+
+    fn costs(&self) -> Costs {
+        self.0.pace().costs()
+    }
+
+    fn identity(&self) -> Option<Identity> {
+        self.0.file.identity()
+    }
+
+    fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
+        read_by_tickets(self, requests)
+    }
+
+    fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
+        let (mut tickets, mut jobs, mut wanted) = (Vec::new(), Vec::new(), Vec::new());
+        for range in ranges {
+            tickets.push(self.at_once(&range).unwrap_or_else(|| {
+                let (ticket, promise) = Ticket::new(self.name(), range.clone());
+                jobs.extend(jobs_of(&self.0, range.clone(), promise));
+                wanted.push(range);
+                ticket
+            }));
+        }
+        if !wanted.is_empty() {
+            let shared = Arc::clone(&self.0);
+            let announcing = move || shared.announce(&wanted);
+            perform(Box::new(announcing), jobs);
+        }
+        tickets
+    }
+}
+
+impl Shared {
+    fn pace(&self) -> MutexGuard<'_, Pace> {
+        self.pace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    fn announce(&self, ranges: &[Range<u64>]) {
+        for range in announced(ranges, self.step) {
+            kernel::announce(self.file.file(), &range);
+        }
+    }
+
+    fn error(&self, what: String, range: &Range<u64>) -> SourceError {
+        SourceError {
+            range: Some(range.clone()),
+            ..SourceError::new(self.file.name(), what)
+        }
+    }
+
+    /// One positioned read.
+    fn read(&self, start: u64, buffer: &mut [u8]) -> Result<(), String> {
+        let before = self.now();
+        self.pace().began(before);
+        let read = self.file.read_at(buffer, start);
+        let now = self.now();
+        let mut pace = self.pace();
+        match &read {
+            Ok(()) => pace.came(buffer.len(), now.saturating_sub(before), now),
+            Err(_) => pace.failed(),
+        }
+        read
+    }
+}
+
+/// A range that was asked for: its parts that are here, and the promise until it is kept.
+struct Whole {
+    range: Range<u64>,
+    state: Mutex<(Vec<Option<BytesMut>>, Option<Promise>)>,
+}
+
+/// The reads of a range, whose parts share one allocation.
+fn jobs_of(shared: &Arc<Shared>, range: Range<u64>, promise: Promise) -> Vec<Job> {
+    let parts = reads(&range);
+    let length = |part: &Range<u64>| {
+        usize::try_from(part.end.saturating_sub(part.start)).unwrap_or(usize::MAX)
+    };
+    // It lies within the file, and was bounded by the caller.
+    let mut rest = BytesMut::zeroed(length(&range));
+    let state = Mutex::new((parts.iter().map(|_| None).collect(), Some(promise)));
+    let whole = Arc::new(Whole { range, state });
+    let mut jobs: Vec<Job> = Vec::with_capacity(parts.len());
+    for (place, part) in parts.into_iter().enumerate() {
+        let after = rest.split_off(length(&part).min(rest.len()));
+        let mut buffer = std::mem::replace(&mut rest, after);
+        let (shared, whole) = (Arc::clone(shared), Arc::clone(&whole));
+        jobs.push(Box::new(move || {
+            if whole.is_over() {
+                return; // another part has failed
+            }
+            let read = shared.read(part.start, &mut buffer);
+            whole.came(&shared, place, read.map(|()| buffer));
+        }));
+    }
+    jobs
+}
+
+impl Whole {
+    fn state(&self) -> MutexGuard<'_, (Vec<Option<BytesMut>>, Option<Promise>)> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_over(&self) -> bool {
+        self.state().1.is_none()
+    }
+
+    fn came(&self, shared: &Shared, place: usize, read: Result<BytesMut, String>) {
+        let mut state = self.state();
+        let (parts, promise) = &mut *state;
+        let answer = match read {
+            Err(what) => Err(shared.error(what, &self.range)),
+            Ok(bytes) => {
+                if let Some(part) = parts.get_mut(place) {
+                    *part = Some(bytes);
+                }
+                if parts.iter().any(Option::is_none) {
+                    return;
+                }
+                Ok(joined(parts.drain(..).flatten()))
+            }
+        };
+        let promise = promise.take();
+        drop(state);
+        if let Some(promise) = promise {
+            promise.keep(answer);
+        }
+    }
+}
+
+/// The parts as one; without a copy, for they come from one allocation.
+fn joined(mut parts: impl Iterator<Item = BytesMut>) -> Bytes {
+    let mut whole = parts.next().unwrap_or_default();
+    for part in parts {
+        whole.unsplit(part);
+    }
+    whole.freeze()
+}
