@@ -6,7 +6,7 @@ some branches of many files, at 0.3 and 137 ms, without a limit and at 20 MB/s o
 replicas: a file at two places against one. clients: treemill's XRootD client beside the official
 one. columns: 10 of 200 columns, and filters that keep little. again: the second pass over many
 files, which were kept on disk. protocols: XRootD, NFS, HTTP and dCap; pNFS on several data servers.
-mounts: a slow mount, read range by range and as planned.
+mounts: a slow mount, read range by range and as planned. readers: 64 at once by each protocol.
 Each run is a new process with new connections: cold, but for the
 server's page cache. Root only.
 """
@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from .. import machine, publish, tables
 from ..measured import Row
 from ..options import Options
-from . import again, clients, columns, contest, layouts, mounts, protocols, replicas
+from . import again, clients, columns, contest, layouts, mounts, protocols, readers, replicas
 from .contestants import CONTESTANTS
 from .field import LINKS, Field, field, missing
 from .findings import Findings
@@ -32,11 +32,12 @@ PARTS: Mapping[str, Part] = {
     "again": again.measure,
     "protocols": protocols.measure,
     "mounts": mounts.measure,
+    "readers": readers.measure,
 }
 """By the name that `--parts` takes, and that lines begin with."""
 _LEGENDS: Mapping[Part, str] = {
     module.measure: module.LEGEND
-    for module in (contest, replicas, clients, columns, again, protocols, mounts)
+    for module in (contest, replicas, clients, columns, again, protocols, mounts, readers)
 }
 _LEGEND = """\
 Seconds from before the file is opened until the result is known, in a new process with new

@@ -196,7 +196,9 @@ def main() -> None:
     def tell() -> None:
         for _ in sys.stdin:
             print(*servers.counts(), flush=True)
-        libc.umount2(os.fsencode(place), _DETACH)  # the one who started it has ended
+        # The one who started it has ended. Files may still be open: without us the kernel ends what waits.
+        libc.umount2(os.fsencode(place), _DETACH)
+        os._exit(0)
 
     threading.Thread(target=tell, daemon=True).start()
     print(f"mount://{place}", flush=True)

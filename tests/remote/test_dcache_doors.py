@@ -1,13 +1,16 @@
 """dCache's WebDAV door as far as nginx can show it: each request is redirected to a pool, and every
-connection ends after one answer. Its dCap door is in `test_dcap.py`.
+connection ends after one answer. Its xroot door as far as xrootd can: it sends clients to a pool,
+also to one that they have tried. Its dCap door is in `test_dcap.py`.
 """
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import treemill as tm
 
 from tests.remote.conftest import serve, skip_without
 from tools.servers.nginx import Nginx
+from tools.servers.xrootd import XRootD
 
 PATH = "store/trees/events_2.root"
 
@@ -40,3 +43,50 @@ def test_a_file_that_a_pool_does_not_have_names_the_door(webdav):
     with pytest.raises(tm.SourceError) as caught:
         len(tm.dataset(door.url("store/none.root"), "Events"))
     assert f"{door.host.address}:{door.ports[0]}" in str(caught.value)
+
+
+@pytest.fixture
+def xroot(files):
+    """A door and its pool."""
+    skip_without(XRootD.missing())
+    with XRootD() as pool:
+        serve(pool, files)
+        with XRootD(pool=pool) as door:
+            yield door, pool
+
+
+@pytest.mark.usefixtures("nothing_remembered")
+def test_the_xroot_door_leads_to_a_pool(xroot, files):
+    door, pool = xroot
+    with tm.connect(workers=1, mode="threads") as session:
+        found = session.run(tm.dataset(door.url(PATH), "Events").sum("MET_pt"), progress=False)
+        servers = {each.source for each in session.report.io.sources}
+    assert found == tm.dataset(str(files[PATH]), "Events").sum("MET_pt").value
+    assert servers == {f"root://{pool.host.address}:{pool.ports[0]}"}
+
+
+def columns(tree, start, stop):
+    return [pa.array(each).to_pylist() for each in tree.read(["MET_pt", "Jet_pt"], start, stop)]
+
+
+def test_a_door_that_sends_us_to_the_pool_that_was_lost(xroot, files, core):
+    """`tried=` is not heard. The pool comes back, and nothing is lost."""
+    door, pool = xroot
+    tree, here = (core.File(each).tree("Events") for each in (door.url(PATH), str(files[PATH])))
+    assert columns(tree, 0, 3000) == columns(here, 0, 3000)
+    pool.freeze()
+    asked = tree.ask(["MET_pt", "Jet_pt"], 3000, 7321)
+    assert asked is not None
+    pool.kill()
+    pool.restart()
+    assert columns(tree, 3000, 7321) == columns(here, 3000, 7321)
+
+
+@pytest.mark.slow  # the pool is waited for
+def test_a_door_whose_pool_stays_away_is_an_error(xroot, core):
+    door, pool = xroot
+    tree = core.File(door.url(PATH)).tree("Events")
+    pool.kill()
+    with pytest.raises(tm.SourceError) as caught:
+        columns(tree, 0, 7321)
+    assert "events_2.root" in str(caught.value)

@@ -28,7 +28,7 @@ def mount(files):
 
 def numbers(path):
     found = tm.dataset(path, "Events").to_numpy(["MET_pt", "nMuon", "nJet"])
-    return {name: found[name].tobytes() for name in found.dtype.names or found}
+    return {name: values.tobytes() for name, values in found.items()}
 
 
 def wanted(path, names):

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import treemill as tm
 from treemill.tree import source
@@ -125,6 +126,25 @@ def test_blocks_from_behind_4_gb(server, core, large):
     start = stored.size - 3_000_000
     read, took = stored.drain(start, stored.size, 1 << 20, 4 << 20)
     assert (read, len(took)) == (3_000_000, 3)
+
+
+def test_a_server_that_starts_anew_with_requests_in_flight(server, files, core):
+    """Half of an open file is read; the rest is asked for when the server answers no more."""
+    path = files["store/trees/events_2.root"]
+    tree = core.File(server.put(path, "a.root")).tree("Events")
+    here = core.File(str(path)).tree("Events")
+    names, half = ["MET_pt", "Jet_pt", "nMuon"], 3000
+
+    def read(found, start, stop):
+        return [pa.array(column).to_pylist() for column in found.read(names, start, stop)]
+
+    assert read(tree, 0, half) == read(here, 0, half)
+    server.freeze()
+    asked = tree.ask(names, half, tree.num_entries)
+    assert asked is not None
+    server.kill()
+    server.restart()
+    assert read(tree, half, tree.num_entries) == read(here, half, here.num_entries)
 
 
 def test_a_server_that_starts_anew_while_it_is_read(server, files):

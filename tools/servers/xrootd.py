@@ -41,15 +41,23 @@ class XRootD(Server):
 
     security: what a client must show: "none", "host" or "unix".
     certificate: folder with `certificate.pem` and `key.pem`, for TLS.
+    pool: a server that has the files. This one sends every client there, whatever that has tried
+        before, as a door of dCache does.
     """
 
     program = "xrootd"
 
     def __init__(
-        self, host: Host = HERE, *, security: str = "none", certificate: Path | None = None
+        self,
+        host: Host = HERE,
+        *,
+        security: str = "none",
+        certificate: Path | None = None,
+        pool: XRootD | None = None,
     ) -> None:
         self._security = security
         self._certificate = certificate
+        self._pool = pool
         super().__init__(host)
 
     def url(self, path: str) -> str:
@@ -67,6 +75,8 @@ class XRootD(Server):
         parts = [_COMMON.format(run=self.folder, port=port), f"oss.localroot {self.data}\n"]
         if self._certificate is not None:
             parts.append(_TLS.format(folder=_private_copy(self._certificate, self.folder)))
+        if self._pool is not None:
+            parts.append(f"xrootd.redirect {self._pool.host.address}:{self._pool.ports[0]} /\n")
         parts.append(_SECURITY[self._security])
         parts.append(_HTTP.format(port=port))
         process = _run(self, "xrootd", "".join(parts))

@@ -88,7 +88,7 @@ mod tests {
     fn the_speed_of_reads_that_overlap_is_theirs_together() {
         let mut pace = Pace::default();
         let ms = Duration::from_millis;
-        for round in 0..20 {
+        for round in 0..100 {
             for _ in 0..4 {
                 pace.began(ms(10 * round));
             }

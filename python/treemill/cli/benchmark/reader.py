@@ -91,8 +91,8 @@ class Reader:
     def _tree(self, path: str, name: str) -> None:
         from treemill import _core  # heavy: core
 
-        is_near = "://" not in path
         tree = _core.File(path).tree(name)
+        is_near = not tree.ahead()  # requests to servers, and to those of mounts, are recorded
         self._files += 1
         names = list(self._job.names)
         entries = tree.num_entries
