@@ -88,10 +88,10 @@ mod tests {
     fn the_speed_of_reads_that_overlap_is_theirs_together() {
         let mut pace = Pace::default();
         let ms = Duration::from_millis;
+        let begin = |pace: &mut Pace, round| (0..4).for_each(|_| pace.began(ms(10 * round)));
+        begin(&mut pace, 0);
         for round in 0..100 {
-            for _ in 0..4 {
-                pace.began(ms(10 * round));
-            }
+            begin(&mut pace, round); // before the last ones have ended
             for _ in 0..4 {
                 pace.came(1 << 20, ms(10), ms(10 * round + 10));
             }
