@@ -127,7 +127,6 @@ def test_testing_is_for_tests_only(packages):
         "treemill-mounts",
         "treemill-objects",
         "treemill-nfs",
-        "treemill-mounts",
         "treemill-replicas",
     ],
 )

@@ -19,11 +19,12 @@ from .replicas import uncompressed
 
 LEGEND = """\
 mounts: treemill reads all columns of one file, which is not compressed, and some columns of one
-that is, from a file system in user space (FUSE) whose reads take 20 ms each, and whose files lie in
-stripes of 1 MB on one or four servers of 20 MB/s: what the kernel's client of pNFS would have. Plain: range by
-range, as from a disk (`TREEMILL_MOUNTS=off`). Planned: announced by `posix_fadvise` and read by
-several threads, which is what treemill does on mounts. Each run has a mount of its own, of which
-the system has nothing in its cache. On this disk both are the same way, and the file is in memory.
+that is, from a file system in user space (FUSE) whose reads take 20 ms each, and whose files lie
+in stripes of 1 MB on one or four servers of 20 MB/s: what the kernel's client of pNFS would have.
+Plain: range by range, as from a disk (`TREEMILL_MOUNTS=off`). Planned: announced by
+`posix_fadvise` and read by several threads, which is what treemill does on mounts. Each run has a
+mount of its own, of which the system has nothing in its cache. On this disk both are the same
+way, and the file is in memory.
 """
 _DELAY, _SPEED = 0.02, 20.0
 _SERVERS = (1, 4)

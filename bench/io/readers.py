@@ -1,12 +1,12 @@
-"""Sixty-four readers at once of one file by each protocol, as `treemill bench storage` has them: none may fail, and each has to
-read everything.
+"""Sixty-four readers at once of one file by each protocol, as `treemill bench storage` has them:
+none may fail, and each has to read everything.
 """
 
 import argparse
 import contextlib
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from treemill.bench.scaling.measurements import load
@@ -26,9 +26,10 @@ from .findings import Findings
 from .layouts import TREE
 
 LEGEND = """\
-readers: one file by 64 readers at once, each of which reads it once: as processes with connections of their own, and as threads
-of one process, which share them (`treemill bench storage --readers 64 --once`). The link has 0.3 ms. All bytes, and two branches,
-decoded; what each reader has got is compared with the file. The door of dCap is the tests' own, in Python.
+readers: one file by 64 readers at once, each of which reads it once: as processes with
+connections of their own, and as threads of one process, which share them (`treemill bench storage
+--readers 64 --once`). The link has 0.3 ms. All bytes, and two branches, decoded; what each reader
+has got is compared with the file. The door of dCap is the tests' own, in Python.
 """
 _READERS, _QUICK = 64, 16
 _MEGABYTES = 10
@@ -62,7 +63,7 @@ def measure(
 
 def _read(
     urls: list[str], readers: int, options: argparse.Namespace, place: Field
-) -> list[Reading]:
+) -> Sequence[Reading]:
     output = Path(options.data) / "readers.json"
     words = [sys.executable, "-m", "treemill", "bench", "storage", *urls, "--once"]
     words += ["--readers", str(readers), "--read", "whole", "--read", "two", "--window", "60 MB"]
@@ -71,9 +72,7 @@ def _read(
     return load(output).readings
 
 
-def _rows(
-    part: str, readings: list[Reading], path: Path, findings: Findings
-) -> Iterator[Row]:
+def _rows(part: str, readings: Sequence[Reading], path: Path, findings: Findings) -> Iterator[Row]:
     import treemill as tm  # heavy: core
 
     entries = len(tm.dataset(str(path), TREE))

@@ -94,6 +94,10 @@ def test_quick_run(tmp_path, folder):
         pytest.param(
             "clients", "clients, 2 ms: scattered, warm, pyxrootd / treemill", marks=pytest.mark.slow
         ),
+        pytest.param(
+            "mounts", "mounts, all columns, 4 servers: plain / planned", marks=pytest.mark.slow
+        ),
+        pytest.param("readers", "readers, nfs, two, 16 processes: errors", marks=pytest.mark.slow),
     ],
 )
 def test_quick_run_of_a_part(part, line, tmp_path, folder):

@@ -1,12 +1,14 @@
-"""A mount whose files lie on servers that are far away and slow: a read-only file system in user space (FUSE) that shows a
-folder of this machine. It is a test peer, not a product; it serves in the form that the kernel's fuse.h describes.
+"""A mount whose files lie on servers that are far away and slow: a read-only file system in user
+space (FUSE) that shows a folder of this machine. It is a test peer, not a product; it serves in
+the form that the kernel's fuse.h describes.
 
     python slow_mount.py FOLDER PLACE DELAY SERVERS MEGABYTES
 
-Each read of the kernel waits DELAY seconds. The files lie in stripes of 1 MB on SERVERS servers, of which each sends MEGABYTES
-in a second, one answer after the other (0: without a limit). When it is mounted, it prints `mount://PLACE`; each line on its
-standard input is answered by how often it was read from since the last one, how many bytes that were, and how many reads waited
-at once, at most.
+Each read of the kernel waits DELAY seconds. The files lie in stripes of 1 MB on SERVERS servers,
+of which each sends MEGABYTES in a second, one answer after the other (0: without a limit). When
+it is mounted, it prints `mount://PLACE`; each line on its standard input is answered by how often
+it was read from since the last one, how many bytes that were, and how many reads waited at once,
+at most.
 """
 
 import contextlib
@@ -196,7 +198,8 @@ def main() -> None:
     def tell() -> None:
         for _ in sys.stdin:
             print(*servers.counts(), flush=True)
-        # The one who started it has ended. Files may still be open: without us the kernel ends what waits.
+        # The one who started it has ended. Files may still be open: without us the kernel ends
+        # what waits.
         libc.umount2(os.fsencode(place), _DETACH)
         os._exit(0)
 

@@ -1,5 +1,6 @@
-"""Files on a mount of a server that is far away, which a file system in user space shows: what treemill asks of the kernel
-there, and that it is the same bytes. Reads are counted where they come in; nothing is timed.
+"""Files on a mount of a server that is far away, which a file system in user space shows: what
+treemill asks of the kernel there, and that it is the same bytes. Reads are counted where they
+come in; nothing is timed.
 """
 
 import os
