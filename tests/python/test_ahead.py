@@ -13,8 +13,11 @@ FAR, NEAR = "root://host//data/{}.root", "/data/{}.root"
 class Bound:
     wanted, entry_bytes = 6000, 3
 
+    def __init__(self, path=FAR):
+        self.is_near = path == NEAR
+
     def ahead(self):
-        return self.wanted
+        return 0 if self.is_near else self.wanted
 
     def bytes_of(self, start, stop):
         return self.entry_bytes * (stop - start)
@@ -23,7 +26,8 @@ class Bound:
 class Query:
     """Counts how often each file is bound; `fails` raises instead."""
 
-    def __init__(self):
+    def __init__(self, path=FAR):
+        self.path = path
         self.bound = []
         self.fails = False
         self.wait = lambda: None
@@ -33,7 +37,7 @@ class Query:
         self.wait()
         if self.fails:
             raise OSError("chance")
-        return Bound()
+        return Bound(self.path)
 
 
 def workload_of(path, files=20, workers=1):
@@ -43,7 +47,7 @@ def workload_of(path, files=20, workers=1):
         sizes=[(1000, ())] * files,
         foreign=lambda file: None,
     )
-    query = Query()
+    query = Query(path)
     return QueryWorkload(query, chain, workers), query
 
 
@@ -51,6 +55,15 @@ def test_files_that_are_paths_are_not_even_asked():
     workload, query = workload_of(NEAR)
     assert workload.ahead(0) == 0
     assert query.bound == []
+
+
+def test_a_path_that_leads_to_a_server_is_known_once_it_is_open(monkeypatch):
+    workload, query = workload_of(NEAR)
+    monkeypatch.setattr(query, "path", FAR)  # what the core says of the file
+    workload.bound(3)
+    assert workload.ahead(3) == pytest.approx(2000, abs=1)
+    assert workload.ahead(4) == 0
+    assert query.bound == [3]
 
 
 @pytest.mark.parametrize("spans", [False, True])

@@ -40,10 +40,9 @@ class QueryWorkload:
         self._sizes: dict[int, tuple[int, tuple[int, ...]]] = {}
         self._lock = threading.Lock()
         self._binding: dict[int, threading.Lock] = {}  # files that are being bound
-        # Of files on servers only it is worth asking what they want ahead.
-        self._far = frozenset(
-            number for number, place in enumerate(chain.locations) if is_far(place.path)
-        )
+        # Of files on servers only it is worth asking what they want ahead; a path may lead to a
+        # server, too, which the file says when it is open.
+        self._far = {number for number, place in enumerate(chain.locations) if is_far(place.path)}
         self._bytes_per_entry: dict[int, float] = {}
 
     def begin(self) -> None:
@@ -90,6 +89,8 @@ class QueryWorkload:
             raise
         with self._lock:
             self._bound[file] = made
+            if made.ahead():
+                self._far.add(file)
             # Each holds the buffers of its columns: memory may grow with workers, not with files.
             most = self._workers * (_NEXT if self._far else 1)
             while len(self._bound) > most:
@@ -99,7 +100,7 @@ class QueryWorkload:
         return made
 
     def ahead(self, file: int) -> int:
-        """The entries whose bytes the core wants ahead; 0 for files that are paths."""
+        """The entries whose bytes the core wants ahead; 0 for files on disks."""
         if file not in self._far:
             return 0
         try:
