@@ -62,6 +62,9 @@ def test_a_run_keeps_its_bounds_and_ends(run):
                 ends[action.job] = (now, False)
         assert len(lead.running) <= bounds.allowed(now) <= bounds.most
         assert set(lead.running) == set(ends)
+        at_each = Counter(start.storage for start in seen if start.job in ends)
+        part = -(-bounds.allowed(now) // lead.storages)
+        assert all(number <= part for number in at_each.values()), "each has its part of the places"
     assert len(seen) == lead.started <= bounds.jobs
     assert all(number == 1 for number in kills.values()), "a job is ended once"
     assert lead.tick(now) == []
@@ -71,14 +74,34 @@ def test_a_run_keeps_its_bounds_and_ends(run):
         begun[start.kind] += 1
         for kind, share in enumerate(lead.shares):
             assert abs(begun[kind] - share / sum(lead.shares) * number) <= len(lead.shares)
-    # Each kind goes round the storages, and over the files without a gap.
+    # Each kind goes over a storage's files without a gap.
     for kind in range(len(lead.shares)):
-        by_storage = Counter(start.storage for start in seen if start.kind == kind)
-        counts = [by_storage[place] for place in range(lead.storages)]
-        assert max(counts) - min(counts) <= 1
         for place in range(lead.storages):
             turns = [s.turn for s in seen if (s.kind, s.storage) == (kind, place)]
             assert turns == list(range(len(turns)))
+
+
+def test_a_storage_that_is_down_does_not_take_the_places_of_another():
+    lead = Lead([1.0], 2, Bounds(4, jobs=100))
+    begun = Counter()
+    for step in range(60):
+        for action in lead.tick(step):
+            begun[action.storage] += 1
+            if action.storage == 1:  # those of the other one never end
+                lead.ended(action.job, step, ok=True)
+    assert begun[0] == 2
+    assert begun[1] >= 60
+
+
+def test_kinds_go_round_storages_that_are_equally_fast():
+    lead = Lead([1.0, 1.0], 3, Bounds(3, jobs=60))
+    begun = Counter()
+    for step in range(60):
+        for action in lead.tick(step):
+            begun[action.kind, action.storage] += 1
+            lead.ended(action.job, step, ok=True)
+    assert len(begun) == 6
+    assert max(begun.values()) - min(begun.values()) <= 1
 
 
 def test_a_failed_job_leaves_its_place_empty_for_a_while():

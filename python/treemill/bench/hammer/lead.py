@@ -84,7 +84,10 @@ class Lead:
     """When each job that runs began."""
     _by_kind: list[int] = field(default_factory=list)
     _turns: dict[tuple[int, int], int] = field(default_factory=dict)
-    _paused: list[float] = field(default_factory=list)
+    _places: dict[int, int] = field(default_factory=dict)
+    """The storage of each job that runs."""
+    _paused: list[tuple[float, int]] = field(default_factory=list)
+    """Until when a place of a storage stays empty."""
     _killed: set[int] = field(default_factory=set)
     _stopped: float | None = None
 
@@ -93,7 +96,7 @@ class Lead:
 
     def tick(self, now: float) -> list[Start | Kill]:
         """What is to be done at this time."""
-        self._paused = [until for until in self._paused if until > now]
+        self._paused = [(until, place) for until, place in self._paused if until > now]
         actions: list[Start | Kill] = [*self._late(now)]
         room = self.bounds.allowed(now) - len(self.running) - len(self._paused)
         for _ in range(room):
@@ -106,8 +109,9 @@ class Lead:
         """A job has ended, by itself or not."""
         del self.running[job]
         self._killed.discard(job)
+        storage = self._places.pop(job)
         if not ok:
-            self._paused.append(now + _PAUSE)
+            self._paused.append((now + _PAUSE, storage))
 
     def stop(self, now: float) -> None:
         """No job begins any more; those that run have a while."""
@@ -149,18 +153,31 @@ class Lead:
         return found
 
     def _start(self, now: float) -> Start:
-        """The kind that is furthest behind its share; each kind goes round the storages."""
+        """The kind that is furthest behind its share; each kind goes round the storages. One that
+        has its part of the places already is left out: jobs that wait for a storage that is down do
+        not take the others' places."""
         whole = sum(self.shares)
         behind = [
             share / whole * (self.started + 1) - begun
             for share, begun in zip(self.shares, self._by_kind, strict=True)
         ]
         kind = behind.index(max(behind))
-        storage = (self._by_kind[kind] + kind) % self.storages
+        storage = self._free(kind, now)
         turn = self._turns.get((kind, storage), 0)
         self._turns[kind, storage] = turn + 1
         self._by_kind[kind] += 1
         found = Start(self.started, kind, storage, turn)
         self.running[found.job] = now
+        self._places[found.job] = storage
         self.started += 1
         return found
+
+    def _free(self, kind: int, now: float) -> int:
+        """Of the storages with less than their part of the places the one that this kind was at
+        least often."""
+        part = math.ceil(self.bounds.allowed(now) / self.storages)
+        taken = [*self._places.values(), *(storage for _, storage in self._paused)]
+        # Kinds begin at different storages.
+        order = [(kind + i) % self.storages for i in range(self.storages)]
+        free = [each for each in order if taken.count(each) < part]
+        return min(free or order, key=lambda each: self._turns.get((kind, each), 0))
