@@ -92,7 +92,7 @@ def _figure(rows: Sequence[Sequence[Panel]]) -> Figure:
 
 
 def _draw(axes: Axes, panel: Panel) -> None:
-    from matplotlib.ticker import EngFormatter, MaxNLocator
+    from matplotlib.ticker import EngFormatter, MaxNLocator, NullFormatter
 
     for number, series in enumerate(panel.series):
         usual = "0.4" if series.dashed else f"C{number}"
@@ -115,7 +115,11 @@ def _draw(axes: Axes, panel: Panel) -> None:
     if panel.log_x:
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:g}")
-    for axis, is_whole in ((axes.xaxis, panel.whole_x), (axes.yaxis, panel.whole_y)):
+        axes.xaxis.set_minor_formatter(NullFormatter())
+    if panel.log_x and panel.whole_x:  # numbers that were chosen: each has its tick
+        axes.set_xticks(sorted({x for series in panel.series for x in series.x}), minor=False)
+    is_whole_x = panel.whole_x and not panel.log_x
+    for axis, is_whole in ((axes.xaxis, is_whole_x), (axes.yaxis, panel.whole_y)):
         if is_whole:
             axis.set_major_locator(MaxNLocator(integer=True))
     # A factor above the axis is overlooked: 15M, not 1.5 and 1e7 in a corner.

@@ -109,6 +109,8 @@ def _grid(
         for (label, color), line in sorted(named, key=lambda pair: pair[0][1]):
             series += one(line, label, color)
         title = f"{what}, {said_window(window)}"
-        panel = Panel(title, "readers", words, series, marked=True, log_x=True, below=True)
+        panel = Panel(
+            title, "readers", words, series, marked=True, log_x=True, whole_x=True, below=True
+        )
         rows.setdefault(what, []).append(panel)
     return list(rows.values())
