@@ -217,6 +217,16 @@ impl Client {
         }
     }
 
+    /// Whether there is a session, as far as that can be said at once.
+    pub(crate) fn is_connected(&self) -> bool {
+        let now = self.now.try_lock();
+        now.is_ok_and(|now| {
+            now.session
+                .as_ref()
+                .is_some_and(|session| session.is_good())
+        })
+    }
+
     /// The session there is, if it can be used.
     pub(crate) async fn current(&self) -> Option<Arc<Session>> {
         let now = self.now.lock().await;

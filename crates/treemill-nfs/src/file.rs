@@ -3,12 +3,13 @@
 
 use crate::client::Client;
 use crate::held::Held;
-use crate::layouts::{Layouts, Told};
+use crate::layouts::{Layouts, Told, gives_itself};
 use crate::limits::{LEAST_READ, MOST_SESSIONS, READ_PATIENCE, READS_EACH, WITH_LAYOUT};
 use crate::session::{Session, trouble};
 use crate::walk::walk;
 use crate::wire::attributes::{Attributes, OF_FILE, OF_STATE};
 use crate::wire::compound::{Failure, Results, StateId};
+use crate::wire::layout::LayoutType;
 use crate::wire::open::Claim;
 use crate::wire::status::{Meaning, meaning};
 use bytes::Bytes;
@@ -64,6 +65,10 @@ impl File {
         });
         // What has all of its bytes at hand needs no other server.
         if found.attributes.size > Some(found.head.len() as u64) {
+            let kind = found.attributes.layout.and_then(LayoutType::of);
+            let is_far = file.client.session().await?.is_far();
+            let is_sooner = is_far && gives_itself(&found.told, kind);
+            file.held.set_beginning(is_sooner);
             let (file, told, one) = (Arc::clone(&file), found.told, file.layouts.hold().await);
             tokio::spawn(async move {
                 let layouts = &file.layouts;
@@ -290,7 +295,14 @@ impl Carrier for File {
         }
         let most = shares(length, &session);
         drop(session);
-        let one = |part: Range<u64>| -> Reading { Box::pin(Arc::clone(&self.0).all(part)) };
+        let is_sooner = (self.0.layouts).is_sooner(&self.0.client, &self.0.held, length);
+        let one = |part: Range<u64>| -> Reading {
+            let open = Arc::clone(&self.0);
+            match is_sooner {
+                true => Box::pin(async move { open.served(part).await }),
+                false => Box::pin(open.all(part)),
+            }
+        };
         let start = range.start;
         let mut left: FuturesOrdered<Reading> = parts(range, most).into_iter().map(one).collect();
         let first = left.next().await.transpose()?;

@@ -5,7 +5,7 @@ use crate::laid::Laid;
 use crate::wire::attributes::Attributes;
 use crate::wire::compound::StateId;
 use bytes::Bytes;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A file that is open.
@@ -18,6 +18,8 @@ pub(crate) struct Held {
     layout: Mutex<Layout>,
     /// How many layouts were asked for.
     layouts: AtomicU32,
+    /// Whether small ranges are read from the metadata server, because the data servers are not connected to yet.
+    is_beginning: AtomicBool,
 }
 
 /// What is known of where the file's bytes lie.
@@ -57,6 +59,7 @@ impl Held {
             given: Mutex::new(given),
             layout: Mutex::new(Layout::Unknown),
             layouts: AtomicU32::new(0),
+            is_beginning: AtomicBool::new(false),
         }
     }
 
@@ -96,6 +99,16 @@ impl Held {
     pub(crate) fn set_layout(&self, layout: Layout) -> Layout {
         let mut held = self.layout.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::replace(&mut held, layout)
+    }
+
+    /// The data servers are connected to from now on, or they are (`false`).
+    pub(crate) fn set_beginning(&self, is_beginning: bool) {
+        self.is_beginning.store(is_beginning, Ordering::Relaxed);
+    }
+
+    /// Whether the data servers are being connected to.
+    pub(crate) fn is_beginning(&self) -> bool {
+        self.is_beginning.load(Ordering::Relaxed)
     }
 
     /// A layout is asked for: how many these are now.

@@ -27,6 +27,14 @@ pub(crate) struct Laid {
     seen: Mutex<Seen>,
 }
 
+/// Whether a layout forbids reads from the metadata server.
+pub(crate) fn is_exclusive(segments: &[Segment]) -> bool {
+    segments.iter().any(|segment| match segment.content {
+        Content::Flex { flags, .. } => flags & NOT_THROUGH_METADATA != 0,
+        Content::Files { .. } => false,
+    })
+}
+
 /// A part of a file: its mirrors, the best one first.
 pub(crate) struct Part(pub(crate) Vec<Stripes>);
 
@@ -67,24 +75,16 @@ impl Laid {
         segments: &[Segment],
         parts: Vec<Part>,
     ) -> Self {
-        let mut flags = 0;
-        let mut pause = 0;
-        for segment in segments {
-            if let Content::Flex {
-                flags: more,
-                pause: asked,
-                ..
-            } = segment.content
-            {
-                flags |= more;
-                pause = pause.max(asked);
-            }
-        }
+        let pauses = segments.iter().map(|segment| match segment.content {
+            Content::Flex { pause, .. } => pause,
+            Content::Files { .. } => 0,
+        });
+        let pause = pauses.max().unwrap_or(0);
         Laid {
             kind,
             state,
             parts,
-            is_exclusive: flags & NOT_THROUGH_METADATA != 0,
+            is_exclusive: is_exclusive(segments),
             pause: match pause {
                 0 => STATS_PAUSE,
                 seconds => Duration::from_secs(u64::from(seconds)),

@@ -4,9 +4,9 @@
 use crate::client::Client;
 use crate::data::{Gathered, Reading};
 use crate::held::{Held, Layout};
-use crate::laid::{Laid, Part};
-use crate::limits::{LAYOUTS_EACH, MOST_LAYOUTS, READ_PATIENCE};
-use crate::stripes::{Stripes, devices};
+use crate::laid::{Laid, Part, is_exclusive};
+use crate::limits::{LAYOUTS_EACH, MOST_LAYOUTS, READ_PATIENCE, SOONER};
+use crate::stripes::{Place, Stripes, devices};
 use crate::wire::compound::{Failure, Operations, Results};
 use crate::wire::layout::{self, Device, DeviceId, LayoutType, Segment};
 use crate::wire::status::{Meaning, meaning};
@@ -25,7 +25,36 @@ pub(crate) struct Layouts {
 /// What the request that opened a file has told of its layout.
 pub(crate) type Told = Option<(LayoutType, Result<layout::Layout, Failure>)>;
 
+/// Whether the metadata server gives bytes, too, as far as it has told.
+pub(crate) fn gives_itself(told: &Told, kind: Option<LayoutType>) -> bool {
+    match told {
+        Some((_, Ok(layout))) => !is_exclusive(&layout.segments),
+        _ => kind == Some(LayoutType::Files),
+    }
+}
+
 impl Layouts {
+    /// Whether a range need not wait for the data servers, which are still being connected to: a few bytes are sooner here
+    /// from the metadata server, if it gives them.
+    pub(crate) fn is_sooner(&self, client: &Arc<Client>, held: &Held, length: u64) -> bool {
+        if !held.is_beginning() || length > SOONER {
+            return false;
+        }
+        let minor = client.server.minor;
+        let is_connected = |place: &Place| {
+            let server = place.client(minor);
+            server.is_some_and(|server| server.is_connected())
+        };
+        match held.layout() {
+            Layout::Unknown => true,
+            Layout::There(laid) if !laid.best().all(is_connected) => true,
+            _ => {
+                held.set_beginning(false);
+                false
+            }
+        }
+    }
+
     /// Keeps reads waiting until it is clear what opening the file has told.
     pub(crate) async fn hold(&self) -> OwnedMutexGuard<()> {
         Arc::clone(&self.asking).lock_owned().await

@@ -89,6 +89,8 @@ pub(crate) const MOST_SERVERS: usize = 10_000;
 pub(crate) const MOST_FAULTS: usize = 64;
 /// The time between two reports of what was read, where the server does not say it.
 pub(crate) const STATS_PAUSE: Duration = Duration::from_secs(60);
+/// Bytes of a range, at most, that is read from a far metadata server as long as the data servers are being connected to.
+pub(crate) const SOONER: u64 = 128 << 10;
 /// Layouts that are asked for one file while it is open, at most.
 pub(crate) const MOST_LAYOUTS: u32 = 16;
 /// Layouts that are asked for one range of a file, at most.

@@ -2,7 +2,7 @@
 
 use crate::claims::Claims;
 use crate::connection::Connection;
-use crate::limits::{FEWEST_OPERATIONS, FRAME, MOST_ANSWER, SLOTS};
+use crate::limits::{FAR, FEWEST_OPERATIONS, FRAME, MOST_ANSWER, SLOTS};
 use crate::slots::Slots;
 use crate::trunk::{Owed, Trunk};
 use crate::wire::compound::{Failure, Operations, Results};
@@ -140,6 +140,11 @@ impl Session {
     /// To be kept as long as further connections are on their way.
     pub(crate) fn widening(&self) -> Option<OwnedMutexGuard<()>> {
         Arc::clone(&self.widening).try_lock_owned().ok()
+    }
+
+    /// Whether a round trip is worth some trouble.
+    pub(crate) fn is_far(&self) -> bool {
+        self.distance >= FAR
     }
 
     /// Waits for further connections that are about to be there, for half a round trip.
