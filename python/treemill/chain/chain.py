@@ -63,6 +63,10 @@ class Chain:
         opened = trees or OpenTrees(parts.locations, parts.missing)
         self.trees = opened = opened.pinned() if parts.is_pinned else opened
         self.name = parts.name
+        self.locations = parts.locations
+        """The files and their trees."""
+        self.is_fileset = parts.is_fileset
+        """Whether the results of its data sets are wanted apart."""
         self.metadata = dict(parts.metadata)
         self.friends = parts.friends
         self.selected = parts.selected
@@ -94,11 +98,6 @@ class Chain:
         return Remembered(self.trees, "branches", lambda t: Branches(branch_list(t)))
 
     # What there is.
-
-    @property
-    def locations(self) -> tuple[Location, ...]:
-        """The files and their trees."""
-        return self._parts.locations
 
     @cached_property
     def files(self) -> tuple[str, ...]:
@@ -139,11 +138,6 @@ class Chain:
         """The major and the minor column of `TTree::BuildIndex` in the first file's tree; None
         without an index."""
         return self.trees[0].core.index
-
-    @property
-    def is_fileset(self) -> bool:
-        """Whether the results of its data sets are wanted apart."""
-        return self._parts.is_fileset
 
     @property
     def per_file(self) -> tuple[PerFile, ...]:

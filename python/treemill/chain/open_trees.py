@@ -53,13 +53,15 @@ class OpenTrees:
     def __getitem__(self, number: int) -> FileTree:
         """The tree of file `number`, as it is now."""
         location = self.locations[number]
+        has_looked = self._has_looked(number)
         now = self._identity(number)
         with self._lock:
             known = self._open.get(number)
             if known is not None and known[0] == now:
                 self._open.move_to_end(number)
                 return known[1]
-        self._check_same(number, now)
+        if has_looked:
+            self._check_same(number, now)
         # Opened outside the lock: at worst two threads open the same file at the same time.
         found = shared(location.path, location.tree, now, lambda: _open(location, now))
         if location.verified is not None:
@@ -112,8 +114,12 @@ class OpenTrees:
             return source.identity_of_any(location.replicas)
         return source.recent_identity(location.path)
 
+    def _has_looked(self, number: int) -> bool:
+        """Whether the identity of file `number` is one that was seen earlier."""
+        return False
+
     def _check_same(self, number: int, expected: Identity) -> None:
-        """Called before a file is opened that must have this identity."""
+        """Called before a file is opened that must have this identity, which was seen earlier."""
 
 
 class _Pinned(OpenTrees):
@@ -169,6 +175,9 @@ class _Pinned(OpenTrees):
         except SourceError:
             self._coming.pop(number, None)  # another attempt looks again
             raise
+
+    def _has_looked(self, number: int) -> bool:
+        return number in self._identities
 
     def _check_same(self, number: int, expected: Identity) -> None:
         # The pass may have closed the file since it looked. A far one is compared when it is open.

@@ -123,7 +123,7 @@ class BookedQuery(Query[tuple[object, ...]]):
                 raise
         if self._files_made:
             self._files_made.begin(self._no_entries())
-        sizes = known_sizes(self._chain, self._workload, self._spans)
+        sizes = known_sizes(chain, self._workload, self._spans)
         self._start_pass(task, sizes, self._keeping(described, chain))
 
     def _keeping(self, described: Specification, chain: Chain) -> Keeping | None:
