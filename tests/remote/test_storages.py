@@ -48,7 +48,13 @@ def test_each_protocol_reads_the_same(xrootd, nginx, files, tmp_path):
 
 
 @pytest.mark.parametrize("way", ["streams", pytest.param("processes", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("kind", ["xrootd", pytest.param("ganesha", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "xrootd",
+        *(pytest.param(each, marks=pytest.mark.slow) for each in ("ganesha", "nginx", "dcap")),
+    ],
+)
 def test_many_readers_of_one_file(request, kind, way):
     found = targets([request.getfixturevalue(kind).url(TREES[0])])
     readings = []
