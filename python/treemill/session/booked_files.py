@@ -57,6 +57,8 @@ class BookedFiles:
 
     def sinks(self, plan: Plan) -> dict[int, Sink]:
         """The sinks of rows, by the index of their results."""
+        if not plan.rows:
+            return {}
         for place in self._targets:
             (self._indices[place],) = plan.slots[self._bookings[place].number]["nominal"]
         folders = {self._indices[place]: folder for place, folder in self._folders.items()}
@@ -96,6 +98,8 @@ class BookedFiles:
 
     def made(self, values: Sequence[object], raw: Sequence[object]) -> tuple[object, ...]:
         """Makes the files. Returns the values, with the files in place of those that have none."""
+        if not self._targets:
+            return tuple(values)
         from ..results.snapshot import write  # heavy: numpy
 
         found = list(values)
