@@ -75,12 +75,20 @@ pub struct Record {
     held: Mutex<Held>,
 }
 
+/// A read that is on its way.
+#[derive(Debug)]
+struct Flying {
+    number: u64,
+    began: Instant,
+    watches: Vec<Watch>,
+}
+
 /// What is held, under its lock.
 #[derive(Debug, Default)]
 pub(crate) struct Held {
     steps: Vec<Step>,
     /// Reads that are on their way, and what they wait for.
-    flying: Vec<(u64, Vec<Watch>)>,
+    flying: Vec<Flying>,
     /// Room that they take: a read takes that of its ranges.
     taken: usize,
     reads: u64,
@@ -96,17 +104,28 @@ impl Held {
     }
 
     /// Ends the reads of which all bytes are here although nobody has said so yet: readers may be faster.
-    fn land(&mut self) {
-        let steps = &mut self.steps;
-        self.flying.retain(|(number, watches)| {
-            let is_over = watches.iter().all(Watch::is_over);
-            let mut reads = steps.iter_mut().rev();
-            let read = reads.find(|step| step.kind == Kind::Read && step.number == *number);
-            if let (true, Some(read)) = (is_over, read) {
-                read.took = Some(read.began.elapsed());
-            }
-            !is_over
-        });
+    fn land(&mut self, most: usize) {
+        let is_over = |flying: &mut Flying| flying.watches.iter().all(Watch::is_over);
+        let over: Vec<Flying> = self.flying.extract_if(.., is_over).collect();
+        for read in over {
+            self.end(&read, true, most);
+        }
+    }
+
+    /// Notes the end of a read: where it is told of, if that was not taken yet.
+    fn end(&mut self, flying: &Flying, is_here: bool, most: usize) {
+        let took = flying.began.elapsed();
+        let is_it = |step: &&mut Step| step.kind == Kind::Read && step.number == flying.number;
+        if let Some(step) = self.steps.iter_mut().rev().find(is_it) {
+            (step.took, step.is_here) = (Some(took), is_here);
+            return;
+        }
+        let step = Step {
+            number: flying.number,
+            is_here,
+            ..Step::done(Kind::Came, flying.began, took, 0)
+        };
+        self.add(step, most);
     }
 
     fn add(&mut self, step: Step, most: usize) {
@@ -150,36 +169,31 @@ impl Record {
         held.add(step, self.most);
     }
 
-    /// Notes what a read waits for.
-    pub(crate) fn watch(&self, number: u64, tickets: &[Ticket]) {
+    /// Notes what a read waits for, which was sent then.
+    pub(crate) fn watch(&self, number: u64, began: Instant, tickets: &[Ticket]) {
         let watches = tickets.iter().map(Ticket::watch).collect();
-        self.lock().flying.push((number, watches));
+        self.lock().flying.push(Flying {
+            number,
+            began,
+            watches,
+        });
     }
 
     /// Notes that a read has ended, well or not.
-    pub(crate) fn came(&self, number: u64, sent: Instant, is_here: bool) {
-        let took = Some(sent.elapsed());
+    pub(crate) fn came(&self, number: u64, is_here: bool) {
         let mut held = self.lock();
-        held.flying.retain(|(other, _)| *other != number);
-        let is_it = |step: &&mut Step| step.kind == Kind::Read && step.number == number;
-        if let Some(step) = held.steps.iter_mut().rev().find(is_it) {
-            (step.took, step.is_here) = (took, is_here);
-            return;
+        let place = held.flying.iter().position(|read| read.number == number);
+        if let Some(place) = place {
+            let read = held.flying.swap_remove(place);
+            held.end(&read, is_here, self.most);
         }
-        let step = Step {
-            number,
-            took,
-            is_here,
-            ..Step::done(Kind::Came, sent, Duration::ZERO, 0)
-        };
-        held.add(step, self.most);
     }
 
     /// Takes out all steps, with what `count` gives meanwhile: nothing is counted between both.
     pub(crate) fn take<T>(&self, count: impl FnOnce() -> T) -> (T, Vec<Step>) {
         let mut held = self.lock();
         let counted = count();
-        held.land();
+        held.land(self.most);
         let mut steps = std::mem::take(&mut held.steps);
         if held.left_out > 0 {
             steps.push(Step {
@@ -219,7 +233,7 @@ impl Sent {
 
     /// What it waits for.
     pub(crate) fn watch(&self, tickets: &[Ticket]) {
-        self.record.watch(self.number, tickets);
+        self.record.watch(self.number, self.began, tickets);
     }
 
     /// One of its ranges came, or will not.
@@ -227,7 +241,7 @@ impl Sent {
         self.is_whole.fetch_and(is_here, Ordering::AcqRel);
         if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
             let is_whole = self.is_whole.load(Ordering::Acquire);
-            self.record.came(self.number, self.began, is_whole);
+            self.record.came(self.number, is_whole);
         }
     }
 }
@@ -252,17 +266,24 @@ mod tests {
             ..Step::done(Kind::Read, Instant::now(), Duration::ZERO, 1)
         };
         record.add(flying.clone());
-        record.watch(1, std::slice::from_ref(&ticket));
+        record.watch(1, flying.began, std::slice::from_ref(&ticket));
         assert_eq!(record.take(|| ()).1, vec![flying.clone()]);
-        record.add(flying);
+        record.add(Step {
+            number: 2,
+            ..flying.clone()
+        });
+        record.watch(2, flying.began, std::slice::from_ref(&ticket));
         promise.keep(Ok(treemill_source::Bytes::from_static(b"a")));
-        assert!(record.take(|| ()).1[0].took.is_some());
+        let ((), steps) = record.take(|| ());
+        assert_eq!(told(&steps), [(Kind::Read, 2, 1), (Kind::Came, 1, 0)]);
+        assert!(steps.iter().all(|step| step.took.is_some()));
         assert!(record.lock().flying.is_empty());
     }
 
     #[test]
     fn what_there_is_no_room_for_is_counted_with_its_bytes() {
         let record = Record::new(3);
+        let (ticket, _promise) = Ticket::new("f", 0..1);
         let read = |number: u64, ranges: Vec<Range<u64>>| Step {
             number,
             ranges,
@@ -272,7 +293,10 @@ mod tests {
         record.add(read(1, vec![0..5, 10..15]));
         record.add(read(2, vec![0..5, 10..15]));
         record.add(read(3, vec![0..30]));
-        record.came(1, Instant::now(), true);
+        for number in [1, 3] {
+            record.watch(number, Instant::now(), std::slice::from_ref(&ticket));
+        }
+        record.came(1, true);
         let ((), steps) = record.take(|| ());
         let all = [
             (Kind::Read, 1, 10),
@@ -281,7 +305,8 @@ mod tests {
         ];
         assert_eq!(told(&steps), all);
         assert!(steps[0].took.is_some() && steps[1].took.is_none());
-        record.came(3, Instant::now(), false);
+        record.came(3, false);
+        record.came(3, true);
         let ((), steps) = record.take(|| ());
         assert_eq!(told(&steps), [(Kind::Came, 3, 0)]);
         assert!(!steps[0].is_here);
