@@ -7,12 +7,15 @@ import numpy as np
 import pytest
 import treemill as tm
 from treemill.backend.federation.lease import told
-from treemill.backend.federation.pool import FederatedPool
+from treemill.backend.federation.pool import LEASING, FederatedPool
 from treemill.backend.threads import ThreadPool
+from treemill.cli.trace import load
 from treemill.errors import SourceError
-from treemill.packetizer import Coverage, FileSize, Missing
+from treemill.packetizer import Coverage, FileSize, Missing, joined
 from treemill.session.session import Session
 from treemill.submasters import Failed, HandedUp, Opened, Part
+from treemill.trace.summary import summary
+from treemill.trace.text import lines
 from treemill.worker.workload import Forwarding
 
 
@@ -237,3 +240,37 @@ class WatchedWorkload(Forwarding):
         if self.inner.place(file)[0] in self._pool.hidden:
             raise SourceError("it is not at this site")
         return self.inner.size(file)
+
+
+@pytest.mark.parametrize("steps", [False, True])
+def test_several_sites_have_one_trace(events, tmp_path, steps, monkeypatch):
+    monkeypatch.setattr("treemill.backend.federation.pool.LEASING", replace(LEASING, first=4000))
+    path = tmp_path / "trace.root"
+    sites = {"here": tm.connect(workers=2), "there": tm.connect(workers=1, mode="processes")}
+    with tm.connect(sites) as session:
+        session.run(events.hist("MET_pt", bins=(50, 0, 200)), trace=path, trace_steps=steps)
+        report = session.report
+    found = load(str(path))
+    ranges = {}
+    for row in found.rows:
+        if row.counted:
+            ranges.setdefault(row.file, []).append((row.start, row.stop))
+    assert {file: joined(each) for file, each in ranges.items()} == report.processed
+    assert sum(row.entries for row in found.rows if row.counted) == 30_002
+    packets = [row for row in found.rows if row.event == "packet"]
+    assert len({(row.packet, row.attempt, row.worker) for row in packets}) == len(packets)
+    of_site = {row.worker: row.host for row in packets}
+    assert set(of_site.values()) <= {"here", "there"}
+    assert all(of_site[row.worker] == row.host for row in packets)
+    assert [row.time for row in found.rows] == sorted(row.time for row in found.rows)
+    assert (found.rows[0].event, found.rows[-1].event) == ("start", "end")
+    leases = [row for row in found.rows if row.event == "lease"]
+    assert len(leases) > 2
+    reads = [row for row in found.rows if row.event == "read"]
+    assert bool(reads) == steps
+    if steps:
+        assert sum(row.bytes for row in reads) == sum(row.bytes_read for row in packets)
+    told = summary(found)
+    assert told.entries == 30_002
+    assert told.ok
+    assert list(lines(told))

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Protocol
 
 from ..errors import QueryError, TreemillError, WorkerError
 from ..io_report import IOReport
-from ..packetizer import Coverage, FileSize, Monitored, Sizing, Trace
+from ..packetizer import Coverage, FileSize, LeasedTrace, Monitored, Sizing, Trace
 from ..worker.task import Task
 from ..worker.workload import Partial
 from .saving import Keeping
@@ -155,6 +155,16 @@ class Pass(ABC):
         """The last events of workers and the actions that answered them, if records are kept."""
 
     @property
+    def leased(self) -> Sequence[LeasedTrace]:
+        """The traces of sites, in the order in which they have ended, if there are sites."""
+        return ()
+
+    @property
+    def dropped(self) -> int:
+        """Records of `leased` that were dropped because there were too many."""
+        return 0
+
+    @property
     def monitored(self) -> Callable[[], Monitored] | None:
         """Gives what workers have done until now, or until the end, if that is counted."""
         return None
@@ -203,8 +213,6 @@ class Pool(ABC):
     """Whether workers have what this process remembers of files."""
     sizing: ClassVar[Sizing]
     """The sizes of packets that suit these workers."""
-    traces: ClassVar[bool] = True
-    """Whether passes keep records of their events if they are asked to."""
     keeps: ClassVar[bool] = False
     """Whether passes keep their commits on disk if they are asked to."""
 

@@ -61,7 +61,7 @@ from .policy import Policy
 from .sizing import CLUSTER, Sizing
 from .steps import Step
 from .timeline import Span, Timeline, TimelineReader
-from .trace import Record, Trace
+from .trace import LeasedTrace, Record, Trace
 
 __all__ = [
     "CLUSTER",
@@ -93,6 +93,7 @@ __all__ = [
     "HandOn",
     "HandedOn",
     "Hint",
+    "LeasedTrace",
     "Measure",
     "MergerJoined",
     "MergerLeaving",

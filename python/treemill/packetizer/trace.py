@@ -21,7 +21,7 @@ from .events import (
     WorkerLost,
 )
 
-__all__ = ["Record", "Trace"]
+__all__ = ["LeasedTrace", "Record", "Trace"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +72,28 @@ class Trace:
         elif isinstance(old.event, WorkerLost):
             self.there.pop(old.event.worker, None)
 
+    @property
+    def held(self) -> int:
+        """The number of records that are kept, and of steps in them."""
+        return self._held
+
     def __repr__(self) -> str:
         dropped = f" of {len(self.records) + self.dropped:,}" if self.dropped else ""
         return f"<trace of {len(self.records):,}{dropped} records>"
+
+
+@dataclass(frozen=True, slots=True)
+class LeasedTrace:
+    """The trace of one pass of a site, on the parts of the dataset that it had leased."""
+
+    site: str
+    began: float
+    """When it was made, on the clock of this process."""
+    trace: Trace
+    parts: tuple[tuple[int, int], ...]
+    """What its files are: a file's number in the dataset, and the entry that counts as 0."""
+    counted: bool
+    """Whether what it has committed is in the result."""
 
 
 def _room(event: Event) -> int:

@@ -8,13 +8,15 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
+from time import monotonic
 from typing import Any
 
 from ..backend.base import Pass, Pool, Request, sizing_of
-from ..errors import UnsupportedError, without_credentials
+from ..errors import without_credentials
 from ..packetizer import FileSize as KnownSize
-from ..packetizer import Trace
+from ..packetizer import LeasedTrace, Trace
 from ..trace.file import check, write
+from ..trace.leased_rows import leased_rows
 from ..trace.recorded import About, FileSize, Recorded
 from ..trace.row import Row
 from ..trace.rows import Place, rows
@@ -33,8 +35,6 @@ def recording_of(options: RunOptions, pool: Pool) -> Recording | None:
     """The recording that a run is asked for. Raises what is wrong with the file's name."""
     if options.trace is None:
         return None
-    if not pool.traces:
-        raise UnsupportedError("trace= is for sessions of one site: run on each site with it")
     return Recording(check(options.trace), pool, options.trace_steps)
 
 
@@ -46,7 +46,27 @@ class _Pass:
     sizing: dict[str, Any]
     commit_seconds: float
     began: float = 0.0
+    seconds: float = 0.0
+    dropped: int = 0
+    reason: str = ""
     trace: Trace | None = None
+    leased: Sequence[LeasedTrace] = ()
+    """Of several sites."""
+
+    def rows(self, place: Place, offset: float) -> list[Row]:
+        """What happened. `offset`: the pass's begin, in seconds from the query's."""
+        if self.trace is None:
+            return leased_rows(
+                self.leased,
+                place,
+                began=self.began,
+                seconds=self.seconds,
+                phase=self.phase,
+                offset=offset,
+                reason=self.reason,
+            )
+        trace = self.trace
+        return rows(trace.records, place, phase=self.phase, offset=offset, there=trace.there)
 
 
 class Recording:
@@ -81,8 +101,12 @@ class Recording:
 
     def end(self, ended: Pass) -> None:
         """The pass has ended."""
-        self._passes[-1].began = ended.began
-        self._passes[-1].trace = ended.trace
+        done = self._passes[-1]
+        done.began, done.seconds = ended.began, monotonic() - ended.began
+        done.trace, done.leased = ended.trace, ended.leased
+        done.dropped = ended.dropped if ended.trace is None else ended.trace.dropped
+        done.dropped += sum(each.trace.dropped for each in done.leased)
+        done.reason = "" if ended.error is None else str(ended.error)
 
     def write(self, account: Account) -> None:
         """Writes the file. The query has ended; if writing fails its result is not lost, and a
@@ -96,17 +120,10 @@ class Recording:
     def _recorded(self, account: Account) -> Recorded:
         found: list[Row] = []
         dropped = 0
-        done = [each for each in self._passes if each.trace is not None]
+        done = [each for each in self._passes if each.trace is not None or each.leased]
         for each in done:
-            assert each.trace is not None
-            dropped += each.trace.dropped
-            found += rows(
-                each.trace.records,
-                account.place,
-                phase=each.phase,
-                offset=each.began - done[0].began,
-                there=each.trace.there,
-            )
+            dropped += each.dropped
+            found += each.rows(account.place, each.began - done[0].began)
         last = self._passes[-1]
         report = account.report
         about = About(

@@ -30,6 +30,8 @@ EVENTS = {
     "handed on": "what a merger had is another one's",
     "merger lost": "a merger is gone, and what it had not handed over",
     "merge": "what a merger had is in the result",
+    "lease": "a site began with a part of the dataset, in sessions of several sites",
+    "lease ended": "it has done it; what it has committed is in the result",
     "stop": "the query was told to end early",
     "end": "the pass is over",
 }

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatch
 
 from ...errors import QueryError, UnsupportedError
 from ...io_report import IOReport
-from ...packetizer import Coverage, Finish, Halt, Sizing, Stop, Tick, Trace
+from ...packetizer import Coverage, Finish, Halt, LeasedTrace, Sizing, Stop, Tick, Trace
 from ...submasters import Leasing, Lessor, Reach, SubLost
 from ...submasters.messages import Downward, LessorEvent, Upward
 from ...worker.task import Task
@@ -30,7 +31,6 @@ class FederatedPool(Pool):
 
     kind = "workers of several sites"
     remembers = False
-    traces = False
     sizing = Sizing()
     """Of no effect: sites size their packets themselves."""
 
@@ -128,6 +128,10 @@ class FederatedPass(Pass):
         self._lock = threading.RLock()
         """Guards the lessor and the merged partial."""
         self._to_begin = len(pool.sites)
+        self._most = request.trace
+        self._held = 0  # records in `_leased`
+        self._dropped = 0
+        self._leased: deque[LeasedTrace] = deque()
         self._finished = False
         self._broken: BaseException | None = None  # a merge that failed half way
         workload = task.workload(0)
@@ -137,7 +141,7 @@ class FederatedPass(Pass):
             request.files, leasing, reach=reaches.__getitem__, expected=list(pool.sites)
         )
         self._sites = {
-            number: Site(number, name, each, task, self._hear, self._tick)
+            number: Site(number, name, each, task, self._hear, self._tick, request.trace)
             for number, (name, each) in enumerate(pool.sites.items())
         }
         self.control = self._counters = _Counters(self._sites.values())
@@ -161,8 +165,18 @@ class FederatedPass(Pass):
 
     @property
     def trace(self) -> Trace | None:
-        """None: the sites have their own."""
+        """None: the sites have their own, see `leased`."""
         return None
+
+    @property
+    def leased(self) -> Sequence[LeasedTrace]:
+        """See Pass."""
+        return list(self._leased)
+
+    @property
+    def dropped(self) -> int:
+        """See Pass."""
+        return self._dropped
 
     @property
     def began(self) -> float:
@@ -219,11 +233,27 @@ class FederatedPass(Pass):
     def _tick(self) -> None:
         self._handle([Tick()])
 
-    def _hear(self, messages: Sequence[Upward], partial: Partial | None) -> None:
-        """Handles the messages of one site, with the partial that they are about."""
-        self._handle(messages, partial)
+    def _hear(
+        self, messages: Sequence[Upward], partial: Partial | None, leased: LeasedTrace | None
+    ) -> None:
+        """Handles the messages of one site, with the partial that they are about, and the trace of
+        the pass that has made it."""
+        self._handle(messages, partial, leased)
 
-    def _handle(self, events: Sequence[LessorEvent], partial: Partial | None = None) -> None:
+    def _keep(self, leased: LeasedTrace) -> None:
+        self._leased.append(leased)
+        self._held += leased.trace.held
+        while self._held > self._most and len(self._leased) > 1:
+            gone = self._leased.popleft().trace
+            self._held -= gone.held
+            self._dropped += len(gone.records) + gone.dropped
+
+    def _handle(
+        self,
+        events: Sequence[LessorEvent],
+        partial: Partial | None = None,
+        leased: LeasedTrace | None = None,
+    ) -> None:
         orders: list[Downward] = []
         with self._lock:
             if self._lessor.over:
@@ -235,6 +265,8 @@ class FederatedPass(Pass):
                 self._merged.give_up()
                 self._broken = error
                 events = self._end(f"merging failed: {error}")
+            if leased is not None:
+                self._keep(leased)
             for event in events:
                 orders += self._lessor.handle(event, time.monotonic())
             for order in orders:

@@ -10,7 +10,7 @@ from queue import Empty, SimpleQueue
 from time import monotonic
 
 from ...io_report import IOReport
-from ...packetizer import Coverage, Finish, Halt
+from ...packetizer import Coverage, Finish, Halt, LeasedTrace, Trace
 from ...submasters import (
     Asked,
     Ended,
@@ -34,7 +34,7 @@ __all__ = ["Counted", "Site"]
 _LOOK = 0.5
 """Seconds between two looks whether something should be taken back for another site."""
 
-Tell = Callable[[Sequence[Upward], Partial | None], None]
+Tell = Callable[[Sequence[Upward], "Partial | None", "LeasedTrace | None"], None]
 
 
 @dataclass
@@ -64,16 +64,26 @@ class _Outcome:
     partial: Partial | None
     coverage: Coverage
     error: BaseException | None
+    began: float
+    trace: Trace | None
 
 
 class Site:
     """One site. `lost` has the error with which its pool has failed, if it has."""
 
     def __init__(
-        self, number: int, name: str, pool: Pool, task: Task, tell: Tell, look: Callable[[], None]
+        self,
+        number: int,
+        name: str,
+        pool: Pool,
+        task: Task,
+        tell: Tell,
+        look: Callable[[], None],
+        trace: int,
     ) -> None:
-        """`tell` takes messages to the lessor, with the partial that they are about. `look` is
-        called now and then."""
+        """`tell` takes messages to the lessor, with the partial that they are about and the trace
+        of the pass that has made it. `look` is called now and then. `trace`: the number of records
+        to keep of each pass."""
         self.number = number
         self.name = name
         self.workers = pool.size
@@ -83,6 +93,7 @@ class Site:
         self._task = task
         self._tell = tell
         self._look = look
+        self._trace = trace
         self._inbox: SimpleQueue[Downward | _Outcome] = SimpleQueue()
         self._waiting: list[Part] = []
         self._parts: list[Part] = []  # of the pass that runs
@@ -123,7 +134,7 @@ class Site:
 
     def _work(self) -> None:
         try:
-            self._tell([SubJoined(self.number, self.name)], None)
+            self._tell([SubJoined(self.number, self.name)], None, None)
             self._ask()
             while not isinstance(item := self._next(), Finish):
                 if item is None:
@@ -136,7 +147,7 @@ class Site:
                     self._ask()
         except BaseException as error:
             self.lost = error
-            self._tell([SubLost(self.number, f"{self.name}: {error}")], None)
+            self._tell([SubLost(self.number, f"{self.name}: {error}")], None, None)
 
     def _next(self) -> Downward | _Outcome | None:
         try:
@@ -151,18 +162,18 @@ class Site:
             self._asked = False
             self._waiting += item.parts
         elif isinstance(item, TakeBack):
-            self._tell([Returned(self.number, tuple(self._back(item)), True)], None)
+            self._tell([Returned(self.number, tuple(self._back(item)), True)], None, None)
         elif isinstance(item, Halt):
             self._halted = True
             if self._running is None:
-                self._tell([Ended(self.number)], None)
+                self._tell([Ended(self.number)], None, None)
             else:
                 self._running.stop("the query was ended")
 
     def _ask(self) -> None:
         if not self._asked and not self._halted:
             self._asked = True
-            self._tell([self._standing(), Asked(self.number)], None)
+            self._tell([self._standing(), Asked(self.number)], None, None)
 
     def _standing(self) -> Standing:
         left = size_of(self._waiting, self._mean)
@@ -188,6 +199,7 @@ class Site:
                 self._pool.size,
                 skip_errors=True,  # the lessor decides what comes of failures
                 on_end=self._hear_end,
+                trace=self._trace,
             )
         )
         running.on_begin = self.on_begin
@@ -198,14 +210,17 @@ class Site:
 
     def _hear_end(self, ended: Pass) -> None:
         """On any thread: the pass drops what it has merged afterwards."""
-        self._inbox.put(_Outcome(ended.merged.take(), ended.coverage(), ended.error))
+        outcome = (ended.merged.take(), ended.coverage(), ended.error, ended.began)
+        self._inbox.put(_Outcome(*outcome, ended.trace if self._trace else None))
 
     def _ended(self, outcome: _Outcome) -> None:
         with self._lock:
             if self._running is not None:
                 self._counted.add(self._running)
             self._running = None
+        leased = self._leased(outcome)
         if outcome.error is not None:
+            self._tell([], None, leased)
             raise outcome.error
         entries, seconds = outcome.coverage.entries, max(monotonic() - self._began, 1e-3)
         if entries:
@@ -216,4 +231,11 @@ class Site:
         self._parts = []
         if self._halted:
             messages.append(Ended(self.number))
-        self._tell([*messages, self._standing()], outcome.partial)
+        self._tell([*messages, self._standing()], outcome.partial, leased)
+
+    def _leased(self, outcome: _Outcome) -> LeasedTrace | None:
+        if outcome.trace is None:
+            return None
+        parts = tuple((part.file, part.start) for part in self._parts)
+        counted = outcome.error is None
+        return LeasedTrace(self.name, outcome.began, outcome.trace, parts, counted)
