@@ -10,7 +10,8 @@
 #   make bench   treemill beside its rivals, with tables in bench/results/ (BENCH=adl: only the tasks
 #                of the analysis description benchmark)
 #   make bench-types  every kind of branch beside uproot, and the metadata of 1,800 branches
-#   make bench-facility  treemill's own benchmark of this machine, on threads, processes and Dask
+#   make bench-facility  treemill's own benchmark of this machine, on threads, processes and Dask, with the docs' pictures
+#   make bench-quick  the same in less than a minute, as in CI; nothing is published
 #   make bench-cluster  sessions on Dask workers beside coffea and distributed RDataFrame
 #   make bench-io  remote reading over an emulated link beside its rivals (root; half an hour)
 #   make fuzz    every fuzz target for some seconds (FUZZ_SECONDS=5 FUZZ="header basket"): fuzz/README.md
@@ -29,7 +30,7 @@ UV_COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --g
 TEST_PROCESSES ?= 2
 SOAK_MINUTES ?= 10
 
-.PHONY: compare demo docs test test-rust test-python servers soak stress lint bench bench-types bench-facility bench-cluster bench-io fuzz build wheels conda lock clean
+.PHONY: compare demo docs test test-rust test-python servers soak stress lint bench bench-types bench-facility bench-quick bench-cluster bench-io fuzz build wheels conda lock clean
 .DEFAULT_GOAL := build
 
 # `python3 -m venv` is a package of its own on Debian, and a C compiler may be missing in a container.
@@ -145,14 +146,16 @@ bench-types: build $(VENV)/.oracle
 	$(BIN)/python -m bench types $(BENCH)
 	$(BIN)/python -W ignore -m bench metadata
 
-# Published in bench/results; its page lies beside, and is not kept.
-FACILITY = bench/results/$(shell date -u +%F)-facility
+# Results and report are published in bench/results, pictures in docs/images.
 bench-facility: build
-	$(BIN)/python -m treemill bench generate demo-data/facility --files 8 --events 4000 --cluster 250
-	$(BIN)/python -m treemill bench run demo-data/facility/dataset.json --on threads --on processes \
-		--on dask -o $(FACILITY).json
-	$(BIN)/python -m treemill bench scan-storage demo-data/facility/dataset.json -o $(FACILITY)-storage.json
-	$(BIN)/python -m treemill bench report $(FACILITY).json -o demo-data/facility.html
+	$(BIN)/python -W ignore -m bench facility $(BENCH)
+
+# What a facility's operator tries first: below two minutes on two cores, on threads, processes and Dask.
+QUICK := target/quick
+bench-quick: build
+	mkdir -p $(QUICK)
+	timeout 120 $(BIN)/python -W ignore -m treemill bench run --quick --folder $(QUICK)/data -o $(QUICK)/runs.json
+	$(BIN)/python -m treemill bench report $(QUICK)/runs.json
 
 bench-cluster: build $(VENV)/.oracle
 	$(BIN)/python -W ignore -m bench cluster $(BENCH)
