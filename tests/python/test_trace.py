@@ -4,12 +4,17 @@ import pytest
 import treemill as tm
 from packet_history import History
 from treemill.packetizer import (
+    Commit,
+    Committed,
     FileFailed,
     FileOpened,
     Finish,
+    Packet,
     PacketDone,
     PacketFailed,
     Process,
+    Reserve,
+    Tick,
     Timeline,
     Trace,
     WorkerJoined,
@@ -92,3 +97,16 @@ def test_a_packet_of_a_worker_that_was_given_up_counts_for_nothing():
     world.tell(PacketDone(worker, packet.number, packet.stop, 0.001))
     timeline = Timeline.of(world.trace)
     assert worker not in {span.worker for span in timeline.spans + timeline.thrown_away}
+
+
+def test_a_worker_has_one_packet_at_a_time_however_late_words_come():
+    trace = Trace()
+    first, second = Packet(0, 0, 0, 10), Packet(1, 0, 10, 20)
+    trace.record(0.0, WorkerJoined(0), [Process(0, first)])
+    trace.record(0.1, Tick(), [Reserve(0, second)])
+    trace.record(1.5, PacketDone(0, 0, 10, 1.0, begun=1), [])  # half a second late
+    trace.record(2.0, PacketDone(0, 1, 20, 0.9), [Commit(0)])
+    trace.record(2.1, Committed(0), [Finish()])
+    timeline = Timeline.of(trace)
+    assert [(span.began, span.ended) for span in timeline.spans] == [(0.5, 1.5), (1.5, 2.0)]
+    assert max(timeline.activity()[1]) == 1

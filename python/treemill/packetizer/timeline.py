@@ -159,7 +159,9 @@ class TimelineReader:
         working = self._working.pop(event.worker, None)
         if working is not None:  # else the worker was given up, or its packet came before the trace
             entries = event.stop - working[0].start
-            span = Span(event.worker, self._now - event.seconds, self._now, entries)
+            # A late word of one packet must not make it a neighbour of the next: a worker has one.
+            began = max(self._now - event.seconds, working[1])
+            span = Span(event.worker, began, self._now, entries)
             self._done.setdefault(event.worker, []).append(span)
         if event.begun is not None and event.worker in self._reserved:
             self._working[event.worker] = (self._reserved.pop(event.worker), self._now)
