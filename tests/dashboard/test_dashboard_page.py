@@ -4,8 +4,10 @@ are text, and nothing is wider than a phone."""
 import os
 import shutil
 
+import numpy as np
 import pytest
 import treemill as tm
+import uproot
 from treemill.selector.task import SelectorTask
 
 from tests.dashboard.held import held
@@ -107,6 +109,27 @@ def test_hostile_names_are_text(session, page, events):
     wide = page.evaluate("() => document.documentElement.scrollWidth > innerWidth")
     assert not wide, "the page is wider than the screen"
     assert number(page, "events") == f"{events.num_entries:,}"
+
+
+def test_hostile_names_of_files_and_branches_are_text(session, page, tmp_path):
+    branch = "<img src=x onerror=alert(1)>"
+    paths = [tmp_path / f"{HOSTILE}{number}.root" for number in range(2)]
+    for path in paths:
+        with uproot.recreate(path) as file:
+            file.mktree("Events", {branch: "f8"}).extend({branch: np.arange(10.0)})
+    data = tm.dataset([str(path) for path in paths], tree="Events")
+    booked = data.hist(f"`{branch}`", bins=(10, 0, 10))
+    paths[1].unlink()
+    query = session.submit(booked, on_error="skip")
+    (filled_from_one,) = query.result(timeout=60)
+    page.goto(session.dashboard().url)
+    page.get_by_role("heading", name=branch).wait_for()
+    assert HOSTILE in page.locator("#missing").inner_text()
+    assert branch in page.locator("#histograms option").first.inner_text()
+    page.wait_for_function("() => document.querySelector('#histogram canvas') !== null")
+    assert page.title() == "treemill"
+    assert page.locator("main img, main li b, nav b").count() == 0
+    assert filled_from_one.sum() == 10
 
 
 def test_maps_have_marks_and_words(session, page, events):
