@@ -85,8 +85,10 @@ class _StepMeter(Meter):
     def end(self) -> tuple[float, Spent]:
         """See Meter."""
         seconds, spent = super().end()
+        late = perf_counter() - self._began - seconds  # this thread may have had to wait since
         bound = Step("bound", 0, seconds, spent.opening, 0, [], "", "", True)
-        self.steps = [bound, *self._taken.steps]
+        steps = [step._replace(ago=step.ago - late) for step in self._taken.steps]
+        self.steps = [bound, *steps]
         return seconds, spent
 
 
