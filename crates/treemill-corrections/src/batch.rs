@@ -1,15 +1,27 @@
-//! Many rows at once: rows are sorted into bins, and a formula is done operator by operator. What it gives up is done
-//! row by row, with the same results.
+//! Many rows at once: rows are sorted into bins, a formula is done operator by operator, and random numbers are drawn
+//! together. What it gives up is done row by row, with the same results.
 
 use crate::bins::Place;
 use crate::formula::Term;
 use crate::limits::{BATCH_ROWS, SORTED_ROWS};
 use crate::node::{Binning, Contents, Node};
+use crate::random::drawn_of_rows;
 use crate::variable::{Argument, Rows, Slot};
 
 /// Writes the values of all rows. `None`: a row has none, or the tree gains nothing from it; then `out` holds
 /// nothing of use.
 pub(crate) fn evaluate(node: &Node, arguments: &[Argument<'_>], out: &mut [f64]) -> Option<()> {
+    if let Node::Random {
+        inputs,
+        distribution,
+    } = node
+    {
+        let columns: Option<Vec<Argument<'_>>> = inputs
+            .iter()
+            .map(|input| arguments.get(*input).copied())
+            .collect();
+        return drawn_of_rows(*distribution, &columns?, 0..out.len(), out);
+    }
     if out.len() < SORTED_ROWS || !gains(node) {
         return None;
     }

@@ -79,6 +79,27 @@ impl<'a> Argument<'a> {
         }
     }
 
+    /// The bits of the values from a row on; `None`: they are no numbers, or too few.
+    pub(crate) fn bits(&self, row: usize, out: &mut [u64]) -> Option<()> {
+        let stop = row.checked_add(out.len())?;
+        match self {
+            Self::Real([x]) => out.fill(x.to_bits()),
+            Self::Integer([x]) => out.fill(*x as u64),
+            Self::Real(all) => {
+                let some = all.get(row..stop)?;
+                out.iter_mut()
+                    .zip(some)
+                    .for_each(|(to, x)| *to = x.to_bits());
+            }
+            Self::Integer(all) => {
+                let some = all.get(row..stop)?;
+                out.iter_mut().zip(some).for_each(|(to, x)| *to = *x as u64);
+            }
+            Self::Text(_) => return None,
+        }
+        Some(())
+    }
+
     #[inline(always)]
     pub(crate) fn get(&self, row: usize) -> Option<Slot<'a>> {
         match self {

@@ -57,6 +57,13 @@ impl Batch<'_> {
                 self.pool.give_vec(found);
             }
         }
+        for values in varying {
+            match values {
+                Varying::Int(values) => self.pool.give(values),
+                Varying::Float(values) => self.pool.give(values),
+                Varying::Str(_) => (),
+            }
+        }
         Ok(Value {
             data: Data::F64(out.into()),
             view: View::Direct,
