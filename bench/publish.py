@@ -33,12 +33,18 @@ def raw(folder: Path, what: str, numbers: object) -> Path:
     return path
 
 
-def page(folder: Path, what: str, numbers: object, text: str) -> Path:
-    """Writes the numbers, and the page beside them, which it prints; gives the page's path."""
+def partial(folder: Path, what: str, numbers: object, text: str) -> Path:
+    """Writes the numbers, and the page beside them; gives the page's path."""
     written = raw(folder, what, numbers).with_suffix(".md")
     written.write_text(text)
-    print(text)
     say(f"written: {written}")
+    return written
+
+
+def page(folder: Path, what: str, numbers: object, text: str) -> Path:
+    """As `partial`, and prints the page."""
+    written = partial(folder, what, numbers, text)
+    print(text)
     return written
 
 

@@ -30,6 +30,8 @@ class Cell:
     wall: Times
     cpu: Times
     clock: str
+    peak: int = 0
+    """Memory of the process after its first answer to the query, in bytes; 0: not known."""
 
     @property
     def times(self) -> Times:
@@ -91,12 +93,12 @@ def measure(
     cells = []
     for codec, path in files.items():
         for query in queries:
-            _check(pool.workers, query, codec, path, unlike or _unequal)
+            peaks = _check(pool.workers, query, codec, path, unlike or _unequal)
             taken: dict[str, list[dict[str, float]]] = {w.rival.key: [] for w in pool.workers}
             for number in range(rounds):
                 for worker in pool.workers[:: -1 if number % 2 else 1]:
                     taken[worker.rival.key].append(worker.run(query.key, path))
-            new = [_cell(key, query, codec, runs, clock) for key, runs in taken.items()]
+            new = [_cell(key, query, codec, runs, clock, peaks[key]) for key, runs in taken.items()]
             cells += new
             say(
                 f"{query.key} {codec}: "
@@ -111,9 +113,10 @@ def _check(
     codec: str,
     path: Path,
     unlike: Callable[[list[float], list[float]], list[int]],
-) -> None:
-    answers = {worker.rival.title: worker.run(query.key, path)["bins"] for worker in workers}
-    (first, expected), *others = answers.items()
+) -> dict[str, int]:
+    """Peaks of memory, by rival."""
+    answers = {worker.rival: worker.run(query.key, path) for worker in workers}
+    (first, expected), *others = ((r.title, answer["bins"]) for r, answer in answers.items())
     for title, bins in others:
         inside = expected[1:-1] if len(bins) == len(expected) - 2 else expected
         where = unlike(inside, bins)
@@ -122,15 +125,18 @@ def _check(
                 f"{query.key} on {codec}: {title} and {first} differ in {len(where)} bins"
                 f" of {len(expected)} (first: {where[:1]}); totals {sum(bins)} and {sum(expected)}"
             )
+    return {rival.key: int(answer.get("peak", 0)) for rival, answer in answers.items()}
 
 
 def _unequal(one: list[float], other: list[float]) -> list[int]:
     return [i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b]
 
 
-def _cell(key: str, query: Query, codec: str, runs: list[dict[str, float]], clock: str) -> Cell:
+def _cell(
+    key: str, query: Query, codec: str, runs: list[dict[str, float]], clock: str, peak: int
+) -> Cell:
     wall, cpu = (Times(tuple(run[what] for run in runs)) for what in ("seconds", "cpu"))
-    return Cell(key, query.key, codec, wall, cpu, clock)
+    return Cell(key, query.key, codec, wall, cpu, clock, peak)
 
 
 __all__ = ["Cell", "Pool", "RivalError", "WrongBinsError", "measure"]

@@ -12,11 +12,11 @@ from ..protocol import RivalError
 from ..publish import say
 from ..rivals.adl import ADL_RIVALS, DECOMPRESSION, MEASURED
 from ..times import Times
-from . import cold, goals, report
+from . import cold, goals, report, whole
 from .tasks import TASKS, TREE, Task
 
 _PARTS = ("warm", "cold")
-_CODECS = ("lz4", "zstd")
+_CODECS = ("zstd",)
 
 
 def _options(arguments: list[str]) -> argparse.Namespace:
@@ -54,7 +54,11 @@ def main(arguments: list[str]) -> int:
         say(f"failed: {error}")
         return 1
     described = {name: data.describe(path) for name, path in files.items()}
-    verdicts = [*goals.warm(medians(cells, MEASURED)), *goals.cold(first)]
+    verdicts = [
+        *goals.warm(medians(cells, MEASURED)),
+        *whole.verdicts(cells, ADL_RIVALS, chosen.events),
+        *goals.cold(first),
+    ]
     programs = [
         {"task": task, "program": program} | times.as_dict()
         for (task, program), times in first.items()
@@ -62,7 +66,7 @@ def main(arguments: list[str]) -> int:
     numbers = tables.numbers(facts, described, chosen, cells, verdicts, cold=programs)
     about = machine.about(facts, tables.sizes(described), chosen.rounds, chosen.clock)
     title = f"The eight tasks of the analysis description benchmark, {publish.today()}"
-    text = report.markdown(title, about, cells, first, verdicts)
+    text = report.markdown(title, about, cells, first, verdicts, chosen.events)
     publish.page(chosen.output, "-adl" + "-quick" * chosen.quick, numbers, text)
     return 0
 

@@ -34,9 +34,9 @@ form, which is in single precision, up to entries in the neighbouring bin. Those
 1,220 histograms, of the jets' assignment by XGBoost's models. Times are taken inside
 each program's own long-lived process, which uses one core; files are opened in every round; every
 program answers in turn, round by round. "First picture" is a new process from its start to the
-picture of one region; RDataFrame's library has been compiled before. Memory is the peak of a
-process that has done the analysis once. Lines are those of the program, without empty ones,
-comments and docstrings. ✓ the goal is reached, ✗ it is not.
+picture of one region, without trees; RDataFrame's library has been compiled before. Memory is the
+peak of a process that has done the analysis once. Lines are those of the program, without empty
+ones, comments and docstrings. ✓ the goal is reached, ✗ it is not.
 """
 
 

@@ -1,6 +1,6 @@
 """`python -m bench agc`: the tt̄ analysis of examples/agc, all histograms of nine data sets, in
 treemill, coffea and RDataFrame, one core each. A page in `bench/results/<date>-<machine>-agc.md`,
-raw numbers beside it.
+raw numbers beside it; both are written after each part, with what is known by then.
 """
 
 import argparse
@@ -8,12 +8,13 @@ import importlib
 import json
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from .. import data, machine, publish, tables, warm
 from ..cold import measure as measure_cold
 from ..options import Options
-from ..protocol import RivalError, Worker
+from ..protocol import RivalError
 from ..publish import say
 from ..queries import Query
 from ..rivals import Rival
@@ -22,18 +23,20 @@ from ..times import Times
 from . import report
 from .programs import data as made_data
 
-_GROUPS = (
-    (Query("agc", "all histograms of the tt̄ analysis", ()), AGC_RIVALS),
-    (Query("trees", "all histograms of the version with boosted trees", ()), TREE_RIVALS),
+_Group = tuple[Query, Sequence[Rival]]
+_MAIN: _Group = (Query("agc", "all histograms of the tt̄ analysis", ()), AGC_RIVALS)
+_TREES: _Group = (
+    Query("trees", "all histograms of the version with boosted trees", ()),
+    TREE_RIVALS,
 )
-_PARTS = ("warm", "cold", "memory")
+_PARTS = ("warm", "cold", "trees")
 
 
 def _options(arguments: list[str]) -> argparse.Namespace:
     options = Options("agc", __doc__)
-    options.size("events", 300_000, 4_000, "events in each data set")
+    options.size("events", 200_000, 4_000, "events in each data set")
     options.size("rounds", 5, 2, "counted rounds")
-    rivals = [rival.key for _, group in _GROUPS for rival in group]
+    rivals = [rival.key for rival in (*AGC_RIVALS, *TREE_RIVALS)]
     options.choice("rivals", rivals, rivals, "only these")
     options.choice("parts", _PARTS, _PARTS, "only these")
     return options.parse(arguments)
@@ -45,68 +48,87 @@ def unlike(one: list[float], other: list[float]) -> list[int]:
     return [-1] * (found - explained)
 
 
+class _Page:
+    """What has been measured so far, which is written as it comes."""
+
+    def __init__(self, chosen: argparse.Namespace, rivals: Sequence[Rival], folder: Path) -> None:
+        self._chosen = chosen
+        self._rivals = rivals
+        self.facts = machine.describe()
+        self.cells: list[warm.Cell] = []
+        self.first: dict[str, Times] = {}
+        fileset = json.loads((folder / "fileset.json").read_text())
+        self._events = sum(each["metadata"]["nevts"] for each in fileset.values())
+        size = sum(path.stat().st_size for path in folder.glob("*.root")) / 1e6
+        self._files = f"{len(fileset)} data sets, {self._events:,} events: zstd {size:.0f} MB"
+
+    def write(self, missing: str = "") -> None:
+        """`missing`: what is still to be measured; nothing: the page is done, and printed."""
+        memory = {cell.rival: cell.peak / 1e6 for cell in self.cells}
+        about = machine.about(self.facts, self._files, self._chosen.rounds, self._chosen.clock)
+        rows = report.rows(self._rivals, self.cells, self.first, memory, self._events)
+        verdicts = report.verdicts(self.cells)
+        numbers = {
+            "machine": self.facts,
+            "about": about,
+            "events": self._events,
+            "warm": [cell.as_dict() for cell in self.cells],
+            "first": {key: times.as_dict() for key, times in self.first.items()},
+            "memory": memory,
+            "goals": [verdict.as_dict() for verdict in verdicts],
+        }
+        known = about | ({"not measured yet": missing} if missing else {})
+        title = f"The tt̄ analysis of the Analysis Grand Challenge, {publish.today()}"
+        text = report.markdown(title, tables.facts(known), rows, verdicts)
+        what = "-agc" + "-quick" * self._chosen.quick
+        if missing:
+            publish.partial(self._chosen.output, what, numbers, text)
+        else:
+            publish.page(self._chosen.output, what, numbers, text)
+
+
 def main(arguments: list[str]) -> int:
-    """Run what the options ask for; 1 when rivals disagree or one fails."""
+    """Run what the options ask for; 1 when rivals disagree or one fails. What has been measured by
+    then is written."""
     chosen = _options(arguments)
     rivals = [r for r in (*AGC_RIVALS, *TREE_RIVALS) if r.key in chosen.rivals]
-    folder = made_data(chosen.data, chosen.events, any(r in TREE_RIVALS for r in rivals))
+    with_trees = "trees" in chosen.parts and any(r in TREE_RIVALS for r in rivals)
+    folder = made_data(chosen.data, chosen.events, with_trees)
     for path in folder.glob("*.root"):
         data.warm_up(path)
-    facts = machine.describe()
-    cells: list[warm.Cell] = []
-    first: dict[str, Times] = {}
-    memory: dict[str, float] = {}
+    page = _Page(chosen, rivals, folder)
     try:
-        for query, group in _GROUPS if "warm" in chosen.parts else ():
-            with warm.Pool.of([rival for rival in rivals if rival in group], say) as pool:
-                if pool.workers:
-                    files = {"zstd": folder}
-                    cells += warm.measure(
-                        pool, [query], files, chosen.rounds, chosen.clock, say, unlike
-                    )
-                facts["versions"] |= pool.versions
-        if "memory" in chosen.parts:
-            memory = {rival.key: _peak(Worker(rival), folder) for rival in rivals}
+        # New processes come after those that are up: by then RDataFrame's library is compiled.
+        if "warm" in chosen.parts:
+            _measure(chosen, page, rivals, folder, _MAIN)
         if "cold" in chosen.parts:
-            first = _first(rivals, folder, chosen.rounds)
+            page.first = _first([r for r in rivals if r in AGC_RIVALS], folder, chosen.rounds)
+            page.write("the version with boosted trees")
+        if "trees" in chosen.parts:
+            _measure(chosen, page, rivals, folder, _TREES)
     except (warm.WrongBinsError, RivalError) as error:
         say(f"failed: {error}")
         return 1
-    fileset = json.loads((folder / "fileset.json").read_text())
-    events = sum(each["metadata"]["nevts"] for each in fileset.values())
-    size = sum(path.stat().st_size for path in folder.glob("*.root")) / 1e6
-    about = machine.about(
-        facts,
-        f"{len(fileset)} data sets, {events:,} events: zstd {size:.0f} MB",
-        chosen.rounds,
-        chosen.clock,
-    )
-    rows = report.rows(rivals, cells, first, memory, events)
-    verdicts = report.verdicts(cells)
-    numbers = {
-        "machine": facts,
-        "about": about,
-        "events": events,
-        "warm": [cell.as_dict() for cell in cells],
-        "first": {key: times.as_dict() for key, times in first.items()},
-        "memory": memory,
-        "goals": [verdict.as_dict() for verdict in verdicts],
-    }
-    title = f"The tt̄ analysis of the Analysis Grand Challenge, {publish.today()}"
-    text = report.markdown(title, tables.facts(about), rows, verdicts)
-    publish.page(chosen.output, "-agc" + "-quick" * chosen.quick, numbers, text)
+    page.write()
     return 0
 
 
-def _peak(worker: Worker, folder: Path) -> float:
-    """MB of a process that has done the analysis once."""
-    try:
-        return float(worker.run(_GROUPS[0][0].key, folder)["peak"]) / 1e6
-    finally:
-        worker.close()
+def _measure(
+    chosen: argparse.Namespace, page: _Page, rivals: Sequence[Rival], folder: Path, what: _Group
+) -> None:
+    """Adds a group's times and memory."""
+    query, group = what
+    with warm.Pool.of([rival for rival in rivals if rival in group], say) as pool:
+        page.facts["versions"] |= pool.versions
+        if pool.workers:
+            files = {"zstd": folder}
+            page.cells += warm.measure(
+                pool, [query], files, chosen.rounds, chosen.clock, say, unlike
+            )
+            page.write("what is not in the table")
 
 
-def _first(rivals: list[Rival], folder: Path, rounds: int) -> dict[str, Times]:
+def _first(rivals: Sequence[Rival], folder: Path, rounds: int) -> dict[str, Times]:
     with tempfile.TemporaryDirectory() as made:
         commands = {
             rival.key: [

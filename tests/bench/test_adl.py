@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from bench.adl import goals, report
+from bench.adl import goals, report, whole
 from bench.adl.tasks import TASKS
 from bench.goals import medians
-from bench.rivals.adl import MEASURED
+from bench.rivals.adl import ADL_RIVALS, MEASURED
 from bench.times import Times
 from bench.warm import Cell
 
@@ -76,7 +76,25 @@ def test_verdicts():
     assert found["awkward / treemill", "adl5 lz4"] == (6.0, 5.0, True)
     ratio, wanted, reached = found["cold: RDataFrame / treemill", "adl1"]
     assert (ratio, wanted, reached) == (pytest.approx(6.0), 5.0, True)
-    page = report.markdown("t", {}, cells, first, verdicts)
+    page = report.markdown("t", {}, cells, first, verdicts, 500_000)
     assert "neither reads nor decompresses" in page
     assert "3.00 ✗ (≥ 4)" in page
     assert "| adl1, RDataFrame | 2.40 |" in page
+
+
+def test_all_tasks_in_proportion_to_the_whole_file():
+    cells = [cell("adl-reading", task, 0.05) for task in TASKS]
+    cells += [cell("adl-rdf", task, 0.5) for task in TASKS]
+    cells += [cell("adl-awkward", "adl1", 1.0)]
+    found = whole.seconds(cells, 500_000)
+    in_all = 0.4 * whole.EVENTS / 500_000
+    assert found == {
+        ("adl-reading", "lz4"): pytest.approx(in_all),
+        ("adl-rdf", "lz4"): pytest.approx(10 * in_all),
+    }
+    (verdict,) = whole.verdicts(cells, ADL_RIVALS, 500_000)
+    assert (verdict.wanted, verdict.reached) == (60.0, True)
+    page = whole.markdown(cells, ADL_RIVALS, 500_000)
+    assert "| treemill, nothing remembered | 42.8 |" in page
+    assert "| RDataFrame, 48 cores, published | 58.6 |" in page
+    assert "| adl1, lz4 | 10.0 | 1.0 | 0.5 |" in page

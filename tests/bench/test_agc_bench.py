@@ -55,3 +55,5 @@ def test_quick_run(tmp_path):
     found = json.loads(written.read_text())
     assert [cell["rival"] for cell in found["warm"]] == [*rivals]
     assert set(found["memory"]) == set(found["first"]) == {*rivals}
+    assert min(found["memory"].values()) > 50
+    assert done.stderr.count("written: ") == 3, "after each part"
