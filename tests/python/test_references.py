@@ -163,14 +163,35 @@ def test_an_index_outside_of_the_list_is_missing(made):
     assert made.sum("count(Muon.jet.pt)").value == 1
 
 
-def test_a_reference_leads_to_what_is_stored(made):
-    """Indices count the stored jets, whatever definitions have made of them; `Jet.pt[…]` picks from
-    the new ones."""
-    defined = made.define("Jet", "[j for j in Jet if j.pt < 45]")
-    assert lists(defined, "Muon.jet.pt") == [[40.0, None, None], [None], []]
+def test_members_that_were_defined_anew_are_seen_through_references(made):
     scaled = made.define("Jet_pt", "2 * Jet_pt")
-    assert lists(scaled, "Muon.jet.pt") == [[40.0, None, None], [None], []]
-    assert lists(scaled, "Jet_pt[Muon.jetIdx]") == [[80.0, None, None], [None], []]
+    assert lists(scaled, "Muon.jet.pt") == [[80.0, None, None], [None], []]
+    before = made.define("of", "[m.jet.pt for m in Muon]").define("Jet_pt", "2 * Jet_pt")
+    assert lists(before, "of") == [[40.0, None, None], [None], []]
+
+
+def test_variations_are_seen_through_references(made):
+    varied = made.vary("Jet_pt", {"up": "2 * Jet_pt"}).define("of", "sum(m.jet.pt for m in Muon)")
+    other = made.vary("Tau_pt", {"up": "2 * Tau_pt"})
+    for sums in (varied.sum("of"), varied.sum("sum(Muon.jet.pt)")):
+        assert sums.value == {"nominal": 40.0, "Jet_pt:up": 80.0}
+    assert other.sum("sum(Muon.jet.pt)").value == {"nominal": 40.0}
+    filtered = made.vary("Jet_pt", {"up": "2 * Jet_pt"}).filter("any(Muon.jet.pt > 50)")
+    assert filtered.count().value == {"nominal": 0, "Jet_pt:up": 1}
+
+
+def test_a_reference_to_a_list_that_was_defined_anew_is_refused(made):
+    """Indices count the stored jets; the new list may have others at their places."""
+    defined = made.define("Jet", "[j for j in Jet if j.pt < 45]")
+    message = "counts the items of Jet as they are stored, and Jet was defined anew: give the new"
+    with pytest.raises(tm.QueryError, match=f"Muon.jet {message} list another name"):
+        lists(defined, "Muon.jet.pt")
+    varied = made.vary("Jet", {"up": "[j for j in Jet if j.pt < 45]"})
+    with pytest.raises(tm.QueryError, match=message):
+        tm.run(varied.sum("sum(Muon.jet.pt)"))
+    assert lists(defined, "Jet.pt[Muon.jetIdx]") == [[None, None, None], [None], []]
+    before = made.define("of", "Muon.jet.pt").define("Jet", "[j for j in Jet if j.pt < 45]")
+    assert lists(before, "of") == [[40.0, None, None], [None], []]
 
 
 def test_a_definition_takes_precedence(made):

@@ -49,6 +49,8 @@ mod _core {
     #[pymodule_export]
     const CPU_LEVEL: &str = crate::level::LEVEL;
     #[pymodule_export]
+    use crate::listing::referred;
+    #[pymodule_export]
     use crate::models::BoostedTrees;
     #[pymodule_export]
     use crate::nodes::Values;

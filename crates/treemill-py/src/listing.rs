@@ -1,4 +1,4 @@
-//! A table's columns as the dicts that Python lists.
+//! A table's columns as the dicts that Python lists, and what the names of columns tell.
 
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -48,4 +48,12 @@ fn dict<'py>(
     item.set_item(intern!(py, "baskets"), column.baskets)?;
     first.get_or_insert_with(|| item.clone());
     Ok(item)
+}
+
+/// The collections that members of these names may refer to, by the names of all columns.
+#[pyfunction]
+pub fn referred(columns: Vec<String>, members: Vec<String>) -> Vec<String> {
+    treemill_query::referred(&columns, &members)
+        .into_iter()
+        .collect()
 }

@@ -128,6 +128,10 @@ class Chain:
             Branches(branch_list(table)) if isinstance(table, ExtendedTree) else self._branches[0]
         )
 
+    def referred(self, members: frozenset[str]) -> list[str]:
+        """The collections of the first file that members of these names may refer to."""
+        return self.branches.referred(members)
+
     @property
     def aliases(self) -> dict[str, str]:
         """The names and expressions of TTree::SetAlias in the first file's tree."""

@@ -21,7 +21,7 @@ from .booking import Booking, Place, steps_to
 from .quantities import Flow, Hist, Quantiles, Scalar, Unique, Wanted
 from .rows import Rows, Snapshot
 from .specification import NumberedStep, PlacedBooking, Specification
-from .steps import Counters, Define, Filter, Step, Vary, affects
+from .steps import Define, Filter, Relations, Step, Vary, affects
 
 __all__ = ["NOMINAL", "Plan", "extents", "plan"]
 
@@ -186,17 +186,17 @@ def _variations(booking: Booking, steps: Sequence[Step]) -> list[str]:
     if not names:
         return [NOMINAL]
     exprs = booking.wanted.expressions()
-    counters = _counters(booking.node)
-    return [NOMINAL, *(n for n in names if affects(steps, exprs, n, counters))]
+    known = _relations(booking.node)
+    return [NOMINAL, *(n for n in names if affects(steps, exprs, n, known))]
 
 
 def _changed(booking: Booking, variation: str) -> frozenset[str]:
     """The columns of rows whose values a variation changes."""
     assert isinstance(booking.wanted, Rows)
     steps = [step for step in _steps(booking.node) if not isinstance(step, Filter)]
-    counters = _counters(booking.node)
+    known = _relations(booking.node)
     columns = booking.wanted.columns
-    return frozenset(name for name, expr in columns if affects(steps, [expr], variation, counters))
+    return frozenset(name for name, expr in columns if affects(steps, [expr], variation, known))
 
 
 def _check_entry_numbers(booking: Booking) -> None:
@@ -208,7 +208,7 @@ def _check_entry_numbers(booking: Booking) -> None:
         raise QueryError(f"snapshot() below vary() needs {name}, and a column has this name")
 
 
-def _counters(node: Place) -> Counters:
+def _relations(node: Place) -> Relations:
     @cache
     def counters(collection: str) -> frozenset[str]:
         starts = (f"{collection}_", f"{collection}.")
@@ -216,7 +216,7 @@ def _counters(node: Place) -> Counters:
         found = (each.counter for each in branches if each.name.startswith(starts))
         return frozenset(counter for counter in found if counter is not None)
 
-    return counters
+    return Relations(counters, cache(node.origin.chain.referred))
 
 
 def _varied(steps: Sequence[Step]) -> list[str]:

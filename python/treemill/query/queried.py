@@ -49,5 +49,8 @@ class Queried(Protocol):
     def is_fileset(self) -> bool:
         """Whether there are results for each of its data sets."""
 
+    def referred(self, members: frozenset[str]) -> Collection[str]:
+        """The collections that members of these names may refer to."""
+
     def has_file(self, path: str) -> bool:
         """Whether the file at this path is one of its own."""

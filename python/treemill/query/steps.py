@@ -3,7 +3,7 @@ bookings a variation changes.
 
 Pure: standard library, errors and expressions only. The members of collections are not known here.
 So a mention of `Jet` counts as one of each column that begins with `Jet_`, and a mention of
-`Jet_pt` as one of `Jet`.
+`Jet_pt` as one of `Jet`; a member that may refer to jets (`Muon.jet`) is a mention of `Jet`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ __all__ = [
     "Names",
     "Parameter",
     "Params",
+    "Relations",
     "Step",
     "Vary",
     "affects",
@@ -140,12 +141,18 @@ def _expressions(names: Sequence[str], alone: bool, tag: str, given: Variation) 
     raise QueryError(f"{tag!r} needs {len(names)} expressions: a list, or a mapping by column")
 
 
-Counters = Callable[[str], Collection[str]]
-"""The columns that count the items of a collection of this name."""
+@dataclass(frozen=True)
+class Relations:
+    """How the columns of the data belong together."""
+
+    counters: Callable[[str], Collection[str]]
+    """The columns that count the items of a collection of this name."""
+    referred: Callable[[frozenset[str]], Collection[str]]
+    """The collections that members of these names may refer to."""
 
 
 def affects(
-    steps: Sequence[Step], exprs: Iterable[Expression], variation: str, counters: Counters
+    steps: Sequence[Step], exprs: Iterable[Expression], variation: str, known: Relations
 ) -> bool:
     """Whether a booking of these expressions, after these steps, can change in the variation."""
     changed: set[str] = set()
@@ -154,24 +161,24 @@ def affects(
             if step.defines(variation):
                 changed |= set(step.columns)
         elif isinstance(step, Filter):
-            if _mentions(step.expr, changed, counters):
+            if _mentions(step.expr, changed, known):
                 return True
-        elif _mentions(step.expr, changed, counters):
+        elif _mentions(step.expr, changed, known):
             changed.add(step.name)
         else:
             changed.discard(step.name)
-    return any(_mentions(expr, changed, counters) for expr in exprs)
+    return any(_mentions(expr, changed, known) for expr in exprs)
 
 
-def _mentions(expr: Expression, columns: set[str], counters: Counters) -> bool:
+def _mentions(expr: Expression, columns: set[str], known: Relations) -> bool:
     if not columns:
         return False
     return any(
         name == column
         or _is_part(column, name)
         or _is_part(name, column)
-        or name in counters(column)
-        for name in expr.names
+        or name in known.counters(column)
+        for name in (*expr.names, *known.referred(expr.words))
         for column in columns
     )
 

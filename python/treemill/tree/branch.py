@@ -146,6 +146,12 @@ class Branches(Mapping[str, Branch]):
         found = self._by_name.get(name)
         return self.paths.get(name, default) if found is None else found
 
+    def referred(self, members: frozenset[str]) -> list[str]:
+        """The collections that members of these names may refer to, as formats write references."""
+        from .._core import referred  # heavy: core
+
+        return referred([*self._by_name], [*members])
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._by_name)
 

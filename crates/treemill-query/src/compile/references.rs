@@ -1,6 +1,6 @@
 //! References from objects to objects: `Muon.jet.pt`. What is a reference, and where its indices are, says
-//! `crate::references`; here it becomes an index into the collection that it refers to. A reference leads to
-//! objects as they are stored, whatever definitions have made of their collection: indices count those.
+//! `crate::references`; here it becomes an index into the collection that it refers to. Indices count the objects
+//! that are stored: their members may be defined anew, but not the collection itself.
 
 use super::members::listed;
 use super::objects::{Move, Object, RecordSource};
@@ -27,14 +27,17 @@ impl Compiler<'_> {
         if let RecordSource::Joined(parts) = &*object.source {
             return self.referred_by_each(parts, object, name, at);
         }
-        let Some(prefix) = prefix(object) else {
+        let Some((prefix, scope)) = columns(object) else {
             return Ok(None);
         };
-        let columns = Stored(self.schema, &self.by_name);
-        let Some(reference) = references::reference(prefix, name, &columns) else {
+        let stored = Stored(self.schema, &self.by_name);
+        let Some(reference) = references::reference(prefix, name, &stored) else {
             return Ok(None);
         };
-        let targets = self.targets(&reference, prefix, name, at)?;
+        let here = std::mem::replace(&mut self.scope, scope);
+        let targets = self.targets(&reference, prefix, name, at);
+        self.scope = here;
+        let targets = targets?;
         self.followed(bound, object, &reference, targets, at)
             .map(Some)
     }
@@ -73,7 +76,7 @@ impl Compiler<'_> {
         ))
     }
 
-    /// The collections that a reference may lead to, as they are stored, with their keys.
+    /// The collections that a reference may lead to, with their keys.
     fn targets(
         &mut self,
         reference: &Reference,
@@ -81,16 +84,15 @@ impl Compiler<'_> {
         name: &str,
         at: Span,
     ) -> Result<Vec<(Object, i64)>> {
-        let here = self.scope.take();
         let mut found = Vec::new();
         for target in &reference.targets {
             if let Some(object) = self.collection(&target.collection)
                 && object.base != EVENT
             {
+                self.check_stored(&target.collection, prefix, name, at)?;
                 found.push((object, target.key));
             }
         }
-        self.scope = here;
         if found.is_empty() {
             let names: Vec<String> = reference
                 .targets
@@ -114,6 +116,25 @@ impl Compiler<'_> {
             return Err(QueryError::at(at, message));
         }
         Ok(found)
+    }
+
+    /// Error: the collection was defined anew, and a reference counts the items that are stored.
+    fn check_stored(&self, collection: &str, prefix: &str, name: &str, at: Span) -> Result<()> {
+        let short = collection.strip_prefix("Analysis").unwrap_or(collection);
+        let is_it = |defined: &str| defined == collection || defined == short;
+        let mut defined = self.definitions(self.scope);
+        let Some((_, define)) = defined.find(|(_, define)| is_it(&define.name)) else {
+            return Ok(());
+        };
+        let anew = &define.name;
+        Err(QueryError::at(
+            at,
+            format!(
+                "{prefix}.{name} counts the items of {anew} as they are stored, and {anew} was defined \
+                 anew: give the new list another name, or define what you need of {prefix}.{name} \
+                 before {anew}"
+            ),
+        ))
     }
 
     fn followed(
@@ -344,14 +365,14 @@ impl references::Columns for Stored<'_> {
     }
 }
 
-/// The name of the collection that a record is of.
-fn prefix(object: &Object) -> Option<&str> {
+/// The name of the collection that a record is of, and the definitions that were visible when it was named.
+fn columns(object: &Object) -> Option<(&str, Option<usize>)> {
     match &*object.source {
-        RecordSource::Columns { prefix, .. } => Some(prefix),
+        RecordSource::Columns { prefix, scope } => Some((prefix, *scope)),
         RecordSource::Amended {
             of: Binding::Object(of),
             ..
-        } => prefix(of),
+        } => columns(of),
         RecordSource::Amended { .. } | RecordSource::Joined(_) | RecordSource::Made(_) => None,
     }
 }

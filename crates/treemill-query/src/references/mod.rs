@@ -2,6 +2,8 @@
 //! are references, and in which columns their indices are. Each format is a table of its own. Pure: these
 //! files know names of columns, and neither data nor expressions.
 
+use std::collections::{BTreeSet, HashSet};
+
 mod nanoaod;
 pub(crate) mod physlite;
 mod podio;
@@ -77,6 +79,41 @@ pub(crate) trait Columns {
     fn with_member(&self, member: &str) -> Vec<String>;
 }
 
+/// The collections that members of these names may refer to, whichever collection of these columns has them.
+#[must_use]
+pub fn referred(columns: &[String], members: &[String]) -> BTreeSet<String> {
+    let known = Names(columns.iter().map(String::as_str).collect());
+    let owners: BTreeSet<&str> = columns.iter().filter_map(|name| owner(name)).collect();
+    let found = owners.iter().flat_map(|owner| {
+        let all = members.iter();
+        all.filter_map(|member| reference(owner, member, &known))
+    });
+    let targets = found.flat_map(|reference| reference.targets);
+    targets.map(|target| target.collection).collect()
+}
+
+/// The collection that a column is of, if it is one of those that references are known by.
+fn owner(column: &str) -> Option<&str> {
+    nanoaod::owner(column)
+        .or_else(|| physlite::owner(column))
+        .or_else(|| podio::owner(column))
+}
+
+/// Columns of which only the names are known.
+struct Names<'a>(HashSet<&'a str>);
+
+impl Columns for Names<'_> {
+    fn has(&self, name: &str) -> bool {
+        self.0.contains(name)
+    }
+
+    fn with_member(&self, member: &str) -> Vec<String> {
+        let names = self.0.iter();
+        let names = names.filter_map(|name| name.strip_suffix(member)?.strip_suffix('.'));
+        names.map(str::to_owned).collect()
+    }
+}
+
 /// What a member of a collection refers to; `None` if it is no reference.
 pub(crate) fn reference(
     collection: &str,
@@ -87,4 +124,39 @@ pub(crate) fn reference(
     nanoaod::reference(collection, member, &has)
         .or_else(|| physlite::reference(collection, member, &has))
         .or_else(|| podio::reference(collection, member, columns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(columns: &[&str], members: &[&str]) -> Vec<String> {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let (columns, members): (Vec<String>, Vec<String>) = (owned(columns), owned(members));
+        referred(&columns, &members).into_iter().collect()
+    }
+
+    #[test]
+    fn every_format_tells_what_members_may_refer_to() {
+        let nano = [
+            "Muon_jetIdx",
+            "Jet_muonIdx1",
+            "Jet_pt",
+            "GenPart_genPartIdxMother",
+        ];
+        assert_eq!(found(&nano, &["jet", "pt"]), ["Jet"]);
+        assert_eq!(found(&nano, &["muons", "parent"]), ["GenPart", "Muon"]);
+        assert!(found(&nano, &["pt", "genPart"]).is_empty());
+        let link = "AnalysisMuonsAuxDyn.inDetTrackParticleLink";
+        let lite = [format!("{link}.m_persIndex"), format!("{link}.m_persKey")];
+        let lite = [lite[0].as_str(), lite[1].as_str()];
+        assert!(found(&lite, &["inDetTrackParticle"]).contains(&"InDetTrackParticles".to_owned()));
+        let podio = [
+            "_Reco_tracks.index",
+            "_Reco_tracks.collectionID",
+            "Reco.tracks_begin",
+        ];
+        let podio = [&podio[..], &["Tracks.ndf", "Tracks.trackStates_begin"]].concat();
+        assert_eq!(found(&podio, &["tracks"]), ["Tracks"]);
+    }
 }

@@ -34,6 +34,12 @@ const PARTICLES: &str = "GenPart";
 const MOTHER: &str = "genPartIdxMother";
 const KIND: &str = "pdgId";
 
+/// The collection that a column of indices is of.
+pub(super) fn owner(column: &str) -> Option<&str> {
+    let (collection, member) = column.rsplit_once('_')?;
+    member.contains("Idx").then_some(collection)
+}
+
 /// What a member of a collection refers to.
 pub(super) fn reference(
     collection: &str,

@@ -159,6 +159,14 @@ pub(crate) fn is_own(column: &str) -> bool {
     container.is_some_and(|name| name.ends_with("AuxDyn"))
 }
 
+/// The container that a column of links is of, without what follows its name.
+pub(super) fn owner(column: &str) -> Option<&str> {
+    let (container, member) = column.split_once(['.', ':'])?;
+    let name = container.strip_suffix("AuxDyn");
+    let name = name.or_else(|| container.strip_suffix("Aux"))?;
+    member.contains("Link").then_some(name)
+}
+
 /// What a member of a collection refers to.
 pub(super) fn reference(
     collection: &str,

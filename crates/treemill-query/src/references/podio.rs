@@ -38,6 +38,13 @@ const OTHERS: &[(&str, &str, &str)] = &[
     ("particle", "*", "parents"),
 ];
 
+/// The collection that a column of relations is of.
+pub(super) fn owner(column: &str) -> Option<&str> {
+    let relation = column.strip_suffix(".collectionID")?;
+    let (collection, _) = relation.strip_prefix('_')?.rsplit_once('_')?;
+    Some(collection)
+}
+
 /// What a member of a collection refers to.
 pub(super) fn reference(
     collection: &str,
