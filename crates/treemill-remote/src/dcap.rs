@@ -17,7 +17,7 @@ pub(crate) const TRANSPORT: Transport = Transport {
 
 fn open(url: &str) -> Result<Open, SourceError> {
     let owned = url.to_owned();
-    let opening: Opening = Arc::new(move |_| opened(&owned));
+    let opening: Opening = Arc::new(move |_, _| opened(&owned));
     Ok(Open::only(Arc::new(Lanes::new(opened(url)?, opening))))
 }
 

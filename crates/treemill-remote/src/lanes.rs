@@ -1,24 +1,31 @@
 //! Several connections for one file: a far connection brings few bytes at first, and may have a limit of its own. The
-//! first one serves at once; others are opened behind it if the file is large, or when much is asked for. What is asked
-//! for is shared out so that all connections are done at about the same time. Knows no protocol.
+//! first one serves at once; others are opened behind it if the file is large, or when much is asked for, or with it if
+//! its server is new. What is asked for is shared out so that all connections are done at about the same time. Knows no
+//! protocol.
 
 mod deal;
+mod pool;
 
-use crate::limits::{LANE_BYTES, LANE_DISTANCE, LANE_FILE, LANE_WORTH, LANES};
+use crate::limits::{LANE_BYTES, LANE_DISTANCE, LANE_FILE, LANE_PATIENCE, LANE_WORTH};
+pub(crate) use deal::others;
 use deal::{Load, cut, dealt, length, part_bytes};
+pub(crate) use pool::Pool;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use treemill_source::{
     Bytes, Costs, Identity, Promise, Request, Source, SourceError, Ticket, read_by_tickets,
 };
 
-/// Opens the file once more, on the connection of this number.
-pub(crate) type Opening = Arc<dyn Fn(usize) -> Result<Arc<dyn Source>, SourceError> + Send + Sync>;
+/// Opens the file once more, on the connection of this number. A server nearer than the round trip need not be asked: it
+/// is not worth it.
+pub(crate) type Opening =
+    Arc<dyn Fn(usize, Duration) -> Result<Arc<dyn Source>, SourceError> + Send + Sync>;
 
 /// The same file, open on one connection, and the bytes that are on their way there.
 #[derive(Clone)]
-struct Lane {
+pub(crate) struct Lane {
     source: Arc<dyn Source>,
     busy: Arc<AtomicU64>,
 }
@@ -53,12 +60,13 @@ impl Lane {
 /// A file on several connections of its server.
 pub(crate) struct Lanes {
     first: Lane,
-    others: Arc<Mutex<Vec<Lane>>>,
+    others: Arc<Pool>,
     /// How the others are opened, until they are.
     opening: Mutex<Option<Opening>>,
 }
 
 impl Lanes {
+    /// A file whose other connections are opened if and when they are worth it.
     pub(crate) fn new(first: Arc<dyn Source>, opening: Opening) -> Self {
         let lanes = Lanes {
             first: Lane::new(first),
@@ -72,41 +80,40 @@ impl Lanes {
         lanes
     }
 
-    /// Opens the other lanes, each on a thread that ends then. One that cannot be opened, or that has another file, is
-    /// left out: the first one serves.
+    /// A file whose other connections were begun with its first one. What is asked for first shall find them: those that
+    /// are a little later are waited for.
+    pub(crate) fn begun(first: Arc<dyn Source>, others: Arc<Pool>, opening: Opening) -> Self {
+        let round_trip = first.costs().round_trip;
+        let is_far = round_trip >= LANE_DISTANCE;
+        others.settle(is_far.then_some(&*first));
+        if is_far {
+            let patience = round_trip.checked_div(LANE_PATIENCE).unwrap_or_default();
+            others.wait(patience);
+        }
+        Lanes {
+            first: Lane::new(first),
+            others,
+            opening: Mutex::new((!is_far).then_some(opening)),
+        }
+    }
+
+    /// Opens the other lanes, if the server is far away and they are not open.
     fn widen(&self) {
-        if self.first.source.costs().round_trip < LANE_DISTANCE {
+        let round_trip = self.first.source.costs().round_trip;
+        if round_trip < LANE_DISTANCE {
             return;
         }
         let mut place = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(opening) = place.take() else { return };
-        for number in 1..LANES {
-            let (opening, others) = (Arc::clone(&opening), Arc::clone(&self.others));
-            let (size, identity) = (self.size(), self.identity());
-            let open = move || {
-                if let Ok(source) = opening(number)
-                    && source.size() == size
-                    && source.identity() == identity
-                {
-                    held(&others).push(Lane::new(source));
-                }
-            };
-            // Without a thread there is no lane.
-            let _ = std::thread::Builder::new()
-                .name("lane".to_owned())
-                .spawn(open);
-        }
+        self.others.settle(Some(&*self.first.source));
+        self.others.open(others(round_trip), &opening);
     }
 
     fn lanes(&self) -> Vec<Lane> {
         let mut lanes = vec![self.first.clone()];
-        lanes.extend(held(&self.others).iter().cloned());
+        lanes.extend(self.others.lanes());
         lanes
     }
-}
-
-fn held(lanes: &Mutex<Vec<Lane>>) -> MutexGuard<'_, Vec<Lane>> {
-    lanes.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Source for Lanes {
@@ -120,8 +127,8 @@ impl Source for Lanes {
 
     fn costs(&self) -> Costs {
         let mut costs = self.first.source.costs();
-        let others = held(&self.others);
-        for lane in others.iter() {
+        let others = self.others.lanes();
+        for lane in &others {
             let more = lane.source.costs();
             costs.window = costs.window.saturating_add(more.window);
             costs.bytes_per_second = match (costs.bytes_per_second, more.bytes_per_second) {
@@ -162,8 +169,8 @@ impl Source for Lanes {
         }
         // A large range comes in parts, so that no connection has it alone while the others have nothing to do.
         let loads: Vec<Load> = lanes.iter().map(Lane::load).collect();
-        let most = part_bytes(all, &loads);
-        let parts: Vec<Vec<Range<u64>>> = ranges.iter().map(|range| cut(range, most)).collect();
+        let part = |range: &Range<u64>| cut(range, part_bytes(range, all, &loads));
+        let parts: Vec<Vec<Range<u64>>> = ranges.iter().map(part).collect();
         let mut tickets = self.deal(&lanes, loads, parts.concat()).into_iter();
         let whole = |(range, parts): (Range<u64>, Vec<Range<u64>>)| {
             let own: Vec<Ticket> = tickets.by_ref().take(parts.len()).collect();
@@ -264,8 +271,8 @@ fn together(parts: &[Ticket]) -> Result<Bytes, SourceError> {
 )]
 mod tests {
     use super::*;
+    use crate::limits::MOST_LANES;
     use std::sync::mpsc::channel;
-    use std::time::Duration;
     use treemill_source::Memory;
 
     const FAR: Costs = Costs::far(Duration::from_millis(137));
@@ -282,7 +289,7 @@ mod tests {
     /// Lanes of a file, and the numbers of those that were opened.
     fn lanes(sizes: &'static [usize]) -> (Lanes, std::sync::mpsc::Receiver<usize>) {
         let (sender, opened) = channel();
-        let opening: Opening = Arc::new(move |number| {
+        let opening: Opening = Arc::new(move |number, _| {
             let made = sizes.get(number - 1).map(|&size| memory(size));
             sender.send(number).unwrap();
             made.ok_or_else(|| SourceError::new("m", "no more connections"))
@@ -296,9 +303,9 @@ mod tests {
         for ticket in lanes.submit(megabytes(2)) {
             ticket.wait().unwrap();
         }
-        let mut numbers: Vec<usize> = opened.iter().take(LANES - 1).collect();
+        let mut numbers: Vec<usize> = opened.iter().take(MOST_LANES - 1).collect();
         numbers.sort_unstable();
-        assert_eq!(numbers, (1..LANES).collect::<Vec<_>>());
+        assert_eq!(numbers, (1..MOST_LANES).collect::<Vec<_>>());
         let tickets = lanes.submit(megabytes(16));
         for (range, ticket) in megabytes(16).into_iter().zip(tickets) {
             let bytes = ticket.wait().unwrap();
@@ -314,10 +321,24 @@ mod tests {
     }
 
     #[test]
+    fn lanes_that_were_begun_with_a_file_serve_its_first_bytes() {
+        let opening: Opening = Arc::new(|_, _| Ok(memory(1 << 20)));
+        let pool = Arc::new(Pool::default());
+        pool.open(others(FAR.round_trip), &opening);
+        pool.wait(Duration::MAX);
+        let lanes = Lanes::begun(memory(1 << 20), pool, opening);
+        assert_eq!(lanes.costs().window, MOST_LANES as u64 * FAR.window);
+        let tickets = lanes.submit(std::iter::once(0..64 << 10).collect());
+        let parts = lanes.lanes().len();
+        assert_eq!(parts, MOST_LANES);
+        assert_eq!(tickets[0].wait().unwrap().len(), 64 << 10);
+    }
+
+    #[test]
     fn other_files_and_refusals_are_left_out() {
         let (lanes, opened) = lanes(&[5]);
         lanes.submit(megabytes(2));
-        assert_eq!(opened.iter().take(LANES - 1).count(), LANES - 1);
+        assert_eq!(opened.iter().take(MOST_LANES - 1).count(), MOST_LANES - 1);
         drop(opened);
         let mut request = [Request::new(0..100)];
         lanes.read(&mut request).unwrap();
@@ -338,7 +359,7 @@ mod tests {
         for ticket in lanes.submit(megabytes(2)) {
             ticket.wait().unwrap();
         }
-        assert_eq!(opened.iter().take(LANES - 1).count(), LANES - 1);
+        assert_eq!(opened.iter().take(MOST_LANES - 1).count(), MOST_LANES - 1);
         let asked = [7..5_000_000, 0..0, 12_000_000..12_000_001];
         for (range, ticket) in asked.clone().into_iter().zip(lanes.submit(asked.into())) {
             let expected: Vec<u8> = range.map(|at| (at % 251) as u8).collect();

@@ -20,8 +20,15 @@ pub(crate) const MOST_READY: usize = 32;
 /// How long a file stays open without being wanted.
 pub(crate) const READY_FOR: Duration = Duration::from_secs(20);
 
-/// Connections to one server, at most; files are shared out over them.
+/// Connections to one server over which files are shared out; a file of a server some way off is read by all of them.
 pub(crate) const LANES: usize = 4;
+/// Connections to a server far away. A new one brings ten segments in its first round trip, whatever the distance, and
+/// many links limit each connection: eight bring in three round trips what one does in six.
+pub(crate) const MOST_LANES: usize = 8;
+/// The round trip from which on a file is read by that many.
+pub(crate) const WIDE_DISTANCE: Duration = Duration::from_millis(50);
+/// The part of a round trip for which connections that were begun with the first one are waited for, at most.
+pub(crate) const LANE_PATIENCE: u32 = 8;
 /// The round trip from which on a file is read by several connections: nearer, one has all of the bandwidth.
 pub(crate) const LANE_DISTANCE: Duration = Duration::from_millis(5);
 /// Bytes of a file from which on other connections are opened for it at once.
@@ -31,6 +38,8 @@ pub(crate) const LANE_WORTH: u64 = 1 << 20;
 /// Bytes of a part of a range, at least, that is asked for on a connection of its own. XRootD reads so many with
 /// checksums.
 pub(crate) const LANE_PART: u64 = 128 << 10;
+/// As [`LANE_PART`], of ranges that are smaller than that, while connections are new.
+pub(crate) const LANE_PIECE: u64 = 4 << 10;
 /// Parts into which one submission falls for each connection, at least, if it is large enough.
 pub(crate) const LANE_PARTS: u64 = 4;
 /// Bytes of a range that is made of several ones, at most, so that there are enough of them for all connections.

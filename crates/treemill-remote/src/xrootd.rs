@@ -1,8 +1,8 @@
 //! The transport of XRootD: some clients for each process, which keep their connections.
 
 use crate::found::{Open, Place};
-use crate::lanes::{Lanes, Opening};
-use crate::limits::LANES;
+use crate::lanes::{Lanes, Opening, Pool};
+use crate::limits::{LANES, MOST_LANES};
 use crate::{Entry, Stat, Transport};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,7 +23,7 @@ const FOLDER: u32 = 2;
 
 /// The clients of this process, each with connections of its own. A forked child finds its parent's, whose threads it has
 /// not: it leaves those alone and makes its own.
-static CLIENTS: Mutex<Option<(u32, [Arc<Client>; LANES])>> = Mutex::new(None);
+static CLIENTS: Mutex<Option<(u32, [Arc<Client>; MOST_LANES])>> = Mutex::new(None);
 
 /// The client for a file's connection of this number. Files are shared out over the clients.
 fn client(url: &str, number: usize) -> Arc<Client> {
@@ -38,7 +38,7 @@ fn client(url: &str, number: usize) -> Arc<Client> {
     let [first, ..] = &*clients;
     let lane = digest.checked_rem(LANES as u64).unwrap_or(0);
     let lane = usize::try_from(lane).unwrap_or(0);
-    let lane = lane.saturating_add(number) % LANES;
+    let lane = lane.saturating_add(number) % MOST_LANES;
     Arc::clone(clients.get(lane).unwrap_or(first))
 }
 
@@ -58,20 +58,36 @@ fn options() -> Options {
 
 fn open(url: &str) -> Result<Open, SourceError> {
     let asked = parsed(url)?;
-    greet(url);
-    let first = Arc::new(XrootdSource::open(&client(url, 0), url)?);
     let owned = url.to_owned();
-    let opening: Opening = Arc::new(move |number| {
-        let source = XrootdSource::open(&client(&owned, number), &owned)?;
+    let opening: Opening = Arc::new(move |number, beyond| {
+        let source = XrootdSource::open_beyond(&client(&owned, number), &owned, beyond)?;
         Ok(observed(Arc::new(source), &owned))
     });
-    let lanes = Lanes::new(observed(Arc::clone(&first), url), opening);
+    let begun = begin(&asked, url, &opening);
+    let first = Arc::new(XrootdSource::open(&client(url, 0), url)?);
+    let source = observed(Arc::clone(&first), url);
+    let lanes = match begun {
+        Some(pool) => Lanes::begun(source, pool, opening),
+        None => Lanes::new(source, opening),
+    };
     let open = Open::only(Arc::new(lanes));
     if asked.server.to_string() == first.server() {
         return Ok(open);
     }
     // A manager has led to this server, and may know others.
     Ok(open.with(move || places(&asked, &first.server())))
+}
+
+/// Opens a file on several connections at once if some of them are yet to be made: all have gone through their first round
+/// trips by the time that something is asked for. Only the first one asks a server that turns out to be near.
+fn begin(asked: &Url, url: &str, opening: &Opening) -> Option<Arc<Pool>> {
+    let is_new = |number| !client(url, number).knows(asked);
+    if !(1..MOST_LANES).any(is_new) {
+        return None;
+    }
+    let pool = Arc::new(Pool::default());
+    pool.open(1..MOST_LANES, opening);
+    Some(pool)
 }
 
 /// A server that another one has named, other than by a redirect, gets no token.
@@ -110,22 +126,6 @@ fn is_same(one: &str, other: &str) -> bool {
     one == other || {
         let known = addresses(other);
         addresses(one).iter().any(|address| known.contains(address))
-    }
-}
-
-/// Makes the connections on which a file may be opened once more, together with the first one: by the time that much is
-/// asked for they are there. A server is greeted once.
-fn greet(url: &str) {
-    let Ok(parsed) = Url::parse(url) else { return };
-    for number in 1..LANES {
-        let (client, parsed) = (client(url, number), parsed.clone());
-        if !client.knows(&parsed) {
-            let greet = move || client.greet(&parsed);
-            // Without a thread the connection is made when it is needed.
-            let _ = std::thread::Builder::new()
-                .name("greet".to_owned())
-                .spawn(greet);
-        }
     }
 }
 

@@ -74,11 +74,11 @@ impl Edges {
             return;
         }
         let (source, size) = (&self.source, self.source.size());
-        // A new connection brings few bytes each round trip: what is not needed would delay what is.
-        let is_warm = source.costs().bytes_per_second.is_some();
+        let costs = source.costs();
+        let is_warm = costs.bytes_per_second.is_some();
         let (head, end) = match is_warm {
             true => (HEAD_BYTES, END_BYTES),
-            false => (FIRST_BYTES, LAST_BYTES),
+            false => first_bytes(costs.window),
         };
         let head = 0..head.min(size);
         let end = size.saturating_sub(end).max(head.end)..size;
@@ -150,6 +150,13 @@ impl Edges {
             ..SourceError::new(self.name(), format!("only {} bytes came", bytes.len()))
         })
     }
+}
+
+/// How many bytes of the beginning and of the end new connections are asked for, whose next round trip brings so many. They
+/// bring few: what is not needed would delay what is.
+fn first_bytes(window: u64) -> (u64, u64) {
+    let room = (window / 4).saturating_mul(3).saturating_sub(FIRST_BYTES);
+    (FIRST_BYTES, room.clamp(LAST_BYTES, END_BYTES))
 }
 
 /// A part of what is wanted.
@@ -286,6 +293,15 @@ mod tests {
         let edges = Edges::of(Arc::new(Memory::new("m", bytes(700_000), warm)));
         assert_eq!(edges.state().asked.len(), 3);
         assert_eq!(edges.pieces(&(600_000..700_000)).len(), 2);
+    }
+
+    #[test]
+    fn several_new_connections_are_asked_for_what_comes_in_one_round_trip() {
+        let ends = [14_600, 4 * 14_600, 8 * 14_600].map(first_bytes);
+        assert_eq!(
+            ends,
+            [(8 << 10, 32 << 10), (8 << 10, 35_608), (8 << 10, 64 << 10)]
+        );
     }
 
     #[test]

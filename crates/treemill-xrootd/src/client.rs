@@ -73,13 +73,12 @@ impl Client {
     /// # Errors
     /// Any kind; `NotFound` names the server that does not have it.
     pub fn open(&self, url: &Url) -> Result<File, Error> {
-        self.open_elsewhere(url, &[])
+        self.open_by(url, Route::new(url))
     }
 
-    /// As [`Client::open`], at other servers than these hosts if a manager knows others. Asks for the file's status if
-    /// the server does not send it along.
-    pub(crate) fn open_elsewhere(&self, url: &Url, avoid: &[String]) -> Result<File, Error> {
-        let route = Route::new(url).avoiding(avoid);
+    /// As [`Client::open`], by a way that leaves some servers out. Asks for the file's status if the server does not send
+    /// it along.
+    pub(crate) fn open_by(&self, url: &Url, route: Route) -> Result<File, Error> {
         let (session, body) = self.follow(route, url, |path| Request::Open { path })?;
         let mut opened = Opened::decode(&body).map_err(named(url, &session))?;
         if opened.status.is_none() {
@@ -89,15 +88,6 @@ impl Client {
             opened.status = Some(Status::decode(&body).map_err(named(url, &session))?);
         }
         Ok(File::new(session, opened, &url.path))
-    }
-
-    /// Makes the session with an address's server, if nothing was asked of that one yet: what is asked later finds it.
-    /// What is wrong with the server is said then.
-    pub fn greet(&self, url: &Url) {
-        if !self.knows(url) {
-            let user = url.user.as_deref().unwrap_or(&self.options.user);
-            let _ = self.session(&Route::new(url), user, &|| Request::Ping);
-        }
     }
 
     /// Whether something was asked of an address's server.
@@ -210,7 +200,9 @@ impl Client {
                 },
                 Err(error) => error.at(route.server()),
             };
-            if !(error.is_transient() && route.failed()) {
+            // What a manager knows of its servers' files may be out of date.
+            let may_be_elsewhere = error.is_transient() || error.kind() == ErrorKind::NotFound;
+            if !(may_be_elsewhere && route.failed(error.kind())) {
                 return Err(error.of(&url.path));
             }
         }
@@ -282,7 +274,11 @@ impl Client {
             user: user.to_owned(),
             token: route.token().to_owned(),
         };
-        let open = |tls, first| Session::open(route.server(), &identity, tls, first, &self.options);
+        let options = Options {
+            beyond: self.options.beyond.max(route.distance()),
+            ..self.options.clone()
+        };
+        let open = |tls, first| Session::open(route.server(), &identity, tls, first, &options);
         // What follows a path may be a secret, which must not leave before the server could ask for TLS.
         let is_early =
             !place.wants_login_first && !route.is_encrypted() && !route.path().contains('?');

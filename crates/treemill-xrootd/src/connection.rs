@@ -68,6 +68,11 @@ impl Connection {
         let named = |error: Error| error.at(server);
         let start = Instant::now();
         let transport = Transport::connect(server, options).map_err(named)?;
+        let connect = start.elapsed();
+        if connect < options.beyond {
+            let what = "the server is nearer than a connection to it is worth";
+            return Err(named(Error::new(ErrorKind::Unsupported, what)));
+        }
         let (outbox, inbox) = mpsc::channel();
         let connection = Arc::new(Connection {
             server: server.clone(),
@@ -75,7 +80,7 @@ impl Connection {
             began: Instant::now(),
             state: Mutex::new(State {
                 stream: Stream::new(options.deadlines),
-                meter: Meter::new(start.elapsed()),
+                meter: Meter::new(connect),
                 flights: HashMap::new(),
                 outbox: Some(outbox),
                 broken: None,

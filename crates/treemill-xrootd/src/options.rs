@@ -14,6 +14,8 @@ pub struct Options {
     pub user: String,
     /// How long it may take to connect to one address of a server.
     pub connect: Duration,
+    /// Servers that take less than this to connect to are left alone; zero by default.
+    pub beyond: Duration,
     /// How long answers may take.
     pub deadlines: Deadlines,
     /// The round trip from which on large ranges are read with checksums, if the server has them.
@@ -44,6 +46,7 @@ impl Default for Options {
         Options {
             user: "treemill".to_owned(),
             connect,
+            beyond: Duration::ZERO,
             deadlines,
             checks_from: limits::CHECKS_FROM,
             trusted: None,

@@ -1,8 +1,39 @@
-//! Which server to ask next for one request: redirects, and servers that failed (`tried=`). Knows no connection.
+//! Which server to ask next for one request: redirects, and servers that failed (`tried=`, with reasons in `triedrc=`).
+//! Knows no connection.
 
 use crate::error::{Error, ErrorKind};
 use crate::limits;
 use crate::url::{Server, Url};
+use std::time::Duration;
+
+/// Why a server is to be left out, in the words that managers know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reason {
+    /// It does not have the file.
+    Missing,
+    /// It does not bring bytes, or brings wrong ones. dCache leaves servers out for this and for the first reason only.
+    Io,
+    /// It has refused for a reason of its own.
+    Server,
+}
+
+impl Reason {
+    fn of(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::NotFound => Reason::Missing,
+            ErrorKind::Timeout | ErrorKind::Connection | ErrorKind::Damaged => Reason::Io,
+            _ => Reason::Server,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Reason::Missing => "enoent",
+            Reason::Io => "ioerr",
+            Reason::Server => "srverr",
+        }
+    }
+}
 
 /// The way of one request from server to server.
 #[derive(Debug, Clone)]
@@ -18,8 +49,10 @@ pub struct Route {
     token: String,
     /// The server that redirected last, with what the redirect to it added.
     manager: Option<(Server, String)>,
-    tried: Vec<String>,
+    /// Hosts that failed.
+    tried: Vec<(String, Reason)>,
     hops: usize,
+    distance: Duration,
 }
 
 impl Route {
@@ -36,14 +69,28 @@ impl Route {
             manager: None,
             tried: Vec::new(),
             hops: 0,
+            distance: Duration::ZERO,
         }
     }
 
-    /// The same way, with hosts that a manager shall not name.
+    /// The same way, with hosts that a manager shall not name: they did not bring what was asked of them.
     #[must_use]
     pub fn avoiding(mut self, hosts: &[String]) -> Self {
-        self.tried = hosts.iter().take(limits::MOST_TRIED).cloned().collect();
+        let hosts = hosts.iter().take(limits::MOST_TRIED);
+        self.tried = hosts.map(|host| (host.clone(), Reason::Io)).collect();
         self
+    }
+
+    /// The same way, over servers only that take at least this to connect to.
+    #[must_use]
+    pub fn beyond(self, distance: Duration) -> Self {
+        Route { distance, ..self }
+    }
+
+    /// How long it takes to connect to the servers of the way, at least.
+    #[must_use]
+    pub fn distance(&self) -> Duration {
+        self.distance
     }
 
     /// The server to ask now.
@@ -64,13 +111,18 @@ impl Route {
         &self.token
     }
 
-    /// The path to ask for, with its opaque part and the hosts that failed.
+    /// The path to ask for, with its opaque part and the hosts that failed, with the reason of each.
     #[must_use]
     pub fn path(&self) -> String {
         let tried = if self.tried.is_empty() {
             String::new()
         } else {
-            format!("tried={}", self.tried.join(","))
+            let (hosts, reasons): (Vec<&str>, Vec<&str>) = self
+                .tried
+                .iter()
+                .map(|(host, reason)| (host.as_str(), reason.word()))
+                .unzip();
+            format!("tried={}&triedrc={}", hosts.join(","), reasons.join(","))
         };
         let parts: Vec<&str> = [self.opaque.as_str(), &self.extra, &tried]
             .into_iter()
@@ -132,8 +184,9 @@ impl Route {
         Ok(())
     }
 
-    /// The server failed: whether the one that redirected to it can be asked for another. It is, from now on.
-    pub fn failed(&mut self) -> bool {
+    /// The server failed with an error of this kind: whether the one that redirected to it can be asked for another. It is,
+    /// from now on.
+    pub fn failed(&mut self, kind: ErrorKind) -> bool {
         if self.tried.len() >= limits::MOST_TRIED {
             return false;
         }
@@ -143,7 +196,7 @@ impl Route {
         let host = std::mem::replace(&mut self.at, manager).host;
         self.extra = extra;
         self.token.clear();
-        self.tried.push(host);
+        self.tried.push((host, Reason::of(kind)));
         true
     }
 }
@@ -171,14 +224,25 @@ mod tests {
     #[test]
     fn failed_servers_are_named_to_their_manager() {
         let mut route = route();
-        assert!(!route.failed());
-        for server in ["s1", "s2"] {
+        assert!(!route.failed(ErrorKind::Busy));
+        for (server, kind) in [
+            ("s1", ErrorKind::Connection),
+            ("s2", ErrorKind::Busy),
+            ("s3", ErrorKind::NotFound),
+        ] {
             route.redirected(server, Some(7), "y=2", "").unwrap();
-            assert!(route.failed());
+            assert!(route.failed(kind));
             assert_eq!(route.server().to_string(), "m:1094");
         }
-        assert_eq!(route.path(), "/a?x=1&tried=s1,s2");
-        assert!(!route.failed());
+        let tried = "/a?x=1&tried=s1,s2,s3&triedrc=ioerr,srverr,enoent";
+        assert_eq!(route.path(), tried);
+        assert!(!route.failed(ErrorKind::Busy));
+    }
+
+    #[test]
+    fn hosts_that_lost_a_file_are_named_with_a_reason() {
+        let route = route().avoiding(&["s1".into(), "s2".into()]);
+        assert_eq!(route.path(), "/a?x=1&tried=s1,s2&triedrc=ioerr,ioerr");
     }
 
     #[test]

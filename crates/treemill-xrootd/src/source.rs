@@ -8,6 +8,7 @@ use crate::limits;
 use crate::pieces::{Asked, Manner, Piece, Wants, pack, unpack, unpaged};
 use crate::recovery::{Loss, Recovery, Step};
 use crate::refusal;
+use crate::route::Route;
 use crate::stream::Outcome;
 use crate::ticket::{Answer, Sink};
 use crate::url::{Server, Url, shown};
@@ -64,10 +65,23 @@ impl XrootdSource {
     /// # Errors
     /// If there is no such file, or if it cannot be opened; it names server and file.
     pub fn open(client: &Arc<Client>, url: &str) -> Result<Self, SourceError> {
+        XrootdSource::open_beyond(client, url, Duration::ZERO)
+    }
+
+    /// As [`XrootdSource::open`], but not at a server that takes less than this to connect to: nothing is asked of it.
+    ///
+    /// # Errors
+    /// As [`XrootdSource::open`]; if a new connection shows that the server is nearer.
+    pub fn open_beyond(
+        client: &Arc<Client>,
+        url: &str,
+        distance: Duration,
+    ) -> Result<Self, SourceError> {
         let parsed = Url::parse(url).map_err(|error| in_words(&shown(url), &error, None))?;
         let name = parsed.to_string();
         let failed = |error: Error| in_words(&name, &error, None);
-        let file = client.open_elsewhere(&parsed, &[]).map_err(failed)?;
+        let route = Route::new(&parsed).beyond(distance);
+        let file = client.open_by(&parsed, route).map_err(failed)?;
         let status = check(&file).map_err(failed)?;
         let core = Core {
             client: Arc::clone(client),
@@ -310,7 +324,8 @@ impl Core {
 
     fn open_again(self: &Arc<Self>, after: Duration, avoid: Vec<String>) {
         std::thread::sleep(after);
-        let opened = self.client.open_elsewhere(&self.url, &avoid);
+        let route = Route::new(&self.url).avoiding(&avoid);
+        let opened = self.client.open_by(&self.url, route);
         match opened.and_then(|file| self.same(file)) {
             Ok(file) => {
                 let mut state = self.state();

@@ -53,7 +53,7 @@ fn another_server_is_asked_for_when_one_is_not_there_or_breaks_off() {
         let manager = serve(move |path| {
             redirect(
                 "127.0.0.1",
-                if path.ends_with("tried=127.0.0.1") {
+                if path.ends_with("tried=127.0.0.1&triedrc=ioerr") {
                     server
                 } else {
                     broken
@@ -63,6 +63,31 @@ fn another_server_is_asked_for_when_one_is_not_there_or_breaks_off() {
         });
         assert_eq!(size(manager).unwrap(), 42);
     }
+}
+
+#[test]
+fn another_server_is_asked_for_when_one_does_not_have_the_file_after_all() {
+    let refused = || {
+        let mut body = 3011_u32.to_be_bytes().to_vec();
+        body.extend(b"no such file\0");
+        (codes::ERROR, body)
+    };
+    let server = has_it();
+    let stale = serve(move |_| refused());
+    let manager = serve(
+        move |path| match path.ends_with("tried=127.0.0.1&triedrc=enoent") {
+            true => redirect("localhost", server, "y=2"),
+            false => redirect("127.0.0.1", stale, "y=2"),
+        },
+    );
+    assert_eq!(size(manager).unwrap(), 42);
+    let alone = serve(move |path| match path.contains("tried=") {
+        true => refused(),
+        false => redirect("127.0.0.1", stale, "y=2"),
+    });
+    let error = size(alone).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert_eq!(error.server(), format!("127.0.0.1:{alone}"));
 }
 
 #[test]

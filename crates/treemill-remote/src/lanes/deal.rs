@@ -1,7 +1,23 @@
 //! Which connection brings which part of what is asked for. Pure: ranges and loads in, parts and places out.
 
-use crate::limits::{LANE_PART, LANE_PARTS};
+use crate::limits::{
+    LANE_DISTANCE, LANE_PART, LANE_PARTS, LANE_PIECE, LANES, MOST_LANES, WIDE_DISTANCE,
+};
 use std::ops::Range;
+use std::time::Duration;
+
+/// The round trip from which on a file has a connection of this number, beside its first one.
+pub(crate) fn distance(number: usize) -> Duration {
+    match number < LANES {
+        true => LANE_DISTANCE,
+        false => WIDE_DISTANCE,
+    }
+}
+
+/// The numbers of the connections that a file has beside its first one.
+pub(crate) fn others(round_trip: Duration) -> impl Iterator<Item = usize> {
+    (1..MOST_LANES).filter(move |&number| round_trip >= distance(number))
+}
 
 /// A connection: the bytes that are on their way there, and those that its next round trip brings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,14 +55,18 @@ pub(crate) fn dealt(ranges: &[Range<u64>], mut loads: Vec<Load>) -> Vec<usize> {
 }
 
 /// Bytes of one part of a range, about, if so many are asked for: small enough that all lanes have some of it, and not
-/// smaller than what a lane brings in half a round trip.
-pub(crate) fn part_bytes(all: u64, loads: &[Load]) -> u64 {
+/// smaller than what a lane brings in half a round trip. A large range has large parts, which are read with checksums;
+/// a small one falls into parts of which some come in a new lane's first round trip.
+pub(crate) fn part_bytes(range: &Range<u64>, all: u64, loads: &[Load]) -> u64 {
     let lanes = loads.len() as u64;
     let windows = loads.iter().map(|load| load.window);
     let windows = windows.fold(0, u64::saturating_add);
+    let half = windows.checked_div(lanes.saturating_mul(2)).unwrap_or(0);
+    if length(range) < LANE_PART {
+        return LANE_PIECE.max(half / 2);
+    }
     let share = all.checked_div(LANE_PARTS.saturating_mul(lanes));
-    let half = windows.checked_div(lanes.saturating_mul(2));
-    LANE_PART.max(share.unwrap_or(0)).max(half.unwrap_or(0))
+    LANE_PART.max(share.unwrap_or(0)).max(half)
 }
 
 /// Parts of a range, about equally large: each has `bytes` or more, but fewer than twice as many.
@@ -99,10 +119,40 @@ mod tests {
     #[test]
     fn parts_are_small_for_new_lanes_and_large_for_fast_ones() {
         let new = [load(0, 14_600); 4];
-        assert_eq!(part_bytes(1 << 20, &new), 128 << 10);
-        assert_eq!(part_bytes(16 << 20, &new), 1 << 20);
-        assert_eq!(part_bytes(1 << 20, &[load(0, 4 << 20); 4]), 2 << 20);
-        assert_eq!(part_bytes(5, &[]), 128 << 10);
+        let large = 0..1 << 20;
+        assert_eq!(part_bytes(&large, 1 << 20, &new), 128 << 10);
+        assert_eq!(part_bytes(&large, 16 << 20, &new), 1 << 20);
+        assert_eq!(part_bytes(&large, 1 << 20, &[load(0, 4 << 20); 4]), 2 << 20);
+        assert_eq!(part_bytes(&large, 5, &[]), 128 << 10);
+    }
+
+    #[test]
+    fn small_ranges_fall_into_parts_that_new_lanes_bring_at_once() {
+        let small = 0..100_000;
+        assert_eq!(part_bytes(&small, 1 << 20, &[load(0, 29_200); 8]), 7_300);
+        assert_eq!(
+            part_bytes(&small, 1 << 20, &[load(0, 1 << 20); 8]),
+            256 << 10
+        );
+        assert_eq!(part_bytes(&small, 5, &[]), 4 << 10);
+        // The description of a file, on eight new lanes: one round trip.
+        let loads = vec![load(0, 14_600); 8];
+        let parts: Vec<_> = [0..8 << 10, 0..64 << 10]
+            .iter()
+            .flat_map(|range| cut(range, part_bytes(range, 72 << 10, &loads)))
+            .collect();
+        let places = dealt(&parts, loads);
+        let mut busy = [0; 8];
+        for (part, place) in parts.iter().zip(places) {
+            busy[place] += length(part);
+        }
+        assert!(busy.iter().all(|bytes| *bytes <= 14_600), "{busy:?}");
+    }
+
+    #[test]
+    fn the_farther_the_more_lanes() {
+        let count = |millis| others(Duration::from_millis(millis)).count();
+        assert_eq!([0, 4, 5, 49, 50, 137].map(count), [0, 0, 3, 3, 7, 7]);
     }
 
     proptest! {

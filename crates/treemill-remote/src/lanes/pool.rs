@@ -1,0 +1,174 @@
+//! The connections of a file beside its first one. They may be begun together with that one, before it is known which file
+//! they must have and whether they are worth it. Knows no protocol, and not what is asked for on them.
+
+use super::{Lane, Opening};
+use crate::lanes::deal::distance;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use treemill_source::{Identity, Source};
+
+/// Which file the connections must have.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+enum Wanted {
+    /// It is not known yet.
+    #[default]
+    Unknown,
+    /// The one of this size and identity.
+    File(u64, Option<Identity>),
+    /// None: they are not worth it.
+    None,
+}
+
+impl Wanted {
+    fn takes(&self, source: &dyn Source) -> bool {
+        match self {
+            Wanted::Unknown => true,
+            Wanted::File(size, identity) => {
+                source.size() == *size && source.identity() == *identity
+            }
+            Wanted::None => false,
+        }
+    }
+}
+
+#[derive(Default)]
+struct State {
+    wanted: Wanted,
+    open: Vec<Lane>,
+    /// Connections that are being opened.
+    due: usize,
+}
+
+/// The other connections of one file. One that cannot be opened, or that has another file, is left out.
+#[derive(Default)]
+pub(crate) struct Pool {
+    state: Mutex<State>,
+    bell: Condvar,
+}
+
+impl Pool {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens connections of these numbers, each on a thread that ends then.
+    pub(crate) fn open(self: &Arc<Self>, numbers: impl Iterator<Item = usize>, opening: &Opening) {
+        for number in numbers {
+            let (opening, pool) = (Arc::clone(opening), Arc::clone(self));
+            let mut state = self.state();
+            state.due = state.due.saturating_add(1);
+            drop(state);
+            let open = move || pool.arrived(opening(number, distance(number)).ok());
+            let thread = std::thread::Builder::new().name("lane".to_owned());
+            if thread.spawn(open).is_err() {
+                self.arrived(None); // without a thread there is no lane
+            }
+        }
+    }
+
+    fn arrived(&self, source: Option<Arc<dyn Source>>) {
+        let mut state = self.state();
+        state.due = state.due.saturating_sub(1);
+        let (fits, other) = match source {
+            Some(source) if state.wanted.takes(&*source) => (Some(source), None),
+            other => (None, other),
+        };
+        state.open.extend(fits.map(Lane::new));
+        drop(state);
+        drop(other); // when nothing is locked: it may have something to say to its server
+        self.bell.notify_all();
+    }
+
+    /// The file is known: what has another one goes, and all if the file is not worth them (`None`).
+    pub(crate) fn settle(&self, file: Option<&dyn Source>) {
+        let mut state = self.state();
+        state.wanted = match file {
+            Some(file) => Wanted::File(file.size(), file.identity()),
+            None => Wanted::None,
+        };
+        let open = std::mem::take(&mut state.open);
+        let (fit, others) = open
+            .into_iter()
+            .partition(|lane| state.wanted.takes(&*lane.source));
+        state.open = fit;
+        drop(state);
+        drop::<Vec<Lane>>(others);
+    }
+
+    /// Waits until all are open that were begun, but not for long.
+    pub(crate) fn wait(&self, patience: Duration) {
+        let waits = |state: &mut State| state.due > 0;
+        let state = self.state();
+        drop(self.bell.wait_timeout_while(state, patience, waits));
+    }
+
+    /// Those that are open.
+    pub(crate) fn lanes(&self) -> Vec<Lane> {
+        let state = self.state();
+        match state.wanted {
+            Wanted::File(..) => state.open.clone(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+    use treemill_source::{Costs, Memory, SourceError};
+
+    fn file(bytes: usize) -> Arc<dyn Source> {
+        let far = Costs::far(Duration::from_millis(137));
+        Arc::new(Memory::new("m", vec![7; bytes], far))
+    }
+
+    fn opened(sizes: &'static [usize]) -> Arc<Pool> {
+        let opening: Opening = Arc::new(|number, _| match sizes.get(number) {
+            Some(&size) => Ok(file(size)),
+            None => Err(SourceError::new("m", "no more connections")),
+        });
+        let pool = Arc::new(Pool::default());
+        pool.open(0..sizes.len() + 1, &opening);
+        pool.wait(Duration::MAX);
+        pool
+    }
+
+    #[test]
+    fn what_has_another_file_goes_when_the_file_is_known() {
+        let pool = opened(&[5, 6, 5]);
+        assert!(pool.lanes().is_empty(), "nobody knows what they have");
+        pool.settle(Some(&*file(5)));
+        assert_eq!(pool.lanes().len(), 2);
+    }
+
+    #[test]
+    fn a_near_file_has_none() {
+        let pool = opened(&[5, 5]);
+        pool.settle(None);
+        assert!(pool.lanes().is_empty());
+        pool.arrived(Some(file(5)));
+        pool.settle(Some(&*file(5)));
+        assert!(pool.lanes().is_empty(), "they were not kept");
+    }
+
+    #[test]
+    fn the_late_are_looked_at_when_they_come() {
+        let (sender, receiver) = channel::<usize>();
+        let receiver = Mutex::new(receiver);
+        let opening: Opening = Arc::new(move |_, _| {
+            let size = receiver.lock().unwrap().recv();
+            size.map(file).map_err(|_| SourceError::new("m", "gone"))
+        });
+        let pool = Arc::new(Pool::default());
+        pool.open(0..3, &opening);
+        pool.wait(Duration::ZERO); // they are not waited for
+        pool.settle(Some(&*file(5)));
+        sender.send(5).unwrap();
+        sender.send(6).unwrap();
+        drop(sender);
+        pool.wait(Duration::MAX);
+        assert_eq!(pool.lanes().len(), 1);
+    }
+}
