@@ -19,7 +19,7 @@ from tools.servers.xrootd import XRootD
 from .. import data
 from ..measured import Row, ratios
 from ..protocol import EXAMPLES, REPOSITORY
-from . import goals
+from . import floor, goals
 from .field import Field
 from .findings import Findings
 
@@ -27,7 +27,8 @@ LEGEND = """\
 clients: no ROOT file, only bytes, which are compared by a checksum (but xrdcp's, which go to
 /dev/null). All of the file: whole processes; treemill keeps 128 MiB in flight, xrdcp what it keeps
 by itself. Scattered: 512 ranges of 64 KiB, by one vector read of the official client in Python;
-cold is from before the file is opened on new connections, warm the third time on the same ones.
+cold is from before the file is opened on new connections, warm the third time on the same ones. The
+least: what no reader can be faster than over this link, with 8 connections; computed.
 """
 _LINKS = {"loopback": None, "2 ms": 1.0, "137 ms": 68.5}
 """Delays of one way; None: this machine's own network."""
@@ -69,13 +70,13 @@ def measure(
     with XRootD(HERE) as near:
         near.put(path, path.name)
         for link, delay in _LINKS.items():
-            is_here = delay is None
-            url = near.url(path.name) if is_here else place.url("root", path.name)
-            if delay is not None:
-                place.set(Wire(delay_ms=delay))
+            wire = None if delay is None else Wire(delay_ms=delay)
+            url = near.url(path.name) if wire is None else place.url("root", path.name)
+            if wire is not None:
+                place.set(wire)
             what = f"{part}, {link}"
             try:
-                yield from _Link(what, place, is_here, url, path, findings).rows(options)
+                yield from _Link(what, place, wire, url, path, findings).rows(options)
             except subprocess.SubprocessError as error:
                 findings.notes.append(f"{what}: no figures: {_why(error)}")
 
@@ -93,9 +94,9 @@ class _Link:
     """Measures on one link."""
 
     def __init__(
-        self, what: str, place: Field, is_here: bool, url: str, path: Path, findings: Findings
+        self, what: str, place: Field, wire: Wire | None, url: str, path: Path, findings: Findings
     ) -> None:
-        self._what, self._place, self._is_here = what, place, is_here
+        self._what, self._place, self._wire = what, place, wire
         self._url, self._path, self._findings = url, path, findings
 
     def rows(self, options: argparse.Namespace) -> Iterator[Row]:
@@ -135,9 +136,16 @@ class _Link:
             one, two = rows[f"{case}, {other}"], rows[f"{case}, treemill"]
             title = f"{self._what}: {case}, {other} / treemill"
             yield ratios(title, one, two, **goals.PROMISED[goal])
+        if self._wire is not None:
+            size = _SCATTERED * _EACH
+            for case, least in (("cold", floor.cold), ("warm", floor.warm)):
+                one = rows[f"scattered, {case}, pyxrootd"]
+                values = tuple(seconds / least(size, self._wire) for seconds in one.values)
+                title = f"{self._what}: scattered, {case}, pyxrootd / the least"
+                yield Row(title, values, "x")
 
     def _command(self, words: Sequence[str]) -> list[str]:
-        return list(words) if self._is_here else self._place.command(words)
+        return list(words) if self._wire is None else self._place.command(words)
 
     def _read(self, program: Sequence[str], ranges: Ranges, repeat: int, patience: float) -> _Read:
         words = [f"{start}:{length}" for start, length in ranges]

@@ -9,7 +9,7 @@ from treemill.bench.exerciser import Size, chosen
 
 from .. import data
 from ..measured import Row
-from . import goals, layouts
+from . import floor, goals, layouts
 from .contestants import BY_KEY, CONTESTANTS, COPY, EXERCISE, FILES, Contestant, Task
 from .field import LINKS, LOCAL, Field, Run
 from .findings import Findings
@@ -17,7 +17,9 @@ from .findings import Findings
 LEGEND = """\
 The exerciser and many files: all read the same branches of the same entries and got the same sum.
 treemill here is the same run on the file on this disk. xrdcp copies as many bytes as
-treemill reads here, in one file. 20 MB/s is the limit of each connection.
+treemill reads here, in one file. 20 MB/s is the limit of each connection. The least: what no reader
+of these bytes can be faster than over this link, with 8 new connections to the server, if it knew
+at once which bytes it wants; computed, not measured.
 """
 _SHARE, _PRESCALE = 0.3, 50
 MUONS = ("Muon_pt", "Muon_eta", "Muon_phi", "Muon_mass", "Muon_charge", "nMuon")
@@ -105,4 +107,6 @@ def measure(
             if findings.look_at(what, found, None if contestant is COPY else first.total):
                 yield goals.row(what, found, options.patience)
         runs[LOCAL] = local
+        if part != layouts.MANY:
+            yield from goals.against_least(f"{part}, {link}", floor.cold(wanted, LINKS[link]), runs)
         yield from goals.ratios(part, link, runs, options.patience)

@@ -78,5 +78,16 @@ def ratios(
         yield Row(f"{part}, {link}: {goal.one} / {goal.other}", values, "x", **goal.limits)
 
 
+def against_least(what: str, least: float, runs: Mapping[str, Sequence[Run]]) -> Iterator[Row]:
+    """The least time that these bytes take on the link, over that of the same reading here: no
+    reader's ratio is better; and how far treemill is from it."""
+    yield Row(f"{what}: the least", (least,), "s")
+    for key, title in ((LOCAL, f"the least / {LOCAL}"), ("treemill", "treemill / the least")):
+        times = [run.seconds for run in runs.get(key, ()) if run.seconds is not None]
+        if times:
+            values = (least / t if key == LOCAL else t / least for t in times)
+            yield Row(f"{what}: {title}", tuple(values), "x")
+
+
 def _seconds(runs: Sequence[Run], patience: float) -> tuple[float, ...]:
     return tuple(patience if run.seconds is None else run.seconds for run in runs)

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 from treemill.bench.generate import write
 
-from bench.io import field, goals, layouts
+from bench.io import field, floor, goals, layouts
 from bench.io.contestants import CONTESTANTS, EXERCISE, FILES, Task
 from bench.io.field import LOCAL, Run
+from tools.link.link import Wire
 
 REPOSITORY = Path(__file__).parents[2]
 without_root = pytest.mark.skipif(find_spec("ROOT") is None, reason="ROOT is not installed")
@@ -38,6 +39,21 @@ def run(contestant, task):
     assert "error" not in answer, answer
     assert answer["seconds"] > 0
     return answer["total"]
+
+
+def test_nobody_is_faster_than_round_trips_windows_and_rates():
+    far = Wire(delay_ms=50)
+    trip, window = 0.1, 8 * floor.FIRST_WINDOW
+    assert floor.cold(1, far) == pytest.approx(3 * trip)
+    assert floor.cold(7 * window, far) == pytest.approx(5 * trip)  # 1 + 2 + 4 windows
+    assert floor.warm(1e9, far) == pytest.approx(trip)
+    slow = Wire(delay_ms=50, stream_mbit=160)
+    assert floor.warm(160e6, slow) == pytest.approx(trip + 1)  # 8 times 20 MB/s
+    assert floor.warm(160e6, Wire(mbit=160)) == pytest.approx(8)
+    sizes = [1, 1e5, 1e6, 1e7, 1e8]
+    times = [[floor.cold(size, link) for size in sizes] for link in (far, slow)]
+    assert all(each == sorted(each) for each in times)
+    assert all(a <= b for a, b in zip(*times, strict=True))
 
 
 @without_root

@@ -130,7 +130,7 @@ mod tests {
             None => Err(SourceError::new("m", "no more connections")),
         });
         let pool = Arc::new(Pool::default());
-        pool.open(0..sizes.len() + 1, &opening);
+        pool.open(0..=sizes.len(), &opening);
         pool.wait(Duration::MAX);
         pool
     }

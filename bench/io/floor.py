@@ -1,0 +1,36 @@
+"""The least time in which bytes can come over a link, whoever reads them: round trips, the windows
+of new connections, the link's rate. Pure.
+"""
+
+import math
+
+from tools.link.link import Wire
+
+CONNECTIONS = 8
+"""To one server that a reader may use, as treemill does; the official client's limit is 16."""
+FIRST_WINDOW = 14_600
+"""Bytes that a new connection's first round trip brings: ten segments (RFC 6928)."""
+COLD_TRIPS = 2
+"""Before anything can be asked for: to connect, and to log in and open."""
+
+
+def cold(size: float, wire: Wire, connections: int = CONNECTIONS) -> float:
+    """Seconds from a file's name to the last of `size` bytes, on new connections whose windows
+    double in each round trip, and all of whose bytes were known to be wanted at once."""
+    trip = 2 * wire.delay_ms / 1e3
+    window = float(connections * FIRST_WINDOW)
+    most = _rate(wire, connections) * trip
+    grown = max(min(size, most - window), 0.0)
+    growing = math.log2(grown / window + 1) * trip
+    return COLD_TRIPS * trip + max(growing, trip) + (size - grown) / _rate(wire, connections)
+
+
+def warm(size: float, wire: Wire, connections: int = CONNECTIONS) -> float:
+    """As `cold`, on connections that are open and wide: one round trip, and the rate."""
+    return 2 * wire.delay_ms / 1e3 + size / _rate(wire, connections)
+
+
+def _rate(wire: Wire, connections: int) -> float:
+    """Bytes per second of all connections together."""
+    limits = [wire.mbit, connections * wire.stream_mbit]
+    return min((limit for limit in limits if limit), default=math.inf) * 1e6 / 8
