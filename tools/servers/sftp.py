@@ -1,4 +1,4 @@
-"""An SFTP server: Debian's sshd (openssh-server), for the user that runs it, who logs in by a key."""
+"""An SFTP server: Debian's sshd (openssh-server), for the user that runs it and has a key."""
 
 from __future__ import annotations
 
@@ -55,8 +55,17 @@ class SFTP(Server):
         (port,) = self.ports
         for name in ("host", "user"):
             if not (self.folder / name).exists():
-                words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.folder / name]
-                subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+                make = [
+                    "ssh-keygen",
+                    "-q",
+                    "-t",
+                    "ed25519",
+                    "-N",
+                    "",
+                    "-f",
+                    str(self.folder / name),
+                ]
+                subprocess.run(make, check=True, stdout=subprocess.DEVNULL)
         shutil.copyfile(self.folder / "user.pub", self.folder / "known")
         written = self.folder / "sshd.conf"
         told = {"address": self.host.address, "port": port, "folder": self.folder}
