@@ -10,10 +10,11 @@ import treemill as tm
 from .processes import Processes, until
 
 
-def test_quiet_logs(tmp_path, events):
+@pytest.mark.parametrize("submasters", [False, pytest.param(2, marks=pytest.mark.slow)])
+def test_quiet_logs(tmp_path, events, submasters):
     with Processes(tmp_path) as processes:
         processes.add(2)
-        with tm.connect(processes.address) as session:
+        with tm.connect(processes.address, submasters=submasters) as session:
             session._pool._client.wait_for_workers(2, timeout=60)
             for _ in range(3):
                 session.run(events.count(), events.hist("MET_pt", bins=20))

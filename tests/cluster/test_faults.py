@@ -56,13 +56,14 @@ def test_the_worker_that_holds_the_partials_is_killed(connected, events, tmp_pat
 
 @pytest.mark.slow
 @again
-def test_a_worker_is_stopped_for_a_while(connected, events, tmp_path, turn):
+@pytest.mark.parametrize("seconds", [2, 30], ids=["heard of again", "given up meanwhile"])
+def test_a_worker_is_stopped_for_a_while(connected, events, tmp_path, seconds, turn):
     session, client = connected
     query = started(session, events, tmp_path)
     until(lambda: committed(client), "a commit")
     victim = committed(client)[0]
     os.kill(victim, signal.SIGSTOP)
-    time.sleep(2)  # how long the fault lasts
+    time.sleep(seconds)  # how long the fault lasts
     os.kill(victim, signal.SIGCONT)
     check(events, query.result(60))
 

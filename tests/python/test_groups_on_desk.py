@@ -199,7 +199,7 @@ class World:
             leading = [each for each in self.hosts.values() if each.groups.led]
             chosen = self.chance.choice(leading) if self.leaders and leading else host
             self.kill(chosen.address)
-        elif what < 0.016 and self.kills and host.groups.talks:
+        elif what < 0.02 and self.kills and host.groups.talks:
             (talk,) = host.groups.talks.values()
             if talk.address != host.address:
                 self.kills -= 1
@@ -272,18 +272,18 @@ def live(world, seed, **changes):
 @pytest.mark.parametrize("size", [4, 6, 100])
 def test_every_entry_once_whatever_dies(size):
     restarts = apart = 0
-    for seed in range(25):
+    for seed in range(14):
         world = World(seed, size=size)
         live(world, seed)
         restarts, apart = restarts + world.restarts, apart + world.apart
-    assert restarts > 10
+    assert restarts > 5
     assert apart > 0
 
 
 def test_every_entry_once_if_those_die_that_lead():
     killed = 0
-    for seed in range(40):
+    for seed in range(16):
         world = World(seed, leaders=True)
         live(world, seed)
         killed += world.killed_leaders
-    assert killed > 30
+    assert killed > 10
