@@ -17,7 +17,10 @@ from treemill.packetizer import (
     WorkerLost,
 )
 
-SHORT = Sizing(first=20, shortest=0.01, longest=0.03, ask=0.0)  # many packets, one ahead
+SHORT = Sizing(first=20, shortest=0.01, longest=0.03, ask=0.0, ahead=0.001)
+"""Many packets, one ahead."""
+TINY = Sizing(first=20, shortest=0.01, longest=0.012, ask=0.0, ahead=0.06)
+"""Several ahead."""
 HOSTS = ["root://a/", "root://a/data", "root://b/", None]
 
 
@@ -41,7 +44,9 @@ class History:
         self.fails = fails
         self.merging = mergers
         self.leaves = leaves
-        sizes = [self.chance.randrange(0, 700) for _ in range(self.chance.randrange(0, 6))]
+        several = reserve and seed % 2  # packets ahead, which are as many more
+        most = 300 if several else 700
+        sizes = [self.chance.randrange(0, most) for _ in range(self.chance.randrange(0, 6))]
         count = self.chance.randrange(1, 6)
         aheads = [self.chance.choice([0, 1, 60, 300, 3000]) if far else 0 for _ in sizes]
         self.far = far
@@ -60,7 +65,7 @@ class History:
             skip_errors=fails,
             validates=seed % 4 == 0 or far or reserve,
             reserve=reserve,
-            sizing=SHORT if reserve else None,
+            sizing=(TINY if several else SHORT) if reserve else None,
             ahead=aheads.__getitem__,
             tells=far and self.chance.random() < 0.5,
             expected_workers=self.chance.choice([0, count, 8]) if far else 0,

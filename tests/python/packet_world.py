@@ -114,6 +114,7 @@ class World:
         self.reserved = {}  # packets by worker, as the worker knows
         self.begun = {}  # packets by worker that it has begun without an order
         self.words = {}  # by worker: what it has said of packets, and was not heard yet
+        self.deepest = 0  # packets that were reserved for one worker at once
         self.overtaken = 0  # packets that were begun and taken back
         self.mute = None  # a worker that is heard last
         self.reserves = policy.get("reserve", False)
@@ -214,11 +215,15 @@ class World:
                 assert action.packet.number not in self.promised[action.worker]
                 self.promised[action.worker][action.packet.number] = action.packet
             elif isinstance(action, Reserve):
-                assert action.worker not in self.reserved, "one packet ahead"
-                self.reserved[action.worker] = action.packet
-            elif isinstance(action, Forget) and not self.promised[action.worker]:
-                if self.reserved.get(action.worker) == action.packet:
-                    del self.reserved[action.worker]
+                ahead = self.reserved.setdefault(action.worker, [])
+                ahead.append(action.packet)
+                self.deepest = max(self.deepest, len(ahead))
+            elif (
+                isinstance(action, Forget)
+                and action.packet.number not in self.promised[action.worker]
+            ):
+                if action.packet in self.reserved.get(action.worker, ()):
+                    self.unreserve(action.worker, action.packet)
                 else:
                     self.overtaken += 1
             elif isinstance(action, Forget):
@@ -255,7 +260,9 @@ class World:
 
     def keep(self, order):
         if order.worker in self.reserved:
-            assert self.reserved.pop(order.worker) == order.packet, "it comes first"
+            assert self.reserved[order.worker][0] == order.packet, "it comes first"
+            self.unreserve(order.worker, order.packet)
+            return
         promised = self.promised[order.worker]
         if promised:
             assert next(iter(promised.values())) == order.packet, "promises are kept in order"
@@ -330,8 +337,14 @@ class World:
         """The number of the packet that the worker begins without being told to, if it does."""
         if worker not in self.reserved or not self.choose([True, True, False]):
             return None
-        packet = self.begun[worker] = self.reserved.pop(worker)
+        packet = self.begun[worker] = self.reserved[worker][0]
+        self.unreserve(worker, packet)
         return packet.number
+
+    def unreserve(self, worker, packet):
+        self.reserved[worker].remove(packet)
+        if not self.reserved[worker]:
+            del self.reserved[worker]
 
     def say(self, worker, event):
         """The event is heard at once or, of workers that go on without an answer, later."""

@@ -47,6 +47,7 @@ def test_every_entry_once(mergers):
     worlds = lived(mergers=mergers)
     assert all(world.packetizer.coverage().missing == [] for world in worlds)
     assert sum(begun(world) for world in worlds) > HISTORIES
+    assert {1, 2, 5} <= {world.deepest for world in worlds}
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -87,12 +88,12 @@ def test_early_ends_failures_and_workers_that_leave(options):
     assert sum(begun(world) for world in lived(mergers=True, **options))
 
 
-def leading(entries=100_000, seconds=1.0, **policy):
+def leading(entries=100_000, seconds=1.0, ahead=0.1, **policy):
     """A packetizer with one worker that has done its first packet, and what it was told then."""
     made = Packetizer(
         [FileSize(entries)],
         Policy(reserve=True, **policy),
-        sizing=Sizing(first=1000, shortest=seconds, longest=seconds),
+        sizing=Sizing(first=1000, shortest=seconds, longest=seconds, ahead=ahead),
     )
     actions = made.handle(WorkerJoined(0), 0.0)
     assert not any(isinstance(each, Reserve) for each in actions), "its speed is not known"
@@ -115,6 +116,18 @@ def test_a_packet_is_ahead_of_the_worker():
     # It has not heard of the next one in time: it gets that by an order.
     actions = made.handle(PacketDone(0, ahead.number, ahead.stop, 1.0), 3.0)
     assert only(Process, actions).packet == after
+
+
+def test_as_many_packets_are_ahead_as_an_answer_may_take():
+    made, actions = leading(seconds=0.05, ahead=0.2, commit_seconds=100.0)
+    order = only(Process, actions).packet
+    ahead = [each.packet for each in actions if isinstance(each, Reserve)]
+    assert [each.stop - each.start for each in (order, *ahead)] == [50] * 5
+    actions = made.handle(PacketDone(0, order.number, order.stop, 0.05, begun=ahead[0].number), 1.1)
+    assert only(Reserve, actions).packet.start == ahead[-1].stop
+    actions = made.handle(WorkerLost(0), 1.2)
+    made.validate()
+    assert made._state.again.entries == 1000 + 6 * 50
 
 
 def test_nothing_is_ahead_where_a_commit_is_due():

@@ -41,10 +41,10 @@ class Assignment:
         state = self._state
         if state.ending.reason is not None:
             return None
-        if worker.number in state.ledger.promises:
-            return worker.process(state.ledger.keep_promise(worker.number), now)
         if worker.number in state.ledger.reserved:
             return worker.process(state.ledger.begin_reserved(worker.number), now)
+        if worker.number in state.ledger.promises:
+            return worker.process(state.ledger.keep_promise(worker.number), now)
         again = None
         if state.again.waiting:
             again = state.again.pick(worker.number, self._is_alone)
@@ -84,7 +84,7 @@ class Assignment:
         return state.ledger.promise(worker.number, file.number, self._cut(worker, file), 1)
 
     def reserve(self, worker: Worker) -> Packet | None:
-        """Reserves a packet for a worker, of the file that it reads."""
+        """Reserves one more packet for a worker, of the file that it reads."""
         file = self._state.nodes.next_in(worker)
         if file is None:
             return None

@@ -10,7 +10,7 @@ A merger that hands its partial on keeps it until that has arrived, so that noth
 other one.
 
 A promise is a packet that a worker will get next. No worker has begun it, so that it may be taken
-back at any time. A reserved packet is one that the worker may have begun.
+back at any time. A reserved packet is one that the worker may have begun, or even done.
 
 The ledger only notes what happens; assignment.py decides which worker gets which range.
 """
@@ -59,8 +59,9 @@ class Ledger:
     """The packets that are promised, by worker, in the order in which it will get them. Never
     empty for a worker. Not to be changed by others."""
     promised_entries: int = 0
-    reserved: dict[int, Packet] = field(default_factory=dict)
-    """The packets that are reserved, by worker. Not to be changed by others."""
+    reserved: dict[int, deque[Packet]] = field(default_factory=dict)
+    """The packets that are reserved, by worker, in the order in which it begins them. Never empty
+    for a worker. Not to be changed by others."""
     _done: dict[int, list[_Held]] = field(default_factory=dict)  # by worker
     _moving: dict[int, _Moving] = field(default_factory=dict)  # by worker
     _merged: dict[int, list[_Held]] = field(default_factory=dict)  # by merger
@@ -124,23 +125,25 @@ class Ledger:
         return promised
 
     def reserve(self, worker: int, file: int, span: Range, attempt: int) -> Packet:
-        """Makes a packet that the worker may begin when it has done the one that it has."""
-        if worker in self.reserved:
-            raise RuntimeError(f"a packet is reserved for worker {worker} already")
-        packet = self.reserved[worker] = self._packet(file, span, attempt)
+        """Makes a packet that the worker may begin when it has done those that it has."""
+        packet = self._packet(file, span, attempt)
+        self.reserved.setdefault(worker, deque()).append(packet)
         return packet
 
     def begin_reserved(self, worker: int) -> Packet:
-        """Gives an idle worker the packet that is reserved for it. There must be one."""
+        """Gives an idle worker the first packet that is reserved for it. There must be one."""
         if worker in self._working:
             raise RuntimeError(f"worker {worker} has a packet already")
-        packet = self.reserved.pop(worker)
+        reserved = self.reserved[worker]
+        packet = reserved.popleft()
+        if not reserved:
+            del self.reserved[worker]
         self._working[worker] = _Held(packet)
         return packet
 
-    def release_reserved(self, worker: int) -> Packet | None:
-        """Takes out the packet that is reserved for the worker, if any."""
-        return self.reserved.pop(worker, None)
+    def release_reserved(self, worker: int) -> list[Packet]:
+        """Takes out the packets that are reserved for the worker."""
+        return list(self.reserved.pop(worker, ()))
 
     def copy(self, worker: int, owner: int) -> Packet:
         """Gives an idle worker the packet that `owner` is working on, too."""
@@ -174,7 +177,7 @@ class Ledger:
         piles += [moving.held for moving in self._handing_on.values()]
         packets = [*working.values(), *(held.finished() for pile in piles for held in pile)]
         packets += [packet for promised in self.promises.values() for packet in promised]
-        packets += self.reserved.values()
+        packets += [packet for reserved in self.reserved.values() for packet in reserved]
         spans = [(packet.start, packet.stop) for packet in packets if packet.file == file]
         spans += self._committed.get(file, [])
         spans += self._given_back.get(file, [])

@@ -82,7 +82,7 @@ class Monitoring:
         self._node = node
         self._workers: dict[int, OfWorker] = {}
         self._at: dict[int, tuple[str, float]] = {}  # by worker: the node of its packet, since when
-        self._reserved: dict[int, Packet] = {}  # by worker
+        self._reserved: dict[int, Packet] = {}  # by number
         self._starts: dict[int, int] = {}  # by worker: the first entry of its packet
         self._width = _WIDTH
         self._nodes: dict[str, list[float]] = {}
@@ -111,17 +111,18 @@ class Monitoring:
             if isinstance(action, Process):
                 self._begin(now, action.worker, action.packet)
             else:
-                self._reserved[action.worker] = action.packet
+                self._reserved[action.packet.number] = action.packet
 
     def _begin(self, now: float, worker: int, packet: Packet) -> None:
+        self._reserved.pop(packet.number, None)
         self._at[worker] = self._node(packet.file), now
         self._starts[worker] = packet.start
 
     def _done(self, now: float, event: PacketDone) -> None:
         start = self._starts.pop(event.worker, None)
         self._leave(now, event.worker)
-        if event.begun is not None and event.worker in self._reserved:
-            self._begin(now, event.worker, self._reserved.pop(event.worker))
+        if event.begun is not None and event.begun in self._reserved:
+            self._begin(now, event.worker, self._reserved[event.begun])
         worker = self._workers.get(event.worker)
         if start is None or worker is None:
             return  # it was given up

@@ -2,7 +2,7 @@
 
 A worker stays with its file while the file has entries left; nodes.py chooses the next file. On far
 files, a worker is promised its next packets while it does one (promises.py). On near ones, it may
-have one packet ahead, which it begins without asking (reserves.py). A failed packet goes
+have packets ahead, which it begins without asking (reserves.py). A failed packet goes
 to another worker, a limited number of times (recovery.py). A worker without work runs a packet that
 another one is late with (assignment.py, speculation.py). If there are mergers, partials go to them
 in turn (mergers.py); the entries of a lost merger are handed out again, those of one that leaves

@@ -28,7 +28,7 @@ class Policy:
     """Whether idle workers run packets that others are late with. This needs a Tick about every
     second."""
     reserve: bool = False
-    """Whether workers get one packet ahead, which they begin without asking; see reserves.py."""
+    """Whether workers get packets ahead, which they begin without asking; see reserves.py."""
     growing: bool = False
     """Whether files may be added and given back: then the query only ends by Stop, and is not ended
     because no worker is left."""

@@ -1,5 +1,7 @@
-"""Gives workers one packet ahead, which they begin as soon as they have done the one in hand,
-without asking: then none of them waits for an answer. Only if the policy says `reserve`.
+"""Gives workers packets ahead, which they begin as soon as they have done the one in hand, without
+asking: then none of them waits for an answer. One is enough if packets are long; of short ones as
+many are reserved as last longer together than an answer takes, and what workers say of several
+travels in one message. Only if the policy says `reserve`.
 
 A reserved packet cannot be taken back from a worker that may have begun it. So none is reserved
 near the end, or where the worker is to commit first; and work that came back is never
@@ -13,7 +15,7 @@ from .assignment import Assignment
 from .entities import Worker
 from .events import Action, Forget, Reserve
 from .recovery import Recovery
-from .speculation import seconds_of
+from .sizing import RESERVES
 from .state import State
 
 __all__ = ["Reserves"]
@@ -28,7 +30,7 @@ class Reserves:
         self._recovery = recovery
 
     def fill(self, worker: Worker, now: float, actions: list[Action]) -> None:
-        """Reserves a packet for a worker that has begun one now, if it is worth it."""
+        """Reserves packets for a worker that has begun one now, if it is worth it."""
         state, packet = self._state, worker.packet
         if not state.policy.reserve or packet is None or worker.ahead:
             return
@@ -36,27 +38,33 @@ class Reserves:
             return
         if state.ending.reason is not None or state.more or state.again.waiting:
             return
-        if worker.number in state.ledger.reserved or worker.number in state.ledger.promises:
-            return
+        reserved = state.ledger.reserved.get(worker.number, ())
+        if 2 * len(reserved) > RESERVES:
+            return  # all at once when half of them are used up
         rate = state.rates.of(worker.number)
-        if rate is None:
+        if rate is None or worker.number in state.ledger.promises:
             return
-        seconds = seconds_of(state.rates, worker, packet.stop - packet.start)
-        if state.left < 2 * seconds * state.rates.total(state.sharing):
-            return  # others may have nothing to do before this worker begins it
-        # One that becomes due meanwhile waits for the reserved packet, too.
+        # One that becomes due meanwhile waits for the reserved packets, too.
         holds = state.ledger.has_done(worker.number)
         if holds and self._assignment.commit_is_due(worker, now):
             return
-        reserved = self._assignment.reserve(worker)
-        if reserved is not None:
-            actions.append(Reserve(worker.number, reserved))
+        ahead = sum([each.stop - each.start for each in reserved])
+        mine, total = packet.stop - packet.start, state.rates.total(state.sharing)
+        for count in range(len(reserved), RESERVES):
+            if count and ahead >= state.sizing.ahead * rate:
+                return
+            if state.left * rate < 2 * (mine + ahead) * total:
+                return  # others may have nothing to do before this worker begins it
+            made = self._assignment.reserve(worker)
+            if made is None:
+                return
+            actions.append(Reserve(worker.number, made))
+            ahead += made.stop - made.start
 
     def drop(self, worker: Worker, actions: list[Action]) -> None:
-        """Puts back what was reserved for a worker. If it has begun that, its partial cannot be
-        used; the caller sees to it."""
-        packet = self._state.ledger.release_reserved(worker.number)
-        if packet is not None:
+        """Puts back what was reserved for a worker. If it has begun any of that, its partial cannot
+        be used; the caller sees to it."""
+        for packet in self._state.ledger.release_reserved(worker.number):
             span = (packet.start, packet.stop)
             self._recovery.put_back(packet.file, span, packet.attempt, None)
             actions.append(Forget(worker.number, packet))

@@ -18,6 +18,9 @@ OPENING = 3
 """A file is opened ahead when so many times less is left than is worth a promise: opening takes up
 to five round trips, and what is worth a promise is on its way in two."""
 
+RESERVES = 32
+"""Packets that are reserved for one worker, at most."""
+
 _REST = 1.5
 """What is left is not cut when it is less than so many times the length of a packet."""
 
@@ -37,6 +40,9 @@ class Sizing:
     ask: float = 50e-6
     """The cost of handing out a packet. Packets are never so short, not even at the end, that
     answering all workers takes more than half of the time."""
+    ahead: float = 0.1
+    """How long the packets that a worker begins without asking last together, if one does not last
+    so long: longer than an answer takes on a busy machine."""
     merge: float = 200e-6
     """The cost of merging a commit."""
     tail: float = 0.0

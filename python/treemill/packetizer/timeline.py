@@ -110,7 +110,7 @@ class TimelineReader:
         self._there = dict(there or {})
         self._attended = 0.0
         self._working: dict[int, tuple[Packet, float]] = {}  # by worker: which, since when
-        self._reserved: dict[int, Packet] = {}  # by worker
+        self._reserved: dict[int, Packet] = {}  # by number
         self._done: dict[int, list[Span]] = {}  # by worker
         self._moving: dict[int, tuple[int, list[Span]]] = {}  # by worker: to which merger
         self._merged: dict[int, list[Span]] = {}  # by merger
@@ -127,9 +127,10 @@ class TimelineReader:
             follow(self, event)
         for action in actions:
             if isinstance(action, Process):
+                self._reserved.pop(action.packet.number, None)  # it may be ordered instead
                 self._working[action.worker] = (action.packet, now)
             elif isinstance(action, Reserve):
-                self._reserved[action.worker] = action.packet
+                self._reserved[action.packet.number] = action.packet
             elif isinstance(action, Commit) and action.merger is not None:
                 spans = self._done.pop(action.worker, [])
                 self._moving[action.worker] = (action.merger, spans)
@@ -163,8 +164,8 @@ class TimelineReader:
             began = max(self._now - event.seconds, working[1])
             span = Span(event.worker, began, self._now, entries)
             self._done.setdefault(event.worker, []).append(span)
-        if event.begun is not None and event.worker in self._reserved:
-            self._working[event.worker] = (self._reserved.pop(event.worker), self._now)
+        if event.begun is not None and event.begun in self._reserved:
+            self._working[event.worker] = (self._reserved.pop(event.begun), self._now)
 
     def _throw_away(self, event: WorkerLost | PacketFailed | Discarded) -> None:
         self._working.pop(event.worker, None)

@@ -58,10 +58,10 @@ def _wrong_promises(state: State) -> Iterator[str]:
         worker = state.workers.get(number)
         if worker is None or worker.tainted or number in state.idle or not promised:
             yield f"worker {number} should have promises, and not {promised}"
-    for number, packet in ledger.reserved.items():
+    for number, reserved in ledger.reserved.items():
         worker = state.workers.get(number)
-        if worker is None or worker.tainted or number in state.idle:
-            yield f"worker {number} should have nothing reserved, and not {packet}"
+        if worker is None or worker.tainted or number in state.idle or not reserved:
+            yield f"worker {number} should have nothing reserved, and not {reserved}"
     if ledger.promised_entries != entries:
         yield f"{ledger.promised_entries} entries are said to be promised, not {entries}"
     if state.ending.announced and ledger.promises:

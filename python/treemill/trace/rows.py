@@ -81,7 +81,7 @@ class _Follower:
         self._names: dict[int, tuple[str, int, str]] = {}
         self._hosts: dict[int, str] = {}
         self._at: dict[int, Packet] = {}  # by worker: its packet
-        self._reserved: dict[int, Packet] = {}  # by worker
+        self._reserved: dict[int, Packet] = {}  # by number
         self._file: dict[int, int] = {}  # by worker: the file of its last packet
         self._asked: dict[tuple[int, int, bool], float] = {}  # since when files are being opened
         self._told: dict[int, float] = {}  # by worker: when it was told to commit
@@ -168,10 +168,11 @@ class _Follower:
         self._assigned(action.worker, action.packet)
 
     def _reserve(self, action: Reserve) -> None:
-        packet = self._reserved[action.worker] = action.packet
+        packet = self._reserved[action.packet.number] = action.packet
         self._add("reserved", action.worker, packet.file, **_of(packet, packet.stop))
 
     def _assigned(self, worker: int, packet: Packet) -> None:
+        self._reserved.pop(packet.number, None)
         if self._file.get(worker) != packet.file:
             self._release(worker)
             self._file[worker] = packet.file
@@ -192,8 +193,8 @@ class _Follower:
         values = _of(packet, event.stop) | _measured(event.spent)
         self._add("packet", event.worker, packet.file, seconds=event.seconds, **values)
         self._steps.follow(event.steps)
-        if event.begun is not None and event.worker in self._reserved:
-            self._assigned(event.worker, self._reserved.pop(event.worker))
+        if event.begun is not None and event.begun in self._reserved:
+            self._assigned(event.worker, self._reserved[event.begun])
 
     def _packet_failed(self, event: PacketFailed) -> None:
         self._done.pop(event.worker, None)

@@ -28,7 +28,6 @@ from ...packetizer import (
     HandedOn,
     Hint,
     Order,
-    Packet,
     PacketDone,
     PacketFailed,
     Process,
@@ -45,6 +44,7 @@ from ...worker.workload import Partial
 from ..merged import Ranges
 from ..portable_error import portable
 from ..pulse import Pulse
+from .ahead import Ahead
 from .merger import Merger, Refused, Unreachable
 from .messages import (
     Act,
@@ -80,8 +80,8 @@ class Surroundings(Protocol):
     names: tuple[str, ...]
     """Of its host, as far as they are known."""
 
-    def say(self, message: object) -> None:
-        """Sends a message to the scheduler. Does not wait."""
+    def say(self, message: object, soon: bool = True) -> None:
+        """Sends a message to the scheduler, at once or (not `soon`) with others. Does not wait."""
 
     def blob(self, digest: str) -> bytes:
         """Gets the bytes with this digest. Waits."""
@@ -111,12 +111,11 @@ class Crew:
         self._inboxes: dict[int, SimpleQueue[Act | None]] = {
             number: SimpleQueue() for number in begin.workers
         }
-        self._ahead: dict[int, Packet] = {}
-        """What workers may begin without an order, by worker. The event loop puts it here; a worker
-        takes it out to begin it, unless the loop has done so to forget it."""
+        self._ahead = Ahead()
         self._there: dict[int, Worker[Partial]] = {}
         self._handing: dict[int, Future[None]] = {}
         """Partials on their way to other processes, by worker."""
+        self._ordering = threading.Lock()
         self._fetching: dict[int, Future[Read]] = {}
         """What is on its way from other mergers."""
         self._pulsed = 0.0
@@ -150,19 +149,20 @@ class Crew:
             if self._task is not None:
                 self._control.stop()
         elif isinstance(action, Reserve):
-            self._ahead[action.worker] = action.packet
-        elif isinstance(action, Forget) and self._ahead.get(action.worker) == action.packet:
-            self._ahead.pop(action.worker, None)
+            self._ahead.add(action.worker, action.packet)
+        elif isinstance(action, Forget) and self._ahead.forget(action.worker, action.packet):
+            pass  # it has not begun it
         elif isinstance(action, Hint):
             worker = self._there.get(action.worker)
             to = action.to if isinstance(action, Forget) else None
             if worker is not None:
                 worker.note(action, None if to is None else self._there.get(to))
         elif action.worker in self._inboxes:
-            hand = self._handing.get(action.worker)
-            if hand is not None:
-                hand.cancel()
-            self._inboxes[action.worker].put(message)
+            with self._ordering:  # an order during a commit means that its merger is lost
+                self._inboxes[action.worker].put(message)
+                hand = self._handing.get(action.worker)
+                if hand is not None:
+                    hand.cancel()
 
     def drop(self, merger: int) -> None:
         """Drops the partial of a merger."""
@@ -332,15 +332,16 @@ class Crew:
     def _perform(self, worker: Worker[Partial], order: Order) -> Event | None:
         """Carries out an order, and the packets that may follow it without one."""
         number = worker.number
-        if isinstance(order, Process) and self._ahead.get(number) == order.packet:
-            self._ahead.pop(number, None)  # the word that it is ahead came too late
+        if isinstance(order, Process):
+            self._ahead.begin(number, order.packet)
         event = worker.perform(order)
         while isinstance(order, Process) and isinstance(event, PacketDone):
             whole = event.stop == order.packet.stop  # else it was told to stop
-            packet = self._ahead.pop(number, None) if whole else None
-            if packet is None:
+            found = self._ahead.take(number) if whole else None
+            if found is None:
                 break
-            self._tell(replace(event, begun=packet.number))
+            packet, soon = found
+            self._tell(replace(event, begun=packet.number), soon)
             order = Process(number, packet)
             event = worker.perform(order)
         return event
@@ -359,9 +360,10 @@ class Crew:
                 data = None if partial is None else partial.dumps()
                 which = (self.name, merger, worker, number)
                 hand = self._around.hand(act.address, which, act.covers, data)
-                self._handing[worker] = hand
-                if not self._inboxes[worker].empty():
-                    hand.cancel()  # the merger is lost, and the next order is there already
+                with self._ordering:
+                    self._handing[worker] = hand
+                    if not self._inboxes[worker].empty():
+                        hand.cancel()  # the merger is lost, and the next order is there already
                 try:
                     hand.result()
                 finally:
@@ -375,7 +377,7 @@ class Crew:
         handed[merger] = number + 1
         self._tell(Committed(worker, merger))
 
-    def _tell(self, event: Event) -> None:
+    def _tell(self, event: Event, soon: bool = True) -> None:
         if isinstance(event, PacketFailed | FileFailed):
             worker = f"{event.worker} on {self._around.address}"
             error = portable(event.error, f"worker {worker} failed", worker)
@@ -387,7 +389,7 @@ class Crew:
         is_due = not isinstance(event, PacketDone) or now - self._pulsed >= _PULSE_SECONDS
         if is_due:
             self._pulsed = now
-        self._around.say(Tell(self.name, event, self.pulse() if is_due else None))
+        self._around.say(Tell(self.name, event, self.pulse() if is_due else None), soon)
 
     def pulse(self) -> Pulse:
         """The counters of this process."""

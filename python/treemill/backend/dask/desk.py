@@ -145,8 +145,15 @@ class Desk:
         for message in messages:
             about = self._leads.get(message.work)  # type: ignore[attr-defined]
             if about is not None:
-                self._post(about, about.hear(address, message))
+                self._hear(about, address, message)
         return True
+
+    def _hear(self, lead: Lead, address: str, message: object) -> None:
+        try:
+            out = lead.hear(address, message)
+        except Exception as error:  # else the process would say it again and again
+            out = lead.fail(error)
+        self._post(lead, out)
 
     def mail(self, address: str) -> Parcel | None:
         """What a process is to get; None if there is no such process."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import pickle
 import time
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,7 @@ __all__ = ["MasterPlugin", "install"]
 _POLL = 5.0
 """Seconds for which a request of a worker or a client waits for news."""
 _TICK = 0.5
+_log = logging.getLogger(__name__)
 _FAREWELL = 10.0
 """Seconds after which a worker that was retired, and is there, takes part again."""
 
@@ -83,9 +85,11 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
     async def _tick(self) -> None:
         while True:
             await asyncio.sleep(_TICK)
-            self._desk.tick()
-            self._wake()
-            self._screen.look()
+            for each in (self._desk.tick, self._wake, self._screen.look):
+                try:
+                    each()
+                except Exception:  # the passes need their clock, whatever it was
+                    _log.exception("treemill on the scheduler: a look at the passes failed")
 
     def remove_worker(
         self, scheduler: Scheduler, worker: str, *, stimulus_id: str = "", **kwargs: Any

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib
+import logging
 import pickle
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -37,6 +38,11 @@ _CONNECT = 5.0
 _TRIES = 3
 _FAREWELL = 3.0
 """Seconds for which a worker that ends may save what it has done. Nannies give theirs five."""
+_AGAIN = 0.2
+"""Seconds after which what has failed is tried again."""
+_log = logging.getLogger(__name__)
+_GATHER = 0.02
+"""Seconds for which what need not be said at once waits for more."""
 
 
 def opened(answer: Mapping[str, Any]) -> Read:
@@ -63,6 +69,7 @@ class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
         self._loop = asyncio.get_running_loop()
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="treemill-merge")
         self._something = asyncio.Event()
+        self._later: asyncio.TimerHandle | None = None
         self._closed = False
         self._station: Station | None = None
         self._groups = GroupLoop(worker, self._there)
@@ -103,11 +110,18 @@ class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
             )
         return self._station
 
-    def _awake(self) -> None:
+    def _awake(self, soon: bool) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: the process ends
-            self._loop.call_soon_threadsafe(self._wake)
+            self._loop.call_soon_threadsafe(self._wake if soon else self._gather)
+
+    def _gather(self) -> None:
+        if self._later is None:
+            self._later = self._loop.call_later(_GATHER, self._wake)
 
     def _wake(self) -> None:
+        if self._later is not None:
+            self._later.cancel()
+            self._later = None
         self._something.set()
         self._groups.wake()
 
@@ -123,6 +137,14 @@ class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
                 await self._exchange(wait=False)
 
     async def _exchange(self, wait: bool) -> None:
+        try:
+            await self._exchanged(wait)
+        except Exception:  # a loop that has ended would say nothing, and look alive
+            _log.exception("treemill on a worker: an exchange with the scheduler failed")
+            await asyncio.sleep(_AGAIN)
+            self._something.set()
+
+    async def _exchanged(self, wait: bool) -> None:
         station = self._there()
         start = station.start
         try:
@@ -134,7 +156,7 @@ class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
             )
         except (TimeoutError, OSError):
             # Dask ends a worker that has lost its scheduler.
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(_AGAIN)
             self._something.set()
             return
         if start != station.start:

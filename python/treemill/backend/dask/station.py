@@ -44,13 +44,14 @@ class Station:
         fetch: Callable[[str], bytes],
         hand: Hand,
         read: Callable[[str, str, int], Future[Read]],
-        awake: Callable[[], None],
+        awake: Callable[[bool], None],
         converse: Callable[[Conversation], None] = lambda made: None,
     ) -> None:
         """`folder`: where packages are put. `fetch` gets bytes from the scheduler, and waits.
         `hand` hands a partial to another process, and `read` gets what a merger there has. `awake`
-        is called, on any thread, when there is something to be sent. `converse` keeps up a
-        conversation with a sub-master until it is over."""
+        is called, on any thread, when there is something to be sent: at once, or (False) with what
+        else there will be within some milliseconds. `converse` keeps up a conversation with a
+        sub-master until it is over."""
         self.address = address
         self.hand = hand
         self.fetch = read
@@ -59,6 +60,7 @@ class Station:
         self._folder = folder
         self._fetch = fetch
         self._awake = awake
+        self._is_awake = False
         self._lock = threading.Lock()
         self._loading = threading.Lock()
         self._blobs: OrderedDict[str, bytes] = OrderedDict()
@@ -82,12 +84,16 @@ class Station:
 
     # Messages.
 
-    def say(self, message: object) -> None:
-        """Sends a message to those who lead its pass."""
+    def say(self, message: object, soon: bool = True) -> None:
+        """Sends a message to those who lead its pass, at once or (not `soon`) with others."""
         talk = self.groups.talks.get(message.work)  # type: ignore[attr-defined]
         with self._lock:
             (self._mail if talk is None else talk.mail).put(message)
-        self._awake()
+            if talk is None:
+                if self._is_awake and not soon:
+                    return
+                self._is_awake = True
+        self._awake(soon or talk is not None)
 
     @property
     def is_busy(self) -> bool:
@@ -102,6 +108,7 @@ class Station:
     def parcel(self) -> Parcel:
         """What is to be sent."""
         with self._lock:
+            self._is_awake = False
             return self._mail.parcel()
 
     def hear(self, parcel: Parcel, talk: Conversation | None = None) -> None:

@@ -1,0 +1,50 @@
+"""What a worker of a cluster may begin without an order, and when it tells what it has done."""
+
+from treemill.backend.dask.ahead import Ahead
+from treemill.packetizer import Packet
+
+
+def packets(count):
+    return [Packet(number, 0, 10 * number, 10 * number + 10, 1) for number in range(count)]
+
+
+def filled(count):
+    ahead, made = Ahead(), packets(count)
+    for packet in made:
+        ahead.add(7, packet)
+    return ahead, made
+
+
+def told(ahead, count):
+    return [ahead.take(7)[1] for _ in range(count)]
+
+
+def test_packets_come_in_order_and_to_their_worker_only():
+    ahead, made = filled(3)
+    assert ahead.take(8) is None
+    assert [ahead.take(7)[0] for _ in made] == made
+    assert ahead.take(7) is None
+
+
+def test_each_packet_is_told_if_one_is_ahead():
+    ahead, made = filled(1)
+    assert told(ahead, 1) == [True]
+    ahead.add(7, made[0])
+    assert told(ahead, 1) == [True]
+
+
+def test_packets_are_told_once_half_of_those_ahead_are_used_up():
+    ahead, made = filled(6)
+    assert told(ahead, 5) == [False, False, True, False, False], "once until there are more"
+    ahead.add(7, made[0])
+    assert told(ahead, 2) == [True, False]
+
+
+def test_what_is_forgotten_is_not_begun():
+    ahead, made = filled(3)
+    assert ahead.forget(7, made[1])
+    assert not ahead.forget(7, made[1])
+    assert not ahead.forget(8, made[0])
+    ahead.begin(7, made[0])
+    assert ahead.take(7)[0] == made[2]
+    assert not ahead.forget(7, made[2]), "it was begun"
