@@ -193,6 +193,8 @@ lock: | $(BIN)/python
 	$(UV_COMPILE) --constraint requirements/dev.txt --group remote --output-file requirements/remote.txt
 	$(UV_COMPILE) --constraint requirements/dev.txt --group browser --output-file requirements/browser.txt
 	$(subst pyproject.toml,,$(UV_COMPILE)) --group servers --output-file requirements/servers.txt
+	$(subst pyproject.toml,,$(UV_COMPILE)) --constraint requirements/dev.txt --group gateway \
+		--output-file requirements/gateway.txt
 	$(subst pyproject.toml,,$(UV_COMPILE)) --group release --output-file requirements/release.txt
 	cargo update
 

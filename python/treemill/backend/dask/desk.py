@@ -148,7 +148,7 @@ class Desk:
                 self._hear(about, address, message)
         return True
 
-    def _hear(self, lead: Lead, address: str, message: object) -> None:
+    def _hear(self, lead: Lead | Master, address: str, message: object) -> None:
         try:
             out = lead.hear(address, message)
         except Exception as error:  # else the process would say it again and again

@@ -65,12 +65,12 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
             treemill_relay=self.relay,
             treemill_leave=self.leave,
         )
+        # Clients and clusters call handlers; gateways and the web interface call methods.
         self._demand_of_tasks = scheduler.handlers["adaptive_target"]
-        scheduler.handlers["adaptive_target"] = self.adaptive_target
+        scheduler.adaptive_target = scheduler.handlers["adaptive_target"] = self.adaptive_target
         self._screen = Screen(DeskBoard(self._desk))
         scheduler.http_application.add_application(application(self._screen))
         self._retire = scheduler.retire_workers
-        # Clients and clusters call the handler; gateways and the web interface call the method.
         scheduler.retire_workers = scheduler.handlers["retire_workers"] = self.retire_workers
         self._news = asyncio.Event()
         self._ticker = asyncio.create_task(self._tick())
