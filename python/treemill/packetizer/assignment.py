@@ -143,7 +143,8 @@ class Assignment:
         total = state.rates.total(workers)
         # Of a distant file, the bytes of a short last packet are on their way during the others.
         join = not worker.ahead
-        commit = state.policy.commit_seconds
+        # Where more may come, more is asked for in time only if packets are short.
+        commit = 0.0 if state.more else state.policy.commit_seconds
         entries = packet_entries(state.sizing, rate, total, state.to_come, workers, join, commit)
         if worker.ahead:  # a few promises must be enough to keep the link busy
             most = state.left / (2 * workers)
