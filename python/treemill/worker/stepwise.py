@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from .task import Task
-from .workload import Partial, Workload
+from .wrapped_task import WrappedTask
 
 if TYPE_CHECKING:
     from treemill._core import Control
@@ -14,38 +12,11 @@ if TYPE_CHECKING:
 __all__ = ["StepwiseTask"]
 
 
-class StepwiseTask:
+class StepwiseTask(WrappedTask):
     """See Task."""
-
-    def __init__(self, task: Task) -> None:
-        self._task = task
-        self.commit_seconds = task.commit_seconds
-        self.least_seconds = task.least_seconds
-        self.alone_entries = task.alone_entries
-
-    @property
-    def inputs(self) -> Mapping[str, object] | None:
-        """See Task."""
-        return self._task.inputs
-
-    @inputs.setter
-    def inputs(self, inputs: Mapping[str, object] | None) -> None:
-        self._task.inputs = inputs
-
-    def preload(self) -> None:
-        """See Task."""
-        self._task.preload()
 
     def control(self) -> Control:
         """See Task."""
-        control = self._task.control()
+        control = super().control()
         control.keep_steps()
         return control
-
-    def workload(self, number: int) -> Workload[Partial]:
-        """See Task."""
-        return self._task.workload(number)
-
-    def load(self, data: bytes) -> Partial:
-        """See Task."""
-        return self._task.load(data)
