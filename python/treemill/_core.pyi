@@ -31,6 +31,7 @@ __all__ = [
     "clear_cache",
     "record_reads",
     "recorded_reads",
+    "referred",
     "remote_content",
     "remote_hosts",
     "remote_list",

@@ -4,6 +4,7 @@ slower. Both versions are the present one here: building another takes minutes."
 import json
 from pathlib import Path
 
+import pytest
 import treemill
 
 from bench import before
@@ -13,6 +14,7 @@ from bench.warm import Cell
 CODE = Path(treemill.__file__).parents[1]
 
 
+@pytest.mark.slow
 def test_quick_run(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(before, "build", lambda commit, folder: CODE)
     folders = ["--data", str(tmp_path / "data"), "--output", str(tmp_path / "results")]

@@ -31,6 +31,7 @@ SECONDS = 30.0
 
 class Control:
     counted = ()
+    keeps_steps = False
 
     def part(self):
         return self

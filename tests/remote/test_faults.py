@@ -86,6 +86,7 @@ def test_a_server_that_comes_back(server, paths):
     assert found.Jet_pt.to_list() == expected.to_list()
 
 
+@pytest.mark.slow
 def test_a_server_that_dies_during_a_pass(server, paths):
     """The selector kills it with the first chunk, when later files are not open yet."""
 
