@@ -7,6 +7,7 @@ import signal
 
 import pytest
 import treemill as tm
+from treemill.cli.trace import load
 
 from .processes import desk, until
 from .queries import again, at_work, check, committed, started
@@ -51,6 +52,13 @@ def test_results_are_those_of_a_local_session(cluster, events, submasters):
             assert found[2] == pytest.approx(mean, rel=1e-12)
             assert query.report.complete
             assert query.report.entries == events.num_entries
+
+
+def test_a_run_with_a_trace_is_led_by_the_scheduler_alone(cluster, events, tmp_path):
+    with tm.connect(cluster, submasters=2) as session:
+        assert session.run(events.count(), trace=tmp_path / "trace.root") == events.num_entries
+    rows = load(str(tmp_path / "trace.root")).rows
+    assert sum(row.entries for row in rows if row.counted) == events.num_entries
 
 
 def test_an_error_ends_the_query(cluster, events):

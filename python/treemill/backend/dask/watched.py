@@ -211,11 +211,17 @@ class DaskPass(Pass):
             before=self._before.put(blobs),
             kept=kept_of(self._request),
             limits=pool.limits,
-            # What a checkpoint has cannot be leased around yet.
-            submasters=None if self._before.covers else group_size(pool.submasters, self.workers),
+            submasters=self._group_size(),
         )
         self._line.put(blobs)
         self._line.ask("begin", self.name, request)
+
+    def _group_size(self) -> int | None:
+        """How many workers a sub-master leads; None: there are none. What a checkpoint has cannot
+        be leased around, and only the scheduler records packets."""
+        if self._before.covers or self._request.trace:
+            return None
+        return group_size(self._pool.submasters, self.workers)
 
     def _locate(self) -> None:
         """Finds out beside the pass where its files lie, if workers are on several hosts."""
