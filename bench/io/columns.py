@@ -13,9 +13,9 @@ from treemill.bench.exerciser import Size, chosen
 from .. import data
 from ..measured import Row
 from . import goals, layouts, nano
-from .contest import sizes
 from .contestants import BY_KEY, FILES, Task
 from .field import LINKS, LOCAL, Field, Run
+from .files import sizes
 from .findings import Findings
 
 LEGEND = """\

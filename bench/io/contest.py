@@ -12,6 +12,7 @@ from ..measured import Row
 from . import floor, goals, layouts
 from .contestants import BY_KEY, CONTESTANTS, COPY, EXERCISE, FILES, Contestant, Task
 from .field import LINKS, LOCAL, Field, Run
+from .files import MUONS, compressed, sizes
 from .findings import Findings
 
 LEGEND = """\
@@ -22,7 +23,6 @@ of these bytes can be faster than over this link, with 8 new connections to the 
 at once which bytes it wants; computed, not measured.
 """
 _SHARE, _PRESCALE = 0.3, 50
-MUONS = ("Muon_pt", "Muon_eta", "Muon_phi", "Muon_mass", "Muon_charge", "nMuon")
 
 
 def _exercise(layout: str, options: argparse.Namespace, place: Field) -> Task:
@@ -38,28 +38,16 @@ def _exercise(layout: str, options: argparse.Namespace, place: Field) -> Task:
 
 def many_files(_part: str, options: argparse.Namespace, place: Field) -> Task:
     """Files of the same content, each with a name of its own."""
-    events = int(options.megabytes * 1e6 / _BYTES_OF_AN_EVENT)
-    path = data.make("zstd", events, options.data, "opendata")
+    path = compressed(options, options.megabytes)
     data.warm_up(path)
     for i in range(options.files):
         place.put(path, many_name(i))
     return Task(FILES, (str(path),) * options.files, MUONS)
 
 
-_BYTES_OF_AN_EVENT = 205
-"""Of the schema "opendata" by zstd, about."""
-
-
 def many_name(number: int) -> str:
     """Of one of many files, at the servers."""
     return f"many/file_{number:03d}.root"
-
-
-def sizes(path: str) -> dict[str, int]:
-    """Bytes that each branch has in the file."""
-    import treemill as tm
-
-    return {b.name: b.zip_bytes for b in tm.dataset(path, layouts.TREE).branches.values()}
 
 
 def _far(task: Task, scheme: str, place: Field) -> Task:

@@ -8,14 +8,12 @@ from pathlib import Path
 
 from tools.servers.mount import Counts, SlowMount
 
-from .. import data
 from ..measured import Row, ratios
 from . import goals
-from .contest import MUONS, sizes
 from .contestants import BY_KEY, FILES, Task
 from .field import LOCAL, Field, Run
+from .files import all_and_some, sizes
 from .findings import Findings
-from .replicas import uncompressed
 
 LEGEND = """\
 mounts: treemill reads all columns of one file, which is not compressed, and some columns of one
@@ -42,13 +40,8 @@ def measure(
     if reason := SlowMount.missing():
         findings.notes.append(f"{part}: {reason}")
         return
-    whole = uncompressed(options, _QUICK if options.quick else _MEGABYTES, "mounts")
-    packed = data.make("zstd", int(options.megabytes * 1e6 / 205), options.data, "opendata")
-    for what, path, names in (
-        ("all columns", whole, tuple(sizes(str(whole)))),
-        ("some columns", packed, MUONS),
-    ):
-        data.warm_up(path)
+    files = all_and_some(options, _QUICK if options.quick else _MEGABYTES, "mounts")
+    for what, (path, names) in files.items():
         yield from _compared(f"{part}, {what}", path, names, options, place, findings)
 
 

@@ -15,11 +15,10 @@ from tools.servers.process import Server
 from .. import data
 from ..measured import Row, ratios
 from . import goals
-from .contest import MUONS, sizes
 from .contestants import BY_KEY, FILES, Task
 from .field import LOCAL, Field, Run
+from .files import all_and_some, sizes, uncompressed
 from .findings import Findings
-from .replicas import uncompressed
 
 LEGEND = """\
 protocols: treemill reads all columns of one file, which is not compressed, and some columns of one
@@ -46,20 +45,13 @@ def measure(
     if reason := Ganesha.missing():
         findings.notes.append(f"{part}: {reason}")
         return
-    whole = uncompressed(options, _QUICK if options.quick else _MEGABYTES, "protocols")
-    events = int(options.megabytes * 1e6 / _BYTES_OF_AN_EVENT)
-    packed = data.make("zstd", events, options.data, "opendata")
-    chosen = {
-        "all columns": (whole, tuple(sizes(str(whole)))),
-        "some columns": (packed, MUONS),
-    }
+    chosen = all_and_some(options, _QUICK if options.quick else _MEGABYTES, "protocols")
     with contextlib.ExitStack() as stack:
         servers: dict[str, Server] = {
             "NFS": stack.enter_context(Ganesha(place.far)),
             "dCap": stack.enter_context(DcapDoorProcess(place.far)),
         }
         for path, _ in chosen.values():
-            data.warm_up(path)
             place.put(path, path.name)
             for server in servers.values():
                 server.put(path, path.name)
@@ -79,10 +71,6 @@ def measure(
             yield from _parallel(
                 f"{part}, pNFS {layout}", large, addresses, options, place, findings
             )
-
-
-_BYTES_OF_AN_EVENT = 205
-"""Of the schema "opendata" by zstd, about."""
 
 
 def _protocols(

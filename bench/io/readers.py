@@ -22,6 +22,7 @@ from ..measured import Row
 from ..protocol import REPOSITORY
 from . import goals
 from .field import Field
+from .files import compressed
 from .findings import Findings
 from .layouts import TREE
 
@@ -33,7 +34,6 @@ has got is compared with the file. The door of dCap is the tests' own, in Python
 """
 _READERS, _QUICK = 64, 16
 _MEGABYTES = 10
-_BYTES_OF_AN_EVENT = 205
 _PATIENCE = 120
 
 
@@ -44,8 +44,7 @@ def measure(
     if reason := Ganesha.missing():
         findings.notes.append(f"{part}: {reason}")
         return
-    events = int((1 if options.quick else _MEGABYTES) * 1e6 / _BYTES_OF_AN_EVENT)
-    path = data.make("zstd", events, options.data, "opendata")
+    path = compressed(options, 1 if options.quick else _MEGABYTES)
     data.warm_up(path)
     place.put(path, path.name)
     place.set(Wire(delay_ms=0.15))

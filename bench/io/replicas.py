@@ -2,18 +2,15 @@
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
-
-from treemill.bench.generate import Recipe, paths, write_dataset
 
 from tools.link.link import Wire
 
 from .. import data
 from ..measured import Row, ratios
 from . import goals
-from .contest import sizes
 from .contestants import BY_KEY, REPLICAS, Task
 from .field import LOCAL, SECOND, Field, Meanwhile, Run
+from .files import sizes, uncompressed
 from .findings import Findings
 
 LEGEND = """\
@@ -27,9 +24,6 @@ _LINKS = {"20 ms": 10.0, "137 ms": 68.5}
 _FAST, _SLOW = 160.0, 40.0
 """Mbit/s: 20 and 5 MB/s."""
 _MEGABYTES, _QUICK = 160, 4
-_BYTES_OF_AN_EVENT = 280
-"""Of the schema "opendata" without compression, about."""
-_CLUSTER = 10_000
 _MOST_ROUNDS = 3
 """A round takes half a minute."""
 
@@ -96,17 +90,3 @@ def _rows(
     times = zip(one.values, two.values, dying.values, strict=True)
     lost = tuple(took - (alone + both) / 2 for alone, both, took in times)
     yield Row(f"{what}: lost when one of two dies", lost, "s", **goals.PROMISED["lost"])
-
-
-def uncompressed(options: argparse.Namespace, megabytes: float, name: str) -> Path:
-    """A file of about this size, with a name of its own at the servers."""
-    events = int(megabytes * 1e6 / _BYTES_OF_AN_EVENT)
-    recipe = Recipe(1, events, _CLUSTER, "none", schema="opendata")
-    folder = options.data / f"io-{name}-{events}"
-    for _ in write_dataset(folder, recipe):
-        pass
-    path = paths(folder, recipe)[0]
-    named = path.with_name(f"{name}-{events}.root")
-    if not named.exists():
-        named.hardlink_to(path)
-    return named
