@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from ..packetizer import Packet, Range, joined
 from ..worker.workload import Partial
@@ -17,6 +18,8 @@ __all__ = ["Merged", "Ranges", "ranges_of"]
 
 Ranges = Mapping[int, Sequence[Range]]
 """Entries, as ranges by file."""
+
+Found = TypeVar("Found")
 
 _LOOK = 0.1
 """Seconds between two checks whether a merge was given up."""
@@ -87,46 +90,35 @@ class Merged:
     def results(self, within: float | None = None) -> list[object] | None:
         """The results so far, one per booking. None before the first commit, and if a merge takes
         more than `within` seconds or was given up."""
-        if not self._hold(within):
-            return None
-        try:
-            return None if self._partial is None else list(self._partial.results())
-        finally:
-            self._lock.release()
+        return self._of_partial(lambda partial: list(partial.results()), within)
 
     def take(self) -> Partial | None:
         """See Results."""
-        if not self._hold(None):
-            return None
-        try:
-            return None if self._broken else self._partial
-        finally:
-            self._lock.release()
+        return self._of_partial(lambda partial: None if self._broken else partial)
 
     def kept(self) -> tuple[bytes, Ranges] | None:
         """The partial in bytes, and the entries that it covers, as ascending ranges. None before
         the first commit, and if a merge was given up or has failed. Raises RuntimeError if two
         partials had the same entries."""
-        if not self._hold(None):
-            return None
-        try:
-            if self._partial is None or self._broken:
-                return None
-            self._join()
-            covers = {file: list(ranges) for file, ranges in self._covers.items()}
-            return self._partial.dumps(), covers
-        finally:
-            self._lock.release()
+        return self._of_partial(self._in_bytes)
 
-    def _hold(self, within: float | None) -> bool:
-        """Takes the lock, so that the partial does not change. False, without the lock, if a merge
-        takes more than `within` seconds or was given up."""
+    def _in_bytes(self, partial: Partial) -> tuple[bytes, Ranges] | None:
+        if self._broken:
+            return None
+        self._join()
+        return partial.dumps(), {file: list(ranges) for file, ranges in self._covers.items()}
+
+    def _of_partial(
+        self, look: Callable[[Partial], Found | None], within: float | None = None
+    ) -> Found | None:
+        """What `look` gives of the partial, which does not change meanwhile. None if there is none,
+        and if a merge takes more than `within` seconds or was given up."""
         waited = 0.0
         while not self._lock.acquire(timeout=_LOOK):
             waited += _LOOK
             if self._given_up or (within is not None and waited >= within):
-                return False
-        if self._given_up:
+                return None
+        try:
+            return None if self._given_up or self._partial is None else look(self._partial)
+        finally:
             self._lock.release()
-            return False
-        return True

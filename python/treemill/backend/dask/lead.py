@@ -6,10 +6,9 @@ Pure but for the clock that it is given: messages in, messages out. Knows addres
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
-from ...errors import WorkerError
 from ...packetizer import (
     Action,
     Collected,
@@ -59,13 +58,14 @@ from .messages import (
     Unreached,
 )
 from .participant import Participant
+from .pass_state import Messages, PassState
 from .places import Places
 from .rules import Led, led_by
 
 __all__ = ["Lead"]
 
 
-class Lead:
+class Lead(PassState):
     """The state of one pass. Methods return the messages to be sent now, with addresses."""
 
     def __init__(
@@ -76,9 +76,7 @@ class Lead:
         led: Led | None = None,
     ) -> None:
         """`name`: what messages call the pass. `led`: what leads it, if that is made already."""
-        self.name = name
-        self.request = request
-        self._clock = clock
+        super().__init__(name, request, clock)
         self._packetizer, self._coordinator = led or led_by(request, clock)
         self._before = self._packetizer.committed_entries
         self._processes: dict[str, Participant] = {}
@@ -90,19 +88,12 @@ class Lead:
         self._losses = Losses(self._packetizer)
         self._sent = self._packetizer.sent  # the packets on the way to a merger
         self._begun = False
-        self.change = 0  # counts what a client wants to hear of at once
-        self._out: list[tuple[str, object]] = []
-        self._deadline: tuple[float, str] | None = None
-        self._ended: Ended | None = None
-        self._settled: dict[int, int] | None = None
-        self._alone_since: float | None = clock()
 
     # What others may read.
 
     @property
-    def over(self) -> bool:
-        """Whether the pass has ended."""
-        return self._ended is not None
+    def _addresses(self) -> Collection[str]:
+        return self._processes.keys()
 
     def has(self, address: str) -> bool:
         """Whether the process takes part."""
@@ -154,7 +145,7 @@ class Lead:
 
     # Processes.
 
-    def join(self, address: str, host: str, threads: int) -> list[tuple[str, object]]:
+    def join(self, address: str, host: str, threads: int) -> Messages:
         """A process may take part."""
         if not self.over and address not in self._processes:
             numbers = tuple(range(self._next_worker, self._next_worker + threads))
@@ -165,7 +156,7 @@ class Lead:
             self._say(address, Begin(self.name, *about, numbers))
         return self._told()
 
-    def leave(self, address: str) -> list[tuple[str, object]]:
+    def leave(self, address: str) -> Messages:
         """A process will go: its workers commit what they have done, what its merger has becomes
         another one's, and then it has no part in the pass any more."""
         process = self._processes.get(address)
@@ -185,11 +176,6 @@ class Lead:
             if alone or (process.merger is None and process.joined <= self._packetizer.idle):
                 self._say(process.address, End(self.name))
                 self._lose(process.address, f"worker {process.address} was retired", fault=False)
-
-    def lose(self, address: str, reason: str, fault: bool = True) -> list[tuple[str, object]]:
-        """A process is lost. `fault`: whether its packets may be to blame."""
-        self._lose(address, reason, fault)
-        return self._told()
 
     def _lose(self, address: str, reason: str, fault: bool = True) -> None:
         process = self._processes.pop(address, None)
@@ -229,7 +215,7 @@ class Lead:
 
     # Messages of processes.
 
-    def hear(self, address: str, message: object) -> list[tuple[str, object]]:
+    def hear(self, address: str, message: object) -> Messages:
         """Handles a message of a process."""
         process = self._processes.get(address)
         if process is None or self.over:
@@ -279,18 +265,15 @@ class Lead:
 
     # What the client asks.
 
-    def locate(self, addresses: Mapping[int, Sequence[str]]) -> list[tuple[str, object]]:
+    def locate(self, addresses: Mapping[int, Sequence[str]]) -> Messages:
         """The client has found out which hosts have these files."""
         self._handle(FilesLocated(self._places.nodes(addresses)))
         return self._told()
 
-    def stop(self, reason: str) -> list[tuple[str, object]]:
-        """Tells workers to end at their next batch and to commit."""
+    def _ask_to_stop(self, reason: str) -> None:
         self._handle(Stop(reason))
-        self._deadline = self._deadline or (self._clock() + self.request.patience, reason)
-        return self._told()
 
-    def abort(self, reason: str) -> list[tuple[str, object]]:
+    def abort(self, reason: str) -> Messages:
         """Ends with what mergers have; the work that is not committed is lost."""
         if not self.over:
             self._handle(Stop(reason))
@@ -300,41 +283,17 @@ class Lead:
                 self._handle(WorkerLost(number, reason))
         return self._told()
 
-    def settle(self, commits: Mapping[int, int]) -> tuple[bool, list[tuple[str, object]]]:
-        """A client has got the partials of these mergers, each with so many commits. False if that
-        is not all of the result, or not what the result is now."""
-        parts = self.parts()
-        if parts is None or {each.merger: each.commits for each in parts} != dict(commits):
-            return self._settled == commits, self._told()  # it may not have heard that it was
-        for merger in commits:
+    def _collected(self, holders: Collection[int]) -> None:
+        for merger in holders:
             self._handle(Collected(merger))
-        self._settled = dict(commits)
-        return True, self._told()
 
-    def tick(self, heard: Mapping[str, float]) -> list[tuple[str, object]]:
-        """Time has passed. `heard`: when each process was last heard of."""
-        now = self._clock()
-        for address in list(self._processes):
-            if now - heard.get(address, now) > self.request.silence:
-                self._say(address, End(self.name))
-                self._lose(address, f"did not answer for {self.request.silence:g} seconds")
-        if self.over:
-            return self._told()
-        if self._alone_since is not None and now - self._alone_since > self.request.wait:
-            words = f"no worker has been there for {self.request.wait:g} seconds"
-            lost = self._losses.reason
-            last = f"; the last one was lost: {lost}" if lost else ""
-            todo = "start workers, or give connect() a longer wait="
-            return self.fail(WorkerError(f"given up: {words}{last}; {todo}"))
-        if self._deadline is not None and now > self._deadline[0]:
-            reason = self._deadline[1]
-            self._deadline = None
-            words = f"{reason}; a worker was not done {self.request.patience:g} s later"
-            return self.abort(words)
+    def _last_lost(self) -> str | None:
+        return self._losses.reason
+
+    def _tick(self) -> None:
         self._handle(Tick())
-        return self._told()
 
-    def fail(self, error: BaseException) -> list[tuple[str, object]]:
+    def fail(self, error: BaseException) -> Messages:
         """Ends the pass with an error."""
         self._carry_out(self._coordinator.fail(error))
         return self._told()
@@ -377,23 +336,18 @@ class Lead:
         return None if counts is None else counts()
 
     def _end(self, error: BaseException | None) -> None:
-        self._ended = Ended(
-            error,
-            self._coordinator.coverage(),
-            self._coordinator.committed_entries,
-            self._coordinator.trace,
-            self.sizes(),
-            self.monitored(),
+        self._end_with(
+            Ended(
+                error,
+                self._coordinator.coverage(),
+                self._coordinator.committed_entries,
+                self._coordinator.trace,
+                self.sizes(),
+                self.monitored(),
+            )
         )
-        self.change += 1
-        for address in self._processes:
-            self._say(address, End(self.name))
 
-    def _say(self, address: str, message: object) -> None:
-        self._out.append((address, message))
-
-    def _told(self) -> list[tuple[str, object]]:
+    def _told(self) -> Messages:
         if not self.over:
             self._send_off()
-        out, self._out = self._out, []
-        return out
+        return super()._told()

@@ -9,7 +9,7 @@ Pure but for the clock that it is given: messages in, messages out. Knows addres
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 
@@ -34,6 +34,7 @@ from .group_messages import (
 )
 from .grouping import Member
 from .messages import End, Ended, Part, PassRequest, Status
+from .pass_state import Messages, PassState
 from .roster import Led, Roster
 
 __all__ = ["Master"]
@@ -43,16 +44,13 @@ _IN_A_ROW = 5
 _NOBODY = "nobody"  # the site that is expected while there is no process at all
 
 
-class Master:
+class Master(PassState):
     """The state of one pass. Methods return the messages to be sent now, with addresses."""
 
     def __init__(self, name: str, request: PassRequest, clock: Callable[[], float]) -> None:
         """`name`: what messages call the pass. `request` says how large groups are."""
         assert request.submasters is not None
-        self.name = name
-        self.request = request
-        self.change = 0  # counts what a client wants to hear of at once
-        self._clock = clock
+        super().__init__(name, request, clock)
         self._inner = replace(
             request,
             files=(),
@@ -69,20 +67,14 @@ class Master:
         self._in_a_row = 0
         self._sizes = {n: size.entries for n, size in enumerate(request.files) if size is not None}
         self._began = clock()
-        self._alone_since: float | None = clock()
-        self._deadline: tuple[float, str] | None = None
         self._over_at: float | None = None
-        self._ended: Ended | None = None
-        self._settled: dict[int, int] | None = None
         self._begun_told = False
-        self._out: list[tuple[str, object]] = []
 
     # What others may read.
 
     @property
-    def over(self) -> bool:
-        """Whether the pass has ended."""
-        return self._ended is not None
+    def _addresses(self) -> Collection[str]:
+        return self._members.keys()
 
     def has(self, address: str) -> bool:
         """Whether the process takes part."""
@@ -138,7 +130,7 @@ class Master:
 
     # Processes.
 
-    def join(self, address: str, host: str, threads: int, place: str) -> list[tuple[str, object]]:
+    def join(self, address: str, host: str, threads: int, place: str) -> Messages:
         """A process may take part. `place`: its rack, or its host."""
         if not self.over and address not in self._members:
             member = self._members[address] = Member(address, host, place, threads)
@@ -147,7 +139,7 @@ class Master:
                 self._seat(member)
         return self._told()
 
-    def begin(self) -> list[tuple[str, object]]:
+    def begin(self) -> Messages:
         """All processes that there are have joined: groups can be formed."""
         self._form()
         return self._told()
@@ -195,7 +187,7 @@ class Master:
         self._say(led.leader, seat)
         self._say(member.address, Under(self.name, led.sub, led.leader))
 
-    def leave(self, address: str) -> list[tuple[str, object]]:
+    def leave(self, address: str) -> Messages:
         """A process will go: its workers commit what they have done. One that leads stays as long
         as it may: what it has merged would be lost."""
         led = self._roster.of.get(address)
@@ -203,11 +195,6 @@ class Master:
             led.leaving.add(address)
             if address != led.leader and led.sub is not None and led.leader is not None:
                 self._say(led.leader, Release(self.name, led.sub, address))
-        return self._told()
-
-    def lose(self, address: str, reason: str, fault: bool = True) -> list[tuple[str, object]]:
-        """A process is lost. `fault`: whether its packets may be to blame."""
-        self._lose(address, reason, fault)
         return self._told()
 
     def _lose(self, address: str, reason: str, fault: bool) -> None:
@@ -246,7 +233,7 @@ class Master:
 
     # Messages of processes.
 
-    def hear(self, address: str, message: object) -> list[tuple[str, object]]:
+    def hear(self, address: str, message: object) -> Messages:
         """Handles a message of a process."""
         led = self._roster.of.get(address)
         if led is None or self.over:
@@ -295,17 +282,14 @@ class Master:
 
     # What the client asks.
 
-    def locate(self, addresses: Mapping[int, Sequence[str]]) -> list[tuple[str, object]]:
+    def locate(self, addresses: Mapping[int, Sequence[str]]) -> Messages:
         """Where files lie that do not say so in their addresses is not used with sub-masters."""
         return self._told()
 
-    def stop(self, reason: str) -> list[tuple[str, object]]:
-        """Tells workers to end at their next batch and to commit."""
+    def _ask_to_stop(self, reason: str) -> None:
         self._handle(Stop(reason))
-        self._deadline = self._deadline or (self._clock() + self.request.patience, reason)
-        return self._told()
 
-    def abort(self, reason: str) -> list[tuple[str, object]]:
+    def abort(self, reason: str) -> Messages:
         """Ends with what is merged; the work that is not committed is lost."""
         if not self.over:
             self._handle(Stop(reason))
@@ -314,18 +298,11 @@ class Master:
                     self._say(led.leader, Give(self.name, sub, reason))
         return self._told()
 
-    def settle(self, commits: Mapping[int, int]) -> tuple[bool, list[tuple[str, object]]]:
-        """A client has got the partials of these sub-masters, each with so many commits. False if
-        that is not all of the result, or not what the result is now."""
-        parts = self.parts()
-        if parts is None or {each.merger: each.commits for each in parts} != dict(commits):
-            return self._settled == commits, self._told()  # it may not have heard that it was
+    def _collected(self, holders: Collection[int]) -> None:
         assert self._lessor is not None
-        self._settled = dict(commits)
-        self._carry_out(self._lessor.collect(list(commits)))
-        return True, self._told()
+        self._carry_out(self._lessor.collect(list(holders)))
 
-    def fail(self, error: BaseException) -> list[tuple[str, object]]:
+    def fail(self, error: BaseException) -> Messages:
         """Ends the pass with an error."""
         self._fail(error)
         return self._told()
@@ -337,26 +314,9 @@ class Master:
             self._lessor.give_up_all(f"no result: {error}")
         self._end(error)
 
-    def tick(self, heard: Mapping[str, float]) -> list[tuple[str, object]]:
-        """Time has passed. `heard`: when each process was last heard of."""
-        now, request = self._clock(), self.request
-        for address in list(self._members):
-            if now - heard.get(address, now) > request.silence:
-                self._say(address, End(self.name))
-                self._lose(address, f"did not answer for {request.silence:g} seconds", True)
-        if self.over:
-            return self._told()
-        if self._alone_since is not None and now - self._alone_since > request.wait:
-            words = f"no worker has been there for {request.wait:g} seconds"
-            todo = "start workers, or give connect() a longer wait="
-            return self.fail(WorkerError(f"given up: {words}; {todo}"))
-        if self._deadline is not None and now > self._deadline[0]:
-            reason = self._deadline[1]
-            self._deadline = None
-            return self.abort(f"{reason}; a worker was not done {request.patience:g} s later")
+    def _tick(self) -> None:
         self._form()
         self._handle(Tick())
-        return self._told()
 
     # Orders.
 
@@ -386,14 +346,4 @@ class Master:
         self._over_at = self._clock()
         coverage = Coverage({}, []) if lessor is None else lessor.coverage()
         entries = 0 if lessor is None else lessor.committed_entries
-        self._ended = Ended(error, coverage, entries, None, dict(self._sizes))
-        self.change += 1
-        for address in self._members:
-            self._say(address, End(self.name))
-
-    def _say(self, address: str, message: object) -> None:
-        self._out.append((address, message))
-
-    def _told(self) -> list[tuple[str, object]]:
-        out, self._out = self._out, []
-        return out
+        self._end_with(Ended(error, coverage, entries, None, dict(self._sizes)))
