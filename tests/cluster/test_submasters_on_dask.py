@@ -54,6 +54,20 @@ def test_results_are_those_of_a_local_session(cluster, events, submasters):
             assert query.report.entries == events.num_entries
 
 
+def test_what_workers_do_is_counted(connected, events):
+    session, _ = connected
+    output = session.run(lambda chunk: {"n": len(chunk)}, events, monitor=True)
+    assert output["n"] == events.num_entries
+    report = session.report
+    made = report.measured.histograms
+    assert made["entries_per_worker"].sum() >= events.num_entries
+    assert made["latency_per_worker"].sum(flow=True) == made["packets_per_worker"].sum()
+    assert 0 < made["workers_per_node"].values().max() <= 4 + 1e-9
+    assert set(output["monitor"]) == set(made)
+    session.run(events.count(), monitor=False)
+    assert session.report.measured is None
+
+
 def test_a_run_with_a_trace_is_led_by_the_scheduler_alone(cluster, events, tmp_path):
     with tm.connect(cluster, submasters=2) as session:
         assert session.run(events.count(), trace=tmp_path / "trace.root") == events.num_entries

@@ -75,6 +75,7 @@ class Job:
             )
             stop = packet.stop - world.shift(self, packet)
             self.say(Tell(self.work, PacketDone(worker, packet.number, stop, 0.1)))
+            world.packets += 1
         elif isinstance(order, Discard):
             self.partials.pop(worker, None)
             self.say(Tell(self.work, Discarded(worker)))
@@ -166,7 +167,7 @@ class World:
     def __init__(self, seed, hosts=6, nodes=2, size=6, kills=4, leaders=False):
         self.chance = random.Random(seed)
         self.nodes, self.size, self.leaders = nodes, size, leaders
-        self.restarts = self.killed_leaders = self.apart = 0
+        self.restarts = self.killed_leaders = self.apart = self.packets = 0
         self.now = 0.0
         self.desk = Desk(lambda: self.now)
         self.hosts, self.next = {}, 0
@@ -250,7 +251,8 @@ class World:
 
 def live(world, seed, **changes):
     """A query from its begin to its end, in which every entry is counted once."""
-    world.desk.begin("work", request(submasters=world.size, **changes))
+    served = ["root://a"] * len(FILES)
+    world.desk.begin("work", request(submasters=world.size, served=served, **changes))
     found = None
     for _ in range(60_000):
         world.step()
@@ -266,7 +268,21 @@ def live(world, seed, **changes):
         assert [start for start, _ in mine] == [0, *(stop for _, stop in mine)][:-1], seed
         assert mine[-1][1] == entries, seed
         assert ended.coverage.processed[file] == [(0, entries)]
+    check_counts(world, ended)
     return ended
+
+
+def check_counts(world, ended):
+    """What workers have done is counted: all that was merged, and nothing that was not done."""
+    done = [worker.sums for worker in ended.monitored.workers.values() if worker.sums]
+    assert sum(sums["entries"] for sums in done) >= sum(FILES)
+    packets = sum(sums["packets"] for sums in done)
+    assert packets <= world.packets
+    assert sum(sums["seconds"] for sums in done) == pytest.approx(0.1 * packets)
+    assert ended.monitored.seconds <= world.now
+    assert set(ended.monitored.nodes) == {"root://a"}
+    for worker in ended.monitored.workers.values():
+        assert sum(worker.spread.get("seconds", {}).values()) == worker.sums.get("packets", 0)
 
 
 @pytest.mark.parametrize("size", [4, 6, 100])
@@ -287,3 +303,10 @@ def test_every_entry_once_if_those_die_that_lead():
         live(world, seed)
         killed += world.killed_leaders
     assert killed > 10
+
+
+def test_nothing_is_counted_if_that_is_not_asked_for():
+    world = World(1)
+    world.desk.begin("work", request(submasters=world.size))
+    world.desk.tick()
+    assert world.desk.monitored("work") is None

@@ -53,6 +53,7 @@ from .events import (
     WorkerLeaving,
     WorkerLost,
 )
+from .group_counts import GroupCounts
 from .measures import MEASURES, Measure, Spent
 from .monitoring import PER_DECADE, SECONDS, Monitored, Monitoring
 from .nodes import host_of, node_of
@@ -89,6 +90,7 @@ __all__ = [
     "Forget",
     "GiveBack",
     "GivenBack",
+    "GroupCounts",
     "Halt",
     "HandOn",
     "HandedOn",

@@ -11,7 +11,6 @@ from math import log10
 
 from .events import (
     Action,
-    Event,
     FileFailed,
     Packet,
     PacketDone,
@@ -22,7 +21,16 @@ from .events import (
     WorkerLost,
 )
 
-__all__ = ["PER_DECADE", "SECONDS", "Monitored", "Monitoring", "OfWorker", "bin_of"]
+__all__ = [
+    "PER_DECADE",
+    "SECONDS",
+    "WIDTH",
+    "Monitored",
+    "Monitoring",
+    "OfWorker",
+    "bin_of",
+    "widened",
+]
 
 SECONDS = (-5, 3)
 """Times are binned from 10^-5 s to 10^3 s."""
@@ -32,7 +40,7 @@ _SPREAD = ("latency", "seconds", "cpu")
 """The measures that are binned for each packet."""
 _BINS = 120
 """Of time, at most; when they are full, pairs of them are joined."""
-_WIDTH = 0.05
+WIDTH = 0.05
 """Seconds of the first ones."""
 _KEPT = 256
 """Records that wait to be counted. A query of some milliseconds has fewer: it ends before they are
@@ -84,12 +92,13 @@ class Monitoring:
         self._at: dict[int, tuple[str, float]] = {}  # by worker: the node of its packet, since when
         self._reserved: dict[int, Packet] = {}  # by number
         self._starts: dict[int, int] = {}  # by worker: the first entry of its packet
-        self._width = _WIDTH
+        self._width = WIDTH
         self._nodes: dict[str, list[float]] = {}
-        self._kept: list[tuple[float, Event, list[Process | Reserve]]] = []
+        self._kept: list[tuple[float, object, list[Process | Reserve]]] = []
 
-    def follow(self, now: float, event: Event, actions: Iterable[Action]) -> None:
-        """Takes the next record. `now`: seconds since the pass began."""
+    def follow(self, now: float, event: object, actions: Iterable[Action]) -> None:
+        """Takes the next record: an event, or what a parent has said to a sub-master, and what
+        answered it. `now`: seconds since the pass began."""
         work = [action for action in actions if isinstance(action, (Process, Reserve))]
         self._kept.append((now, event, work))
         if len(self._kept) > _KEPT or isinstance(event, _WITH_ERRORS):
@@ -100,7 +109,7 @@ class Monitoring:
             self._count(*record)
         self._kept.clear()
 
-    def _count(self, now: float, event: Event, work: list[Process | Reserve]) -> None:
+    def _count(self, now: float, event: object, work: list[Process | Reserve]) -> None:
         if isinstance(event, PacketDone):
             self._done(now, event)
         elif isinstance(event, PacketFailed | WorkerLost):
@@ -148,8 +157,7 @@ class Monitoring:
         """Joins pairs of bins of time."""
         self._width *= 2
         for node, bins in self._nodes.items():
-            joined = [bins[i] + bins[i + 1] for i in range(0, _BINS, 2)]
-            self._nodes[node] = joined + [0.0] * (_BINS // 2)
+            self._nodes[node] = _joined(bins)
 
     def now(self, now: float) -> Monitored:
         """What was counted so far, with the packets that workers have now."""
@@ -166,6 +174,22 @@ class Monitoring:
             for number, each in self._workers.items()
         }
         return Monitored(now, workers, self._width, nodes)
+
+
+def widened(counted: Monitored, width: float) -> dict[str, list[float]]:
+    """The nodes of `counted` with bins of this width, which must be its own, or that doubled once
+    or more."""
+    nodes, own = counted.nodes, counted.width
+    while own < width:
+        own *= 2
+        nodes = {node: _joined(bins) for node, bins in nodes.items()}
+    return dict(nodes)
+
+
+def _joined(bins: list[float]) -> list[float]:
+    """As many bins, of which each of the first half is a pair of these."""
+    pairs = [bins[at] + bins[at + 1] for at in range(0, _BINS, 2)]
+    return pairs + [0.0] * (_BINS // 2)
 
 
 def _spread(bins: list[float], width: float, start: float, stop: float) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Set
 from dataclasses import replace
+from functools import partial
 
 from ...packetizer import (
     Action,
@@ -18,10 +19,12 @@ from ...packetizer import (
     Event,
     Finish,
     Monitored,
+    Monitoring,
     Policy,
 )
 from ...submasters import Crew, Leasing, SubMaster
 from ...submasters.messages import Downward, Upward
+from .group_messages import LeadGroup
 from .lead import Lead
 from .messages import End, PassRequest, Unreached
 from .participant import Participant
@@ -49,9 +52,8 @@ class GroupCoordinator:
     expected_entries = 1 << 62
     """What is leased grows and shrinks: no counter is measured by it."""
 
-    def __init__(
-        self, sub: int, site: str, request: PassRequest, clock: Callable[[], float]
-    ) -> None:
+    def __init__(self, order: LeadGroup, clock: Callable[[], float]) -> None:
+        request = order.request
         policy = Policy(
             commit_seconds=request.commit_seconds,
             collect_seconds=None,
@@ -60,12 +62,14 @@ class GroupCoordinator:
         )
         nodes = request.nodes
         self.crew = Crew(policy, request.sizing, node=lambda file: nodes[file])
-        self.sub = SubMaster(sub, site, self.crew, leasing_of(request))
+        self.sub = SubMaster(order.sub, order.site, self.crew, leasing_of(request))
         self.up: list[Upward] = []
         self.begun: set[int] = set()
-        self.began = clock()
+        self.began = clock() - order.seconds  # the whole pass
         self.ended: float | None = None
         self._clock = clock
+        served = request.served
+        self._monitoring = None if served is None else Monitoring(served.__getitem__)
 
     @property
     def workers(self) -> Set[int]:
@@ -98,6 +102,8 @@ class GroupCoordinator:
     def _step(self, event: object, now: float) -> list[Action]:
         step = self.sub.handle(event, now)
         self.up += step.up
+        if self._monitoring is not None:
+            self._monitoring.follow(now - self.began, event, step.orders)
         return step.orders
 
     def begins(self, worker: int) -> bool:
@@ -106,8 +112,10 @@ class GroupCoordinator:
         return False
 
     def monitored(self) -> Callable[[], Monitored] | None:
-        """What workers do is not counted here."""
-        return None
+        """See Coordinator."""
+        if self._monitoring is None:
+            return None
+        return partial(self._monitoring.now, (self.ended or self._clock()) - self.began)
 
     def coverage(self) -> Coverage:
         """The parent has the account of the dataset."""
@@ -123,14 +131,13 @@ class GroupLead(Lead):
     """See Lead."""
 
     def __init__(
-        self, name: str, request: PassRequest, clock: Callable[[], float], sub: int, site: str
+        self, name: str, request: PassRequest, clock: Callable[[], float], order: LeadGroup
     ) -> None:
-        """`name`: what the group calls the pass. `sub`: the number of the sub-master and of
-        its merger. `site`: the name of the group."""
-        self.group = GroupCoordinator(sub, site, request, clock)
+        """`name`: what the group calls the pass. The merger gets the number of the sub-master."""
+        self.group = GroupCoordinator(order, clock)
         super().__init__(name, request, clock, (self.group.crew.packetizer, self.group))
-        self._number = sub
-        self._holders.begin_at(sub)
+        self._number = order.sub
+        self._holders.begin_at(order.sub)
         self._sent = self.group.crew.sent
 
     @property

@@ -49,6 +49,8 @@ class LeadGroup:
     threads: int
     request: PassRequest
     """That of the pass, but without its files."""
+    seconds: float
+    """Since the pass began."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,7 @@ class GroupStatus:
     """The partials of workers that its merger has."""
     pulse: Pulse
     monitored: Monitored | None = None
+    """What its workers have done since the pass began, when that is told."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,12 @@ tells the scheduler what the sub-master has to say. Pure but for the clock that 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
+from ...submasters.messages import HandedUp, Upward
 from .desk import Desk
-from .group_lead import GroupLead
+from .group_lead import HAND_UP_SECONDS, GroupLead
 from .group_messages import (
     Down,
     Give,
@@ -39,16 +41,18 @@ class Leading:
         """`address`: of this process. `say` sends a message to the scheduler."""
         self.work, self.sub = order.work, order.sub
         self.name = inner_name(order.work, order.sub)
-        self._site = order.site
+        self._order = order
         self._say = say
         self._leaving: set[str] = set()
         self._told: GroupStatus | None = None
+        self._clock = clock
+        self._counted = clock()  # when it told what its workers have done
         self.desk = Desk(clock, self._made)
         self.desk.add(address, order.host, order.threads)
         self.desk.begin(self.name, order.request)
 
     def _made(self, name: str, request: PassRequest, clock: Callable[[], float]) -> GroupLead:
-        self._lead = GroupLead(name, request, clock, self.sub, self._site)
+        self._lead = GroupLead(name, request, clock, self._order)
         return self._lead
 
     def hear(self, message: object) -> None:
@@ -89,7 +93,19 @@ class Leading:
             told = GroupStatus(status.workers, len(group.begun), self._lead.commits, status.pulse)
             if messages or error is not None or told != self._told:
                 self._told = told
+                if self._counts(messages):
+                    told = replace(told, monitored=self._lead.monitored())
                 self._say(Up(self.work, self.sub, messages, told, error))
         for address in [each for each in self._leaving if not self.desk.has_part(each)]:
             self._leaving.discard(address)
             self._say(Released(self.work, self.sub, address))
+
+    def _counts(self, messages: Iterable[Upward]) -> bool:
+        """Whether it is time to tell what workers have done: seldom, because that is long, but with
+        all that is handed up, so that the counts are complete at the end."""
+        now = self._clock()
+        late = now - self._counted >= HAND_UP_SECONDS
+        if late or any(isinstance(each, HandedUp) for each in messages):
+            self._counted = now
+            return True
+        return False

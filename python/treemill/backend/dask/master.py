@@ -14,7 +14,7 @@ from dataclasses import replace
 from math import inf
 
 from ...errors import WorkerError
-from ...packetizer import Coverage, Finish, Halt, Monitored, Stop, Tick, host_of
+from ...packetizer import Coverage, Finish, GroupCounts, Halt, Monitored, Stop, Tick, host_of
 from ...submasters import HandedUp, KeepingLessor, NotComing, Opened, Reach, SubLost
 from ...submasters.messages import Downward, LessorEvent
 from .admission import UNLIMITED
@@ -65,6 +65,7 @@ class Master(PassState):
         self._members: dict[str, Member] = {}
         self._roster = Roster(request.submasters)
         self._in_a_row = 0
+        self._counts = None if request.served is None else GroupCounts()
         self._sizes = {n: size.entries for n, size in enumerate(request.files) if size is not None}
         self._began = clock()
         self._over_at: float | None = None
@@ -107,8 +108,13 @@ class Master(PassState):
         return self._sizes
 
     def monitored(self) -> Monitored | None:
-        """What workers have done is not counted if sub-masters lead them."""
-        return None
+        """What workers have done so far, or in all, if it is counted."""
+        counts = self._counts
+        return None if counts is None else counts.total(self._seconds)
+
+    @property
+    def _seconds(self) -> float:
+        return (self._over_at or self._clock()) - self._began
 
     def status(self) -> Status:
         """How far the pass is."""
@@ -122,7 +128,7 @@ class Master(PassState):
             expected,
             0,
             roster.workers,
-            (self._over_at or self._clock()) - self._began,
+            self._seconds,
             roster.begun >= self.request.workers,
             self.parts(),
             self._ended,
@@ -176,8 +182,8 @@ class Master(PassState):
         """Makes a process of a group its sub-master, if one can be."""
         leader = self._roster.appoint(led)
         if leader is not None and led.sub is not None:
-            about = (led.group.name, leader.host, leader.workers)
-            self._say(leader.address, LeadGroup(self.name, led.sub, *about, self._inner))
+            about = (led.group.name, leader.host, leader.workers, self._inner, self._seconds)
+            self._say(leader.address, LeadGroup(self.name, led.sub, *about))
 
     def _introduce(self, led: Led, member: Member) -> None:
         """Makes a process and its sub-master known to each other."""
@@ -254,7 +260,9 @@ class Master(PassState):
         return self._told()
 
     def _hear_sub(self, led: Led, message: Up) -> None:
-        led.status = message.status
+        led.status = status = message.status
+        if self._counts is not None and status.monitored is not None:
+            self._counts.update(message.sub, status.monitored)
         if not self._begun_told and self.status().begun:
             self._begun_told = True
             self.change += 1
@@ -346,4 +354,4 @@ class Master(PassState):
         self._over_at = self._clock()
         coverage = Coverage({}, []) if lessor is None else lessor.coverage()
         entries = 0 if lessor is None else lessor.committed_entries
-        self._end_with(Ended(error, coverage, entries, None, dict(self._sizes)))
+        self._end_with(Ended(error, coverage, entries, None, dict(self._sizes), self.monitored()))
