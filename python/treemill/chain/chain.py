@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError
@@ -45,8 +45,6 @@ class ChainParts:
     """Columns with one value a file."""
     is_fileset: bool = False
     """Whether the results of the locations' data sets are wanted apart."""
-    is_pinned: bool = False
-    """Whether the chain is for one pass, which looks at each file's identity once."""
 
 
 class Chain:
@@ -57,11 +55,15 @@ class Chain:
         parts: ChainParts,
         trees: OpenTrees | None = None,
         constants: FileConstants | None = None,
+        *,
+        is_pinned: bool = False,
     ) -> None:
-        """`trees`, `constants`: of the same files, if there are some already."""
+        """`trees`, `constants`: of the same files, if there are some already. `is_pinned`: whether
+        the chain is for one pass, which looks at each file's identity once."""
         self._parts = parts
+        self._is_pinned = is_pinned
         opened = trees or OpenTrees(parts.locations, parts.missing)
-        self.trees = opened = opened.pinned() if parts.is_pinned else opened
+        self.trees = opened = opened.pinned() if is_pinned else opened
         self.name = parts.name
         self.locations = parts.locations
         """The files and their trees."""
@@ -198,10 +200,12 @@ class Chain:
     def pinned(self) -> Chain:
         """The chain for one pass: it looks at each file's identity once, and its friends know
         already what takes a look at all files."""
-        if self._parts.is_pinned:
+        if self._is_pinned:
             return self
-        parts = replace(self._parts, friends=self.friends.settled(self), is_pinned=True)
-        return Chain(parts, self.trees, self.constants)
+        friends, parts = self.friends.settled(self), self._parts
+        if friends is not self.friends:
+            parts = replace(parts, friends=friends)
+        return Chain(parts, self.trees, self.constants, is_pinned=True)
 
     # What workers read.
 
@@ -245,9 +249,9 @@ class Chain:
         sizes = (self.sizes[file][0] for file in range(len(self.locations)))
         return parts_of(sizes, start or 0, stop)
 
-    def __reduce__(self) -> tuple[type[Chain], tuple[ChainParts]]:
+    def __reduce__(self) -> tuple[object, ...]:
         # Another process gets the files' addresses, nothing that is open here.
-        return Chain, (self._parts,)
+        return partial(Chain, is_pinned=self._is_pinned), (self._parts,)
 
     def __repr__(self) -> str:
         first, *rest = self.locations

@@ -43,6 +43,10 @@ class OpenTrees:
         self, locations: Sequence[Location], missing: Missing = ERROR, kept: int = _KEPT
     ) -> None:
         self.locations = tuple(locations)
+        self.far = frozenset(
+            [n for n, at in enumerate(locations) if "://" in at.path and source.is_far(at.path)]
+        )
+        """The numbers of the files that are on servers."""
         self.missing = missing
         self._kept = kept
         self._known: Known = {}
@@ -131,7 +135,8 @@ class _Pinned(OpenTrees):
         self._coming: dict[int, Future[Identity]] = {}
         # A file of which nothing is known says its identity when it is opened: that is one round
         # trip less.
-        self._look(n for n in range(len(self.locations)) if self.knows(n))
+        if self.far:
+            self._look(n for n in self.far if self.knows(n))
 
     def _look(self, numbers: Iterable[int]) -> None:
         new = (n for n in numbers if n not in self._identities and n not in self._coming)
@@ -142,14 +147,16 @@ class _Pinned(OpenTrees):
                 self._identities.setdefault(number, far[path])
 
     def identify(self) -> None:
-        self._look(range(len(self.locations)))
+        self._look(self.far)
 
     def open_soon(self, numbers: Iterable[int]) -> None:
+        if not self.far:
+            return
         for number in islice(dict.fromkeys(numbers), _SOON):
             location = self.locations[number]
             if location.replicas or number in self._identities or number in self._coming:
                 continue
-            if source.is_far(location.path):
+            if number in self.far:
                 self._coming[number] = _beside(location.path)
 
     def pinned(self) -> OpenTrees:

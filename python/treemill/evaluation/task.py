@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from ..arrays.rows import Sink
 from ..language.provided import Preloaded
-from ..tree.source import is_far
 from ..worker.workload import Partial, SpanWorkload, opaque
 from . import by_dataset
 from .row_collection import CollectingWorkload, load
@@ -61,7 +60,7 @@ class QueryTask:
         self._workers = workers
         self._spans = spans
         # Of a file on a server the first bytes of a short packet come sooner.
-        plain = not (sinks or specification.provided or is_far(chain.locations[0].path))
+        plain = not (sinks or specification.provided or 0 in chain.trees.far)
         self.alone_entries = _ALONE if plain else 0
         self._prepare()
 
@@ -95,24 +94,23 @@ class QueryTask:
 
     def workload(self, number: int) -> Workload[Partial]:
         """The one workload of all workers of a process."""
+        with self._lock:
+            if self._workload is None:
+                self._workload = self._make()
+            return self._workload
+
+    def _make(self) -> Workload[Partial]:
         from .file_query import PerFile  # start-up
         from .workload import QueryWorkload  # start-up
 
-        with self._lock:
-            if self._workload is None:
-                query = PerFile(self._specification)
-                plain = QueryWorkload(query, self._chain, self._workers, remember=self._remember)
-                workload = (
-                    opaque(CollectingWorkload(plain, self._sinks)) if self._sinks else opaque(plain)
-                )
-                if self._apart:
-                    files = range(len(self._chain.locations))
-                    datasets = [self._chain.dataset_of(file) for file in files]
-                    workload = opaque(by_dataset.ByDatasetWorkload(workload, datasets))
-                if self._spans is not None:
-                    workload = SpanWorkload(workload, self._spans)
-                self._workload = workload
-            return self._workload
+        query = PerFile(self._specification)
+        plain = QueryWorkload(query, self._chain, self._workers, remember=self._remember)
+        workload = opaque(CollectingWorkload(plain, self._sinks)) if self._sinks else opaque(plain)
+        if self._apart:
+            files = range(len(self._chain.locations))
+            datasets = [self._chain.dataset_of(file) for file in files]
+            workload = opaque(by_dataset.ByDatasetWorkload(workload, datasets))
+        return workload if self._spans is None else SpanWorkload(workload, self._spans)
 
     def load(self, data: bytes) -> Partial:
         """Rebuilds a partial of the core's, with rows if the query has some."""

@@ -7,7 +7,6 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError
-from ..tree.source import is_far
 from ..worker.packet_boundaries import PacketBoundaries
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ class QueryWorkload:
         self._binding: dict[int, threading.Lock] = {}  # files that are being bound
         # Of files on servers only it is worth asking what they want ahead; a path may lead to a
         # server, too, which the file says when it is open.
-        self._far = {number for number, place in enumerate(chain.locations) if is_far(place.path)}
+        self._far = set(chain.trees.far)
         self._bytes_per_entry: dict[int, float] = {}
 
     def begin(self) -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from ..tree.source import is_far
 from ..worker.packet_boundaries import PacketBoundaries
 from .chunk_size import Pace
 from .learned import Key, recall, remember
@@ -50,9 +49,7 @@ class ChainChunks:
         self._workers = workers
         self._pace = Pace()
         # Of files on servers only it is worth knowing beforehand.
-        self._far = frozenset(
-            number for number, place in enumerate(chain.locations) if is_far(place.path)
-        )
+        self._far = chain.trees.far
         self._key = key
         self._touched: set[str] = Touched({*known, *recall(key)}) if self._far else set()
         self._remembered: frozenset[str] = frozenset()

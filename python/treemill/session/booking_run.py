@@ -101,8 +101,8 @@ class BookedQuery(Query[tuple[object, ...]]):
     ) -> None:
         chain = self._chain.pinned()
         if self._pool.remembers:  # its workers have what this process has opened
-            spans = range(len(chain.files)) if self._spans is None else (n for n, *_ in self._spans)
-            chain.trees.open_soon(spans)
+            every = range(len(chain.locations))
+            chain.trees.open_soon(every if self._spans is None else [n for n, *_ in self._spans])
         task = QueryTask(
             described,
             chain,

@@ -26,7 +26,7 @@ negative numbers count from the end; None: all."""
 def subset(chain: Chain, entries: Entries, max_files: int | None) -> list[Span] | None:
     """The parts of files that hold these entries; None for all. Opens only the files whose sizes
     the range of entries depends on."""
-    files = len(chain.files)
+    files = len(chain.locations)
     if max_files is not None:
         if isinstance(max_files, bool) or not isinstance(max_files, int) or max_files < 1:
             raise QueryError(f"max_files must be 1 or more, not {max_files!r}")
@@ -65,7 +65,7 @@ def known_sizes(
 ) -> list[FileSize | None]:
     """Sizes of the files, or of the parts of files, that have been opened before; None for the
     others. Opens no file."""
-    numbers = range(len(chain.files)) if parts is None else [file for file, _, _ in parts]
+    numbers = range(len(chain.locations)) if parts is None else [file for file, _, _ in parts]
     known: list[FileSize | None] = []
     ahead: int | None = None  # what the first of them wants: it is open, and the others are alike
     for place, number in enumerate(numbers):

@@ -44,7 +44,7 @@ class PacketBoundaries:
         `clusters`: where they begin. `baskets` gives the number of baskets of the branch that has
         the fewest. `baskets` and `remembered` are called only if the clusters are too few.
         `closed`: whether they would open the file; then the clusters of all files count."""
-        cuts = tuple(start for start in clusters if 0 < start < entries)
+        cuts = tuple([start for start in clusters if 0 < start < entries])
         pieces = len(cuts) + 1
         plenty = _PLENTY * self.workers
         if closed and pieces * self.files >= plenty:

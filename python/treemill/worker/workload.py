@@ -86,7 +86,7 @@ class Workload(Protocol[P]):
 def opaque(workload: Workload[P]) -> Workload[Partial]:
     """The same workload, for callers that do not know the class of its partials."""
     # Python has no type for "a workload of some partial": the caller gives it only its own.
-    return cast(Workload[Partial], workload)
+    return cast("Workload[Partial]", workload)
 
 
 class Forwarding(Generic[P]):
