@@ -39,7 +39,12 @@ def bench() -> None:
 @click.option(
     "--submasters",
     type=click.IntRange(1),
-    help="Lead the workers by so many sub-masters, each of which leads as many nodes.",
+    help="Let sub-masters lead about so many workers each, as connect(submasters=…) does.",
+)
+@click.option(
+    "--threads",
+    type=click.IntRange(1),
+    help="With --submasters: the workers of each process; default: all of a node.",
 )
 @click.option(
     "--roots",
@@ -75,6 +80,7 @@ def simulate_command(
     nodes: tuple[int, ...],
     workers: tuple[int, ...],
     submasters: int | None,
+    threads: int | None,
     roots: int | None,
     fetch: float | None,
     loads: bool,
@@ -106,7 +112,10 @@ def simulate_command(
             replace(scenario, master=replace(scenario.master, fetch=fetch)) for scenario in loaded
         ]
     if submasters is not None:
-        loaded = [replace(scenario, submasters=submasters) for scenario in loaded]
+        loaded = [
+            replace(scenario, submasters=submasters, threads=threads or scenario.threads)
+            for scenario in loaded
+        ]
         strategies = strategies or ("treemill",)
         if strategies != ("treemill",):
             raise click.UsageError("only treemill has sub-masters")

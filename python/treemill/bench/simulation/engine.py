@@ -62,7 +62,7 @@ class SimulatedWorker:
     read: Read | None = None
     connection: Connection | None = None  # if all files are far
     computed: float = 0.0  # when its CPU will have done the packet
-    partial: int = 0  # events
+    partial: list[Packet] = field(default_factory=list)
 
 
 @dataclass(eq=False, slots=True)
@@ -72,8 +72,8 @@ class SimulatedMerger:
     number: int
     alive: bool = True
     free: float = 0.0  # when it will have merged all partials that it has
-    partial: int = 0  # events
-    handed_over: int = 0  # events on their way to the master
+    partial: list[Packet] = field(default_factory=list)
+    handed_over: list[Packet] = field(default_factory=list)  # on its way to the master
     refused: set[int] = field(default_factory=set)
     refused_from: set[int] = field(default_factory=set)
 
@@ -178,15 +178,15 @@ class Engine:
         self.tell(MergerLost(merger.number))
         self.at(self.now + self.scenario.faults.rejoin, self.join_merger)
 
-    def _take(self, merger: SimulatedMerger, worker: int, events: int) -> None:
+    def _take(self, merger: SimulatedMerger, worker: int, packets: list[Packet]) -> None:
         """Merges a worker's partial that has arrived."""
         if merger.alive and worker not in merger.refused:
             merger.free = max(merger.free, self.now) + self.scenario.master.commit
-            self.at(merger.free, lambda: self._taken(merger, worker, events))
+            self.at(merger.free, lambda: self._taken(merger, worker, packets))
 
-    def _taken(self, merger: SimulatedMerger, worker: int, events: int) -> None:
+    def _taken(self, merger: SimulatedMerger, worker: int, packets: list[Packet]) -> None:
         if merger.alive and worker not in merger.refused:
-            merger.partial += events
+            merger.partial += packets
             self.tell(Committed(worker, merger.number))
 
     def _hand_on(self, action: HandOn) -> None:
@@ -195,11 +195,11 @@ class Engine:
 
         def taken() -> None:
             if to.alive and giver.number not in to.refused_from:
-                to.partial += events
+                to.partial += packets
                 self.tell(HandedOn(giver.number, to.number))
 
         if to.alive and giver.alive:  # else the packetizer will hear of it
-            events = giver.partial
+            packets = list(giver.partial)
             to.free = max(to.free, self.now) + self.scenario.master.fetch
             self.at(to.free, taken)
 
@@ -214,7 +214,7 @@ class Engine:
             merger.refused_from.add(action.giver)
             self.tell(RefusedFrom(merger.number, action.giver))
         else:
-            merger.handed_over, merger.partial = merger.partial, 0
+            merger.handed_over, merger.partial = merger.partial, []
             self.tell(Collected(merger.number))
 
     # Workers.
@@ -263,15 +263,16 @@ class Engine:
                 lambda: self.tell(opened) if worker.alive else None,
             )
         elif isinstance(action, Commit) and action.merger is not None:
-            merger, events, worker.partial = self.mergers[action.merger], worker.partial, 0
+            merger = self.mergers[action.merger]
+            packets, worker.partial = worker.partial, []
             self.at(
                 self.now + self.scenario.master.latency,
-                lambda: self._take(merger, worker.number, events),
+                lambda: self._take(merger, worker.number, packets),
             )
         elif isinstance(action, Commit):
             self.tell(Committed(worker.number))
         elif isinstance(action, Discard):
-            worker.partial = 0
+            worker.partial = []
             self.tell(Discarded(worker.number))
 
     def _perform_far(self, worker: SimulatedWorker, connection: Connection, action: Action) -> None:
@@ -334,7 +335,6 @@ class Engine:
         if not worker.alive or packet is None:
             return
         worker.packet = None
-        events = packet.stop - packet.start
-        worker.partial += events
+        worker.partial.append(packet)
         seconds = self.now - worker.began
         self.tell(PacketDone(worker.number, packet.number, packet.stop, seconds, self._ahead))

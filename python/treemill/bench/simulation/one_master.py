@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from ...packetizer import Collected, Committed, Event, Finish, Packetizer, Tick
+from ...packetizer import Collected, Committed, Event, Finish, Packet, Packetizer, Tick
 from .desk import Desk, Load
 from .engine import Engine
 from .strategies import OURS, Strategy
@@ -20,13 +20,18 @@ class OneMaster:
         self, engine: Engine, name: str, strategy: Strategy, clock: Callable[[], float] | None
     ) -> None:
         """`name`: the strategy's."""
-        self.entries = 0
-        """Events in the result, counted independently of the strategy."""
+        self.result: list[Packet] = []
+        """What is in the result, noted independently of the strategy."""
         self._engine = engine
         self._strategy = strategy
         self._ours = name in OURS
         self._desk = Desk(clock)
         self._fetching = False
+
+    @property
+    def entries(self) -> int:
+        """Events in the result."""
+        return sum(packet.stop - packet.start for packet in self.result)
 
     @property
     def loads(self) -> tuple[Load, ...]:
@@ -66,13 +71,13 @@ class OneMaster:
         if isinstance(event, Collected):
             merger = engine.mergers[event.merger]
             if merger.alive:
-                self.entries += merger.handed_over
-                merger.handed_over = 0
+                self.result += merger.handed_over
+                merger.handed_over = []
         elif isinstance(event, Committed) and event.merger is None:
             worker = engine.workers[event.worker]
             if worker.alive:
-                self.entries += worker.partial
-                worker.partial = 0
+                self.result += worker.partial
+                worker.partial = []
         actions = self._desk.decide(lambda: self._strategy.handle(event, engine.now))
         engine.timeline.follow(engine.now, event, actions)
         engine.carry_out(actions)
@@ -94,7 +99,7 @@ class OneMaster:
             if packetizer.only_mergers_hold and packetizer.holding == holding:
                 for number in holding:
                     merger = engine.mergers[number]
-                    merger.handed_over, merger.partial = merger.partial, 0
+                    merger.handed_over, merger.partial = merger.partial, []
                     self._answer(Collected(number))
 
         seconds = 2 * costs.latency + len(holding) * (2 * costs.latency + costs.fetch)

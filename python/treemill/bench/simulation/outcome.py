@@ -23,7 +23,9 @@ class Outcome(Timeline):
     """Seconds of the query if every worker read from its own node and none waited, without noise
     and faults."""
     entries: int
-    """Events in the result."""
+    """Events in the result, each counted once."""
+    twice: int
+    """Events that are in the result once more."""
     expected: int
     """Events of the dataset."""
     fetched: bool = False

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...packetizer import Packet
 from .cluster import Cluster
 from .engine import Engine
+from .groups import Groups
 from .one_master import OneMaster
 from .outcome import Outcome
 from .scenario import Scenario
 from .strategies import STRATEGIES
-from .tree import Tree
 
 __all__ = ["Outcome", "simulate"]
 
@@ -22,26 +23,42 @@ def simulate(
     process, by which it is measured what masters' decisions take."""
     cluster = Cluster(scenario)
     engine = Engine(scenario, cluster)
-    masters: OneMaster | Tree
+    masters: OneMaster | Groups
     if scenario.submasters:
         if strategy != "treemill":
             raise ValueError(f"{strategy} has no sub-masters")
-        masters = Tree(engine, clock)
+        masters = Groups(engine, clock)
     else:
         masters = OneMaster(engine, strategy, STRATEGIES[strategy](scenario, cluster), clock)
     engine.masters = masters
     engine.run()
+    entries, twice = _counted(masters.result)
     return Outcome(
         scenario=scenario.name,
         strategy=strategy,
         workers=len(cluster.machines),
         ideal=_ideal(scenario, cluster),
-        entries=masters.entries,
+        entries=entries,
+        twice=twice,
         expected=cluster.events,
-        fetched=scenario.roots is not None,
+        fetched=bool(scenario.submasters) or scenario.roots is not None,
         loads=masters.loads,
         **vars(engine.timeline.timeline()),
     )
+
+
+def _counted(packets: list[Packet]) -> tuple[int, int]:
+    """The entries that these packets have, and how many of these more than one has."""
+    entries = twice = 0
+    file, stop = -1, 0
+    for packet in sorted(packets, key=lambda each: (each.file, each.start)):
+        if packet.file != file:
+            file, stop = packet.file, 0
+        first = max(packet.start, stop)
+        entries += max(packet.stop - first, 0)
+        twice += min(first, packet.stop) - packet.start
+        stop = max(stop, packet.stop)
+    return entries, twice
 
 
 def _ideal(scenario: Scenario, cluster: Cluster) -> float:

@@ -76,15 +76,15 @@ class Faults:
     slowdown: float = 2.0
     """The factor by which these nodes are slower."""
     deaths: int = 0
-    """The number of workers that die, evenly spread over the time `deaths_until`. Each is replaced
-    by a new one after `rejoin` seconds."""
+    """The number of workers (with sub-masters: of processes) that die, evenly spread over the time
+    `deaths_until`. Each is replaced by a new one after `rejoin` seconds."""
     deaths_until: float = 60.0
     rejoin: float = 5.0
     merger_deaths: int = 0
     """The number of mergers that die, evenly spread over the time `deaths_until`."""
     submaster_deaths: int = 0
-    """The number of sub-masters that die, evenly spread over the time `deaths_until`. Their workers
-    begin anew under another one after `rejoin` seconds."""
+    """The number of processes that die while they lead a group, evenly spread over the time
+    `deaths_until`. Each is replaced by a new one after `rejoin` seconds."""
 
 
 @dataclass(frozen=True)
@@ -114,14 +114,17 @@ class Scenario:
     """The number of mergers, each of which merges one partial after another; the master merges the
     partials that they hand over. 0: the master merges all partials itself."""
     collect_seconds: float = 5.0
-    """Seconds after which a merger, or a sub-master, hands over its partial."""
+    """Seconds after which a merger hands over its partial."""
     roots: int | None = None
     """If given, each node has a merger, and a client fetches what they have, one after another,
     once nobody else has anything. If more than so many hold something then, they join before. 0:
     they do not join."""
     submasters: int = 0
-    """The number of sub-masters, each of which leads the workers of as many nodes; their costs are
-    those of the master. 0: the master leads all workers itself."""
+    """How many workers each sub-master leads, as in `connect(submasters=…)`; their costs are those
+    of the master. A client fetches what each has merged at the end. 0: the master leads all
+    workers itself."""
+    threads: int = 0
+    """With sub-masters: the workers of each process. 0: all of a node."""
     max_foreign: int | None = None
     """The greatest number of readers from other hosts on one node."""
     seed: int = 1
