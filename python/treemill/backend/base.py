@@ -85,8 +85,9 @@ class Request:
     """The node that serves the file with this number; None: what workers do is not counted."""
     query: object = None
     """What makes the user's result. It is pickled if the workers outlive this process."""
-    nodes: Sequence[str | None] = ()
-    """The nodes of the files, as their addresses say them; None: the address says nothing."""
+    nodes: Callable[[], Sequence[str | None]] = tuple
+    """Gives the nodes of the files, as their addresses say them; None: the address says nothing. Is
+    for workers on several hosts only."""
     locate: Callable[[], Iterator[Mapping[int, Sequence[str]]]] | None = None
     """Asks servers, in batches, for the addresses of files at the hosts that have them. Takes round
     trips, and is for workers on several hosts only."""

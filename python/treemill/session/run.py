@@ -250,7 +250,9 @@ class Query(ABC, Generic[Result]):
     def _request(
         self, task: Task, sizes: Sequence[FileSize | None], keeping: Keeping | None = None
     ) -> Request:
-        files = [self.account.place(number)[0] for number in range(len(sizes))]
+        def files() -> list[str]:
+            return [self.account.place(number)[0] for number in range(len(sizes))]
+
         return Request(
             task,
             sizes if keeping is None else with_sizes(sizes, keeping),
@@ -263,8 +265,8 @@ class Query(ABC, Generic[Result]):
             served=None if self._monitor is False else self.account.node,
             trace=0 if self._recording is None else self._recording.records,
             query=self,
-            nodes=nodes(files),
-            locate=lambda: located(files),
+            nodes=lambda: nodes(files()),
+            locate=lambda: located(files()),
         )
 
     def _lead(self, running: Pass) -> None:

@@ -88,6 +88,7 @@ class DaskPass(Pass):
         began with."""
         super().__init__(request)
         self._request = request
+        self._nodes = list(request.nodes())
         self._is_there = work is not None
         self._before = before or Before.of(request)
         self._pool = pool
@@ -195,7 +196,7 @@ class DaskPass(Pass):
             inputs=inputs,
             packages=tuple(pool.packages),
             files=list(self._files),
-            nodes=list(self._request.nodes),
+            nodes=self._nodes,
             workers=self.workers,
             skip_errors=self._skip_errors,
             commit_seconds=task.commit_seconds,
@@ -236,7 +237,7 @@ class DaskPass(Pass):
                         return
                     self._line.ask("locate", self.name, addresses)
 
-        if any(self._request.nodes):
+        if any(self._nodes):
             threading.Thread(target=find, name="treemill-locate", daemon=True).start()
 
     def _recipe(self, blobs: dict[str, bytes]) -> str | None:
