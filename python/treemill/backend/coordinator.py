@@ -109,7 +109,7 @@ class Coordinator:
         merge of it is under way."""
         if self.ended is not None:
             return []
-        if _hand_over_of(event) in self._merging:
+        if self._merging and _hand_over_of(event) in self._merging:
             self._ends.append(event)
             return []
         now = self._clock()
@@ -164,9 +164,10 @@ class Coordinator:
         finally:
             self._merging.remove(event)
         actions = self.handle(event)
-        for end in [end for end in self._ends if _hand_over_of(end) == event]:
-            self._ends.remove(end)
-            actions += self.handle(end)
+        if self._ends:
+            for end in [end for end in self._ends if _hand_over_of(end) == event]:
+                self._ends.remove(end)
+                actions += self.handle(end)
         return actions
 
     def monitored(self) -> Callable[[], Monitored] | None:

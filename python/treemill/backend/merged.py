@@ -51,7 +51,9 @@ class Merged:
         partial that cannot be merged here."""
         self._lock = threading.Lock()
         self._partial = partial
-        self._covers = {file: list(ranges) for file, ranges in (covers or {}).items()}
+        self._covers: dict[int, list[Range]] = {}
+        if covers:
+            self._covers = {file: list(ranges) for file, ranges in covers.items()}
         self._check = check
         self._given_up = False
         self._broken = False  # a merge has failed half way

@@ -55,7 +55,9 @@ class Assignment:
                 return self._open(worker, again_file, now)
             span = (again.start, again.stop)
             return self._hand_out(worker, again_file, span, again.attempt, now)
-        file = state.nodes.next_in(worker) or self._ready(worker)
+        file = state.nodes.next_in(worker)
+        if file is None and worker.ready:
+            file = self._ready(worker)
         if file is None:
             state.nodes.move(worker, None)  # it must not count as a reader when nodes are compared
             if worker.coming:

@@ -126,7 +126,10 @@ class Packetizer(View):
         to carry out."""
         actions: list[Action] = []
         if not self._state.ending.over and self._counts(event):
-            self._on(event, now, actions)
+            react = _REACTIONS.get(type(event))
+            if react is None:
+                raise TypeError(f"not an event: {event!r}")
+            react(self, event, now, actions)
             if self._state.ending.reason is not None and not self._state.ending.announced:
                 self._state.ending.announced = True
                 self._promises.drop_all()
@@ -171,12 +174,6 @@ class Packetizer(View):
             touched.append(event.worker)
         for number in touched:
             self._reserves.fill(self._state.workers[number], now, actions)
-
-    def _on(self, event: Event, now: float, actions: list[Action]) -> None:
-        react = _REACTIONS.get(type(event))
-        if react is None:
-            raise TypeError(f"not an event: {event!r}")
-        react(self, event, now, actions)
 
     def _joined(self, event: WorkerJoined, now: float, actions: list[Action]) -> None:
         worker = Worker(event.worker, host_of(event.node), last_commit=now, ahead=self._believed)
@@ -347,7 +344,8 @@ class Packetizer(View):
         if self._state.tainted and not self._state.ending.announced:
             actions.append(Halt())
         self._state.ending.over = True
-        self._recovery.give_up_rest()
+        if self._state.ending.reason is not None:  # else all is done or given up
+            self._recovery.give_up_rest()
         actions.append(Finish(self._state.ending.error))
 
 
