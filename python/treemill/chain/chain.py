@@ -229,8 +229,10 @@ class Chain:
     def foreign(self, file: int) -> Foreign | None:
         """The columns for a query on this file that do not come from its tree; None without
         any."""
-        flags = None if self.selected is None else self.selected.foreign(file)
-        return joined([flags, self.friend_columns(file)])
+        friends = self.friend_columns(file)
+        if self.selected is None:
+            return friends
+        return joined([self.selected.foreign(file), friends])
 
     def friend_columns(self, file: int) -> Foreign | None:
         """The columns for the entries of this file that do not come from its tree, without those

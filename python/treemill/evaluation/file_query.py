@@ -48,7 +48,9 @@ class PerFile:
         """Binds the query to a file of a chain, with the columns of `more` beside the chain's own.
         Raises QueryError or UnsupportedError for what is wrong with the query there."""
         tree = chain.trees[file]
-        foreign = joined([more, chain.foreign(file)])
+        foreign = chain.foreign(file)
+        if more is not None:
+            foreign = joined([more, foreign])
         query = self._for(tree)
         words = query.specification.words
         foreign = with_constants(foreign, words, tree.by_name, chain.constants, file)

@@ -136,8 +136,8 @@ def axes_from_bins(
         return [_axis(bins, r) for r in ranges]
     if dimensions == 1:
         # hist's users write a list of axes for one dimension too.
-        only = bins[0] if _is_list_of_forms(bins) and len(bins) == 1 else bins
-        return [_axis(only, ranges[0])]
+        is_list = isinstance(bins, (list, tuple)) and len(bins) == 1 and not _is_number(bins[0])
+        return [_axis(bins[0] if is_list else bins, ranges[0])]
     forms = list(bins) if isinstance(bins, (list, tuple)) else None
     if forms is None or len(forms) != dimensions:
         raise QueryError(
@@ -346,10 +346,6 @@ def _has_length(value: object) -> bool:
 
 def _is_pair(value: object) -> TypeGuard[Sequence[SupportsFloat]]:
     return isinstance(value, (list, tuple)) and len(value) == 2 and all(map(_is_number, value))
-
-
-def _is_list_of_forms(bins: object) -> TypeGuard[Sequence[object]]:
-    return isinstance(bins, (list, tuple)) and any(not _is_number(b) for b in bins)
 
 
 def _shown(value: object) -> str:

@@ -157,7 +157,7 @@ class Fills(Located):
         stacked = _stacked(stack)
         if not exprs:
             raise QueryError(f"{method}() needs an expression to fill with")
-        parsed = tuple(parse(expr) for expr in exprs)
+        parsed = tuple([parse(expr) for expr in exprs])
         axes = tuple(axes_from_bins(bins, len(parsed), limits))
         names_of(axes)
         labels = tuple(label) if isinstance(label, list | tuple) else (label,)
@@ -182,7 +182,9 @@ class Fills(Located):
 
 def _stacked(stack: str | Sequence[str] | None) -> tuple[str | None, bool]:
     """The item of the metadata by which data sets are stacked, and whether variations are."""
-    named = [stack] if isinstance(stack, str) else list(stack or ())
+    if stack is None:
+        return None, False
+    named = [stack] if isinstance(stack, str) else list(stack)
     items = [each for each in named if each != VARIATION]
     if len(items) > 1 or not all(isinstance(each, str) for each in named):
         raise QueryError(

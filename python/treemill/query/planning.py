@@ -120,11 +120,12 @@ def plan(
     counts: dict[tuple[int | None, str | None], int] = {}
     for booking in bookings:
         above = _check_constants(booking.node)
+        wanted, variations = booking.wanted, [NOMINAL]
         if any(isinstance(step, Vary) for step in above):
             _check_varied(booking.node)
             made.names[booking.number] = _varied(above)
-        wanted = booking.wanted
-        numbering.words.update(*(expr.words for expr in wanted.expressions()))
+            variations = _variations(booking, above)
+        numbering.words.update(*[expr.words for expr in wanted.expressions()])
         if isinstance(wanted, Hist):
             fixed = (axes or {}).get(booking.number) or wanted.axes
             result = wanted.to_json([_known(axis) for axis in fixed])
@@ -139,7 +140,7 @@ def plan(
             result = replace(
                 wanted, columns=(*wanted.columns, (_ENTRY.name, _ENTRY.expr))
             ).to_json()
-        for variation in _variations(booking, above):
+        for variation in variations:
             slots[variation] = found = []
             for node in _places(booking):
                 at = numbering.at(node, variation)

@@ -57,7 +57,7 @@ def _json(expr: Expression | None) -> Tree | None:
 
 
 def _some(*exprs: Expression | None) -> tuple[Expression, ...]:
-    return tuple(expr for expr in exprs if expr is not None)
+    return tuple([expr for expr in exprs if expr is not None])
 
 
 @dataclass(frozen=True, eq=False)

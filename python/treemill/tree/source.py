@@ -179,7 +179,7 @@ def server(text: str) -> str:
 
 def is_url(text: str) -> bool:
     """Whether this is a URL, of whatever scheme, and not a path."""
-    return bool(server(text))
+    return "://" in text and _SERVER.match(text) is not None
 
 
 def is_glob(path: str) -> bool:
