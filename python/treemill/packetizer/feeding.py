@@ -67,7 +67,7 @@ class Feeding:
                 break
 
     def _commit(self, worker: Worker) -> Commit:
-        merger = self._mergers.next(worker.host)
+        merger = self._mergers.next(worker.host) if self._mergers.numbers else None
         if merger is not None:
             self._state.ledger.send(worker.number, merger)
         return Commit(worker.number, merger)

@@ -31,6 +31,8 @@ class Mergers:
         cost of its death, and the age of the results that users see. None: it is never asked to."""
         self._collect_seconds = collect_seconds
         self._there: dict[int, _Merger] = {}
+        self.numbers: Set[int] = self._there.keys()
+        """The numbers of all mergers."""
         self._turns: dict[str | None, deque[int]] = {None: deque()}
         """By host; None has all. Not those that are leaving or handing on."""
         self.leaving: list[int] = []
@@ -38,11 +40,6 @@ class Mergers:
 
     def __contains__(self, number: int) -> bool:
         return number in self._there
-
-    @property
-    def numbers(self) -> Set[int]:
-        """The numbers of all mergers."""
-        return self._there.keys()
 
     def join(self, number: int, node: str | None, now: float) -> None:
         """Adds a merger."""

@@ -112,11 +112,13 @@ class Nodes:
 
     def _count(self, node: Node, file: File, sign: int) -> None:
         """Adds what a fresh file has left to its node's account, or takes it out."""
-        unknown = sign if file.entries is None else 0
-        node.unknown += unknown
-        self.unknown += unknown
-        node.left += sign * file.left
-        self.left += sign * file.left
+        if file.entries is None:
+            node.unknown += sign
+            self.unknown += sign
+        else:
+            left = sign * file.left
+            node.left += left
+            self.left += left
 
     def locate(self, nodes: Mapping[int, str]) -> None:
         """Puts files, by their numbers, on the nodes with these names; those that were taken up

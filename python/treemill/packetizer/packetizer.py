@@ -106,7 +106,7 @@ class Packetizer(View):
         )
         self._growth = Growth(self._state, self._feeding)
         self._merging = Merging(self._state, self._mergers, self._recovery, self._feeding)
-        self._believed = max((size.ahead for size in files if size is not None), default=0)
+        self._believed = max([size.ahead for size in files if size is not None], default=0)
         self._far = self._believed > 0  # whether any file has been far so far
 
     @property
@@ -338,7 +338,8 @@ class Packetizer(View):
         if not self.is_done:
             return
         holding = self._state.ledger.holding
-        actions += [Collect(merger) for merger in self._mergers.rest(holding)]
+        if holding:
+            actions += [Collect(merger) for merger in self._mergers.rest(holding)]
         if holding or (self._state.policy.growing and self._state.ending.reason is None):
             return
         if self._state.tainted and not self._state.ending.announced:
