@@ -8,6 +8,8 @@ import threading
 from functools import partial
 from typing import TYPE_CHECKING
 
+from treemill import _core
+
 from ..chain.entry_numbers import NUMBERING, with_entry_numbers
 from ..chain.file_constants import with_constants
 from ..errors import QueryError, UnsupportedError
@@ -18,8 +20,6 @@ from .aliases import needed, paths
 from .substitutes import Rescue, supplied
 
 if TYPE_CHECKING:
-    from treemill import _core
-
     from ..chain.chain import Chain
 
 __all__ = ["PerFile"]
@@ -29,8 +29,6 @@ class _Variant:
     """A specification for files that have the same aliases."""
 
     def __init__(self, specification: Specification) -> None:
-        from treemill import _core  # heavy: core
-
         self.specification = specification
         functions = {key: each.core() for key, each in specification.provided.items()}
         self.core = _core.Query(specification.text, functions)

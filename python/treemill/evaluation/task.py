@@ -8,14 +8,17 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from treemill import _core
+
 from ..arrays.rows import Sink
 from ..language.provided import Preloaded
 from ..worker.workload import Partial, SpanWorkload, opaque
 from . import by_dataset
+from .file_query import PerFile
 from .row_collection import CollectingWorkload, load
+from .workload import QueryWorkload
 
 if TYPE_CHECKING:
-    from .._core import Control
     from ..chain.chain import Chain
     from ..query.specification import Specification
     from ..worker.workload import Span, Workload
@@ -76,20 +79,13 @@ class QueryTask:
         self._prepare()
 
     def preload(self) -> None:
-        """Imports the core, and what functions of the user's own need."""
-        from . import workload  # noqa: F401  # start-up
-
+        """Imports what functions of the user's own need."""
         for each in self._specification.provided.values():
             if isinstance(each, Preloaded):
                 each.preload()
 
-        if self._sinks:
-            from ..arrays import columns  # noqa: F401  # heavy: numpy
-
-    def control(self) -> Control:
+    def control(self) -> _core.Control:
         """A control of the core's."""
-        from treemill import _core  # heavy: core
-
         return _core.Control()
 
     def workload(self, number: int) -> Workload[Partial]:
@@ -100,9 +96,6 @@ class QueryTask:
             return self._workload
 
     def _make(self) -> Workload[Partial]:
-        from .file_query import PerFile  # start-up
-        from .workload import QueryWorkload  # start-up
-
         query = PerFile(self._specification)
         plain = QueryWorkload(query, self._chain, self._workers, remember=self._remember)
         workload = opaque(CollectingWorkload(plain, self._sinks)) if self._sinks else opaque(plain)
@@ -117,8 +110,4 @@ class QueryTask:
         return by_dataset.load(data, self._load) if self._apart else self._load(data)
 
     def _load(self, data: bytes) -> Partial:
-        from treemill import _core  # heavy: core
-
-        if not self._sinks:
-            return _core.Partial.loads(data)
-        return load(data, _core.Partial.loads)
+        return load(data, _core.Partial.loads) if self._sinks else _core.Partial.loads(data)
