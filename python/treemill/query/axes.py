@@ -136,8 +136,9 @@ def axes_from_bins(
         return [_axis(bins, r) for r in ranges]
     if dimensions == 1:
         # hist's users write a list of axes for one dimension too.
-        is_list = isinstance(bins, (list, tuple)) and len(bins) == 1 and not _is_number(bins[0])
-        return [_axis(bins[0] if is_list else bins, ranges[0])]
+        if isinstance(bins, (list, tuple)) and len(bins) == 1 and not _is_number(bins[0]):
+            bins = bins[0]
+        return [_axis(bins, ranges[0])]
     forms = list(bins) if isinstance(bins, (list, tuple)) else None
     if forms is None or len(forms) != dimensions:
         raise QueryError(
