@@ -3,6 +3,7 @@ of new connections, the link's rate. Pure.
 """
 
 import math
+from collections.abc import Callable, Sequence
 
 from tools.link.link import Wire
 
@@ -23,6 +24,27 @@ def cold(size: float, wire: Wire, connections: int = CONNECTIONS) -> float:
     grown = max(min(size, most - window), 0.0)
     growing = math.log2(grown / window + 1) * trip
     return COLD_TRIPS * trip + max(growing, trip) + (size - grown) / _rate(wire, connections)
+
+
+def together(size: float, wires: Sequence[Wire], connections: int = CONNECTIONS) -> float:
+    """As `cold`, of a file that lies behind all of these wires, if each of them brings bytes until
+    the last of `size` is here."""
+
+    def brought(seconds: float, wire: Wire) -> float:
+        return _greatest(size, lambda part: cold(part, wire, connections) <= seconds)
+
+    alone = min(cold(size, wire, connections) for wire in wires)
+    return _greatest(alone, lambda s: sum(brought(s, wire) for wire in wires) < size)
+
+
+def _greatest(most: float, holds: Callable[[float], bool]) -> float:
+    """The greatest number up to `most` of which it holds, as it does of all smaller ones; 0 if of
+    none."""
+    least = 0.0
+    for _ in range(60):
+        middle = (least + most) / 2
+        least, most = (middle, most) if holds(middle) else (least, middle)
+    return least
 
 
 def warm(size: float, wire: Wire, connections: int = CONNECTIONS) -> float:

@@ -7,7 +7,7 @@ from tools.link.link import Wire
 
 from .. import data
 from ..measured import Row, ratios
-from . import goals
+from . import floor, goals
 from .contestants import BY_KEY, REPLICAS, Task
 from .field import LOCAL, SECOND, Field, Meanwhile, Run
 from .files import sizes, uncompressed
@@ -17,7 +17,9 @@ LEGEND = """\
 replicas: all columns of one file, which is not compressed, by treemill. A server's speed is the
 limit of all that it sends. One dies: both have 20 MB/s, and one is killed (-9) at half of the time
 that the same round took with both. Seconds lost are those beyond the mean of the times with one and
-with both, which is what half of the bytes from both and half from one would take.
+with both, which is what half of the bytes from both and half from one would take. At most: the
+ratio of the least times that the links allow (round trips to connect and to open, the windows of
+new connections, the rates), whoever reads.
 """
 _LINKS = {"20 ms": 10.0, "137 ms": 68.5}
 """Round trips, and delays of one way."""
@@ -68,7 +70,9 @@ def measure(
             runs["20 and 5 MB/s"].append(run(*order))
             place.set(fast)
             runs["one of two dies"].append(run(two, one, dies_after=(both.seconds or 0) / 2))
-        yield from _rows(f"{part}, {link}", runs, expected.total, options.patience, findings)
+        what = f"{part}, {link}"
+        yield from _rows(what, runs, expected.total, options.patience, findings)
+        yield from _most(what, sum(known[name] for name in names), fast, slow)
 
 
 _TITLES = ("one of 20 MB/s", "two of 20 MB/s", "20 and 5 MB/s", "one of two dies")
@@ -90,3 +94,10 @@ def _rows(
     times = zip(one.values, two.values, dying.values, strict=True)
     lost = tuple(took - (alone + both) / 2 for alone, both, took in times)
     yield Row(f"{what}: lost when one of two dies", lost, "s", **goals.PROMISED["lost"])
+
+
+def _most(what: str, size: float, fast: Wire, slow: Wire) -> Iterator[Row]:
+    alone = floor.cold(size, fast)
+    for title, other in (("one / two of 20 MB/s", fast), ("the better one / 20 and 5 MB/s", slow)):
+        most = alone / floor.together(size, (fast, other))
+        yield Row(f"{what}: {title}, at most", (most,), "x")

@@ -50,6 +50,9 @@ def test_nobody_is_faster_than_round_trips_windows_and_rates():
     slow = Wire(delay_ms=50, stream_mbit=160)
     assert floor.warm(160e6, slow) == pytest.approx(trip + 1)  # 8 times 20 MB/s
     assert floor.warm(160e6, Wire(mbit=160)) == pytest.approx(8)
+    near = [Wire(mbit=160), Wire(mbit=40)]
+    assert floor.together(100e6, near[:1]) == pytest.approx(5, rel=1e-3)
+    assert floor.together(100e6, near) == pytest.approx(4, rel=1e-3)
     sizes = [1, 1e5, 1e6, 1e7, 1e8]
     times = [[floor.cold(size, link) for size in sizes] for link in (far, slow)]
     assert all(each == sorted(each) for each in times)

@@ -48,14 +48,16 @@ pub(crate) const ROOM: u64 = 4;
 /// Seconds that a sample of a speed lasts at least.
 pub(crate) const LEAST_SAMPLE: f64 = 0.05;
 
-/// Samples of a speed that count; the fastest of them does.
-pub(crate) const PACES: usize = 8;
+/// Samples of a speed that count, all alike: some seconds over an ocean. More in flight than a link carries and its queue
+/// holds is lost, so that no single one of them is believed.
+pub(crate) const PACES: usize = 4;
 
-/// A connection still gets faster if a sample is so many times as fast as all before.
-pub(crate) const FULL: f64 = 1.25;
+/// Samples that tell whether a connection still gets faster.
+pub(crate) const PAIR: usize = 2;
 
-/// Samples after which a connection that did not get faster is as fast as it will be.
-pub(crate) const STEADY: usize = 3;
+/// A connection still gets faster if a pair of samples is so many times as fast as all before. Its window doubles in each round
+/// trip.
+pub(crate) const FULL: f64 = 1.4;
 
 /// Bytes of a share at least: less is not worth a request to the second source.
 pub(crate) const SHARE: u64 = 64 << 10;
