@@ -1,6 +1,7 @@
 """The benchmark's files once more as RNTuples, written by ROOT's importer: what NanoAOD becomes.
 
-`python -m bench.ntuples TREE.root RNTUPLE.root SETTING` is the conversion, in a process of its own.
+`python -m bench.ntuples TREE.root RNTUPLE.root SETTING [PAGE]` is the conversion, in a process of
+its own; PAGE: the bytes of a page at most, before it is compressed, instead of ROOT's own limit.
 """
 
 import subprocess
@@ -31,16 +32,18 @@ def make(codec: str, events: int, where: Path) -> Path:
     return path
 
 
-def _convert(tree: str, ntuple: str, setting: int) -> None:
+def _convert(tree: str, ntuple: str, setting: int, page: int = 0) -> None:
     import ROOT
 
     importer = ROOT.Experimental.RNTupleImporter.Create(tree, TREE, ntuple)
     importer.SetIsQuiet(True)
     options = importer.GetWriteOptions()
     options.SetCompression(setting)
+    if page:
+        options.SetMaxUnzippedPageSize(page)
     importer.SetWriteOptions(options)
     importer.Import()
 
 
 if __name__ == "__main__":
-    _convert(sys.argv[1], sys.argv[2], int(sys.argv[3]))
+    _convert(sys.argv[1], sys.argv[2], *map(int, sys.argv[3:]))

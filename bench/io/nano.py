@@ -1,5 +1,5 @@
-"""A file as a NanoAOD's analysis meets it, of 200 columns: as a tree and as an RNTuple. Made once
-and kept.
+"""A file as a NanoAOD's analysis meets it, of 200 columns: as a tree, as an RNTuple with the pages
+that ROOT makes, and as one with pages as large as the tree's baskets. Made once and kept.
 
 `python -m bench.io.nano FILE EVENTS` writes the tree with ROOT, in a process of its own.
 """
@@ -10,7 +10,8 @@ from pathlib import Path
 
 from ..protocol import REPOSITORY
 
-KINDS = ("TTree", "RNTuple")
+SMALL_PAGES = "RNTuple with small pages"
+KINDS = ("TTree", "RNTuple", SMALL_PAGES)
 COLUMNS = (
     *("luminosityBlock", "MET_pt", "nMuon", "Muon_v0", "Muon_v1", "Muon_v2"),
     *("nJet", "Jet_v0", "Jet_v1", "Jet_v2"),
@@ -19,6 +20,9 @@ COLUMNS = (
 BLOCKS = 100
 """Luminosity blocks, one after the other."""
 _ZSTD = 505
+_PAGE = 32 << 10
+"""Bytes of a small page before it is compressed, as ROOT begins baskets. A page may have 1 MiB if
+nobody says so, and a column of this file fills one."""
 _COLLECTIONS = ("Muon", "Electron", "Tau", "Photon", "Jet", "FatJet", "GenPart", "GenJet")
 _MEMBERS = 23
 """Of each collection; with eight counters and eight columns of the event these are 200."""
@@ -77,19 +81,25 @@ void write_nano(const char *path, const std::vector<std::string> &collections, i
 
 def make(kind: str, events: int, where: Path) -> Path:
     """The file of one of KINDS; ROOT writes it when it is not there."""
-    path = where / f"io-nano-{kind.lower()}-{events}.root"
+    path = where / f"io-nano-{kind.lower().replace(' ', '-')}-{events}.root"
     if not path.exists():
         where.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(".tmp.root")
         part.unlink(missing_ok=True)
         python = [sys.executable, "-W", "ignore", "-m"]
         command = [*python, __name__, str(part), str(events)]
-        if kind == "RNTuple":
+        if kind != "TTree":
             tree = make("TTree", events, where)
             command = [*python, "bench.ntuples", str(tree), str(part), str(_ZSTD)]
+            command += [str(_PAGE)] if kind == SMALL_PAGES else []
         subprocess.run(command, cwd=REPOSITORY, check=True)
         part.rename(path)
     return path
+
+
+def block(number: int, events: int) -> range:
+    """The entries of a luminosity block, of a file of so many events."""
+    return range(-(-number * events // BLOCKS), -(-(number + 1) * events // BLOCKS))
 
 
 def _write(path: str, events: int) -> None:
