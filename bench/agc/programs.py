@@ -65,7 +65,7 @@ class _Root(Program):
         return {"ROOT": self._module.ROOT.gROOT.GetVersion()}
 
 
-_KINDS = {"treemill_ttbar": _Treemill, "treemill_bdt": _Treemill, "rdataframe_ttbar": _Root}
+_KINDS = {"treemill": _Treemill, "rdataframe": _Root}
 
 
 def make(threads: int, variant: str) -> Program:
@@ -73,7 +73,7 @@ def make(threads: int, variant: str) -> Program:
     name, _, memory = variant.partition(":")
     if memory == remembering.VARIANT:
         remembering.as_users_have_it()
-    return _KINDS.get(name, Program)(name)
+    return _KINDS.get(name.partition("_")[0], Program)(name)
 
 
 def data(folder: Path, events: int, with_trees: bool) -> Path:

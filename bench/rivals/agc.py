@@ -15,7 +15,8 @@ AGC_RIVALS = (
     Rival(ROOT, "RDataFrame, c++ -O3", _MODULE, ROOT, variant="rdataframe_ttbar"),
 )
 
-TREES, TREES_READING, TREES_COFFEA = "agc-trees", "agc-trees-reading", "agc-trees-coffea"
+TREES, TREES_READING = "agc-trees", "agc-trees-reading"
+TREES_COFFEA, TREES_ROOT = "agc-trees-coffea", "agc-trees-rdf"
 
 TREE_RIVALS = (
     Rival(TREES, "treemill, trees", _MODULE, TREES, variant=f"treemill_bdt:{VARIANT}"),
@@ -27,5 +28,6 @@ TREE_RIVALS = (
         variant="treemill_bdt",
     ),
     Rival(TREES_COFFEA, "coffea for speed, XGBoost", _MODULE, TREES_COFFEA, variant="coffea_bdt"),
+    Rival(TREES_ROOT, "RDataFrame, trees", _MODULE, TREES_ROOT, variant="rdataframe_bdt"),
 )
 """The version with boosted trees, which fills other histograms."""

@@ -26,6 +26,10 @@ PROGRAMS = {
 TREES = {
     "treemill": ("treemill_bdt.root", ["treemill_bdt.py", "treemill_ttbar.py"]),
     "coffea, XGBoost": ("coffea_bdt.root", ["coffea_bdt.py", "coffea_fast.py", "coffea_ttbar.py"]),
+    "RDataFrame, C++": (
+        "rdataframe_bdt.root",
+        ["rdataframe_bdt.py", "rdataframe_bdt.cpp", "rdataframe_ttbar.py", "rdataframe_ttbar.cpp"],
+    ),
 }
 """The version with boosted trees, once `treemill_bdt.py FOLDER train` has made the models."""
 ROUNDING = 1e-9

@@ -88,6 +88,7 @@ class Analysis {
 public:
   explicit Analysis(const std::string &corrections)
       : resolution_(correction::CorrectionSet::from_file(corrections)->at("jet_resolution")) {}
+  virtual ~Analysis() = default;
 
   void book(const DataSet &set) {
     ROOT::RDF::RNode df = ROOT::RDataFrame("Events", set.files);
@@ -127,6 +128,19 @@ public:
       const auto scaled = [](double w) { return RVecD{w * 1.03, w * 0.97}; };
       df = df.Vary("weight", scaled, {"weight"}, {"scale_var_up", "scale_var_down"}, "weight");
     }
+    observe(set, df);
+  }
+
+  Histograms run() {
+    ROOT::RDF::RunGraphs(handles_);
+    Histograms found;
+    for (const auto &collect : collect_) collect(found);
+    return found;
+  }
+
+protected:
+  // Books what is filled of the events that are selected.
+  virtual void observe(const DataSet &set, ROOT::RDF::RNode df) {
     const auto ht = [](const RVecD &pt, const RVecI &good) {
       double sum = 0;
       for (int i : good) sum += pt[i];
@@ -144,14 +158,6 @@ public:
              .Histo1D<double, double>(model, "mass", "weight"));
   }
 
-  Histograms run() {
-    ROOT::RDF::RunGraphs(handles_);
-    Histograms found;
-    for (const auto &collect : collect_) collect(found);
-    return found;
-  }
-
-private:
   void book(const DataSet &set, const std::string &region, ROOT::RDF::RResultPtr<TH1D> result) {
     const std::string name = region + "_" + set.process;
     handles_.emplace_back(result);
@@ -170,6 +176,7 @@ private:
     });
   }
 
+private:
   correction::Correction::Ref resolution_;
   std::vector<ROOT::RDF::RResultHandle> handles_;
   std::vector<std::function<void(Histograms &)>> collect_;
