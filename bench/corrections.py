@@ -1,21 +1,32 @@
-"""`python -m bench corrections [VALUES]`: corrections with arrays, beside correctionlib's
-vectorised call on the same arrays. A table on standard output: nanoseconds per value on one
-thread, by the CPU clock, medians of five rounds that are done in turn. Results are compared to the
-last bit first.
+"""`python -m bench corrections`: corrections with arrays, beside correctionlib's vectorised call on
+the same arrays. A table on standard output and in `bench/results/<date>-<machine>-corrections.md`,
+raw numbers beside it in JSON.
+
+Times are nanoseconds per value, medians of `--rounds`, on one thread, in turn, by the CPU clock.
+Results are compared first, to the last bit.
 """
 
 import json
 import sys
 import time
-from collections.abc import Callable
-from statistics import median
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 import treemill as tm
 
+from . import machine, publish
+from .measured import Row, in_turn, ratios
+from .options import Options
+
 Node = dict[str, Any]
-ROUNDS = 5
+_LEGEND = """\
+A scale factor as those of muons (bins of eta and pT, categories), a calibration as those of jets (a
+formula with parameters of its own in each of 40 bins of eta), and normal random numbers from a hash
+of both values. Both take the same NumPy arrays. The ratio is correctionlib's time over
+treemill's, round by round. ✓ the goal is reached, ✗ it is not.
+"""
 OUTPUT = {"name": "weight", "type": "real"}
 INPUTS = [
     {"name": "eta", "type": "real"},
@@ -97,34 +108,43 @@ def document() -> str:
     return json.dumps({"schema_version": 2, "corrections": listed})
 
 
-def cost(function: Callable[..., object], given: tuple[object, ...]) -> float:
-    """Nanoseconds that a call takes."""
-    start = time.process_time_ns()
-    function(*given)
-    return float(time.process_time_ns() - start)
+def measured(rounds: int, number: int) -> Iterator[Row]:
+    """Each correction by both, and the ratio of the two."""
+    import correctionlib
+
+    rng = np.random.default_rng(3)
+    given = (rng.uniform(-2.4, 2.4, number), rng.exponential(40, number) + 15, "nominal")
+    text = document()
+    theirs = correctionlib.CorrectionSet.from_string(text)
+    for name, ours in tm.corrections(text.encode()).items():
+        publish.say(name)
+        tasks: dict[str, Callable[[], object]] = {
+            "correctionlib": partial(theirs[name].evaluate, *given),
+            "treemill": partial(ours, *given),
+        }
+        one, other = (np.asarray(task()).tobytes() for task in tasks.values())
+        if one != other:
+            raise SystemExit(f"{name}: results differ")
+        rows = [
+            Row(f"{who}: {name}", tuple(1e9 * s / number for s in seconds), "ns a value")
+            for who, seconds in in_turn(rounds, tasks, time.process_time).items()
+        ]
+        yield from rows
+        yield ratios(f"correctionlib over treemill: {name}", *rows, above=1.0)
 
 
 def main(arguments: list[str]) -> int:
-    """Prints the table."""
-    import correctionlib
+    """Measure and write."""
+    options = Options("corrections", __doc__, clock=False)
+    options.size("rounds", 7, 2, "counted rounds of each measurement")
+    options.size("values", 1_000_000, 20_000, "in each array")
+    chosen = options.parse(arguments)
+    facts = machine.describe("correctionlib")
+    rows = [*measured(chosen.rounds, chosen.values)]
+    about = machine.about(facts, f"{chosen.values:,} values", chosen.rounds, "cpu, one thread")
+    publish.rows(chosen, "corrections", "Corrections", _LEGEND, about, facts, rows)
+    return int(not all(row.reached for row in rows if row.reached is not None))
 
-    n = int(arguments[0]) if arguments else 1_000_000
-    rng = np.random.default_rng(3)
-    given = (rng.uniform(-2.4, 2.4, n), rng.exponential(40, n) + 15, "nominal")
-    text = document()
-    theirs = correctionlib.CorrectionSet.from_string(text)
-    ours = tm.corrections(text.encode())
-    print(f"| {n} values | correctionlib {correctionlib.__version__}, ns | treemill, ns | ratio |")
-    print("|---|--:|--:|--:|")
-    slower = 0
-    for name, correction in ours.items():
-        functions = (theirs[name].evaluate, correction)
-        results = [np.asarray(function(*given)).tobytes() for function in functions]
-        if results[0] != results[1]:
-            print(f"{name}: results differ", file=sys.stderr)
-            return 1
-        rounds = [[cost(function, given) / n for function in functions] for _ in range(ROUNDS)]
-        a, b = (median(costs) for costs in zip(*rounds, strict=True))
-        slower += a < b
-        print(f"| {name} | {a:.1f} | {b:.1f} | {a / b:.1f} |")
-    return int(slower > 0)
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -15,8 +15,9 @@ from .protocol import REPOSITORY
 _PACKAGES = ("treemill", "uproot", "awkward", "boost-histogram", "hist", "numpy", "coffea")
 
 
-def describe() -> dict[str, Any]:
-    """Processor, cores, memory, load (near 0 before a good run), kernel, versions, commit."""
+def describe(*more: str) -> dict[str, Any]:
+    """Processor, cores, memory, load (near 0 before a good run), kernel, versions (also of the
+    packages `more`), commit."""
     return {
         "cpu": _cpu(),
         "cores": os.cpu_count(),
@@ -26,7 +27,7 @@ def describe() -> dict[str, Any]:
         "python": sys.version.split()[0],
         "rustc": _output("rustc", "--version"),
         "commit": _output("git", "describe", "--always", "--dirty"),
-        "versions": {name: found for name in _PACKAGES if (found := _version(name))},
+        "versions": {name: found for name in (*_PACKAGES, *more) if (found := _version(name))},
     }
 
 

@@ -115,7 +115,7 @@ def main(arguments: list[str]) -> int:
     options.size("rows", 200_000, 10_000, "that are predicted")
     options.size("missing", 0.02, 0.02, "part of the numbers that is missing")
     chosen = options.parse(arguments)
-    facts = machine.describe()
+    facts = machine.describe("xgboost-cpu", "xgboost", "lightgbm")
     rows = [*measured(chosen.rounds, chosen.rows, chosen.missing)]
     what = f"{chosen.rows:,} rows of {FEATURES} features, {chosen.missing:.0%} missing"
     about = machine.about(facts, what, chosen.rounds, "cpu, one thread")
