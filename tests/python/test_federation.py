@@ -65,6 +65,24 @@ def test_two_sites_give_what_one_gives(events, mode):
         assert part == 19_900
 
 
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+def test_what_workers_of_all_sites_do_is_counted(events, mode, monkeypatch):
+    small = replace(LEASING, first=2000, longest=0.1, shortest=0.01)  # several passes of each site
+    monkeypatch.setattr("treemill.backend.federation.pool.LEASING", small)
+    with tm.connect([tm.connect(workers=1, mode=mode) for _ in range(2)]) as session:
+        output = session.run(lambda chunk: {"n": len(chunk)}, events, monitor=True)
+        made = session.report.measured.histograms
+        assert output["n"] == made["entries_per_worker"].sum() == events.num_entries
+        assert len(made["entries_per_worker"].axes[0]) == 2
+        packets = made["packets_per_worker"].sum()
+        assert made["seconds_per_worker"].sum(flow=True) == packets > 2
+        assert len(made["workers_per_node"].axes["node"]) == 1
+        assert 0 < made["workers_per_node"].values().max() <= 2 + 1e-9
+        assert set(output["monitor"]) == set(made)
+        session.run(events.count(), monitor=False)
+        assert session.report.measured is None
+
+
 def test_each_site_reads_its_own_files(events, files):
     seen = {"a": set(), "b": set()}
     sites = {name: Watched(files=seen[name]) for name in seen}

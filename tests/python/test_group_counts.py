@@ -84,3 +84,21 @@ def test_times_of_groups_are_added_in_the_widest_bins():
     assert at_work[15:100] == pytest.approx([1.0] * 85)
     assert not any(at_work[100:])
     assert [each.sums["entries"] for each in found.workers.values()] == [5, 5]
+
+
+def test_counts_of_passes_that_follow_each_other_are_added():
+    """A site's second pass begins when three seconds have passed, and has the same worker."""
+    sums = GroupCounts()
+    for since in (0.0, 3.0):
+        counts = Monitoring(NODES.__getitem__)
+        for record in records([(0, 0, 0, 5, 1.0, 2.0, False)], lambda _, own: own):
+            counts.follow(*record)
+        sums.update(7, counts.now(3.0), since)
+        sums.close(7)
+    found = sums.total(6.0)
+    (worker,) = found.workers.values()
+    assert worker.sums == {"packets": 2, "entries": 10, "seconds": 4.0}
+    assert worker.host == "host 0"
+    second = round(1 / found.width)
+    at_work = [sum(found.nodes["root://a"][at * second :][:second]) for at in range(7)]
+    assert at_work == pytest.approx([0, 1, 1, 0, 1, 1, 0], abs=1e-9)

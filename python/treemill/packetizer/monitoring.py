@@ -22,6 +22,7 @@ from .events import (
 )
 
 __all__ = [
+    "BINS",
     "PER_DECADE",
     "SECONDS",
     "WIDTH",
@@ -29,7 +30,8 @@ __all__ = [
     "Monitoring",
     "OfWorker",
     "bin_of",
-    "widened",
+    "halved",
+    "spread",
 ]
 
 SECONDS = (-5, 3)
@@ -38,8 +40,8 @@ PER_DECADE = 10
 _LAST = (SECONDS[1] - SECONDS[0]) * PER_DECADE
 _SPREAD = ("latency", "seconds", "cpu")
 """The measures that are binned for each packet."""
-_BINS = 120
-"""Of time, at most; when they are full, pairs of them are joined."""
+BINS = 120
+"""Of time, at most; when they are full, pairs of them are halved."""
 WIDTH = 0.05
 """Seconds of the first ones."""
 _KEPT = 256
@@ -149,24 +151,24 @@ class Monitoring:
         at = self._at.pop(worker, None)
         if at is not None:
             node, since = at
-            while now >= self._width * _BINS:
+            while now >= self._width * BINS:
                 self._join()
-            _spread(self._nodes.setdefault(node, [0.0] * _BINS), self._width, since, now)
+            spread(self._nodes.setdefault(node, [0.0] * BINS), self._width, since, now)
 
     def _join(self) -> None:
         """Joins pairs of bins of time."""
         self._width *= 2
         for node, bins in self._nodes.items():
-            self._nodes[node] = _joined(bins)
+            self._nodes[node] = halved(bins)
 
     def now(self, now: float) -> Monitored:
         """What was counted so far, with the packets that workers have now."""
         self._catch_up()
-        while now >= self._width * _BINS:
+        while now >= self._width * BINS:
             self._join()
         nodes = {node: list(bins) for node, bins in self._nodes.items()}
         for node, since in self._at.values():
-            _spread(nodes.setdefault(node, [0.0] * _BINS), self._width, since, now)
+            spread(nodes.setdefault(node, [0.0] * BINS), self._width, since, now)
         workers = {
             number: OfWorker(
                 each.host, dict(each.sums), {name: dict(b) for name, b in each.spread.items()}
@@ -176,23 +178,14 @@ class Monitoring:
         return Monitored(now, workers, self._width, nodes)
 
 
-def widened(counted: Monitored, width: float) -> dict[str, list[float]]:
-    """The nodes of `counted` with bins of this width, which must be its own, or that doubled once
-    or more."""
-    nodes, own = counted.nodes, counted.width
-    while own < width:
-        own *= 2
-        nodes = {node: _joined(bins) for node, bins in nodes.items()}
-    return dict(nodes)
-
-
-def _joined(bins: list[float]) -> list[float]:
+def halved(bins: list[float]) -> list[float]:
     """As many bins, of which each of the first half is a pair of these."""
-    pairs = [bins[at] + bins[at + 1] for at in range(0, _BINS, 2)]
-    return pairs + [0.0] * (_BINS // 2)
+    pairs = [bins[at] + bins[at + 1] for at in range(0, BINS, 2)]
+    return pairs + [0.0] * (BINS // 2)
 
 
-def _spread(bins: list[float], width: float, start: float, stop: float) -> None:
-    """Adds the time from `start` to `stop` to the bins that it is in."""
-    for at in range(int(start / width), min(int(stop / width), len(bins) - 1) + 1):
-        bins[at] += max(min(stop, (at + 1) * width) - max(start, at * width), 0.0)
+def spread(bins: list[float], width: float, start: float, stop: float, weight: float = 1.0) -> None:
+    """Adds the time from `start` to `stop` to the bins that it is in, so many times."""
+    last = len(bins) - 1
+    for at in range(min(int(start / width), last), min(int(stop / width), last) + 1):
+        bins[at] += weight * max(min(stop, (at + 1) * width) - max(start, at * width), 0.0)

@@ -11,7 +11,7 @@ from fnmatch import fnmatch
 
 from ...errors import QueryError, UnsupportedError
 from ...io_report import IOReport
-from ...packetizer import Coverage, Finish, Halt, LeasedTrace, Sizing, Stop, Tick, Trace
+from ...packetizer import Coverage, Finish, Halt, LeasedTrace, Monitored, Sizing, Stop, Tick, Trace
 from ...submasters import Leasing, Lessor, Reach, SubLost
 from ...submasters.messages import Downward, LessorEvent, Upward
 from ...worker.task import Task
@@ -19,6 +19,7 @@ from ...worker.workload import Partial
 from ..base import Pass, Pool, Request
 from ..merged import Merged
 from .site import Counted, Site
+from .site_counts import SiteCounts
 
 __all__ = ["FederatedPass", "FederatedPool"]
 
@@ -140,8 +141,11 @@ class FederatedPass(Pass):
         self._lessor = Lessor(
             request.files, leasing, reach=reaches.__getitem__, expected=list(pool.sites)
         )
+        self._counts = SiteCounts()
+        self._counted = request.served is not None
+        asked = request.trace, request.served, self._counts
         self._sites = {
-            number: Site(number, name, each, task, self._hear, self._tick, request.trace)
+            number: Site(number, name, each, task, self._hear, self._tick, *asked)
             for number, (name, each) in enumerate(pool.sites.items())
         }
         self.control = self._counters = _Counters(self._sites.values())
@@ -177,6 +181,16 @@ class FederatedPass(Pass):
     def dropped(self) -> int:
         """See Pass."""
         return self._dropped
+
+    @property
+    def monitored(self) -> Callable[[], Monitored] | None:
+        """See Pass."""
+        if not self._counted:
+            return None
+        if self._finished:
+            return self._counts.now
+        found = self._counts.now()
+        return lambda: found
 
     @property
     def began(self) -> float:
@@ -285,6 +299,7 @@ class FederatedPass(Pass):
         if error is not None and len(lost) == len(self._sites):
             error = lost[0]
         self._error = self._broken or error
+        self._counts.end()
         self._finished = True
         on_end: Callable[[Pass], None] = self._on_end
         self._on_end, self.on_begin = lambda ended: None, lambda: None

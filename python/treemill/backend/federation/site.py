@@ -28,6 +28,7 @@ from ...worker.workload import Partial
 from ..base import Pass, Pool, Request
 from .lease import size_of, told
 from .leased_task import LeasedTask
+from .site_counts import SiteCounts
 
 __all__ = ["Counted", "Site"]
 
@@ -80,10 +81,12 @@ class Site:
         tell: Tell,
         look: Callable[[], None],
         trace: int,
+        served: Callable[[int], str] | None,
+        counts: SiteCounts,
     ) -> None:
         """`tell` takes messages to the lessor, with the partial that they are about and the trace
         of the pass that has made it. `look` is called now and then. `trace`: the number of records
-        to keep of each pass."""
+        to keep of each pass. `served`: as in Request; `counts` hears of passes."""
         self.number = number
         self.name = name
         self.workers = pool.size
@@ -94,6 +97,8 @@ class Site:
         self._tell = tell
         self._look = look
         self._trace = trace
+        self._served = served
+        self._counts = counts
         self._inbox: SimpleQueue[Downward | _Outcome] = SimpleQueue()
         self._waiting: list[Part] = []
         self._parts: list[Part] = []  # of the pass that runs
@@ -191,21 +196,24 @@ class Site:
     # Passes.
 
     def _begin(self) -> None:
-        self._parts, self._waiting = self._waiting, []
+        parts = self._parts = self._waiting
+        self._waiting, served = [], self._served
         running = self._pool.prepare(
             Request(
-                LeasedTask(self._task, self._parts),
-                [part.size for part in self._parts],
+                LeasedTask(self._task, parts),
+                [part.size for part in parts],
                 self._pool.size,
                 skip_errors=True,  # the lessor decides what comes of failures
                 on_end=self._hear_end,
                 trace=self._trace,
+                served=None if served is None else lambda number: served(parts[number].file),
             )
         )
         running.on_begin = self.on_begin
         self._began = monotonic()
         with self._lock:
             self._running = running
+        self._counts.begins(self.number, running)
         running.begin()
 
     def _hear_end(self, ended: Pass) -> None:
@@ -218,6 +226,7 @@ class Site:
             if self._running is not None:
                 self._counted.add(self._running)
             self._running = None
+        self._counts.ends(self.number)
         leased = self._leased(outcome)
         if outcome.error is not None:
             self._tell([], None, leased)
