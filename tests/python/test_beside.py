@@ -94,8 +94,40 @@ def far():
     made.may_open.set()
 
 
-def test_bytes_are_asked_for_while_somebody_else_works(far):
+def begun(far):
+    """Beside a worker that has begun a packet, to which nothing was promised."""
     beside = Beside(far, Control())
+    beside.begin(packet(0))
+    return beside
+
+
+def test_the_first_packet_asks_before_what_is_promised_with_it(far):
+    worker = Worker(0, far, Control(), None, None)
+    far.may_open.set()
+    for number in (2, 3):
+        worker.note(Prefetch(0, packet(number)))
+    assert far.said == []
+    assert isinstance(worker.perform(Process(0, packet(1))), PacketDone)
+    for number in (2, 3):
+        far.wait_for("prefetch", 10 * number, 10 * number + 10)
+    asked = [words for words in far.said if words[0] != "bound"]
+    assert asked[0] == ("prefetch", 10, 20)
+    assert asked.count(("prefetch", 10, 20)) == asked.count(("run", 10, 20)) == 1
+
+
+def test_what_fails_for_the_first_packet_holds_up_nothing(far):
+    beside = Beside(far, Control())
+    beside.prefetch(packet(2))
+    far.may_open.set()
+    far.fails = True
+    beside.begin(packet(1))
+    far.fails = False
+    beside.prefetch(packet(3))
+    far.wait_for("prefetch", 30, 40)
+
+
+def test_bytes_are_asked_for_while_somebody_else_works(far):
+    beside = begun(far)
     beside.prefetch(packet(1))
     far.wait_for("bound", 0)
     far.may_open.set()
@@ -105,7 +137,7 @@ def test_bytes_are_asked_for_while_somebody_else_works(far):
 
 
 def test_what_is_forgotten_before_its_file_is_open_is_not_asked_for(far):
-    beside = Beside(far, Control())
+    beside = begun(far)
     beside.prefetch(packet(1))
     far.wait_for("bound", 0)
     beside.prefetch(packet(2))
@@ -117,7 +149,7 @@ def test_what_is_forgotten_before_its_file_is_open_is_not_asked_for(far):
 
 
 def test_a_packet_that_has_begun_is_neither_asked_for_nor_forgotten(far):
-    beside = Beside(far, Control())
+    beside = begun(far)
     for number in (1, 2):
         beside.prefetch(packet(number))
     far.wait_for("bound", 0)
@@ -133,8 +165,10 @@ def test_a_packet_that_has_begun_is_neither_asked_for_nor_forgotten(far):
 def test_errors_of_what_is_asked_ahead_are_no_events(far):
     told = []
     worker = Worker(0, far, Control(), None, told.append)
-    far.fails = True
     far.may_open.set()
+    worker.perform(Process(0, packet(0)))
+    far.said.clear()
+    far.fails = True
     worker.note(Prefetch(0, packet(1)))
     far.wait_for("bound", 0)
     worker.note(Forget(0, packet(1)))
@@ -150,6 +184,7 @@ def test_what_was_fetched_is_kept_for_a_worker_that_has_the_same_workload(far, s
     first = Worker(0, far, Control(), None, None)
     second = Worker(1, far if shared else Far(), Control(), None, None)
     far.may_open.set()
+    first.perform(Process(0, packet(0)))
     first.note(Prefetch(0, packet(1)))
     far.wait_for("prefetch", 10, 20)
     first.note(Forget(0, packet(1), to=1), second)
@@ -179,7 +214,7 @@ def test_files_are_opened_beside_a_packet(far, fails):
 
 
 def test_after_the_pass_nothing_more_is_begun(far):
-    beside = Beside(far, Control())
+    beside = begun(far)
     for number in range(30):
         beside.prefetch(packet(number))
     far.wait_for("bound", 0)

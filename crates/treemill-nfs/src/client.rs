@@ -32,6 +32,8 @@ pub(crate) struct Client {
     process: u32,
     pub(crate) credential: Credential,
     pub(crate) owner: Vec<u8>,
+    /// The session there is. Looked at without waiting, also while the next one is made.
+    session: Mutex<Option<Arc<Session>>>,
     now: tokio::sync::Mutex<Now>,
     files: Mutex<HashMap<u64, Arc<Held>>>,
     numbers: AtomicU64,
@@ -47,10 +49,9 @@ pub(crate) struct Client {
     begun: Instant,
 }
 
-/// What the server knows of us.
+/// What the server knows of us. Who makes a session keeps it locked.
 #[derive(Default)]
 pub(crate) struct Now {
-    session: Option<Arc<Session>>,
     /// The client's number, and the number of its next session.
     pub(crate) known: Option<(u64, u32)>,
     /// The number is new, and what was open was not claimed since.
@@ -88,6 +89,7 @@ impl Client {
             narrow: AtomicBool::new(false),
             server,
             process,
+            session: Mutex::default(),
             now: tokio::sync::Mutex::default(),
             files: Mutex::default(),
             numbers: AtomicU64::new(1),
@@ -188,7 +190,7 @@ impl Client {
                 }
                 // The next request makes a new session.
                 Some(Meaning::Session | Meaning::Client) => {
-                    self.lose_session().await;
+                    self.lose_session();
                     return Err(trouble(&failure));
                 }
                 _ => return Ok(Err(failure)),
@@ -209,28 +211,24 @@ impl Client {
                 return Some(found);
             }
             // While a session is being made there is no answer yet.
-            let now = self.now.try_lock().ok()?;
-            let session = now.session.as_ref()?;
-            if !session.has_answered_within(patience) {
+            if !self.current()?.has_answered_within(patience) {
                 return None;
             }
         }
     }
 
-    /// Whether there is a session, as far as that can be said at once.
-    pub(crate) fn is_connected(&self) -> bool {
-        let now = self.now.try_lock();
-        now.is_ok_and(|now| {
-            now.session
-                .as_ref()
-                .is_some_and(|session| session.is_good())
-        })
+    fn place(&self) -> MutexGuard<'_, Option<Arc<Session>>> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The session there is, if it can be used.
-    pub(crate) async fn current(&self) -> Option<Arc<Session>> {
-        let now = self.now.lock().await;
-        now.session.clone().filter(|session| session.is_good())
+    pub(crate) fn current(&self) -> Option<Arc<Session>> {
+        self.place().clone().filter(|session| session.is_good())
+    }
+
+    /// Whether there is a session.
+    pub(crate) fn is_connected(&self) -> bool {
+        self.current().is_some()
     }
 
     fn faults(&self) -> MutexGuard<'_, Faults> {
@@ -253,19 +251,23 @@ impl Client {
         self.faults().is_avoided(server, self.begun.elapsed())
     }
 
-    async fn lose_session(&self) {
-        if let Some(session) = self.now.lock().await.session.take() {
+    fn lose_session(&self) {
+        if let Some(session) = self.place().take() {
             session.end();
         }
     }
 
     /// The session there is, or a new one.
     pub(crate) async fn session(self: &Arc<Self>) -> Result<Arc<Session>, Trouble> {
-        let mut now = self.now.lock().await;
-        if let Some(session) = now.session.as_ref().filter(|session| session.is_good()) {
-            return Ok(Arc::clone(session));
+        if let Some(session) = self.current() {
+            return Ok(session);
         }
-        if let Some(last) = now.session.take() {
+        let mut now = self.now.lock().await;
+        if let Some(session) = self.current() {
+            return Ok(session); // another one has made it meanwhile
+        }
+        let last = self.place().take();
+        if let Some(last) = last {
             if last.is_stale() {
                 now.known = None;
             }
@@ -274,7 +276,7 @@ impl Client {
             }
         }
         let session = self.establish(&mut now).await?;
-        now.session = Some(Arc::clone(&session));
+        *self.place() = Some(Arc::clone(&session));
         tokio::spawn(Arc::clone(self).renewing(Arc::clone(&session)));
         Ok(session)
     }

@@ -1,7 +1,7 @@
 //! A connection to a server: a task writes calls, another one reads what comes and hands each answer to the call that
 //! waits for it. Knows RPC, no operation of NFS but calls on the back channel, which it answers.
 
-use crate::limits::{GULP, MOST_ANSWER, SILENCE};
+use crate::limits::{GULP, LEAST_ROOM, MOST_ANSWER, SILENCE};
 use crate::wire::callback::{Called, Recall, answer};
 use crate::wire::rpc::{Credential, Message, Procedure, Records, call, message, reply};
 use crate::wire::xdr::{Reader, Writer};
@@ -21,6 +21,16 @@ use treemill_transfer::{Kind, Trouble, soon};
 const NFS: u32 = 100_003;
 /// What is kept as long as a call waits.
 pub(crate) type Hold = Box<dyn Send>;
+
+/// A COMPOUND to send.
+pub(crate) struct Sending<'a> {
+    pub(crate) credential: &'a Credential,
+    pub(crate) arguments: &'a Writer,
+    /// Bytes that its results have at most, about.
+    pub(crate) most: u64,
+    /// Kept until the results are here or the connection ends.
+    pub(crate) hold: Hold,
+}
 /// Whether we have what the server wants back; it is given back behind this call.
 pub(crate) type Recalls = Arc<dyn Fn(&Recall) -> bool + Send + Sync>;
 
@@ -33,9 +43,13 @@ pub(crate) struct Connection {
     tasks: [AbortHandle; 2],
 }
 
+/// The results of a COMPOUND, which come.
+pub(crate) struct Answer(oneshot::Receiver<Result<Reader, Trouble>>);
+
 struct Waiting {
     answer: oneshot::Sender<Result<Reader, Trouble>>,
     since: Instant,
+    most: u64,
     /// Freed when the answer comes, whether or not the caller still waits for it.
     _hold: Hold,
 }
@@ -79,6 +93,13 @@ impl Calls {
         for (_, waiting) in left {
             let _ = waiting.answer.send(Err(why.clone()));
         }
+    }
+
+    /// Bytes of the largest answer that is due.
+    fn most(&self) -> usize {
+        let state = self.state();
+        let most = state.waiting.values().map(|waiting| waiting.most).max();
+        most.map_or(0, |most| usize::try_from(most).unwrap_or(usize::MAX))
     }
 
     fn is_silent(&self) -> bool {
@@ -133,13 +154,13 @@ impl Connection {
         heard.is_some_and(|heard| heard.elapsed() < time)
     }
 
-    /// Sends a COMPOUND, and waits for its results. `hold` is kept until they are here or the connection ends.
-    pub(crate) async fn compound(
-        &self,
-        credential: &Credential,
-        arguments: &Writer,
-        hold: Hold,
-    ) -> Result<Reader, Trouble> {
+    /// Sends a COMPOUND, and waits for its results.
+    pub(crate) async fn compound(&self, sending: Sending<'_>) -> Result<Reader, Trouble> {
+        self.send(sending)?.results().await
+    }
+
+    /// Sends a COMPOUND: what is sent later comes behind it.
+    pub(crate) fn send(&self, sending: Sending<'_>) -> Result<Answer, Trouble> {
         let compound = Procedure {
             program: NFS,
             version: 4,
@@ -149,7 +170,8 @@ impl Connection {
         let waiting = Waiting {
             answer: sender,
             since: Instant::now(),
-            _hold: hold,
+            most: sending.most,
+            _hold: sending.hold,
         };
         {
             let mut state = self.calls.state();
@@ -160,9 +182,18 @@ impl Connection {
             let xid = state.next;
             state.waiting.insert(xid, waiting);
             // In this order on the wire, too: slots begin in the order of their numbers.
-            let _ = self.out.send(call(xid, compound, credential, arguments));
+            let _ = self
+                .out
+                .send(call(xid, compound, sending.credential, sending.arguments));
         }
-        match receiver.await {
+        Ok(Answer(receiver))
+    }
+}
+
+impl Answer {
+    /// Waits for the results.
+    pub(crate) async fn results(self) -> Result<Reader, Trouble> {
+        match self.0.await {
             Ok(answer) => answer,
             Err(_) => Err(lost("the connection was given up")),
         }
@@ -211,9 +242,7 @@ impl Listener {
         let mut records = Records::new(most);
         let mut buffer = BytesMut::new();
         loop {
-            // No more memory than has come, or a gulp.
-            let room = records.wanted(&buffer).min(GULP.max(buffer.len()));
-            buffer.reserve(room.max(4096));
+            buffer.reserve(self.room(records.wanted(&buffer), buffer.len()));
             match timeout(SILENCE, socket.read_buf(&mut buffer)).await {
                 Err(_) if self.calls.is_silent() => {
                     let what = format!("the server has sent nothing for {} s", SILENCE.as_secs());
@@ -236,6 +265,17 @@ impl Listener {
                 }
             }
         }
+    }
+
+    /// Bytes to make room for, of so many that the server has announced: no more than it was asked for, or than have come
+    /// already, or a gulp. A record for which there is room at once need not be copied as it grows.
+    fn room(&self, announced: usize, here: usize) -> usize {
+        let known = GULP.max(here);
+        let room = match announced <= known {
+            true => announced,
+            false => announced.min(known.max(self.calls.most())),
+        };
+        room.max(LEAST_ROOM)
     }
 
     fn came(&self, record: Bytes) -> Result<(), Trouble> {

@@ -1,7 +1,7 @@
 //! Makes a session, and claims back what was open when the server was started anew. What is said next, `recovery.rs` decides.
 
 use crate::client::{Client, Now};
-use crate::connection::{Connection, Recalls};
+use crate::connection::{Answer, Connection, Recalls, Sending};
 use crate::held::{Held, Layout};
 use crate::limits::{FAR, WIDTH};
 use crate::recovery::{Recovery, Step, Then};
@@ -12,7 +12,7 @@ use crate::wire::session::{AS_DATA_SERVER, Created, GIVES_LAYOUTS};
 use crate::wire::status::{Meaning, meaning};
 use futures_util::future::join_all;
 use std::sync::Arc;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinError, JoinHandle};
 use tokio::time::{sleep, timeout};
 use treemill_transfer::{Kind, SILENCE, Trouble};
 
@@ -41,7 +41,7 @@ impl Client {
                 Step::Ready => {
                     let session =
                         session.ok_or_else(|| Trouble::new(Kind::Final, "no session was made"))?;
-                    widen(&session, others);
+                    widen(&session, others).await;
                     return Ok(session);
                 }
                 Step::Exchange { anew } => {
@@ -121,7 +121,12 @@ impl Client {
     ) -> Result<Result<Results, Failure>, Trouble> {
         let arguments = operations.arguments(self.server.minor, &Operations::default());
         let connection = connection.as_ref().ok_or_else(gone)?;
-        let asked = connection.compound(&self.credential, &arguments, Box::new(()));
+        let asked = connection.compound(Sending {
+            credential: &self.credential,
+            arguments: &arguments,
+            most: 0,
+            hold: Box::new(()),
+        });
         let reader = match timeout(SILENCE, asked).await {
             Ok(answer) => answer?,
             Err(_) => return Err(Trouble::new(Kind::Silent, "the server does not answer")),
@@ -221,27 +226,42 @@ impl Client {
 
 type Opening = JoinHandle<Result<Connection, Trouble>>;
 
-/// The session takes further connections when they are open; it is used meanwhile.
-fn widen(session: &Arc<Session>, others: Vec<Opening>) {
-    if others.is_empty() {
-        return;
+/// The session takes further connections: those that are open at once, so that its first requests are shared out over them, and
+/// the others when they are open.
+async fn widen(session: &Arc<Session>, others: Vec<Opening>) {
+    let (mut answers, mut coming) = (Vec::new(), Vec::new());
+    for other in others {
+        match other.is_finished() {
+            true => answers.extend(taken(session, other.await)),
+            false => coming.push(other),
+        }
     }
-    let widening = session.widening();
+    let widening = match coming.is_empty() {
+        true => None,
+        false => session.widening(),
+    };
     let session = Arc::downgrade(session);
-    let one = move |other: Opening| {
-        let session = session.clone();
-        async move {
-            if let Ok(Ok(connection)) = other.await
-                && let Some(session) = session.upgrade()
-            {
-                session.widen(connection).await;
+    tokio::spawn(async move {
+        let one = |other: Opening| async {
+            let opened = other.await;
+            taken(&*session.upgrade()?, opened)
+        };
+        let later = join_all(coming.into_iter().map(one)).await;
+        drop(widening);
+        for answer in answers.into_iter().chain(later.into_iter().flatten()) {
+            if let Some(session) = session.upgrade() {
+                session.widened(answer).await;
             }
         }
-    };
-    tokio::spawn(async move {
-        join_all(others.into_iter().map(one)).await;
-        drop(widening);
     });
+}
+
+/// A connection that was opened becomes one of the session's.
+fn taken(
+    session: &Session,
+    opened: Result<Result<Connection, Trouble>, JoinError>,
+) -> Option<Answer> {
+    session.widen(opened.ok()?.ok()?)
 }
 
 fn gone() -> Trouble {

@@ -71,8 +71,10 @@ pub(crate) const FIRST_RENEWAL: Duration = Duration::from_secs(1);
 pub(crate) const USUAL_LEASE: Duration = Duration::from_secs(60);
 /// The time without a byte from a server that owes an answer after which its connection is given up.
 pub(crate) const SILENCE: Duration = Duration::from_secs(9);
-/// Bytes that a connection reads at once.
+/// Bytes that a connection reads at once, where it is not known that more were asked for.
 pub(crate) const GULP: usize = 256 << 10;
+/// Bytes that a connection has room for at least when it reads.
+pub(crate) const LEAST_ROOM: usize = 4096;
 /// Operations that may stand behind the names of a path in one request, and before them.
 pub(crate) const AT_THE_END: u32 = 8;
 /// Operations of one request from which on a layout is asked for in the one that opens a file.

@@ -41,7 +41,7 @@ impl Client {
     /// it, its lease tells.
     pub(crate) async fn give_back(&self, held: &Held, laid: &Laid, state: Option<StateId>) {
         let _last = timeout(LAST_READS, laid.using.write()).await;
-        if let Some(session) = self.current().await {
+        if let Some(session) = self.current() {
             let (handle, ..) = held.now();
             let state = state
                 .filter(|state| state.other == laid.state.other)
@@ -75,7 +75,7 @@ impl Client {
     fn tell(self: &Arc<Self>, ask: Operations) {
         let client = Arc::clone(self);
         tokio::spawn(async move {
-            if let Some(session) = client.current().await {
+            if let Some(session) = client.current() {
                 let _ = session.call(&ask).await;
             }
         });
@@ -87,7 +87,7 @@ impl Client {
             self.give_back(&held, &laid, None).await;
         }
         if let (handle, Some(state), _) = held.now()
-            && let Some(session) = self.current().await
+            && let Some(session) = self.current()
         {
             let ask = Operations::default().handle(&handle).close(state.newest());
             let _ = session.call(&ask).await;

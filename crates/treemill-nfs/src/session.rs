@@ -1,7 +1,7 @@
 //! A session at a server: requests in its slots. Knows no file, and not how a session is made.
 
 use crate::claims::Claims;
-use crate::connection::Connection;
+use crate::connection::{Answer, Connection, Hold, Sending};
 use crate::limits::{FAR, FEWEST_OPERATIONS, FRAME, MOST_ANSWER, SLOTS};
 use crate::slots::Slots;
 use crate::trunk::{Owed, Trunk};
@@ -9,6 +9,7 @@ use crate::wire::compound::{Failure, Operations, Results};
 use crate::wire::rpc::Credential;
 use crate::wire::session::{Created, Slot};
 use crate::wire::status::{COMPLETE_ALREADY, Meaning, OK, meaning};
+use crate::wire::xdr::Writer;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -40,6 +41,8 @@ pub(crate) struct Session {
     slots: Arc<Mutex<Slots>>,
     room: Arc<Semaphore>,
     ended: AtomicBool,
+    /// Whether the server has refused a further connection.
+    refused: AtomicBool,
     /// Whether former state must be claimed again.
     stale: AtomicBool,
     used: Mutex<Instant>,
@@ -117,6 +120,7 @@ impl Session {
             slots: Arc::new(Mutex::new(Slots::new(slots))),
             room: Arc::new(Semaphore::new(slots)),
             ended: AtomicBool::new(false),
+            refused: AtomicBool::new(false),
             stale: AtomicBool::new(false),
             used: Mutex::new(Instant::now()),
         })
@@ -127,9 +131,9 @@ impl Session {
         !self.ended.load(Ordering::Relaxed) && !self.trunk.is_broken()
     }
 
-    /// Whether only connections beside the first one are broken.
+    /// Whether the server takes one connection only, or only those beside the first one are broken.
     pub(crate) fn is_too_wide(&self) -> bool {
-        self.trunk.is_too_wide()
+        self.refused.load(Ordering::Relaxed) || self.trunk.is_too_wide()
     }
 
     /// How many connections it has.
@@ -152,16 +156,25 @@ impl Session {
         let _ = timeout(self.distance.div_f64(2.0), self.widening.lock()).await;
     }
 
-    /// Takes one more connection, if the server does.
-    pub(crate) async fn widen(&self, connection: Connection) {
+    /// Takes one more connection, and asks the server to. It is used at once: most servers need not be asked (RFC 8881, section
+    /// 2.10.3.1), and the others are asked before anything else comes on it.
+    pub(crate) fn widen(&self, connection: Connection) -> Option<Answer> {
         let ask = Operations::default().bind_connection(&self.id);
         let arguments = ask.arguments(self.minor, &Operations::default());
-        let asked = connection.compound(&self.credential, &arguments, Box::new(()));
-        let Ok(Ok(answer)) = timeout(SILENCE, asked).await else {
-            return;
-        };
-        if Results::new(answer).is_ok_and(|mut results| results.bound().is_ok()) {
-            self.trunk.add(connection);
+        let asked = connection.send(self.sending(&arguments, 0, Box::new(())));
+        let answer = asked.ok()?;
+        self.trunk.add(connection);
+        Some(answer)
+    }
+
+    /// Waits for the server's answer to `widen`. If it refuses, the session is not used any more, and the next one has one
+    /// connection.
+    pub(crate) async fn widened(&self, answer: Answer) {
+        if let Ok(Ok(answer)) = timeout(SILENCE, answer.results()).await
+            && !Results::new(answer).is_ok_and(|mut results| results.bound().is_ok())
+        {
+            self.refused.store(true, Ordering::Relaxed);
+            self.end();
         }
     }
 
@@ -247,7 +260,7 @@ impl Session {
         }
         let arguments = operations.arguments(self.minor, &before);
         *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-        let sent = connection.compound(&self.credential, &arguments, Box::new(hold));
+        let sent = connection.compound(self.sending(&arguments, bytes, Box::new(hold)));
         let reader = sent
             .await
             .map_err(|trouble| match trouble.kind.may_pass() {
@@ -276,6 +289,15 @@ impl Session {
         Ok((results, complete))
     }
 
+    fn sending<'a>(&'a self, arguments: &'a Writer, most: u64, hold: Hold) -> Sending<'a> {
+        Sending {
+            credential: &self.credential,
+            arguments,
+            most,
+            hold,
+        }
+    }
+
     /// The SEQUENCE has failed: nothing was done.
     fn lost(&self, failure: &Failure) -> Lost {
         self.end();
@@ -292,7 +314,7 @@ impl Session {
         let last = Operations::default().destroy_session(&self.id);
         let arguments = last.arguments(self.minor, &Operations::default());
         if let Some((connection, owed)) = self.trunk.least(0) {
-            let asked = connection.compound(&self.credential, &arguments, Box::new(owed));
+            let asked = connection.compound(self.sending(&arguments, 0, Box::new(owed)));
             let _ = asked.await;
         }
     }

@@ -103,6 +103,7 @@ impl Inbox {
             over: costs.over_read(),
             most: costs.most_bytes,
             ahead: costs.ahead(),
+            held: costs.held(),
         }
     }
 
@@ -129,7 +130,7 @@ impl Inbox {
 
     /// Sends what there is room for.
     fn go_on(&self, state: &mut State<Ticket>, counters: &Counters) {
-        let due = state.due(self.policy());
+        let due = state.due(self.policy(), Ticket::is_ready);
         self.send(state, due, counters);
     }
 }
@@ -217,8 +218,12 @@ impl Lease {
         let began = Instant::now();
         let mut stopped: Option<Instant> = None;
         let answer = ticket.wait_while(STOP_LOOK, || {
-            !self.counters.is_stopped()
-                || stopped.get_or_insert_with(Instant::now).elapsed() < STOP_GRACE
+            if !self.counters.is_stopped() {
+                // What has come meanwhile leaves room, although nobody takes it now.
+                self.inbox.go_on(&mut self.inbox.state(), &self.counters);
+                return true;
+            }
+            stopped.get_or_insert_with(Instant::now).elapsed() < STOP_GRACE
         });
         self.counters.add_wait(began.elapsed());
         answer

@@ -43,8 +43,9 @@ pub(crate) const MOST_COMPARED: usize = 20_000_000;
 
 /// Steps of a worker, and ranges of its reads, that are kept until they are taken after a packet: some MB.
 pub(crate) const STEPS_KEPT: usize = 20_000;
-/// How often a thread that waits for bytes looks whether its pass was stopped.
-pub(crate) const STOP_LOOK: Duration = Duration::from_millis(100);
+/// How often a thread that waits for bytes looks whether its pass was stopped, and whether more can be asked for: what is in
+/// flight on a fast link lasts some times as long.
+pub(crate) const STOP_LOOK: Duration = Duration::from_millis(50);
 /// How long bytes are waited for after the pass was stopped: what comes within a second completes a batch, and what the
 /// worker has done is merged.
 pub(crate) const STOP_GRACE: Duration = Duration::from_secs(1);

@@ -1,6 +1,6 @@
 //! What it costs to read from a source. Data only.
 
-use crate::limits::{BLIND_GAP, BLIND_OVER_READ, FIRST_WINDOW, LEAST_AHEAD, MOST_AHEAD};
+use crate::limits::{BLIND_GAP, BLIND_OVER_READ, FIRST_WINDOW, HELD, LEAST_AHEAD, MOST_AHEAD};
 use std::time::Duration;
 
 /// The costs of reading from a source. They decide which ranges are read as one, and how far ahead a reader asks.
@@ -111,13 +111,28 @@ impl Costs {
         }
     }
 
-    /// Bytes that should be in flight or waiting for their use: two products of bandwidth and delay.
+    /// Bytes that should be in flight: two products of bandwidth and delay.
     #[must_use]
     pub fn ahead(&self) -> u64 {
         let both = |speed: f64| in_bytes(2.0 * speed * self.round_trip.as_secs_f64());
         self.bytes_per_second
             .map_or(MOST_AHEAD, both)
             .clamp(LEAST_AHEAD, MOST_AHEAD)
+    }
+
+    /// Bytes that may be in flight or wait for their use. What waits is of packets whose other bytes have not come: some
+    /// times as much as is in flight on a near link, and no more than that on a far one.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use treemill_source::Costs;
+    ///
+    /// let costs = Costs { bytes_per_second: Some(20e6), ..Costs::far(Duration::from_millis(20)) };
+    /// assert_eq!((costs.ahead(), costs.held()), (16 << 20, 64 << 20));
+    /// ```
+    #[must_use]
+    pub fn held(&self) -> u64 {
+        self.ahead().saturating_mul(HELD).min(MOST_AHEAD)
     }
 }
 

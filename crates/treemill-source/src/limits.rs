@@ -21,6 +21,8 @@ pub(crate) const LEAST_AHEAD: u64 = 16 << 20;
 /// Bytes that are asked for ahead at most, and while the source's speed is not known: 10 Gbit/s over 137 ms would take
 /// 340 MB.
 pub(crate) const MOST_AHEAD: u64 = 128 << 20;
+/// How many times as many bytes may be held as should be in flight, up to the most that may be in flight.
+pub(crate) const HELD: u64 = 4;
 
 /// Bytes from the beginning of a distant file that are asked for by a new connection: the header and the root directory. They
 /// are in the first round trip's window, of 14.6 KB.

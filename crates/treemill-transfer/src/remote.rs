@@ -8,9 +8,12 @@ use crate::parts::parts;
 use crate::runtime::runtime;
 use crate::trouble::{Kind, Trouble};
 use bytes::{Bytes, BytesMut};
+use std::future::poll_fn;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 use std::time::Duration;
+use tokio::task::unconstrained;
 use treemill_source::{
     Costs, Identity, Promise, Request, Source, SourceError, Ticket, read_by_tickets,
 };
@@ -157,12 +160,24 @@ fn launch<C: Carrier>(shared: &Arc<Shared<C>>, queue: Vec<Piece>) {
                 continue;
             }
             let shared = Arc::clone(&shared);
-            tokio::spawn(async move {
+            in_turn(async move {
                 piece.bring(&shared).await;
                 drop(permit);
-            });
+            })
+            .await;
         }
     });
+}
+
+/// Begins work here, and has the rest of it done beside. A task that is only spawned begins in no certain order: what is needed
+/// first would come among the last.
+async fn in_turn(work: impl Future<Output = ()> + Send + 'static) {
+    let mut work = Box::pin(work);
+    let begin = poll_fn(|context| Poll::Ready(work.as_mut().poll(context)));
+    // Unconstrained: else tokio lets no work begin that comes behind much other work.
+    if unconstrained(begin).await.is_pending() {
+        tokio::spawn(work);
+    }
 }
 
 /// One part of a range that was asked for.
@@ -248,5 +263,63 @@ fn joined(mut parts: impl Iterator<Item = BytesMut>) -> Bytes {
 impl<C> Shared<C> {
     fn error(&self, trouble: &Trouble, range: &Range<u64>) -> SourceError {
         trouble.error(&self.name, Some(range.clone()))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::arithmetic_side_effects)]
+mod tests {
+    use super::*;
+    use crate::carrier::{Body, Part};
+    use tokio::task::yield_now;
+
+    /// Notes where ranges begin that it is asked for, and gives them with a pause.
+    struct Noting(Arc<Mutex<Vec<u64>>>);
+
+    struct Zeros(Option<Bytes>);
+
+    impl Body for Zeros {
+        async fn chunk(&mut self) -> Result<Option<Bytes>, Trouble> {
+            yield_now().await;
+            Ok(self.0.take())
+        }
+    }
+
+    impl Carrier for Noting {
+        type Body = Zeros;
+
+        fn server(&self) -> &str {
+            "notes"
+        }
+
+        async fn ask(&self, range: Range<u64>) -> Result<Part<Zeros>, Trouble> {
+            self.0.lock().unwrap().push(range.start);
+            yield_now().await;
+            let length = usize::try_from(range.end.saturating_sub(range.start)).unwrap();
+            Ok(Part {
+                start: range.start,
+                body: Zeros(Some(vec![0; length].into())),
+            })
+        }
+    }
+
+    /// More than are in flight at once, and more than a task may do in one go.
+    #[test]
+    fn ranges_are_asked_for_in_their_order() {
+        let asked = Arc::default();
+        let opened = Opened {
+            name: "far".to_owned(),
+            size: 10_000,
+            identity: None,
+            head: Bytes::new(),
+            latency: Duration::from_millis(1),
+        };
+        let remote = Remote::new(Noting(Arc::clone(&asked)), opened);
+        let starts: Vec<u64> = (0..1000).map(|number| number * 10).collect();
+        let tickets = remote.submit(starts.iter().map(|&start| start..start + 10).collect());
+        for ticket in tickets {
+            assert_eq!(ticket.wait().unwrap().len(), 10);
+        }
+        assert_eq!(*asked.lock().unwrap(), starts);
     }
 }

@@ -5,9 +5,11 @@ that needs the bytes will meet it again. Knows no packetizer but its hints, and 
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Generic
 
 from ..packetizer import Packet
@@ -37,6 +39,9 @@ class Beside(Generic[P]):
         self._threads = 0
         self._promised: dict[int, Bound[P] | None] = {}
         """The packets by number; None until their bytes have been asked for."""
+        self._has_begun = False
+        self._waiting: list[Packet] = []
+        """Those that were promised before the worker has begun anything."""
 
     def do(self, task: Callable[[], None]) -> None:
         """Does this on another thread, soon. It must raise nothing."""
@@ -58,9 +63,14 @@ class Beside(Generic[P]):
             task()
 
     def prefetch(self, packet: Packet) -> None:
-        """Asks for the bytes of a packet, unless it is begun or forgotten before."""
+        """Asks for the bytes of a packet, unless it is begun or forgotten before. What comes with a
+        worker's first packet waits until that one has asked for its own bytes: servers answer in
+        the order in which they are asked."""
         with self._lock:
             self._promised[packet.number] = None
+            if not self._has_begun:
+                self._waiting.append(packet)
+                return
         self.do(lambda: self._prefetch(packet))
 
     def _prefetch(self, packet: Packet) -> None:
@@ -84,6 +94,22 @@ class Beside(Generic[P]):
                 bound.forget(packet.start, packet.stop)
 
     def begin(self, packet: Packet) -> None:
+        """Notes that the worker begins the packet, which is no promise any more."""
+        self._has_begun = True  # before the look: who promises something meanwhile sees it
+        if self._promised:
+            self.pass_on(packet)
+            if self._waiting:
+                self._begin_first(packet)
+
+    def _begin_first(self, packet: Packet) -> None:
+        with self._lock:
+            waiting, self._waiting = self._waiting, []
+        with contextlib.suppress(Exception):  # the packet itself meets it next
+            self._workload.bound(packet.file).prefetch(packet.start, packet.stop, self._control)
+        for promised in waiting:
+            self.do(partial(self._prefetch, promised))
+
+    def pass_on(self, packet: Packet) -> None:
         """Notes that the packet is no promise any more: this worker begins it, or another one that
         has the same workload, and so what was fetched."""
         if self._promised:
@@ -94,4 +120,5 @@ class Beside(Generic[P]):
         """Does nothing more of what waits. The pass is over."""
         with self._lock:
             self._promised.clear()
+            self._waiting.clear()
             self._tasks.clear()

@@ -92,7 +92,7 @@ class Worker(Generic[P]):
             self._beside.prefetch(hint.packet)
         elif isinstance(hint, Forget):
             if to is not None and to._workload is self._workload:
-                self._beside.begin(hint.packet)
+                self._beside.pass_on(hint.packet)
             else:
                 self._beside.forget(hint.packet)
         elif isinstance(hint, OpenAhead):

@@ -20,8 +20,10 @@ pub(crate) struct Policy {
     pub(crate) over: u64,
     /// Bytes of one range at most, if it is made of several.
     pub(crate) most: u64,
-    /// Bytes that may be in flight or wait for their use.
+    /// Bytes that may be in flight.
     pub(crate) ahead: u64,
+    /// Bytes that may be in flight or wait for their use.
+    pub(crate) held: u64,
 }
 
 /// One range that was asked for.
@@ -39,6 +41,8 @@ struct Flight<T> {
     range: Range<u64>,
     ticket: T,
     wants: usize,
+    /// Whether it is not known to be here.
+    is_coming: bool,
 }
 
 /// Where the bytes of a range are.
@@ -66,6 +70,10 @@ pub(crate) struct State<T> {
     sent: u64,
     /// Bytes of all flights.
     held: u64,
+    /// Bytes of those that are not known to be here.
+    coming: u64,
+    /// Their numbers, and some that are gone, in the order in which they were sent.
+    line: VecDeque<u64>,
 }
 
 impl<T> Default for State<T> {
@@ -78,6 +86,8 @@ impl<T> Default for State<T> {
             flights: BTreeMap::new(),
             sent: 0,
             held: 0,
+            coming: 0,
+            line: VecDeque::new(),
         }
     }
 }
@@ -107,9 +117,15 @@ impl<T: Clone> State<T> {
     }
 
     /// What is to be sent now: as much of what waits as there is room for, but something if nothing is in flight; near
-    /// ranges as one. To be followed by [`State::sent`] for each.
-    pub(crate) fn due(&mut self, policy: Policy) -> Vec<Range<u64>> {
-        let mut room = policy.ahead.saturating_sub(self.held);
+    /// ranges as one. To be followed by [`State::sent`] for each. What is here and waits for its use leaves room for more to
+    /// be in flight: the link would else stand still until it is used.
+    pub(crate) fn due(&mut self, policy: Policy, is_here: impl Fn(&T) -> bool) -> Vec<Range<u64>> {
+        if self.queue.is_empty() {
+            return Vec::new();
+        }
+        self.look(is_here);
+        let in_flight = policy.ahead.saturating_sub(self.coming);
+        let mut room = in_flight.min(policy.held.saturating_sub(self.held));
         let mut chosen = Vec::new();
         while let Some(&(start, end)) = self.queue.front() {
             let bytes = end.saturating_sub(start);
@@ -152,6 +168,21 @@ impl<T: Clone> State<T> {
         plan::coalesce(chosen, policy.gap, policy.most, policy.over)
     }
 
+    /// Notes which flights are here. They come about in the order in which they were sent: one that comes before its turn
+    /// counts as in flight for so long.
+    fn look(&mut self, is_here: impl Fn(&T) -> bool) {
+        while let Some(number) = self.line.front() {
+            if let Some(flight) = self.flights.get_mut(number) {
+                if !is_here(&flight.ticket) {
+                    return;
+                }
+                flight.is_coming = false;
+                self.coming = self.coming.saturating_sub(length(&flight.range));
+            }
+            self.line.pop_front();
+        }
+    }
+
     fn waits(&self, place: Place) -> bool {
         self.wants
             .get(&place)
@@ -171,10 +202,13 @@ impl<T: Clone> State<T> {
         }
         if wants > 0 {
             self.held = self.held.saturating_add(length(&range));
+            self.coming = self.coming.saturating_add(length(&range));
+            self.line.push_back(number);
             let flight = Flight {
                 range,
                 ticket,
                 wants,
+                is_coming: true,
             };
             self.flights.insert(number, flight);
         }
@@ -265,6 +299,12 @@ impl<T: Clone> State<T> {
     fn drop_flight(&mut self, number: u64) {
         if let Some(flight) = self.flights.remove(&number) {
             self.held = self.held.saturating_sub(length(&flight.range));
+            if flight.is_coming {
+                self.coming = self.coming.saturating_sub(length(&flight.range));
+            }
+        }
+        if self.flights.is_empty() {
+            self.line.clear();
         }
     }
 
@@ -284,9 +324,15 @@ impl<T: Clone> State<T> {
         self.held
     }
 
+    /// Bytes in flight, as far as it is known.
+    #[cfg(test)]
+    pub(crate) fn coming(&self) -> u64 {
+        self.coming
+    }
+
     #[cfg(test)]
     pub(crate) fn is_empty(&self) -> bool {
-        self.wants.is_empty() && self.flights.is_empty() && self.held == 0
+        self.wants.is_empty() && self.flights.is_empty() && (self.held, self.coming) == (0, 0)
     }
 }
 
