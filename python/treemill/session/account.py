@@ -18,6 +18,32 @@ from ..worker.workload import Span
 __all__ = ["Account"]
 
 
+class Places:
+    """Where the files of a pass are, by their numbers there."""
+
+    def __init__(self, files: Sequence[str], spans: Sequence[Span] | None) -> None:
+        """`spans`: the parts of files to go through; None: all entries of all files."""
+        self.files = files
+        self.spans = spans
+        self._nodes: dict[str, str] = {}  # by folder: files in one have one node
+
+    def __getitem__(self, number: int) -> tuple[str, int]:
+        """The name of a file, and the entry that the pass counts as 0."""
+        if self.spans is None:
+            return self.files[number], 0
+        file, first, _ = self.spans[number]
+        return self.files[file], first
+
+    def node(self, number: int) -> str:
+        """The node that serves a file."""
+        path = self[number][0]
+        folder = path.rpartition("/")[0]
+        found = self._nodes.get(folder)
+        if found is None:
+            found = self._nodes[folder] = node_of(f"{folder}/file" if folder else path)
+        return found
+
+
 class Account:
     """The account of one query, while it runs and afterwards."""
 
@@ -31,11 +57,9 @@ class Account:
         self.phase = "processing"
         self.final_phase = True
         self.running: Pass | None = None
-        self._files = files
-        self._spans = spans
+        self.places = Places(files, spans)
         self._began = time.monotonic()
         self._ended: float | None = None
-        self._nodes: dict[str, str] = {}  # by folder: files in one have one node
         self._settled: tuple[Progress, Report] | None = None
 
     @property
@@ -72,23 +96,11 @@ class Account:
     @property
     def described(self) -> tuple[Sequence[str], Sequence[Span] | None, str, str, bool]:
         """What another process needs to keep the account from now on."""
-        return self._files, self._spans, self.title, self.phase, self.final_phase
+        return self.places.files, self.places.spans, self.title, self.phase, self.final_phase
 
     def place(self, number: int) -> tuple[str, int]:
         """The name of the pass's file with this number, and the entry that the pass counts as 0."""
-        if self._spans is None:
-            return self._files[number], 0
-        file, first, _ = self._spans[number]
-        return self._files[file], first
-
-    def node(self, number: int) -> str:
-        """The node that serves the pass's file with this number."""
-        path = self.place(number)[0]
-        folder = path.rpartition("/")[0]
-        found = self._nodes.get(folder)
-        if found is None:
-            found = self._nodes[folder] = node_of(f"{folder}/file" if folder else path)
-        return found
+        return self.places[number]
 
     def _progress(self) -> Progress:
         running = self.running

@@ -262,7 +262,7 @@ class Query(ABC, Generic[Result]):
             keeping=keeping,
             name=self.id,
             title=self.title,
-            served=None if self._monitor is False else self.account.node,
+            served=None if self._monitor is False else self.account.places.node,
             trace=0 if self._recording is None else self._recording.records,
             query=self,
             nodes=lambda: nodes(files()),
