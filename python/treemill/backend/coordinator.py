@@ -24,6 +24,7 @@ from ..packetizer import (
     Missing,
     Monitored,
     Monitoring,
+    Outcome,
     Packetizer,
     Stop,
     Trace,
@@ -59,6 +60,7 @@ class Coordinator:
         """The last events and the actions that answered them, if records are kept."""
         self._monitoring = monitoring
         self._packetizer = packetizer
+        self._outcome: Outcome = packetizer
         self._workers = workers
         self._clock = clock
         self._merging: set[Event] = set()  # what will be handled after these merges
@@ -74,12 +76,12 @@ class Coordinator:
     @property
     def expected_entries(self) -> int:
         """Entries of the dataset; an estimate until all files have been opened."""
-        return self._packetizer.expected_entries
+        return self._outcome.expected_entries
 
     @property
     def committed_entries(self) -> int:
         """The number of entries in the merged partial."""
-        return self._packetizer.committed_entries
+        return self._outcome.committed_entries
 
     def sizes(self) -> dict[int, int]:
         """The entries of the files that were opened."""
@@ -92,7 +94,7 @@ class Coordinator:
 
     def coverage(self) -> Coverage:
         """Which entries are merged, and which are given up."""
-        found = self._packetizer.coverage()
+        found = self._outcome.coverage()
         if self._lost is None:
             return found
         lost = [
@@ -132,7 +134,7 @@ class Coordinator:
         """A worker commits the partial that `load` returns. Either the partial is merged and its
         packets count, or neither happens. `aside` is entered during the merge: a driver that has
         locked this object releases its lock there."""
-        if worker not in self._packetizer.workers:
+        if self.ended is not None or worker not in self._packetizer.workers:
             return []
         return self._merge(Committed(worker), load, aside)
 
@@ -143,7 +145,7 @@ class Coordinator:
         aside: AbstractContextManager[object] | None = None,
     ) -> list[Action]:
         """A merger hands over the partial that `load` returns; as `commit` does for a worker."""
-        if merger not in self._packetizer.mergers:
+        if self.ended is not None or merger not in self._packetizer.mergers:
             return []
         return self._merge(Collected(merger), load, aside)
 
@@ -153,8 +155,6 @@ class Coordinator:
         load: Callable[[], Partial],
         aside: AbstractContextManager[object] | None,
     ) -> list[Action]:
-        if self.ended is not None:
-            return []
         self._merging.add(event)
         # It cannot change before the merge is done.
         covers = ranges_of(self._packetizer.uncommitted(event))
@@ -190,6 +190,8 @@ class Coordinator:
     def abort(self, reason: str) -> list[Action]:
         """Ends the pass with what is merged. All workers and mergers are given up, except those
         whose partials are being merged now: the pass ends after these merges."""
+        if self.ended is not None:
+            return []
         actions = self.handle(Stop(reason))
         for worker in list(self._packetizer.workers):
             actions += self.handle(WorkerLost(worker, reason))
@@ -221,9 +223,11 @@ class Coordinator:
             self._packetizer.handle(event, now)
 
     def release(self) -> None:
-        """Drops the merged partial and the error, after the end. The coverage and the trace
-        stay."""
+        """Drops the merged partial, the error and all that has led the pass, after the end. The
+        numbers of entries, the coverage and the trace stay: a session keeps the last hundred."""
         self.merged, self.error = Merged(), None
+        self._outcome = self._packetizer.outcome()
+        del self._packetizer
 
     def _end(self, error: BaseException | None) -> None:
         self.error = error

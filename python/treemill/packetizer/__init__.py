@@ -57,6 +57,7 @@ from .group_counts import GroupCounts
 from .measures import MEASURES, Measure, Spent
 from .monitoring import PER_DECADE, SECONDS, Monitored, Monitoring
 from .nodes import host_of, node_of
+from .outcome import Outcome
 from .packetizer import Packetizer
 from .policy import Policy
 from .sizing import CLUSTER, Sizing
@@ -108,6 +109,7 @@ __all__ = [
     "OpenAhead",
     "OpenFile",
     "Order",
+    "Outcome",
     "Packet",
     "PacketDone",
     "PacketFailed",

@@ -94,6 +94,7 @@ class Packetizer(View):
             Totals.of(made),
             more=policy.growing,
         )
+        super().__init__(self._state.totals, self._state.ledger)
         for number, ranges in ready.items():
             self._state.ledger.begin_with(number, ranges)
         assignment = Assignment(self._state)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Set
 
-from .coverage import Coverage
 from .events import Collected, Committed, Packet
 from .mergers import Mergers
+from .outcome import Outcome
 from .state import State
 from .validation import validate
 
 __all__ = ["View"]
 
 
-class View:
+class View(Outcome):
     """The part of the packetizer that only reads."""
 
     _state: State
@@ -33,16 +33,6 @@ class View:
     def mergers(self) -> Set[int]:
         """The mergers that have joined and are not lost."""
         return self._mergers.numbers
-
-    @property
-    def committed_entries(self) -> int:
-        """The number of entries in the result so far."""
-        return self._state.ledger.committed_entries
-
-    @property
-    def expected_entries(self) -> int:
-        """Entries of all files; a file of unknown size counts as many as the others on average."""
-        return self._state.totals.expected
 
     @property
     def only_mergers_hold(self) -> bool:
@@ -71,11 +61,6 @@ class View:
     def heir(self, merger: int) -> int | None:
         """The merger to which this one, which may be lost, is handing on what it has."""
         return self._state.ledger.receiver_from(merger)
-
-    def coverage(self, held: bool = False) -> Coverage:
-        """Which entries are in the result (`held`: or in a merger's partial), which are not, and
-        why. Final once `over`."""
-        return self._state.ledger.coverage(held)
 
     def sizes(self) -> dict[int, int]:
         """The entries of the files that were opened."""
