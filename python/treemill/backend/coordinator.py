@@ -50,9 +50,10 @@ class Coordinator:
         monitoring: Monitoring | None = None,
     ) -> None:
         """`workers`: the number of workers that should join. `trace`: the number of records to
-        keep. `merged`: what is merged already. `monitoring`: counts what workers do, if it is to be
-        counted."""
+        keep. `merged`: what is merged already; it is kept on disk with its entries, which are not
+        noted otherwise. `monitoring`: counts what workers do, if it is to be counted."""
         self.merged = merged or Merged()
+        self._notes_entries = merged is not None
         self.error: BaseException | None = None
         self.began = clock()
         self.ended: float | None = None
@@ -157,7 +158,7 @@ class Coordinator:
     ) -> list[Action]:
         self._merging.add(event)
         # It cannot change before the merge is done.
-        covers = ranges_of(self._packetizer.uncommitted(event))
+        covers = ranges_of(self._packetizer.uncommitted(event)) if self._notes_entries else {}
         try:
             with aside or nullcontext():
                 self.merged.commit(load(), covers)

@@ -18,8 +18,6 @@ class Growth:
     def __init__(self, state: State, feeding: Feeding) -> None:
         self._state = state
         self._feeding = feeding
-        if state.policy.growing:
-            state.ledger.news = {}
 
     @property
     def left(self) -> float:

@@ -13,6 +13,7 @@ given up.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from .assignment import Assignment
@@ -105,15 +106,21 @@ class Packetizer(View):
         self._feeding = Feeding(
             self._state, assignment, self._promises, self._reserves, self._mergers
         )
-        self._growth = Growth(self._state, self._feeding)
-        self._merging = Merging(self._state, self._mergers, self._recovery, self._feeding)
+        if policy.growing:
+            self._state.ledger.news = {}
         self._believed = max([size.ahead for size in files if size is not None], default=0)
         self._far = self._believed > 0  # whether any file has been far so far
 
-    @property
+    # A pass over files that are there, without mergers, needs neither of these.
+
+    @cached_property
     def growth(self) -> Growth:
         """What there is to do: for callers that add files and have them given back."""
-        return self._growth
+        return Growth(self._state, self._feeding)
+
+    @cached_property
+    def _merging(self) -> Merging:
+        return Merging(self._state, self._mergers, self._recovery, self._feeding)
 
     def take_news(self) -> News:
         """What has come into the result and what was given up since the last call; only if the
@@ -375,9 +382,9 @@ _REACTIONS: dict[type, Callable[[Packetizer, Any, float, list[Action]], None]] =
     Refused: lambda packetizer, *about: packetizer._merging.refused(*about),
     RefusedFrom: lambda packetizer, *about: packetizer._merging.refused_from(*about),
     Tick: Packetizer._tick,
-    FilesAdded: lambda packetizer, *about: packetizer._growth.add(*about),
-    NoMoreFiles: lambda packetizer, *about: packetizer._growth.end(*about),
-    GiveBack: lambda packetizer, *about: packetizer._growth.give_back(*about),
+    FilesAdded: lambda packetizer, *about: packetizer.growth.add(*about),
+    NoMoreFiles: lambda packetizer, *about: packetizer.growth.end(*about),
+    GiveBack: lambda packetizer, *about: packetizer.growth.give_back(*about),
     FilesLocated: Packetizer._located,
     Stop: Packetizer._stop,
 }

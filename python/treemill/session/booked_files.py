@@ -39,15 +39,13 @@ class BookedFiles:
             for place, booking in enumerate(bookings)
             if isinstance(booking.wanted, Snapshot)
         }
-        self._several = {
-            place: by_dataset(target, chain)
-            for place, target in self._targets.items()
-            if chain.is_fileset
-        }
+        self._several: dict[int, dict[str, Target]] = {}
+        self._folders: dict[int, str] = {}
         client = client_here() if self._targets else None
-        self._folders = {
-            place: hidden_folder(target.path, client) for place, target in self._targets.items()
-        }
+        for place, target in self._targets.items():
+            if chain.is_fileset:
+                self._several[place] = by_dataset(target, chain)
+            self._folders[place] = hidden_folder(target.path, client)
         self._indices: dict[int, int] = {}
         self._empty: Sequence[object] = ()
         """The results of a data set without entries."""
