@@ -26,6 +26,7 @@ __all__ = ["Fileset", "fileset", "named_fileset"]
 
 Steps = tuple[tuple[int, int], ...]
 """Ranges of a file's entries."""
+_JSON = (".json", ".json.gz")
 _OF_CHUNKS = ("dataset", "filename", "treename", "entrystart", "entrystop", "fileuuid")
 """The metadata that each chunk has by itself."""
 
@@ -82,6 +83,8 @@ def fileset(files: object, tree: str | None = None) -> Fileset | None:
     "steps": …, "replicas": …}; a mapping of names of ROOT files to lists of their replicas; a path
     of a JSON file with any of these. None if `files` is no fileset. Raises QueryError if it is one
     and makes no sense. Its files need not be there."""
+    if isinstance(files, str) and not files.endswith(_JSON):
+        return None
     given = _plain(files)
     if not isinstance(given, Mapping) or not given:
         return None
@@ -138,7 +141,7 @@ def _is_file(name: object, each: object) -> bool:
 def _plain(files: object) -> object:
     """Turn JSON files, and coffea's specifications of files, which are models of pydantic, into
     mappings."""
-    if isinstance(files, str | os.PathLike) and str(files).endswith((".json", ".json.gz")):
+    if isinstance(files, str | os.PathLike) and str(files).endswith(_JSON):
         import gzip  # start-up: few datasets come from JSON files
         import json
         import zlib

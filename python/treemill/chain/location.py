@@ -162,8 +162,10 @@ def _expand_list(path: str, tree: str | None, depth: int) -> Iterable[Location]:
 def split_tree(text: str) -> tuple[str, str | None]:
     """Split "path:tree" at its last colon. The colons of URLs, ports and Windows drives separate
     no tree, nor do those in the name of an existing file."""
+    if ":" not in text:
+        return text, None
     begin = len(source.server(text))
-    if ":" not in text or (not begin and source.exists(text)):
+    if not begin and source.exists(text):
         return text, None
     head, colon, tail = text[begin:].rpartition(":")
     if not colon or not tail:

@@ -213,8 +213,10 @@ def _axis(form: object, limits: _Range) -> Axis:
 
 def names_of(axes: Sequence[Axis]) -> list[str]:
     """The names of the user's own axes, which may not be the same. Raises QueryError."""
-    given = [getattr(getattr(axis, "given", None), "name", "") for axis in axes]
-    names = [str(name) for name in given if name]
+    names = []
+    for axis in axes:
+        if name := getattr(getattr(axis, "given", None), "name", ""):
+            names.append(str(name))
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise QueryError(f"two axes of one histogram are called {twice!r}")

@@ -92,7 +92,9 @@ class _Local:
     is_far = False
 
     def address(self, text: str) -> str:
-        return text[len("file://") :] if is_url(text) else os.path.expanduser(text)
+        if "://" in text and is_url(text):
+            return text[len("file://") :]
+        return os.path.expanduser(text)
 
     def exists(self, path: str) -> bool:
         return os.path.lexists(path)
