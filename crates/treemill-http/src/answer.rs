@@ -74,6 +74,19 @@ pub(crate) struct Accepted {
 pub(crate) struct Known {
     pub(crate) size: u64,
     pub(crate) version: Version,
+    /// Whether the server that answers has told this version. Another one may have tags and times of its own.
+    pub(crate) is_its: bool,
+}
+
+impl Known {
+    /// Whether an answer is of another file, or of another version of it.
+    fn differs(&self, accepted: &Accepted) -> bool {
+        let has_changed = match self.is_its {
+            true => self.version.has_changed(&accepted.version),
+            false => self.version.is_older_than(&accepted.version),
+        };
+        has_changed || accepted.size.is_some_and(|size| size != self.size)
+    }
 }
 
 /// Judges the answer to a request for `range`. A file of more than `most_whole` bytes may not come whole. `server` is for
@@ -155,12 +168,11 @@ pub(crate) fn judge(
         _ => return Err(refused(status, headers, server)),
     };
     match known {
-        Some(known)
-            if accepted.size.is_some_and(|size| size != known.size)
-                || known.version.has_changed(&accepted.version) =>
-        {
-            Err(changed())
-        }
+        Some(known) if known.differs(&accepted) => Err(changed()),
+        // By its size alone it is known that another server has the same file.
+        Some(known) if !known.is_its && accepted.size.is_none() => Err(wrong(
+            "does not say how long the file is, which was opened at another server".to_owned(),
+        )),
         _ => Ok(accepted),
     }
 }

@@ -18,6 +18,7 @@ fn judged(status: u16, pairs: &[(&str, &str)], known: Option<u64>) -> Result<Acc
     let known = known.map(|size| Known {
         size,
         version: Version::of(&headers(&[("etag", "\"1\"")])),
+        is_its: true,
     });
     judge(
         StatusCode::from_u16(status).unwrap(),
@@ -132,6 +133,48 @@ fn an_empty_file_can_be_opened() {
     let empty = judged(416, &[("content-range", "bytes */0")], None).unwrap();
     assert_eq!(empty.size, Some(0));
     assert!(judged(416, &[("content-range", "bytes */9")], None).is_err());
+}
+
+#[test]
+fn another_server_has_a_tag_of_its_own_and_the_same_size() {
+    let opened = [("etag", "\"1\""), ("date", "Mon, 23 Nov 2026 10:00:00 GMT")];
+    let known = Known {
+        size: 100,
+        version: Version::of(&headers(&opened)),
+        is_its: false,
+    };
+    let judged = |pairs: &[(&str, &str)]| {
+        let status = StatusCode::PARTIAL_CONTENT;
+        judge(
+            status,
+            &headers(pairs),
+            &(10..20),
+            Some(&known),
+            1 << 24,
+            "s",
+        )
+    };
+    let (told, tag) = (("content-range", "bytes 10-19/100"), ("etag", "\"2\""));
+    assert!(judged(&[told]).is_ok());
+    assert!(
+        judged(&[
+            told,
+            tag,
+            ("last-modified", "Sun, 22 Nov 2026 10:00:00 GMT")
+        ])
+        .is_ok()
+    );
+    for (pairs, words) in [
+        (vec![("content-range", "bytes 10-19/101"), tag], "changed"),
+        (vec![("content-range", "bytes 10-19/*"), tag], "how long"),
+        (
+            vec![told, ("last-modified", "Mon, 23 Nov 2026 10:00:05 GMT")],
+            "changed",
+        ),
+    ] {
+        let trouble = judged(&pairs).unwrap_err();
+        assert!(trouble.what.contains(words), "{}", trouble.what);
+    }
 }
 
 proptest! {

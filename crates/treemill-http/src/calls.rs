@@ -1,15 +1,16 @@
 //! What callers ask for: a file's bytes, its state, a folder's names.
 
 use crate::address::Address;
-use crate::answer::Known;
 use crate::carrier::{Ask, File, Ranges, Reply};
 use crate::limits::MOST_LISTING;
 use crate::links::Links;
 use crate::listing::{Entry, index_page, multistatus};
 use crate::version::Version;
+use crate::versions::Versions;
 use bytes::{Bytes, BytesMut};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, SERVER};
 use reqwest::{Method, StatusCode};
+use std::sync::Mutex;
 use std::time::{Instant, SystemTime};
 use treemill_source::{Identity, Source, SourceError};
 use treemill_transfer::{HEAD, Kind, Opened, Remote, Trouble, WHOLE, insist, soon, wait};
@@ -122,23 +123,23 @@ fn waited<T: Send + 'static>(
 }
 
 async fn opening(file: File) -> Result<(Ranges, Opened, Links), Trouble> {
-    let (mut opened, version, links) = insist(&file.server, || first(&file)).await?;
+    let (mut opened, (server, version), links) = insist(&file.server, || first(&file)).await?;
     opened.identity = identity(&file, &version, opened.size);
-    let size = opened.size;
-    let known = Known { size, version };
-    Ok((Ranges { file, known }, opened, links))
+    let versions = Mutex::new(Versions::new(opened.size, &server, version));
+    Ok((Ranges { file, versions }, opened, links))
 }
 
-/// The request that opens a file.
-async fn first(file: &File) -> Result<(Opened, Version, Links), Trouble> {
+/// The request that opens a file; with what it has told, the server that has answered and its version.
+async fn first(file: &File) -> Result<(Opened, (String, Version), Links), Trouble> {
     let sent = Instant::now();
     let (mut reply, accepted) = soon(file.range(&(0..HEAD), None, WHOLE)).await?;
     let latency = sent.elapsed();
-    let links = std::mem::take(&mut reply.links);
+    let (links, server) = (std::mem::take(&mut reply.links), reply.server.clone());
     let head = match accepted.size {
         Some(size) if accepted.is_beyond => {
             drop(reply);
-            all(file, size, &accepted.version).await?
+            let versions = Versions::new(size, &server, accepted.version.clone());
+            all(file, size, &versions).await?
         }
         _ => body(&mut reply, WHOLE).await?,
     };
@@ -162,17 +163,15 @@ async fn first(file: &File) -> Result<(Opened, Version, Links), Trouble> {
         head: head.slice(..head.len().min(usize::try_from(sound).unwrap_or(usize::MAX))),
         latency,
     };
-    Ok((opened, accepted.version, links))
+    Ok((opened, (server, accepted.version), links))
 }
 
 /// All bytes of a file that is shorter than the range that it was opened by.
-async fn all(file: &File, size: u64, version: &Version) -> Result<Bytes, Trouble> {
+async fn all(file: &File, size: u64, versions: &Versions) -> Result<Bytes, Trouble> {
     if size == 0 {
         return Ok(Bytes::new());
     }
-    let version = version.clone();
-    let known = Known { size, version };
-    let (mut reply, _) = soon(file.range(&(0..size), Some(&known), WHOLE)).await?;
+    let (mut reply, _) = soon(file.range(&(0..size), Some(versions), WHOLE)).await?;
     body(&mut reply, WHOLE).await
 }
 

@@ -2,11 +2,12 @@
 //! `answer` and `conversation`.
 
 use crate::address::{Address, server};
-use crate::answer::{Accepted, Known, judge, refused};
+use crate::answer::{Accepted, judge, refused};
 use crate::conversation::{Conversation, Route, Turn};
 use crate::engine::{Flight, Line, trouble};
 use crate::limits::SERVER_SILENCE;
 use crate::links::Links;
+use crate::versions::Versions;
 use bytes::Bytes;
 use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue, IF_MATCH, LINK, LOCATION, RANGE};
 use reqwest::{Method, RequestBuilder, Response};
@@ -99,6 +100,11 @@ impl File {
 
     /// Asks, and follows redirects.
     pub(crate) async fn send(&self, ask: &Ask) -> Result<Reply, Trouble> {
+        self.send_for(ask, None).await
+    }
+
+    /// As [`File::send`], for bytes of a version that is known: each server is told the tag that is its own.
+    async fn send_for(&self, ask: &Ask, versions: Option<&Versions>) -> Result<Reply, Trouble> {
         let mut links = Links::default();
         let mut talk = Conversation::new(&self.address.url, locked(&self.route).target());
         loop {
@@ -109,6 +115,9 @@ impl File {
                 .request(ask.method.clone(), at.clone())
                 .headers(ask.headers.clone())
                 .body(ask.body);
+            if let Some(tag) = versions.and_then(|versions| versions.tag(&name)) {
+                request = request.header(IF_MATCH, tag);
+            }
             if talk.is_at_home() && self.address.is_named {
                 request = self.authorized(request)?;
             }
@@ -162,11 +171,13 @@ impl File {
     pub(crate) async fn range(
         &self,
         range: &Range<u64>,
-        known: Option<&Known>,
+        versions: Option<&Versions>,
         most_whole: u64,
     ) -> Result<(Reply, Accepted), Trouble> {
-        let reply = self.send(&ask_range(range, known)).await?;
+        let reply = self.send_for(&ask_range(range), versions).await?;
         let (status, headers) = (reply.response.status(), reply.response.headers());
+        let known = versions.map(|versions| versions.known(&reply.server));
+        let known = known.as_ref();
         match judge(status, headers, range, known, most_whole, &reply.server) {
             Ok(accepted) => Ok((reply, accepted)),
             Err(trouble) => Err(reply.placed(trouble)),
@@ -174,7 +185,7 @@ impl File {
     }
 }
 
-fn ask_range(range: &Range<u64>, known: Option<&Known>) -> Ask {
+fn ask_range(range: &Range<u64>) -> Ask {
     let mut headers = HeaderMap::new();
     let text = format!("bytes={}-{}", range.start, range.end.saturating_sub(1));
     let mut set = |name, text: &str| {
@@ -184,9 +195,6 @@ fn ask_range(range: &Range<u64>, known: Option<&Known>) -> Ask {
     };
     set(RANGE, &text);
     set(ACCEPT_ENCODING, "identity");
-    if let Some(tag) = known.and_then(|known| known.version.strong_tag()) {
-        set(IF_MATCH, tag);
-    }
     Ask {
         method: Method::GET,
         headers,
@@ -237,7 +245,13 @@ impl Body for Reply {
 /// A file that is open.
 pub(crate) struct Ranges {
     pub(crate) file: File,
-    pub(crate) known: Known,
+    pub(crate) versions: Mutex<Versions>,
+}
+
+impl Ranges {
+    fn versions(&self) -> std::sync::MutexGuard<'_, Versions> {
+        self.versions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Carrier for Ranges {
@@ -247,12 +261,17 @@ impl Carrier for Ranges {
         &self.file.server
     }
 
+    fn may_move(&self) -> bool {
+        self.versions().first() != self.file.server
+    }
+
     async fn ask(&self, range: Range<u64>) -> Result<Part<Reply>, Trouble> {
-        let known = Some(&self.known);
+        let versions = self.versions().clone();
         let (body, accepted) = self
             .file
-            .range(&range, known, treemill_transfer::WHOLE)
+            .range(&range, Some(&versions), treemill_transfer::WHOLE)
             .await?;
+        self.versions().heard(&body.server, accepted.version);
         Ok(Part {
             start: accepted.start,
             body,

@@ -18,6 +18,7 @@ mod listing;
 mod metalink;
 mod tls;
 mod version;
+mod versions;
 
 pub use calls::{HttpSource, Stat, exists, list, open, open_found, open_with_links, stat};
 pub use links::Links;

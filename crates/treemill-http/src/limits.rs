@@ -30,6 +30,9 @@ pub(crate) const STREAM_WINDOW: u32 = 16 << 20;
 /// What all answers of a connection of HTTP/2 may bring before they are read, in bytes.
 pub(crate) const CONNECTION_WINDOW: u32 = 64 << 20;
 
+/// Bounds the servers of one file whose tags are remembered. Answers of more are held to the file's size alone.
+pub(crate) const MOST_VERSIONS: usize = 256;
+
 /// Bounds the places of a file that one answer or one document names.
 pub(crate) const MOST_PLACES: usize = 32;
 

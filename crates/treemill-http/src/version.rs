@@ -9,6 +9,8 @@ use std::time::SystemTime;
 pub(crate) struct Version {
     tag: Option<String>,
     modified: Option<String>,
+    /// When the answer was sent, by the server's clock.
+    told: Option<SystemTime>,
     /// By the server's clock, the last change was long enough before this answer.
     settled: bool,
 }
@@ -19,14 +21,16 @@ impl Version {
         let text = |name: HeaderName| Some(headers.get(name)?.to_str().ok()?.to_owned());
         let modified = text(LAST_MODIFIED);
         let time = |text: &String| httpdate::parse_http_date(text).ok();
+        let told = text(DATE).as_ref().and_then(time);
         let age = || {
             let changed = modified.as_ref().and_then(time)?;
-            time(&text(DATE)?)?.duration_since(changed).ok()
+            told?.duration_since(changed).ok()
         };
         let settled = age().is_some_and(|age| age >= SETTLED);
         Version {
             tag: text(ETAG),
             modified,
+            told,
             settled,
         }
     }
@@ -61,6 +65,12 @@ impl Version {
         }
         self.tag != now.tag || self.modified != now.modified
     }
+
+    /// Whether an answer of another server is of a file that was changed after this answer.
+    pub(crate) fn is_older_than(&self, other: &Version) -> bool {
+        let times = self.told.zip(other.modified());
+        times.is_some_and(|(told, changed)| told < changed)
+    }
 }
 
 #[cfg(test)]
@@ -77,6 +87,24 @@ mod tests {
 
     const OLD: (&str, &str) = ("last-modified", "Sun, 22 Nov 2026 10:00:00 GMT");
     const NOW: (&str, &str) = ("date", "Mon, 23 Nov 2026 10:00:00 GMT");
+
+    impl Version {
+        pub(crate) fn tagged(tag: &str) -> Self {
+            version(&[("etag", tag)])
+        }
+    }
+
+    #[test]
+    fn a_change_after_an_answer_is_seen_at_another_server() {
+        let opened = version(&[OLD, NOW]);
+        assert!(!opened.is_older_than(&version(&[OLD])) && !opened.is_older_than(&version(&[])));
+        let later = ("last-modified", "Mon, 23 Nov 2026 10:00:01 GMT");
+        assert!(opened.is_older_than(&version(&[later])));
+        assert!(
+            !version(&[OLD]).is_older_than(&version(&[later])),
+            "no time was told"
+        );
+    }
 
     #[test]
     fn only_what_is_certain_identifies() {

@@ -269,6 +269,85 @@ fn a_data_server_that_hangs_is_left_for_another_one() {
     assert!(got[1].wait().unwrap() == content[2_000_000..]);
 }
 
+/// A server of the bytes that knows them by a tag and a time of its own, and refuses those who ask by another tag. It has lost
+/// them after so many requests.
+fn tagged(content: &[u8], tag: &'static str, time: &'static str, most: usize) -> Scripted {
+    let held = content.to_vec();
+    Scripted::start(move |request| {
+        let says = |status: &str| Act::Say(format!("{status}\r\nContent-Length: 0"), vec![]);
+        if request.before >= most {
+            return says("404 Not Found");
+        }
+        if request.header("if-match").is_some_and(|asked| asked != tag) {
+            return says("412 Precondition Failed");
+        }
+        let range = request.range();
+        let range = range.start..range.end.min(held.len());
+        let text = part(&range, held.len()).replace("\"one\"", tag);
+        let times = "Date: Mon, 23 Nov 2026 10:00:00 GMT\r\nLast-Modified";
+        Act::Say(format!("{text}\r\n{times}: {time}"), held[range].to_vec())
+    })
+}
+
+/// A server that redirects its first request to one, and the others to the next one.
+fn redirecting(pools: [&Scripted; 2]) -> Scripted {
+    let there = pools.map(|pool| pool.url("/f"));
+    Scripted::start(move |request| {
+        let there = &there[request.before.min(1)];
+        Act::Say(
+            format!("302 Found\r\nLocation: {there}\r\nContent-Length: 0"),
+            vec![],
+        )
+    })
+}
+
+const BEFORE: &str = "Sun, 15 Nov 2026 10:00:00 GMT";
+const LATER: &str = "Sun, 22 Nov 2026 10:00:00 GMT";
+const SINCE: &str = "Mon, 23 Nov 2026 10:00:01 GMT";
+
+#[test]
+fn servers_behind_a_redirect_have_tags_and_times_of_their_own() {
+    let content = content();
+    for time in [BEFORE, LATER] {
+        let first = tagged(&content, "\"1\"", BEFORE, 2);
+        let second = tagged(&content, "\"2\"", time, usize::MAX);
+        let door = redirecting([&first, &second]);
+        let source = open(&door.url("/f.root")).unwrap();
+        assert!(source.may_move());
+        for range in [1_000_000..1_100_000, 1_500_000..1_600_000, 2_900_000..SIZE] {
+            let asked = vec![range.start as u64..range.end as u64];
+            assert!(source.submit(asked)[0].wait().unwrap() == content[range]);
+        }
+        let tags = |server: &Scripted| -> Vec<Option<String>> {
+            let seen = server.seen();
+            let tag = |seen: &Seen| seen.header("if-match").map(str::to_owned);
+            seen.iter().map(tag).collect()
+        };
+        let [one, two] = ["\"1\"", "\"2\""].map(|tag| Some(tag.to_owned()));
+        assert_eq!(
+            tags(&first),
+            [None, one.clone(), one],
+            "the last one is lost"
+        );
+        assert_eq!(tags(&second), [None, two]);
+        assert!(tags(&door).iter().all(Option::is_none));
+    }
+}
+
+#[test]
+fn another_file_behind_a_redirect_is_refused() {
+    let content = content();
+    for (size, time) in [(SIZE - 1, BEFORE), (SIZE, SINCE)] {
+        let first = tagged(&content, "\"1\"", BEFORE, 1);
+        let second = tagged(&content[..size], "\"2\"", time, usize::MAX);
+        let door = redirecting([&first, &second]);
+        let source = open(&door.url(SECRET)).unwrap();
+        let error = source.submit(vec![200_000..300_000])[0].wait().unwrap_err();
+        named(&error, &door);
+        assert!(error.what.contains("changed"), "{error}");
+    }
+}
+
 #[test]
 fn credentials_do_not_follow_redirects() {
     let held = bytes(100);

@@ -139,3 +139,33 @@ fn redirects_are_remembered_and_asked_for_again() {
     assert!(!error.to_string().contains("secret"));
     assert_eq!(doors(), 2, "a target that refuses is asked for again");
 }
+
+/// nginx makes a file's tag of its time and size: two copies have two.
+#[test]
+fn the_servers_of_one_door_have_tags_of_their_own() {
+    let content = bytes(100_000);
+    let pools = ["pool-one", "pool-two"].map(|name| Nginx::start(name, &[("f", &content)], "", ""));
+    let [Some(one), Some(two)] = pools else {
+        return;
+    };
+    let file = std::fs::File::options()
+        .write(true)
+        .open(two.folder.join("data/f"));
+    let earlier = std::time::SystemTime::now() - std::time::Duration::from_secs(1000);
+    file.unwrap().set_modified(earlier).unwrap();
+    let more = format!(
+        "location / {{ if (-f HERE/closed) {{ return 302 http://127.0.0.1:{}/f; }} return 302 http://127.0.0.1:{}/f; }}",
+        two.port, one.port
+    );
+    let Some(door) = Nginx::start("door", &[], "", &more) else {
+        return;
+    };
+    let source = open(&format!("http://127.0.0.1:{}/f", door.port)).unwrap();
+    let ask = |from: usize| source.submit(vec![from as u64..from as u64 + 10])[0].wait();
+    assert_eq!(ask(80_000).unwrap(), &content[80_000..80_010]);
+    std::fs::write(door.folder.join("closed"), "").unwrap();
+    std::fs::remove_file(one.folder.join("data/f")).unwrap();
+    assert_eq!(ask(90_000).unwrap(), &content[90_000..90_010]);
+    assert_eq!(two.requests().len(), 1);
+    assert_eq!(ask(91_000).unwrap(), &content[91_000..91_010]);
+}

@@ -12,6 +12,11 @@ pub trait Carrier: Send + Sync + 'static {
     /// The server's name, which all of its files share.
     fn server(&self) -> &str;
 
+    /// Whether another server has answered in its place, and yet another one may do so next time.
+    fn may_move(&self) -> bool {
+        false
+    }
+
     /// Asks for `range`, once. The future ends with the first byte of the answer. Bytes of a version of the file other
     /// than that which was opened are an error.
     fn ask(

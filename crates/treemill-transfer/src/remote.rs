@@ -115,6 +115,10 @@ impl<C: Carrier> Source for Remote<C> {
         self.opened.identity
     }
 
+    fn may_move(&self) -> bool {
+        self.shared.carrier.may_move()
+    }
+
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         read_by_tickets(self, requests)
     }
