@@ -36,4 +36,4 @@ def ahead(self, file):
 def apply(set_attribute=setattr):
     set_attribute(QueryWorkload, "bound", bound)
     set_attribute(QueryWorkload, "ahead", ahead)
-    set_attribute(task, "is_far", lambda path: True)
+    set_attribute(task, "_ALONE", 0)  # as of a file on a server
