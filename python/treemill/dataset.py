@@ -51,6 +51,7 @@ def dataset(
     name: str = "dataset",
     missing: object = "error",
     metadata: Mapping[str, object] | None = None,
+    schema: object = "auto",
 ) -> Dataset:
     """Make a dataset of ROOT files. No file is opened.
 
@@ -72,6 +73,9 @@ def dataset(
         (docs/datasets.md).
     metadata
         Other items of `events.metadata`, such as `{"xsec": 6.2, "year": 2018}`.
+    schema
+        How objects refer to others: "nanoaod", "physlite", "edm4hep", "fcc", "delphes", one of
+        coffea's schemas, or None: not at all; "auto": each file's columns tell (docs/objects.md).
 
     Returns
     -------
@@ -91,7 +95,7 @@ def dataset(
     >>> events.num_entries == len(events)
     True
     """
-    return Dataset(chain_of(files, tree, name, policy(missing), metadata))
+    return Dataset(chain_of(files, tree, name, policy(missing), metadata, schema=schema))
 
 
 def _holds_arrays(friend: object) -> TypeGuard[Mapping[str, object]]:

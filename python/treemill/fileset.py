@@ -35,6 +35,7 @@ def fileset(
     tree: str | None = None,
     *,
     missing: object = "error",
+    schema: object = "auto",
     on_error: str = "stop",
 ) -> Fileset:
     """Make a fileset: data sets by name, on which bookings are made once. No file is opened.
@@ -52,6 +53,8 @@ def fileset(
     missing
         The value of a branch in files that lack it, as for `treemill.dataset`: data has no
         `genWeight`.
+    schema
+        How objects are arranged and refer to others, as for `treemill.dataset`.
     on_error
         "stop": a file that is not there is an error now; "skip": when it is needed, so that a run
         with `on_error="skip"` goes on without it.
@@ -65,7 +68,7 @@ def fileset(
     Raises
     ------
     QueryError
-        For what is no fileset.
+        For what is no fileset, or no schema.
     SourceError
         If a file does not exist.
 
@@ -81,7 +84,12 @@ def fileset(
     """
     if on_error not in ("stop", "skip"):
         raise QueryError(f'on_error is "stop" or "skip", not {on_error!r}')
-    parts = ChainParts((), "fileset", policy(missing), is_fileset=True)
+    known = None
+    if schema != "auto":
+        from .chain.schemas import object_schema  # start-up
+
+        known = object_schema(schema)
+    parts = ChainParts((), "fileset", policy(missing), is_fileset=True, schema=known)
     return Fileset(named_fileset(files, tree), parts, with_missing=on_error == "skip")
 
 

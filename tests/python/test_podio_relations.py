@@ -12,7 +12,7 @@ import treemill as tm
 import uproot
 
 TEXT = (Path(__file__).parents[2] / "docs" / "objects.md").read_text()
-SECTION = TEXT.split("## EDM4hep")[1].split("## Delphes")[0]
+SECTION = TEXT.split("## EDM4hep")[1].split("Before podio 0.17")[0]
 BLOCKS = re.findall(r"^```\n(.*?)^```", SECTION, re.MULTILINE | re.DOTALL)
 
 # The IDs that podio makes of these names.

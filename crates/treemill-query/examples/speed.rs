@@ -137,6 +137,7 @@ fn query(filter: Option<&str>, value: &str, weight: Option<&str>) -> Query {
     });
     let spec = Spec {
         version: 1,
+        relations: Default::default(),
         steps: steps.into_iter().collect(),
         bookings: vec![Booking {
             at: filter.map(|_| 0),

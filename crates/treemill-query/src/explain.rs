@@ -160,6 +160,7 @@ impl Plan {
             Op::Select => of("where"),
             Op::Only => of("only"),
             Op::Ancestor => of("nearest distinct ancestor"),
+            Op::Identified => of("item with the ID"),
             Op::IsMissing => of("is_missing"),
             Op::FillMissing => of("fill_missing"),
         }

@@ -162,7 +162,7 @@ impl Query {
             let message = format!("version {} of the query format is not known", spec.version);
             return Err(QueryError::new(message));
         }
-        let mut compiler = Compiler::new(schema, functions);
+        let mut compiler = Compiler::new(schema, functions, &spec.relations);
         let mut cuts: Vec<Cut> = Vec::new();
         let mut known: HashMap<(usize, NodeId), usize> = HashMap::new();
         // Cut and visible definitions after each step.

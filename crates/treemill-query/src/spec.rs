@@ -4,6 +4,7 @@
 mod edges;
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Half-open range of characters in an expression's text.
 pub type Span = (u32, u32);
@@ -18,6 +19,41 @@ pub struct Spec {
     pub steps: Vec<Step>,
     /// What to compute.
     pub bookings: Vec<Booking>,
+    /// How members that refer to other objects are known.
+    #[serde(default, skip_serializing_if = "Relations::is_default")]
+    pub relations: Relations,
+}
+
+/// How members that refer to other objects are known.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Relations {
+    /// The formats whose references are followed; `None`: all.
+    #[serde(default)]
+    pub formats: Option<Vec<Format>>,
+    /// What stands for collections in references, by their names, where a table in the file tells.
+    #[serde(default)]
+    pub ids: BTreeMap<String, i64>,
+}
+
+impl Relations {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Formats that have references from objects to others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// CMS's NanoAOD.
+    Nanoaod,
+    /// ATLAS's PHYSLITE.
+    Physlite,
+    /// podio's, as of EDM4hep and FCC.
+    Podio,
+    /// Delphes's trees.
+    Delphes,
 }
 
 /// A node of the graph: one filter or one defined column, after its parent's.

@@ -90,6 +90,7 @@ fn spec(steps: Vec<Step>, trees: Vec<Expr>) -> Spec {
     let bookings = trees.into_iter().map(booking).collect();
     Spec {
         version: 1,
+        relations: Default::default(),
         steps,
         bookings,
     }

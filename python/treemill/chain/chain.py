@@ -27,6 +27,7 @@ from .open_trees import OpenTrees, Remembered, Sizes
 
 if TYPE_CHECKING:
     from ..tree.column_source import TreeColumns
+    from .schemas import ObjectSchema
 
 __all__ = ["Chain", "ChainParts", "chain_from", "chain_of"]
 
@@ -45,6 +46,8 @@ class ChainParts:
     """Columns with one value a file."""
     is_fileset: bool = False
     """Whether the results of the locations' data sets are wanted apart."""
+    schema: ObjectSchema | None = None
+    """How objects are arranged, where the user has said it."""
 
 
 class Chain:
@@ -70,6 +73,7 @@ class Chain:
         self.is_fileset = parts.is_fileset
         """Whether the results of its data sets are wanted apart."""
         self.metadata = dict(parts.metadata)
+        self.schema = parts.schema
         self.friends = parts.friends
         self.selected = parts.selected
         self.constants = constants or FileConstants(
@@ -277,15 +281,22 @@ def chain_of(
     missing: Missing = ERROR,
     metadata: Mapping[str, object] | None = None,
     *,
+    schema: object = "auto",
     with_missing: bool = False,
 ) -> Chain:
     """The chain of the files that a user writes for a dataset; see `treemill.dataset`.
     `with_missing`: a file of a fileset that is not there is an error only when it is opened."""
+    known = None
+    if schema != "auto":
+        from .schemas import object_schema  # start-up
+
+        known = object_schema(schema)
     several = fileset(files, tree)
     if several is None:
         locations = expand(files, tree)
-        return Chain(ChainParts(locations, name, missing, metadata=dict(metadata or {})))
-    parts = ChainParts((), name, missing, metadata=dict(metadata or {}))
+        about = dict(metadata or {})
+        return Chain(ChainParts(locations, name, missing, metadata=about, schema=known))
+    parts = ChainParts((), name, missing, metadata=dict(metadata or {}), schema=known)
     return chain_from(several, parts, with_missing=with_missing)
 
 

@@ -13,7 +13,7 @@ from treemill import _core
 from ..chain.entry_numbers import NUMBERING, with_entry_numbers
 from ..chain.file_constants import with_constants
 from ..errors import QueryError, UnsupportedError
-from ..query.specification import Specification
+from ..query.specification import Relations, Specification
 from ..tree.file_tree import FileTree
 from ..tree.foreign import Foreign, joined
 from .aliases import needed, paths
@@ -23,6 +23,16 @@ if TYPE_CHECKING:
     from ..chain.chain import Chain
 
 __all__ = ["PerFile"]
+
+
+_RELATED = frozenset(
+    {
+        *("parents", "daughters", "clusters", "tracks", "particles", "particleIDs"),
+        *("startVertex", "particleIDUsed", "hits", "trackerHits", "associatedParticle"),
+        *("rec", "sim"),
+    }
+)
+"""The relations that podio's files may have numbers for, and a table of IDs."""
 
 
 class _Variant:
@@ -49,7 +59,12 @@ class PerFile:
         foreign = chain.foreign(file)
         if more is not None:
             foreign = joined([more, foreign])
-        query = self._for(tree)
+        related = None
+        if chain.schema is not None or not self._plain.specification.words.isdisjoint(_RELATED):
+            from .relations import relations  # start-up
+
+            related = relations(chain, file)
+        query = self._for(tree, related)
         words = query.specification.words
         foreign = with_constants(foreign, words, tree.by_name, chain.constants, file)
         if not words.isdisjoint(NUMBERING):
@@ -66,22 +81,27 @@ class PerFile:
                     if isinstance(error, QueryError) and error.column is not None:
                         hint = chain.constants.hint(file, error.column)
                         error.message += hint or tree.hint(error.column)
+                    if isinstance(error, QueryError) and chain.schema is not None:
+                        error.message += f"; the dataset's schema is {chain.schema.name}"
                     raise
         else:
             others = supplied(tree, words)
         return query.core.bind(tree.core, joined([foreign, others]), Rescue(tree))
 
-    def _for(self, tree: FileTree) -> _Variant:
-        """The specification, with the aliases and the paths of this tree that it uses."""
+    def _for(self, tree: FileTree, related: Relations | None) -> _Variant:
+        """The specification, with the aliases and the paths of this tree that it uses, and with
+        what is to be told of its references."""
         plain, aliases = self._plain.specification, tree.aliases
         defines = paths(tree.by_name, plain.words)
         if aliases:
             defines += needed(aliases, tree.by_name, plain.words)
-        if not defines:
+        if not defines and related is None:
             return self._plain
         # Most datasets have the same aliases in all files.
-        key = json.dumps([define.to_json() for define in defines])
+        key = json.dumps([[define.to_json() for define in defines], related])
         with self._lock:
             if key not in self._variants:
-                self._variants[key] = _Variant(plain.after(defines))
+                made = plain.after(defines)
+                made = made if related is None else made.relating(related)
+                self._variants[key] = _Variant(made)
             return self._variants[key]

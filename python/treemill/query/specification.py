@@ -13,7 +13,7 @@ from typing import NotRequired, TypedDict
 from ..language.provided import Provided
 from .steps import Define
 
-__all__ = ["NumberedStep", "PlacedBooking", "Specification"]
+__all__ = ["NumberedStep", "PlacedBooking", "Relations", "Specification"]
 
 _VERSION = 1
 
@@ -36,6 +36,15 @@ class PlacedBooking(TypedDict):
     variation: NotRequired[str]
 
 
+class Relations(TypedDict):
+    """How members that refer to other objects are known."""
+
+    formats: Sequence[str] | None
+    """Those whose references are followed; None: all."""
+    ids: Mapping[str, int]
+    """What stands for collections, by their names."""
+
+
 class Specification:
     """Steps and bookings of one pass. Immutable."""
 
@@ -45,18 +54,26 @@ class Specification:
         bookings: Sequence[PlacedBooking] = (),
         words: Iterable[str] = (),
         provided: Mapping[str, Provided] | None = None,
+        relations: Relations | None = None,
     ) -> None:
         """`words`: all names and attributes in the expressions. `provided`: what they call that is
-        no function of the language, by its identity."""
+        no function of the language, by its identity. `relations`: how references are known; None:
+        by the columns alone."""
         self.steps = tuple(steps)
         self.bookings = tuple(bookings)
         self.words = frozenset(words)
         self.provided = dict(provided or {})
+        self.relations = relations
 
     @cached_property
     def text(self) -> str:
         """Gives the form that the core reads."""
-        return json.dumps({"version": _VERSION, "steps": self.steps, "bookings": self.bookings})
+        text = {"version": _VERSION, "steps": self.steps, "bookings": self.bookings}
+        return json.dumps(text | {"relations": self.relations} if self.relations else text)
+
+    def relating(self, relations: Relations) -> Specification:
+        """The specification with references that are known like this."""
+        return Specification(self.steps, self.bookings, self.words, self.provided, relations)
 
     def after(self, defines: Sequence[Define]) -> Specification:
         """The specification with these columns defined before all else."""
@@ -81,6 +98,7 @@ class Specification:
             bookings,
             self.words.union(*(define.expr.words for define in defines)),
             self.provided,
+            self.relations,
         )
 
     def __reduce__(self) -> tuple[type[Specification], tuple[object, ...]]:
@@ -89,4 +107,5 @@ class Specification:
             self.bookings,
             self.words,
             self.provided,
+            self.relations,
         )

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import awkward as ak
+import coffea.nanoevents
 from coffea.nanoevents import BaseSchema, NanoAODSchema, NanoEventsFactory
 from coffea.nanoevents.mapping.base import BaseSourceMapping
 from coffea.nanoevents.methods.base import NanoEventsArray
@@ -51,10 +52,13 @@ class _Nano(NanoAODSchema):  # type: ignore[misc]
 
 
 def coffea_reader(
-    tree: ColumnSource, touched: set[str], schema: Callable[..., object] | None = None
+    tree: ColumnSource, touched: set[str], schema: str | Callable[..., object] | None = None
 ) -> ChunkReader:
     """What makes the chunks of a tree. With BaseSchema and NanoAOD's schemas treemill reads the
-    columns; with other schemas coffea reads the file. `schema` None is NanoAODSchema."""
+    columns; with other schemas coffea reads the file. `schema`: a class,
+    or its name in coffea; None is NanoAODSchema."""
+    if isinstance(schema, str):
+        schema = _by_name(schema, tree)
     if schema is None or schema is NanoAODSchema:
         return CoffeaReader(tree, touched, _Nano)
     kind = schema if isinstance(schema, type) else None
@@ -65,6 +69,15 @@ def coffea_reader(
     if schema is BaseSchema or (kind is not None and issubclass(kind, NanoAODSchema)):
         return CoffeaReader(tree, touched, schema)
     return OwnReader(tree, schema)
+
+
+def _by_name(name: str, tree: ColumnSource) -> Callable[..., object]:
+    """One of coffea's schemas. FCC's depends on the file: relations had numbers once."""
+    found: Callable[..., object] = getattr(coffea.nanoevents, name)
+    if name == "FCC":
+        is_old = any("#" in branch["name"] for branch in tree.branches())
+        found = coffea.nanoevents.FCC.get_schema("pre-edm4hep1" if is_old else "latest")
+    return found
 
 
 class CoffeaReader(EventReader):

@@ -36,14 +36,14 @@ class ChainData:
     chain: Chain
     derivation: Derivation | None = None
     """What the node adds to the chain; None if the selector runs on the dataset itself."""
-    schema: Callable[..., object] | None = None
-    """One of coffea's schemas, which makes the events; see `readers.reader_of`."""
+    schema: str | Callable[..., object] | None = None
+    """One of coffea's schemas, or its name, which makes the events; see `readers.reader_of`."""
 
     def preload(self, selector: Selector) -> None:
         """See _Data."""
         from .readers import reader_of  # start-up
 
-        reader_of(selector, self.schema)
+        reader_of(selector, self.schema, self.chain.schema)
 
     def chunks(self, selector: Selector, workers: int, known: Iterable[str]) -> ChunkSource:
         """See _Data."""
@@ -53,7 +53,7 @@ class ChainData:
         from .readers import reader_of  # start-up
 
         node = None if self.derivation is None else NodeColumns(self.derivation, self.chain)
-        reader = reader_of(selector, self.schema)
+        reader = reader_of(selector, self.schema, self.chain.schema)
         return ChainChunks(self.chain, reader, node, workers, key_of(selector), known)
 
 

@@ -9,18 +9,30 @@ from typing import TYPE_CHECKING
 from .selector import Selector
 
 if TYPE_CHECKING:
+    from ..chain.schemas import ObjectSchema
     from .chunk_source import ReaderMaker
 
 __all__ = ["reader_of"]
 
 
-def reader_of(selector: Selector, schema: Callable[..., object] | None = None) -> ReaderMaker:
-    """What makes the readers of the selector's chunks. `schema` is one of coffea's, which makes the
-    chunks; None: a coffea processor's own schema, if it has one."""
+def reader_of(
+    selector: Selector,
+    schema: str | Callable[..., object] | None = None,
+    datas: ObjectSchema | None = None,
+) -> ReaderMaker:
+    """What makes the readers of the selector's chunks. `schema` is one of coffea's or
+    its name in coffea, which makes the chunks; None: a coffea processor's own schema if it has one,
+    else that of the data."""
     processor = getattr(selector, "processor", None)
     is_coffeas = _is_coffeas(processor)
     if schema is None and is_coffeas:
         schema = getattr(processor, "schema", None)
+        if isinstance(schema, str):
+            from ..chain.schemas import coffeas  # start-up
+
+            schema = coffeas(schema)
+        if schema is None and datas is not None:
+            schema = datas.coffea
     if schema is not None or is_coffeas:
         from .coffea import coffea_reader  # heavy: coffea
 

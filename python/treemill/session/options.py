@@ -57,7 +57,8 @@ cycles
 seed
     The seed of the selector's `self.rng`.
 schema
-    One of coffea's schemas, which makes the selector's events (docs/coffea.md)."""
+    One of coffea's schemas, or a name such as "delphes", which makes the selector's events
+    (docs/coffea.md)."""
 
 _ENTRIES = "entries= or max_files= of run go through a part of the data"
 _SESSION = "connect(workers=…, mode=…) makes a session, which runs it"
@@ -102,7 +103,7 @@ class RunKeywords(TypedDict, total=False):
     monitor: bool | None
     cycles: int | None
     seed: int
-    schema: Callable[..., object] | None
+    schema: str | Callable[..., object] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +121,7 @@ class RunOptions:
     monitor: bool | None = None
     cycles: int | None = None
     seed: int = 0
-    schema: Callable[..., object] | None = None
+    schema: str | Callable[..., object] | None = None
 
     @classmethod
     def of(cls, **given: Unpack[RunKeywords]) -> RunOptions:
@@ -146,10 +147,10 @@ class RunOptions:
             raise QueryError('trace_steps is for a trace: trace="trace.root" names its file')
         if self.monitor not in (None, True, False):
             raise QueryError(f"monitor is True, False or None, not {self.monitor!r}")
-        if self.schema is not None and not callable(self.schema):
-            raise QueryError(
-                f"schema is one of coffea's classes, such as BaseSchema, not {self.schema!r}"
-            )
+        if self.schema is not None:
+            from ..chain.schemas import coffeas  # start-up
+
+            coffeas(self.schema)  # raises
 
     @property
     def skip_errors(self) -> bool:

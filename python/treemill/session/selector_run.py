@@ -65,6 +65,10 @@ class SelectorQuery(Query[object]):
         self._cycles = options.cycles or 0
         self._seed = options.seed
         self._schema = options.schema
+        if isinstance(options.schema, str | type):
+            from ..chain.schemas import coffeas  # start-up
+
+            self._schema = coffeas(options.schema)
         self._value: object = _NOTHING
         self.account.phase = (
             selector.title if chain is None else f"{selector.title} on {chain.name}"

@@ -147,6 +147,9 @@ pub(crate) enum Op {
     /// Integer: the number, in its list, of the nearest ancestor of an item whose second value differs from the
     /// item's, or -1. The first value is the number of an item's parent, or negative.
     Ancestor,
+    /// Integer: the number, in its list, of the item whose first value has the second one as its ID (see
+    /// `kernel::references::identified`), or -1. The third value has the numbers of the lists.
+    Identified,
     /// All items of the input's level per position of the level above.
     Reduce(Reducer),
     /// One item of each list, by the number in the second input, or missing. A third input has the numbers of the

@@ -319,7 +319,12 @@ impl Compiler<'_> {
     }
 
     /// Indices at a level below some lists', and the number of the list that each is for.
-    fn below(&mut self, index: NodeId, parent: LevelId, at: Span) -> Result<(NodeId, NodeId)> {
+    pub(super) fn below(
+        &mut self,
+        index: NodeId,
+        parent: LevelId,
+        at: Span,
+    ) -> Result<(NodeId, NodeId)> {
         let mut below = self.graph.node(index).level;
         let mut index = index;
         if !self.graph.encloses(parent, below) {

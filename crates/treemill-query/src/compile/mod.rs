@@ -16,6 +16,7 @@ mod folds;
 mod free_names;
 mod functions;
 mod graph;
+mod identities;
 mod index;
 mod joint_programs;
 mod kinematics;
@@ -61,7 +62,7 @@ use crate::error::QueryError;
 use crate::function::Functions;
 use crate::limits::{EXPRESSION_DEPTH, EXPRESSION_PARTS};
 use crate::schema::{self, Schema};
-use crate::spec::{Expr, Expression, Literal, Span};
+use crate::spec::{Expr, Expression, Literal, Relations, Span};
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -134,13 +135,15 @@ pub(crate) struct Compiler<'a> {
     guards: Vec<NodeId>,
     /// Functions that are given, and those that are called.
     functions: &'a Functions,
+    /// How members that refer to others are known.
+    relations: &'a Relations,
     callees: Vec<Callee>,
     visited: usize,
     depth: usize,
 }
 
 impl<'a> Compiler<'a> {
-    pub fn new(schema: &'a Schema, functions: &'a Functions) -> Self {
+    pub fn new(schema: &'a Schema, functions: &'a Functions, relations: &'a Relations) -> Self {
         Self {
             graph: Graph::new(),
             schema,
@@ -154,6 +157,7 @@ impl<'a> Compiler<'a> {
             renews: false,
             guards: Vec::new(),
             functions,
+            relations,
             callees: Vec::new(),
             visited: 0,
             depth: 0,

@@ -239,7 +239,7 @@ impl Needs<'_, '_> {
                         wants.extend(graph.level(node.level).kind.node().map(Want::Node));
                         wants.push(Want::Offsets(node.level));
                     }
-                    Op::Align | Op::Reduce(_) | Op::At { .. } => {
+                    Op::Align | Op::Reduce(_) | Op::At { .. } | Op::Identified => {
                         if let Some(input) = node.inputs.first() {
                             wants.push(Want::Offsets(graph.node(*input).level));
                         }

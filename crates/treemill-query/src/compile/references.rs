@@ -2,16 +2,15 @@
 //! `crate::references`; here it becomes an index into the collection that it refers to. Indices count the objects
 //! that are stored: their members may be defined anew, but not the collection itself.
 
+use super::identities::Stored;
 use super::members::listed;
 use super::objects::{Move, Object, RecordSource};
 use super::{Binding, Compiler, Constant, EVENT, Level, LevelKind, Node, NodeId, Op, Result, Type};
 use crate::error::QueryError;
 use crate::kernel::{Arithmetic, Compare, Map};
 use crate::limits::REFERENCE_TARGETS;
-use crate::references::{self, Ancestry, Indices, Reference};
-use crate::schema::Schema;
-use crate::spec::Span;
-use std::collections::HashMap;
+use crate::references::{self, Ancestry, Columns, Indices, Reference};
+use crate::spec::{Format, Span};
 
 impl Compiler<'_> {
     /// What a member of a record refers to; `None` if it is no reference.
@@ -30,7 +29,7 @@ impl Compiler<'_> {
         let Some((prefix, scope)) = columns(object) else {
             return Ok(None);
         };
-        let stored = Stored(self.schema, &self.by_name);
+        let stored = Stored::of(self);
         let Some(reference) = references::reference(prefix, name, &stored) else {
             return Ok(None);
         };
@@ -45,6 +44,9 @@ impl Compiler<'_> {
     /// What names of columns may begin with, before a member's name, beside the collection's own name.
     pub(super) fn containers(&self, collection: &str) -> Vec<String> {
         let is_physlite = self.is_physlite.get_or_init(|| {
+            if !Stored::of(self).follows(Format::Physlite) {
+                return false;
+            }
             let mut fields = self.schema.fields.iter();
             fields.any(|field| references::physlite::is_own(&field.name))
         });
@@ -101,7 +103,10 @@ impl Compiler<'_> {
                 .collect();
             let of = listed(&names);
             let message = match names.len() {
-                0 => format!("what {prefix}.{name} refers to is not among the columns"),
+                0 => format!(
+                    "what {prefix}.{name} refers to is not among the columns, or the file's table of \
+                     collections' IDs, which podio writes, is missing"
+                ),
                 1 => format!("{prefix}.{name} refers to {of}, and there is no collection {of}"),
                 _ => format!("{prefix}.{name} refers to one of {of}, and there is none of them"),
             };
@@ -167,6 +172,9 @@ impl Compiler<'_> {
                 let moves = object.moves.iter();
                 moves.fold(index, |index, how| self.carry(index, *how))
             }
+            Indices::Numbers { member, of } => {
+                return self.identified(bound, (member, of), targets, at);
+            }
             Indices::Reverse(ancestry) => {
                 let index = self.mothers(object, ancestry, at)?;
                 let found = targets.into_iter().next().map(|(target, _)| target);
@@ -202,7 +210,7 @@ impl Compiler<'_> {
     }
 
     /// A member that holds indices.
-    fn index_in(&mut self, bound: &Binding, name: &str, at: Span) -> Result<NodeId> {
+    pub(super) fn index_in(&mut self, bound: &Binding, name: &str, at: Span) -> Result<NodeId> {
         match self.member(bound, name, at)? {
             Binding::Value(id) if matches!(self.type_of(id), Type::Int | Type::UInt) => Ok(id),
             other => {
@@ -347,21 +355,6 @@ impl Compiler<'_> {
         });
         let found = self.carried(&Binding::Object(target), Move::Pick(list, 0));
         self.list_member(&found, list, object)
-    }
-}
-
-/// The columns of the data, by name.
-struct Stored<'a>(&'a Schema, &'a HashMap<&'a str, usize>);
-
-impl references::Columns for Stored<'_> {
-    fn has(&self, name: &str) -> bool {
-        self.1.contains_key(name)
-    }
-
-    fn with_member(&self, member: &str) -> Vec<String> {
-        let names = self.0.fields.iter().map(|field| field.name.as_str());
-        let names = names.filter_map(|name| name.strip_suffix(member)?.strip_suffix('.'));
-        names.map(str::to_owned).collect()
     }
 }
 

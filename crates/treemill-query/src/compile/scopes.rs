@@ -122,7 +122,8 @@ impl Compiler<'_> {
     fn joined_name(&mut self, path: &str, name: &str, at: Span) -> Result<Option<Binding>> {
         for sign in ['_', '.'] {
             if let Some(found) = self.named(&format!("{path}{sign}{name}"), false, at)? {
-                return Ok(Some(found));
+                let is_meant = !matches!(found, Binding::Object(_)) || !self.identifies(path, name);
+                return Ok(is_meant.then_some(found));
             }
         }
         for container in self.containers(path) {
@@ -275,7 +276,7 @@ impl Compiler<'_> {
         let bound = match self.bind(value) {
             Ok(bound) => bound,
             // `a.b.c`, where `a.b` is not a column but has members.
-            Err(error) => match path.and_then(|path| {
+            Err(error) => match path.filter(|path| !self.refers(path)).and_then(|path| {
                 let mut joined = ["_", "."].into_iter().map(|sign| path.join(sign));
                 joined.find_map(|joined| self.collection(&joined))
             }) {

@@ -94,6 +94,7 @@ impl Batch<'_> {
             }
             Op::Concat => self.concat(s, node),
             Op::Ancestor => self.ancestor(s, node),
+            Op::Identified => self.identified(s, node),
             Op::Position => {
                 let offsets = self.offsets(s, node.level)?;
                 let n = offsets.last().map_or(0, |last| *last as usize);

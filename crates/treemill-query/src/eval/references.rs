@@ -50,6 +50,31 @@ impl Batch<'_> {
         Ok(Value::direct(Data::I64(out.into())))
     }
 
+    /// See `Op::Identified`.
+    pub(super) fn identified(&mut self, s: SelectionId, node: &Node) -> Made<Value> {
+        let offsets = self.offsets(s, self.plan.graph.node(node.inputs[0]).level)?;
+        let items = offsets.last().map_or(0, |last| *last as usize);
+        let ids = self.node(s, node.inputs[0])?;
+        let ids: Buf<i64> = self.whole(&ids, items);
+        let n = self.positions(s, node.level)?;
+        let wanted = self.node(s, node.inputs[1])?;
+        let rows = self.node(s, node.inputs[2])?;
+        let present = [self.presence(&wanted, n), self.presence(&rows, n)];
+        let (wanted, rows): (Buf<i64>, _) = (self.whole(&wanted, n), Self::row_numbers(&rows)?);
+        let mut out: Vec<i64> = self.pool.take(n);
+        references::identified(&offsets, &ids, &wanted, &rows, &mut out);
+        for flags in present.into_iter().flatten() {
+            for (to, flag) in out.iter_mut().zip(flags.iter()) {
+                if *flag == 0 {
+                    *to = -1;
+                }
+            }
+        }
+        self.pool.give(ids);
+        self.pool.give(wanted);
+        Ok(Value::direct(Data::I64(out.into())))
+    }
+
     /// A level's offsets, and the numbers at it, where those that are missing are -1.
     fn indices(
         &mut self,

@@ -57,6 +57,41 @@ pub(crate) fn ancestors(offsets: &[i32], parent: &[i64], kind: &[i64], out: &mut
     }
 }
 
+/// The part of a TObject's ID that is its number; 0: nothing refers to it. The rest is the number of a process.
+const NUMBER: i64 = (1 << 24) - 1;
+
+/// For each row and number wanted: which item of the row's list has this number as the last bits of its ID; -1 where
+/// none has it, or several have.
+pub(crate) fn identified(
+    offsets: &[i32],
+    ids: &[i64],
+    wanted: &[i64],
+    rows: &[u32],
+    out: &mut [i64],
+) {
+    let mut known: Vec<(i64, i64)> = Vec::new();
+    let mut row = None;
+    for ((to, number), at) in out.iter_mut().zip(wanted).zip(rows) {
+        if row.replace(*at) != Some(*at) {
+            let (start, stop) = (offsets[*at as usize], offsets[*at as usize + 1]);
+            known.clear();
+            let items = ids[start as usize..stop as usize].iter();
+            known.extend(items.enumerate().map(|(i, id)| (id & NUMBER, i as i64)));
+            // Files mostly have them in this order.
+            if !known.is_sorted() {
+                known.sort_unstable();
+            }
+        }
+        let number = number & NUMBER;
+        let first = known.partition_point(|(id, _)| *id < number);
+        let mut found = known[first..].iter().take_while(|(id, _)| *id == number);
+        *to = match (found.next(), found.next()) {
+            (Some((_, place)), None) if number != 0 => *place,
+            _ => -1,
+        };
+    }
+}
+
 fn within(number: i64, len: usize) -> Option<usize> {
     usize::try_from(number).ok().filter(|place| *place < len)
 }
@@ -75,6 +110,16 @@ mod tests {
         let mut out = [0; 4];
         referring(&offsets, &index, &lists, &mut out);
         assert_eq!(out, [1, 2, 4, 5]);
+    }
+
+    #[test]
+    fn items_are_found_by_their_ids() {
+        // Two lists, of 4 and of 2 items; two items have the ID 5, and 0 is none.
+        let (offsets, ids) = ([0, 4, 6], [7, 5, (3 << 24) | 6, 5, 0, 7]);
+        let (wanted, rows) = ([6, 7, 5, 0, 8, 7], [0, 0, 0, 1, 1, 1]);
+        let mut out = [0; 6];
+        identified(&offsets, &ids, &wanted, &rows, &mut out);
+        assert_eq!(out, [2, 0, -1, -1, -1, 1]);
     }
 
     #[test]

@@ -2,8 +2,10 @@
 //! are references, and in which columns their indices are. Each format is a table of its own. Pure: these
 //! files know names of columns, and neither data nor expressions.
 
+use crate::spec::Format;
 use std::collections::{BTreeSet, HashSet};
 
+mod delphes;
 mod nanoaod;
 pub(crate) mod physlite;
 mod podio;
@@ -60,6 +62,8 @@ pub(crate) enum Indices {
     Reverse(Ancestry),
     /// The ancestor that an item has by its mothers' indices.
     Ancestor(Ancestry),
+    /// This member has no indices, but numbers: those of the targets' member of the second name.
+    Numbers { member: String, of: &'static str },
 }
 
 /// How mothers are found.
@@ -77,6 +81,10 @@ pub(crate) trait Columns {
     fn has(&self, name: &str) -> bool;
     /// The names before the dots of those that have this name after it.
     fn with_member(&self, member: &str) -> Vec<String>;
+    /// Whether references of this format are followed.
+    fn follows(&self, format: Format) -> bool;
+    /// What a table in the file says that stands for the collection.
+    fn id(&self, collection: &str) -> Option<i64>;
 }
 
 /// The collections that members of these names may refer to, whichever collection of these columns has them.
@@ -97,6 +105,7 @@ fn owner(column: &str) -> Option<&str> {
     nanoaod::owner(column)
         .or_else(|| physlite::owner(column))
         .or_else(|| podio::owner(column))
+        .or_else(|| delphes::owner(column))
 }
 
 /// Columns of which only the names are known.
@@ -112,6 +121,14 @@ impl Columns for Names<'_> {
         let names = names.filter_map(|name| name.strip_suffix(member)?.strip_suffix('.'));
         names.map(str::to_owned).collect()
     }
+
+    fn follows(&self, _format: Format) -> bool {
+        true
+    }
+
+    fn id(&self, _collection: &str) -> Option<i64> {
+        Some(0)
+    }
 }
 
 /// What a member of a collection refers to; `None` if it is no reference.
@@ -121,10 +138,22 @@ pub(crate) fn reference(
     columns: &dyn Columns,
 ) -> Option<Reference> {
     let has = |name: &str| columns.has(name);
-    nanoaod::reference(collection, member, &has)
-        .or_else(|| physlite::reference(collection, member, &has))
-        .or_else(|| podio::reference(collection, member, columns))
+    let found = |format: Format| match format {
+        _ if !columns.follows(format) => None,
+        Format::Nanoaod => nanoaod::reference(collection, member, &has),
+        Format::Physlite => physlite::reference(collection, member, &has),
+        Format::Podio => podio::reference(collection, member, columns),
+        Format::Delphes => delphes::reference(collection, member, columns),
+    };
+    FORMATS.iter().copied().find_map(found)
 }
+
+const FORMATS: [Format; 4] = [
+    Format::Nanoaod,
+    Format::Physlite,
+    Format::Podio,
+    Format::Delphes,
+];
 
 #[cfg(test)]
 mod tests {
@@ -158,5 +187,14 @@ mod tests {
         ];
         let podio = [&podio[..], &["Tracks.ndf", "Tracks.trackStates_begin"]].concat();
         assert_eq!(found(&podio, &["tracks"]), ["Tracks"]);
+        let old = [
+            "Reco#1.collectionID",
+            "Reco.goodnessOfPID",
+            "Reco.tracks_begin",
+        ];
+        let old = [&old[..], &["Tracks.ndf", "Tracks.trackStates_begin"]].concat();
+        assert_eq!(found(&old, &["tracks"]), ["Tracks"]);
+        let delphes = ["Muon.Particle.ref", "Particle.fUniqueID", "Particle.M1"];
+        assert_eq!(found(&delphes, &["Particle"]), ["Particle"]);
     }
 }

@@ -1,6 +1,6 @@
 //! podio's files (EDM4hep, FCC): relations lie in columns of their own, `_Jets_tracks.index` and `.collectionID`, of
 //! which each object has those from `Jets.tracks_begin` to `Jets.tracks_end`, or one. A collection's ID follows
-//! from its name.
+//! from its name. Before podio 0.17 relations have numbers, `Jets#1.index`, and a table in the file has the IDs.
 
 use super::{Columns, Indices, Reference, Target};
 
@@ -38,11 +38,42 @@ const OTHERS: &[(&str, &str, &str)] = &[
     ("particle", "*", "parents"),
 ];
 
+/// Of files with numbers: by which members the class is known that has the relations, and these in their order.
+const NUMBERED: &[(&[&str], &[&str])] = &[
+    (&["generatorStatus", "PDG"], &["parents", "daughters"]),
+    (
+        &["goodnessOfPID", "tracks_begin"],
+        &[
+            "clusters",
+            "tracks",
+            "particles",
+            "particleIDs",
+            "startVertex",
+            "particleIDUsed",
+        ],
+    ),
+    (
+        &["energyError", "hits_begin"],
+        &["clusters", "hits", "particleIDs"],
+    ),
+    (&["ndf", "trackStates_begin"], &["trackerHits", "tracks"]),
+    (&["chi2", "position.x"], &["associatedParticle"]),
+];
+/// Those of FCC's associations, and what they are like.
+const ASSOCIATIONS: (&str, &[(&str, &str)]) = (
+    "MCRecoAssociations",
+    &[("rec", "particles"), ("sim", "parents")],
+);
+
 /// The collection that a column of relations is of.
 pub(super) fn owner(column: &str) -> Option<&str> {
     let relation = column.strip_suffix(".collectionID")?;
-    let (collection, _) = relation.strip_prefix('_')?.rsplit_once('_')?;
-    Some(collection)
+    let named = relation
+        .strip_prefix('_')
+        .and_then(|name| name.rsplit_once('_'));
+    named
+        .or_else(|| relation.rsplit_once('#'))
+        .map(|(collection, _)| collection)
 }
 
 /// What a member of a collection refers to.
@@ -52,9 +83,14 @@ pub(super) fn reference(
     columns: &dyn Columns,
 ) -> Option<Reference> {
     let relation = format!("_{collection}_{member}");
-    if !columns.has(&format!("{relation}.collectionID")) {
-        return None;
-    }
+    let has_it = columns.has(&format!("{relation}.collectionID"));
+    let (relation, member, id): (_, _, Id) = match has_it {
+        true => (relation, member, &|name: &str| Some(key(name))),
+        false => {
+            let (relation, alike) = numbered(collection, member, columns)?;
+            (relation, alike, &|name: &str| columns.id(name))
+        }
+    };
     let (begin, end) = (format!("{member}_begin"), format!("{member}_end"));
     let indices = match columns.has(&format!("{collection}.{begin}")) {
         true => Indices::Range {
@@ -77,15 +113,42 @@ pub(super) fn reference(
         let has = |member: &&str| columns.has(&format!("{name}.{member}"));
         rest.iter().all(has)
     });
-    let targets = targets.map(|collection| Target {
-        key: key(&collection),
-        collection,
+    let targets = targets.filter_map(|collection| {
+        let key = id(&collection)?;
+        Some(Target { collection, key })
     });
     Some(Reference {
         indices,
         key: Some(format!("{relation}.collectionID")),
         targets: targets.collect(),
     })
+}
+
+/// What stands for a collection, by its name.
+type Id<'a> = &'a dyn Fn(&str) -> Option<i64>;
+
+/// The relation of a file that numbers them, and a relation that leads to the same class.
+fn numbered<'a>(
+    collection: &str,
+    member: &'a str,
+    columns: &dyn Columns,
+) -> Option<(String, &'a str)> {
+    let (name, relations) = ASSOCIATIONS;
+    let mut relations = relations.iter().enumerate();
+    let found = match relations.find(|(_, (relation, _))| *relation == member) {
+        Some((number, (_, alike))) if collection == name => (number, *alike),
+        _ => {
+            let (_, relations) = NUMBERED.iter().find(|(known_by, _)| {
+                let has = |member: &&str| columns.has(&format!("{collection}.{member}"));
+                known_by.iter().all(has)
+            })?;
+            (relations.iter().position(|name| *name == member)?, member)
+        }
+    };
+    let relation = format!("{collection}#{}", found.0);
+    columns
+        .has(&format!("{relation}.collectionID"))
+        .then_some((relation, found.1))
 }
 
 /// A collection's ID: its name's MurmurHash3 of 32 bits, with the seed 0.

@@ -26,6 +26,7 @@ impl Steps {
                 version: 1,
                 steps: Vec::new(),
                 bookings: Vec::new(),
+                relations: Default::default(),
             }),
             at: None,
         }

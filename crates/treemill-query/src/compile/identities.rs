@@ -1,0 +1,129 @@
+//! References by the numbers that objects have, wherever they lie; and what formats' tables may ask of the columns.
+
+use super::objects::{Object, RecordSource};
+use super::{Binding, Compiler, Constant, Node, NodeId, Op, Result, Type};
+use crate::error::QueryError;
+use crate::kernel::{Compare, Map};
+use crate::references::{self, Columns, Indices};
+use crate::schema::Schema;
+use crate::spec::{Format, Relations, Span};
+use std::collections::HashMap;
+
+impl Compiler<'_> {
+    /// The objects whose member of the second name has the numbers that the first member holds. They are looked for in
+    /// one collection after another.
+    pub(super) fn identified(
+        &mut self,
+        bound: &Binding,
+        members: (&str, &str),
+        targets: Vec<(Object, i64)>,
+        at: Span,
+    ) -> Result<Binding> {
+        let wanted = self.index_in(bound, members.0, at)?;
+        let mut found = None;
+        for (target, _) in targets.into_iter().rev() {
+            let ids = self.ids(&target, members.1, at)?;
+            // Another collection may have the same name: the objects meant are those that have numbers.
+            let level = self.graph.node(ids).level;
+            let target = Binding::Object(Object {
+                base: level,
+                level,
+                ..target
+            });
+            let index = self.place_of(ids, wanted, at)?;
+            let this = self.at_index(target, level, index, at, at)?;
+            found = Some(match found {
+                None => this,
+                Some(others) => {
+                    let zero = self.graph.constant(Constant::Int(0));
+                    let is_here = Map::CompareInt(Compare::Ge);
+                    let is_here = self.map(is_here, &[index, zero], Type::Bool);
+                    self.choice(is_here, (this, others), at)?
+                }
+            });
+        }
+        found.ok_or_else(|| QueryError::at(at, "a reference to nothing"))
+    }
+
+    /// The column of a collection that has the numbers of its objects.
+    fn ids(&mut self, target: &Object, name: &str, at: Span) -> Result<NodeId> {
+        let found = match &*target.source {
+            RecordSource::Columns { prefix, .. } => {
+                self.stored_column(&format!("{prefix}.{name}"), at)?
+            }
+            _ => None,
+        };
+        match found {
+            Some(Binding::Value(id)) if self.type_of(id) == Type::Int => Ok(id),
+            _ => Err(QueryError::at(
+                at,
+                format!("{name} is no column of numbers"),
+            )),
+        }
+    }
+
+    /// Whether the last of these names is a reference of what the others name.
+    pub(super) fn refers(&self, path: &[&str]) -> bool {
+        let Some((name, collection)) = path.split_last() else {
+            return false;
+        };
+        references::reference(&collection.join("."), name, &Stored::of(self)).is_some()
+    }
+
+    /// Whether the member's own columns are the numbers of objects, which are meant.
+    pub(super) fn identifies(&self, prefix: &str, name: &str) -> bool {
+        let found = references::reference(prefix, name, &Stored::of(self));
+        found.is_some_and(|found| matches!(found.indices, Indices::Numbers { .. }))
+    }
+
+    /// The places of those that have these numbers as their IDs.
+    fn place_of(&mut self, ids: NodeId, wanted: NodeId, at: Span) -> Result<NodeId> {
+        let lists = self.graph.parent(self.graph.node(ids).level);
+        let (wanted, row) = self.below(wanted, lists, at)?;
+        Ok(self.graph.add(Node {
+            op: Op::Identified,
+            inputs: vec![ids, wanted, row],
+            level: self.graph.node(wanted).level,
+            ty: Type::Int,
+            missing: false,
+        }))
+    }
+}
+
+/// The columns of the data, by name, and how those are known that refer to others.
+pub(super) struct Stored<'a> {
+    schema: &'a Schema,
+    by_name: &'a HashMap<&'a str, usize>,
+    relations: &'a Relations,
+}
+
+impl<'a> Stored<'a> {
+    pub fn of(compiler: &'a Compiler<'_>) -> Self {
+        Self {
+            schema: compiler.schema,
+            by_name: &compiler.by_name,
+            relations: compiler.relations,
+        }
+    }
+}
+
+impl Columns for Stored<'_> {
+    fn has(&self, name: &str) -> bool {
+        self.by_name.contains_key(name)
+    }
+
+    fn with_member(&self, member: &str) -> Vec<String> {
+        let names = self.schema.fields.iter().map(|field| field.name.as_str());
+        let names = names.filter_map(|name| name.strip_suffix(member)?.strip_suffix('.'));
+        names.map(str::to_owned).collect()
+    }
+
+    fn follows(&self, format: Format) -> bool {
+        let formats = self.relations.formats.as_ref();
+        formats.is_none_or(|formats| formats.contains(&format))
+    }
+
+    fn id(&self, collection: &str) -> Option<i64> {
+        self.relations.ids.get(collection).copied()
+    }
+}

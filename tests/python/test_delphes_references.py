@@ -1,0 +1,106 @@
+"""Delphes's TRef and TRefArray in expressions: of a real file, beside the same numbers looked up in
+Python, as uproot reads them."""
+
+import re
+from pathlib import Path
+
+import pytest
+import treemill as tm
+import uproot
+
+from tests.corpus_files import corpus
+
+TEXT = (Path(__file__).parents[2] / "docs" / "objects.md").read_text()
+BLOCKS = re.findall(r"^```\n(.*?)^```", TEXT.split("## Delphes")[1], re.MULTILINE | re.DOTALL)
+EXPRESSIONS = "".join(BLOCKS).splitlines()
+FLOW = ["EFlowTrack", "EFlowPhoton", "EFlowNeutralHadron"]
+
+
+@pytest.fixture(scope="module")
+def path():
+    return corpus("uproot-issue513.root")
+
+
+@pytest.fixture(scope="module")
+def events(path):
+    return tm.dataset(path, tree="Delphes")
+
+
+@pytest.fixture(scope="module")
+def tree(path):
+    with uproot.open(path) as file:
+        yield file["Delphes"]
+
+
+def lists(events, text):
+    return events.arrays({"x": text})["x"].to_list()
+
+
+def numbered(tree, collections, member):
+    """The member's values by the objects' numbers, for each event."""
+    found = [{} for _ in range(tree.num_entries)]
+    for name in collections:
+        numbers = tree[f"{name}.fUniqueID"].array().to_list()
+        values = tree[f"{name}.{member}"].array().to_list()
+        for known, ids, those in zip(found, numbers, values, strict=True):
+            known.update((i, x) for i, x in zip(ids, those, strict=True) if i)
+    return found
+
+
+def test_one_each(events, tree):
+    known = numbered(tree, ["Particle"], "PID")
+    refs = tree["Track.Particle"].array().to_list()
+    expected = [
+        [by.get(ref["ref"]) for ref in event] for by, event in zip(known, refs, strict=True)
+    ]
+    assert lists(events, "Track.Particle.PID") == expected
+    assert lists(events, "[t.Particle.PID for t in Track]") == expected
+    assert lists(events, "Track[0].Particle.PID") == [event[0] for event in expected]
+    some = [
+        [x for x, pt in zip(event, pts, strict=True) if pt > 2]
+        for event, pts in zip(expected, tree["Track.PT"].array().to_list(), strict=True)
+    ]
+    assert lists(events, "[t.Particle.PID for t in Track if t.PT > 2]") == some
+    found = [x for event in expected for x in event]
+    assert len(found) > 100
+    assert any(x is not None for x in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "of", "collections", "member"),
+    [
+        ("Jet.Constituents.Eta", "Jet.Constituents", FLOW, "Eta"),
+        ("Jet.Particles.Status", "Jet.Particles", ["Particle"], "Status"),
+        ("GenJet.Constituents.Phi", "GenJet.Constituents", ["Particle"], "Phi"),
+        ("EFlowPhoton.Particles.PID", "EFlowPhoton.Particles", ["Particle"], "PID"),
+    ],
+)
+def test_many_each(events, tree, text, of, collections, member):
+    known = numbered(tree, collections, member)
+    refs = tree[of].array().to_list()
+    expected = [
+        [[by.get(number) for number in each["refs"]] for each in event]
+        for by, event in zip(known, refs, strict=True)
+    ]
+    assert lists(events, text) == expected
+    assert lists(events.filter("len(Jet) > 5"), text) == [
+        each
+        for each, jets in zip(expected, tree["Jet.PT"].array().to_list(), strict=True)
+        if len(jets) > 5
+    ]
+
+
+def test_the_numbers_themselves(events, tree):
+    assert lists(events, "Jet.Constituents.refs") == [
+        [each["refs"] for each in event] for event in tree["Jet.Constituents"].array().to_list()
+    ]
+
+
+@pytest.mark.parametrize("text", EXPRESSIONS)
+def test_what_the_docs_say(events, text):
+    assert len(lists(events, text)) == events.num_entries
+
+
+def test_what_not_all_of_them_have(events):
+    with pytest.raises(tm.QueryError, match="has no PT"):
+        lists(events, "Jet.Constituents.PT")
