@@ -57,6 +57,9 @@ class FileConstants:
         self._name = name
         self._metadata = dict(metadata)
         self._functions = dict(functions)
+        own = [each.metadata for each in locations if each.metadata]
+        self.are_there = bool(functions or metadata or own)
+        """Whether any file may have one."""
         self._made: dict[tuple[int, str], Constant] = {}
         self._lock = threading.Lock()
 

@@ -66,7 +66,8 @@ class PerFile:
             related = relations(chain, file)
         query = self._for(tree, related)
         words = query.specification.words
-        foreign = with_constants(foreign, words, tree.by_name, chain.constants, file)
+        if chain.constants.are_there:
+            foreign = with_constants(foreign, words, tree.by_name, chain.constants, file)
         if not words.isdisjoint(NUMBERING):
             foreign = with_entry_numbers(
                 foreign, words, tree.by_name, partial(chain.first_entry, file)

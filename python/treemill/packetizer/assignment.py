@@ -145,9 +145,10 @@ class Assignment:
         total = state.rates.total(workers)
         # Of a distant file, the bytes of a short last packet are on their way during the others.
         join = not worker.ahead
-        # Where more may come, more is asked for in time only if packets are short.
-        commit = 0.0 if state.more else state.policy.commit_seconds
-        entries = packet_entries(state.sizing, rate, total, state.to_come, workers, join, commit)
+        left, commit = state.left, state.policy.commit_seconds
+        if state.more:  # more is asked for in time only if packets are short
+            left, commit = state.to_come, 0.0
+        entries = packet_entries(state.sizing, rate, total, left, workers, join, commit)
         if worker.ahead:  # a few promises must be enough to keep the link busy
             most = state.left / (2 * workers)
             if rate is not None:

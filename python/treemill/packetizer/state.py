@@ -62,16 +62,11 @@ class State:
     once that is announced. `over` after Finish: then nothing changes any more."""
 
     @property
-    def unassigned(self) -> int:
-        """The entries of files of known size that are neither done nor any worker's, not even by a
-        promise."""
-        return self.nodes.left + self.again.entries
-
-    @property
     def left(self) -> float:
-        """The unassigned entries of all files; a file of unknown size counts as many as the others
-        on average."""
-        return self.unassigned + self.totals.rest
+        """The entries that are neither done nor any worker's, not even by a promise; a file of
+        unknown size counts as many as the others on average."""
+        known = self.nodes.left + self.again.entries
+        return known + self.totals.rest if self.totals.unknown else known
 
     @property
     def to_come(self) -> float:
