@@ -59,6 +59,8 @@ pub(crate) const COMPARED_INTEGERS: usize = 8;
 pub(crate) const FILTER_PARTS: usize = 64;
 /// Steps of a program; what a larger expression has more of is computed for the whole batch.
 pub(crate) const PROGRAM_STEPS: usize = 32;
+/// Quick operations on one column that are done again wherever their value is wanted.
+pub(crate) const STEPS_AGAIN: usize = 4;
 /// Values that one program computes: their registers fill the first-level cache.
 pub(crate) const JOINT_VALUES: usize = 8;
 /// One event in so many, or fewer, are few: only those are decoded and computed on.

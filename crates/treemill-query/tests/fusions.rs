@@ -191,3 +191,34 @@ fn reductions_of_combinations() {
     let found = folds(masses.sum("min(masses)").sum("max(masses)"));
     assert!(found.is_empty(), "{found:?}");
 }
+
+#[test]
+fn light_values_are_steps_of_all_that_want_them() {
+    // As variations of an object's members: its lists and its vectors are made of other numbers.
+    let of = |member: &str| format!("sum(j.{member} for j in A if j.pt > 30)");
+    let varied = Steps::new().define("A_pt", "A_pt * 1.5");
+    let all = ["px", "py", "pz", "energy"];
+    let query = all.iter().fold(varied, |steps, name| steps.sum(&of(name)));
+    let lines = query.compile(&table()).unwrap().explain().programs;
+    let found: Vec<&str> = lines.iter().map(|line| line.trim()).collect();
+    assert_eq!(
+        found,
+        [
+            "the items counted by nA: r1",
+            "r0 = (A_pt * 1.5)",
+            "r1 = (r0 > 30)",
+            "some of the items counted by nA: r1, r2, r3, r4",
+            "r0 = (A_pt * 1.5)",
+            "r1, r2 = px, py(r0, A_phi)",
+            "r3, r4 = pz, energy(r0, A_eta, A_mass)",
+        ]
+    );
+    // What takes more than one column, or is slow, is written down.
+    for slow in ["A_pt * A_mass", "sin(A_pt)", "A_pt * phi"] {
+        let varied = Steps::new().define("A_pt", slow);
+        let query = varied.sum("sum(j.pt for j in A if j.pt > 30)");
+        let lines = query.compile(&table()).unwrap().explain().programs;
+        let mask = lines.iter().find(|line| line.contains("> 30)")).unwrap();
+        assert!(!mask.contains("r0 >"), "{slow}: {lines:?}");
+    }
+}

@@ -153,3 +153,44 @@ fn values_of_more_steps_than_a_program_has() {
         assert_eq!(format!("{found:?}"), format!("{:?}", alone[0]));
     }
 }
+
+/// Values of vectors whose pt was varied.
+const VARIED: &[&str] = &[
+    "sum(A.pt)",
+    "sum(A.pt > 1)",
+    "sum(A.pt[A.pt > 1])",
+    "sum(j.px for j in A if j.pt > 1)",
+    "sum((a + b + c).mass for a, b, c in combinations([j for j in A if j.pt > -1], 3))",
+    "max(j.pt for j in [k for k in A if k.eta < 2] if j.pt > 1)",
+    "max([j for j in A if j.pt > 0], key=lambda j: j.energy).pt",
+    "sum(a.pt + b.pt for a, b in combinations(A, 2) if a.pt > b.pt)",
+    "sum(sorted([j for j in A if j.pt < 3], key=lambda j: j.pt)[:2].pt)",
+    "pt * 2",
+];
+
+/// All values of one definition of the varied member, together and each alone.
+fn varied(table: &Table, definition: &str, size: usize) -> [String; 2] {
+    let steps = Steps::new().define("A_pt", definition);
+    let steps = steps.filter("sum(A.pt > 0) >= 1");
+    let book = |steps: Steps, text: &&str| steps.sum(text);
+    let all = VARIED.iter().fold(steps.clone(), book).run_in(table, size);
+    let each = VARIED
+        .iter()
+        .flat_map(|text| steps.clone().sum(text).run(table));
+    [
+        format!("{all:?}"),
+        format!("{:?}", each.collect::<Vec<_>>()),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn light_values_are_those_that_are_written_down(events in events()) {
+        let table = table(&events);
+        // The second takes another column, and is not light.
+        let [light, each] = varied(&table, "A_pt * 1.5 - 0.25", usize::MAX);
+        let [heavy, _] = varied(&table, "A_pt * (1.5 if A_eta == A_eta else 1.5) - 0.25", usize::MAX);
+        prop_assert_eq!(&light, &each);
+        prop_assert_eq!(&light, &heavy);
+    }
+}

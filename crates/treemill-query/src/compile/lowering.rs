@@ -1,5 +1,5 @@
 //! Nodes to programs: which nodes are steps of which program, and how their inputs are read. A node
-//! whose value only the steps of one program want is a step of it.
+//! whose value only the steps of one program want is a step of it, and so is one that is light (`again.rs`).
 
 use super::program::{Argument, Leaf, Operation, Program, Read, Step};
 use super::{Graph, Node, NodeId, Op, Type, combination_items as items, passes};
@@ -102,7 +102,8 @@ impl Builder<'_> {
         Some((program, is_whole))
     }
 
-    /// The nodes that become steps, ascending: the roots, and from them down all that no other node wants.
+    /// The nodes that become steps, ascending: the roots, and from them down all that no other node wants, or that are
+    /// light.
     fn fused(&self, roots: &[NodeId]) -> Vec<NodeId> {
         if self.apart {
             return roots.to_vec();
@@ -131,7 +132,7 @@ impl Builder<'_> {
             return false;
         };
         let alone = |id: NodeId, count| self.uses.get(id as usize).is_some_and(|n| *n <= count);
-        if !alone(id, count) || self.sum(id).is_some() {
+        if !(alone(id, count) || self.graph.is_light(id)) || self.sum(id).is_some() {
             return false;
         }
         // Leaves are read as whatever type is wanted.

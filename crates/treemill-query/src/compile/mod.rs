@@ -1,6 +1,7 @@
 //! Expressions to a graph: names resolved, types checked, levels brought together. Knows the
 //! schema, never data.
 
+mod again;
 mod angles;
 mod boosts;
 mod builtins;

@@ -165,7 +165,7 @@ impl Compiler<'_> {
             return node;
         }
         match how {
-            Move::Pick(level, which) => self.moved(Op::Pick(which), node, level),
+            Move::Pick(level, which) => self.picked(node, level, which),
             Move::Spread(level) => self.moved(Op::Spread, node, level),
             Move::Align(level) => self.moved(Op::Align, node, level),
             Move::At {
