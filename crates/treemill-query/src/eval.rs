@@ -28,7 +28,7 @@ use crate::kernel::pieces::Pieces;
 use crate::pool::Pool;
 use crate::value::{Buf, Value};
 use passed::Passed;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use tasks::{Halt, Made, Task};
 
@@ -153,6 +153,40 @@ impl<'a> Batch<'a> {
         self.composed.clear();
         let forgotten = self.selections.split_off(from);
         self.give_back(forgotten);
+    }
+
+    /// Gives back what is known of the events of a cut, if these are others than those of the cut `above`. What is asked
+    /// for again would be made again. `kept`: nodes whose values stay, if any are asked for later.
+    pub fn leave(&mut self, cut: usize, above: usize, kept: &HashSet<NodeId>) {
+        let Some(s) = self
+            .reached(cut)
+            .filter(|s| self.reached(above) != Some(*s))
+        else {
+            return;
+        };
+        let Some(selection) = self.selections.get_mut(s) else {
+            return;
+        };
+        let mut stays = Selection::new(selection.parent, selection.events);
+        std::mem::swap(selection, &mut stays);
+        let mut left = stays;
+        for node in kept {
+            if let Some(value) = left.values.remove(node) {
+                selection.values.insert(*node, value);
+            }
+        }
+        if !kept.is_empty() {
+            let events = left.items.extract_if(|(level, _), _| *level == EVENT);
+            selection.items.extend(events);
+        }
+        self.give_back(vec![left]);
+        // Lists that nothing else holds are asked for no more.
+        let gone = self
+            .composed
+            .extract_if(|_, [first, picks, _]| first.is_last() || picks.is_last());
+        for list in gone.flat_map(|(_, lists)| lists) {
+            self.pool.give(list);
+        }
     }
 
     /// Gives all buffers back.

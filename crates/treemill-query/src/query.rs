@@ -1,10 +1,13 @@
 //! A compiled query: steps and bookings over batches of columns.
 
+mod shared_cells;
 mod survivors;
+#[cfg(test)]
+mod tests;
+mod visits;
 
 pub use survivors::Rows;
 
-use crate::binned::Binned;
 use crate::booking::Quantity;
 use crate::cells::Cells;
 use crate::columns::Columns;
@@ -18,8 +21,10 @@ use crate::partial::{Partial, foreign};
 use crate::pool::Pool;
 use crate::schema::Schema;
 use crate::spec::{Action, Spec};
-use std::collections::HashMap;
+use shared_cells::share_cells;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
+use visits::{Visit, visits};
 
 /// Buffers that are reused from batch to batch; one per thread.
 #[derive(Default)]
@@ -105,45 +110,18 @@ pub struct Query {
     columns: Vec<String>,
     /// Cuts from 1 on; parents come first.
     cuts: Vec<Cut>,
+    /// The order in which cuts are computed.
+    visits: Vec<Visit>,
     /// Quantities, each with the number of the cut after which it is booked.
     bookings: Vec<(usize, Quantity)>,
+    /// The numbers of the bookings at each cut.
+    booked: Vec<Vec<usize>>,
+    /// Values that are kept until all are computed, because fills come after that.
+    kept: HashSet<NodeId>,
     /// Sets of cells that several bookings fill.
     shared: usize,
     /// Whether a level can have far more items than the columns.
     multiplies: bool,
-}
-
-/// Axes, and the bookings that fill them.
-type Users = (Binned, Vec<usize>);
-
-/// Numbers the axes that several bookings at one cut fill with the same values, and tells them. Gives
-/// how many there are.
-fn share_cells(bookings: &mut [(usize, Quantity)]) -> usize {
-    let mut groups: HashMap<(usize, Vec<NodeId>), Vec<Users>> = HashMap::new();
-    for (i, (cut, quantity)) in bookings.iter_mut().enumerate() {
-        let Some(binned) = quantity.binned() else {
-            continue;
-        };
-        let same_values = groups.entry((*cut, binned.values.clone())).or_default();
-        match same_values.iter_mut().find(|(known, _)| known == binned) {
-            Some((_, users)) => users.push(i),
-            None => same_values.push((binned.clone(), vec![i])),
-        }
-    }
-    let groups = groups.into_values().flatten().map(|(_, users)| users);
-    let mut shared = 0;
-    for users in groups.filter(|users| users.len() > 1) {
-        for user in users {
-            if let Some(binned) = bookings
-                .get_mut(user)
-                .and_then(|(_, quantity)| quantity.binned())
-            {
-                binned.shared = Some(shared);
-            }
-        }
-        shared += 1;
-    }
-    shared
 }
 
 impl Query {
@@ -241,11 +219,23 @@ impl Query {
         let shared = share_cells(&mut bookings);
         let multiplies = plan.graph.levels.iter().any(|level| level.kind.expands());
         let columns = plan.fields.iter().map(|field| field.name.clone()).collect();
+        let above: Vec<usize> = cuts.iter().map(|cut| cut.parent).collect();
+        let mut booked = vec![Vec::new(); cuts.len() + 1];
+        for (number, (cut, _)) in bookings.iter().enumerate() {
+            if let Some(booked) = booked.get_mut(*cut) {
+                booked.push(number);
+            }
+        }
+        let nodes = bookings.iter().filter(|_| multiplies);
+        let kept = nodes.flat_map(|(_, quantity)| quantity.nodes()).collect();
         Ok(Self {
             plan,
             columns,
+            visits: visits(&above),
             cuts,
             bookings,
+            booked,
+            kept,
             shared,
             multiplies,
         })
@@ -314,38 +304,73 @@ impl Query {
         Ok(())
     }
 
-    /// Adds the events of a selection: first all values, then all fills, so that what cannot be
-    /// computed has filled nothing.
+    /// Adds the events of a selection, cut by cut; what is known of a cut's events is given back when all below it is
+    /// done. Where values may be too many, all come before all fills, so that what cannot be computed has filled nothing.
     fn events(
         &self,
         batch: &mut Batch,
         root: SelectionId,
         partial: &mut Partial,
     ) -> Result<(), ProcessError> {
-        batch.start(root);
-        for cut in &self.cuts {
-            match cut.wanted {
-                true => batch.cut(cut.parent, cut.mask, cut.is_end)?,
-                false => batch.skip(),
+        let mut cells = Cells::new(self.shared);
+        batch.start(root, self.cuts.len());
+        for visit in &self.visits {
+            let number = match *visit {
+                Visit::Enter(number) => number,
+                Visit::Leave(number) => {
+                    let above = number.checked_sub(1).and_then(|i| self.cuts.get(i));
+                    if let Some(cut) = above {
+                        batch.leave(number, cut.parent, &self.kept);
+                    }
+                    continue;
+                }
+            };
+            let cut = number.checked_sub(1).and_then(|i| self.cuts.get(i));
+            if let Some(cut) = cut.filter(|cut| cut.wanted) {
+                batch.cut(number, cut.parent, cut.mask, cut.is_end)?;
             }
-        }
-        if self.multiplies {
-            for (cut, quantity) in &self.bookings {
-                if let Some(selection) = batch.reached(*cut) {
-                    for node in quantity.nodes() {
-                        batch.value(selection, node)?;
-                    }
-                    for level in quantity.levels() {
-                        batch.lists(selection, level)?;
-                    }
+            for booking in self.booked.get(number).into_iter().flatten() {
+                match self.multiplies {
+                    true => self.values(batch, *booking)?,
+                    false => self.fill(batch, *booking, &mut cells, partial)?,
                 }
             }
         }
-        let mut cells = Cells::new(self.shared);
-        for ((cut, quantity), to) in self.bookings.iter().zip(&mut partial.accumulators) {
-            if let Some(selection) = batch.reached(*cut) {
-                quantity.fill(batch, selection, &mut cells, to)?;
+        if self.multiplies {
+            for booking in 0..self.bookings.len() {
+                self.fill(batch, booking, &mut cells, partial)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Computes what a booking is filled with.
+    fn values(&self, batch: &mut Batch, booking: usize) -> Result<(), ProcessError> {
+        if let Some((cut, quantity)) = self.bookings.get(booking)
+            && let Some(selection) = batch.reached(*cut)
+        {
+            for node in quantity.nodes() {
+                batch.value(selection, node)?;
+            }
+            for level in quantity.levels() {
+                batch.lists(selection, level)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn fill(
+        &self,
+        batch: &mut Batch,
+        booking: usize,
+        cells: &mut Cells,
+        partial: &mut Partial,
+    ) -> Result<(), ProcessError> {
+        if let Some((cut, quantity)) = self.bookings.get(booking)
+            && let Some(to) = partial.accumulators.get_mut(booking)
+            && let Some(selection) = batch.reached(*cut)
+        {
+            quantity.fill(batch, selection, cells, to)?;
         }
         Ok(())
     }

@@ -13,6 +13,13 @@ pub(crate) enum Buf<T: ArrowNativeType> {
     Own(Arc<Vec<T>>),
 }
 
+impl<T: ArrowNativeType> Buf<T> {
+    /// Whether nothing else holds this buffer, which is one of ours.
+    pub fn is_last(&self) -> bool {
+        matches!(self, Self::Own(shared) if Arc::strong_count(shared) == 1)
+    }
+}
+
 impl<T: ArrowNativeType> Deref for Buf<T> {
     type Target = [T];
     fn deref(&self) -> &[T] {

@@ -37,8 +37,8 @@ struct Reached {
 }
 
 impl Batch<'_> {
-    /// Forgets all cuts. Cut 0 becomes `root`.
-    pub fn start(&mut self, root: SelectionId) {
+    /// Forgets all cuts, of which so many are to come. Cut 0 becomes `root`.
+    pub fn start(&mut self, root: SelectionId, cuts: usize) {
         let reached = Reached {
             selection: root,
             among: None,
@@ -50,6 +50,7 @@ impl Batch<'_> {
             }
         }
         self.passed.cuts.push(some.then_some(reached));
+        self.passed.cuts.resize(cuts + 1, None);
     }
 
     /// The selection of the events of a cut that `is_end`, or `None` if no event has passed.
@@ -58,15 +59,16 @@ impl Batch<'_> {
         Some(reached.selection)
     }
 
-    /// Adds a cut that no booking needs.
-    pub fn skip(&mut self) {
-        self.passed.cuts.push(None);
+    /// Adds the cut of this number, which passes all that the cut `above` does.
+    pub fn as_above(&mut self, number: usize, above: usize) {
+        let reached = self.passed.cuts.get(above).cloned().flatten();
+        self.set(number, reached);
     }
 
-    /// Adds a cut that passes all that the cut `above` does.
-    pub fn as_above(&mut self, above: usize) {
-        let reached = self.passed.cuts.get(above).cloned().flatten();
-        self.passed.cuts.push(reached);
+    fn set(&mut self, number: usize, reached: Option<Reached>) {
+        if let Some(to) = self.passed.cuts.get_mut(number) {
+            *to = reached;
+        }
     }
 
     /// The places of a selection's events in the batch; `None` if columns are read for all events because these are
@@ -80,14 +82,20 @@ impl Batch<'_> {
         are_few(found, self.rows).then(|| found.to_vec())
     }
 
-    /// Adds a cut: the events that passed the cut `above`, and for which a condition holds. `is_end`: a booking or a
-    /// definition uses these events, not only another condition.
-    pub fn cut(&mut self, above: usize, mask: NodeId, is_end: bool) -> Result<(), ProcessError> {
+    /// Adds the cut of this number: the events that passed the cut `above`, and for which a condition holds. `is_end`: a
+    /// booking or a definition uses these events, not only another condition.
+    pub fn cut(
+        &mut self,
+        number: usize,
+        above: usize,
+        mask: NodeId,
+        is_end: bool,
+    ) -> Result<(), ProcessError> {
         let reached = match self.passed.cuts.get(above).cloned().flatten() {
             None => None,
             Some(above) => self.passing(&above, mask, is_end)?,
         };
-        self.passed.cuts.push(reached);
+        self.set(number, reached);
         Ok(())
     }
 

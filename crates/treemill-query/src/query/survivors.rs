@@ -28,13 +28,13 @@ impl Query {
     pub fn survivors(&self, batch: &mut dyn Columns) -> Vec<Rows> {
         let mut pool = Pool::default();
         let mut batch = Batch::new(&self.plan, batch, &mut pool);
-        batch.start(0);
+        batch.start(0, self.cuts.len());
         let mut found = vec![Rows::All];
         for (number, cut) in (1..).zip(&self.cuts) {
-            let is_known = cut.wanted && batch.cut(cut.parent, cut.mask, true).is_ok();
+            let is_known = cut.wanted && batch.cut(number, cut.parent, cut.mask, true).is_ok();
             if !is_known {
                 // Filters below this one are computed from those above it.
-                batch.as_above(cut.parent);
+                batch.as_above(number, cut.parent);
             }
             let rows = match (is_known, batch.reached(number)) {
                 (false, _) => found.get(cut.parent).cloned().unwrap_or(Rows::All),
