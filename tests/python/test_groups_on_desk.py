@@ -1,12 +1,15 @@
 """The scheduler's part of a pass with sub-masters, and theirs, in random histories: processes that
-lead groups and others join, die, are cut off and go. Every entry of the dataset is in what the
-client has read, once.
+lead groups and others join, die, are cut off and are sent away. Every entry of the dataset is in
+what the client has read, once.
 """
 
+import contextlib
 import pickle
 import random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from test_desk import FILES, Entries, ranges_in, request
 from treemill.backend.dask.desk import Desk
 from treemill.backend.dask.group_messages import Apart
@@ -18,9 +21,11 @@ from treemill.backend.dask.messages import (
     Begin,
     Drop,
     End,
+    Fetch,
     Hold,
     Loaded,
     Recall,
+    RecallFrom,
     Tell,
     Unreached,
 )
@@ -30,9 +35,11 @@ from treemill.packetizer import (
     Discard,
     Discarded,
     FileOpened,
+    HandedOn,
     OpenFile,
     PacketDone,
     Process,
+    RefusedFrom,
     WorkerJoined,
 )
 from treemill.packetizer import Refused as RefusedEvent
@@ -45,6 +52,7 @@ class Job:
         self.host, self.work, self.say = host, begin.work, say
         self.mergers, self.partials, self.handed = {}, {}, {}
         self.orders = {number: [] for number in begin.workers}
+        self.fetches = []
         say(Loaded(begin.work, begin.workers))
         for number in begin.workers:
             say(Tell(begin.work, WorkerJoined(number)))
@@ -57,6 +65,13 @@ class Job:
             if merger.refuse(message.worker) > message.taken:
                 self.say(Tell(self.work, Committed(message.worker, message.merger)))
             self.say(Tell(self.work, RefusedEvent(message.merger, message.worker)))
+        elif isinstance(message, Fetch):
+            self.fetches.append(message)
+        elif isinstance(message, RecallFrom):
+            merger = self.mergers[message.merger]
+            if merger.refuse_from(message.giver):
+                self.say(Tell(self.work, HandedOn(message.giver, message.merger)))
+            self.say(Tell(self.work, RefusedFrom(message.merger, message.giver)))
         elif isinstance(message, Drop):
             raise AssertionError("a sub-master's partial is never dropped while it leads")
         elif isinstance(message, Act) and getattr(message.action, "worker", None) in self.orders:
@@ -81,6 +96,28 @@ class Job:
             self.say(Tell(self.work, Discarded(worker)))
         elif isinstance(order, Commit):
             self.commit(worker, act)
+
+    def fetch(self):
+        """Merges what another sub-master has."""
+        order, world = self.fetches.pop(0), self.host.world
+        there = world.hosts.get(order.address)
+        job = None if there is None else there.jobs.get(order.of)
+        if job is None or order.giver not in job.mergers:
+            self.say(Unreached(self.work, order.giver, "gone"))
+            return
+        commits, covers, data = job.mergers[order.giver].read()
+        if commits != order.commits:
+            self.say(Unreached(self.work, order.giver, "another number"))
+            return
+        with contextlib.suppress(Refused):
+            self.mergers[order.merger].absorb(
+                order.giver, commits, covers, lambda: data and Entries(pickle.loads(data))
+            )
+            if world.kills and world.chance.random() < 0.1:
+                world.kills -= 1
+                world.kill(world.chance.choice([self.host.address, order.address]))
+            self.say(Tell(self.work, HandedOn(order.giver, order.merger)))
+            world.inherited += 1
 
     def commit(self, worker, act):
         merger, world = act.action.merger, self.host.world
@@ -164,11 +201,16 @@ class Host:
 
 
 class World:
-    def __init__(self, seed, hosts=6, nodes=2, size=6, kills=4, leaders=False):
+    def __init__(
+        self, seed, hosts=6, nodes=2, size=6, kills=4, leaders=False, leaves=0, patient=False
+    ):
         self.chance = random.Random(seed)
         self.nodes, self.size, self.leaders = nodes, size, leaders
         self.restarts = self.killed_leaders = self.apart = self.packets = 0
         self.now = 0.0
+        self.inherited = 0
+        self.leaving = {}  # by process: until when it is waited for
+        self.leaves, self.patient = leaves, patient
         self.desk = Desk(lambda: self.now)
         self.hosts, self.next = {}, 0
         self.kills = self.chance.randrange(kills + 1)
@@ -188,6 +230,20 @@ class World:
             self.desk.remove(address, f"{address} was killed", fault=False)
             self.add()
 
+    def leave(self, address):
+        """A process is sent away: it goes when it has no part any more, or when patience ends."""
+        patience = 1e9 if self.patient else self.chance.choice([0.5, 5.0, 1e9])
+        self.leaving[address] = self.now + patience
+        self.desk.leave(address)
+        self.add()
+
+    def see_off(self):
+        for address, deadline in list(self.leaving.items()):
+            if not self.desk.has_part(address) or self.now > deadline:
+                del self.leaving[address]
+                if self.hosts.pop(address, None) is not None:
+                    self.desk.remove(address, f"{address} was retired", fault=False)
+
     def shift(self, job, packet):
         return 0
 
@@ -206,8 +262,16 @@ class World:
                 self.kills -= 1
                 self.apart += 1
                 host.say(Apart(talk.work, talk.sub, "no route to host"))
+        elif what < 0.03 and self.leaves:
+            staying = sorted(self.hosts.keys() - self.leaving.keys())
+            merged = [part.address for part in self.desk.parts("work")]
+            holding = [each for each in staying if each in merged]
+            if holding or (staying and not self.patient):
+                self.leaves -= 1
+                self.leave(self.chance.choice(holding or staying))
         elif what < 0.05:
             self.desk.tick()
+            self.see_off()
         elif what < 0.08:
             for led in list(host.groups.led.values()):
                 led.tick()
@@ -217,6 +281,12 @@ class World:
             for talk in list(host.groups.talks.values()):
                 host.report(talk, self.chance.random() < 0.1)
         else:
+            fetching = [
+                job for host in self.hosts.values() for job in host.jobs.values() if job.fetches
+            ]
+            if fetching and self.chance.random() < 0.3:
+                self.chance.choice(fetching).fetch()
+                return
             ready = [
                 (job, worker)
                 for job in host.jobs.values()
@@ -310,3 +380,18 @@ def test_nothing_is_counted_if_that_is_not_asked_for():
     world.desk.begin("work", request(submasters=world.size))
     world.desk.tick()
     assert world.desk.monitored("work") is None
+
+
+@given(st.integers(0, 2**32), st.sampled_from([4, 6, 100]))
+@settings(max_examples=15)
+def test_every_entry_once_if_those_leave_that_lead(seed, size):
+    live(World(seed, size=size, leaves=4), seed)
+
+
+def test_what_one_has_merged_that_is_sent_away_becomes_anothers():
+    inherited = 0
+    for seed in range(12):
+        world = World(seed, leaves=3, kills=0, patient=True)
+        live(world, seed)
+        inherited += world.inherited
+    assert inherited > 10

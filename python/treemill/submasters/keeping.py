@@ -1,5 +1,7 @@
 """A lessor whose sub-masters keep what they have merged, until somebody has fetched it: what a lost
-sub-master had merged is leased again with the rest of what it had. Pure, as the lessor is."""
+sub-master had merged is leased again with the rest of what it had. One that will go resigns: what
+it has not done is leased to others, and what it keeps may become another one's. Pure, as the lessor
+is."""
 
 from __future__ import annotations
 
@@ -7,9 +9,10 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from ..packetizer import Coverage, FileSize, Range, joined
 from .account import Account
+from .groups import Group
 from .leasing import Leasing
 from .lessor import Lessor
-from .messages import Downward, Part
+from .messages import Downward, Ended, LessorEvent, Part, Resign, SubLost
 from .pool import Reach
 
 __all__ = ["KeepingAccount", "KeepingLessor"]
@@ -70,6 +73,15 @@ class KeepingAccount(Account):
         self.kept_entries -= sum((part.stop or 0) - part.start for part in kept)
         return [*super().lose(sub), *kept]
 
+    def lose_leased(self, sub: int) -> list[Part]:
+        """Takes from a sub-master what it has to do, and leaves it what it keeps."""
+        return super().lose(sub)
+
+    def bequeath(self, giver: int, to: int) -> None:
+        """Notes that what one keeps is kept by another one."""
+        for file, ranges in self._kept.pop(giver, {}).items():
+            self._kept.setdefault(to, {}).setdefault(file, []).extend(ranges)
+
     def with_kept(self) -> Coverage:
         """What is in the result or kept, and what is given up."""
         found = self.coverage()
@@ -97,6 +109,7 @@ class KeepingLessor(Lessor):
         """As those of Lessor."""
         super().__init__(files, leasing, reach=reach, expected=expected)
         self._account = KeepingAccount()
+        self._resigning: set[int] = set()
 
     @property
     def keepers(self) -> list[int]:
@@ -125,6 +138,55 @@ class KeepingLessor(Lessor):
     def coming(self, site: str) -> None:
         """Notes that a sub-master of this site is to be expected: the query waits for it."""
         self._expected.add(site)
+
+    def resign(self, sub: int) -> list[Downward]:
+        """The sub-master will go. Returns the orders to carry out; it answers with Ended."""
+        if self._over or self._ending or sub not in self._groups or sub in self._resigning:
+            return []
+        self._resigning.add(sub)
+        return [Resign(sub)]
+
+    def has_resigned(self, sub: int) -> bool:
+        """Whether it has ended, so that it only keeps what it has merged."""
+        return sub in self._resigning and sub in self._groups and self._groups[sub].ended
+
+    def bequeath(self, giver: int, to: int) -> list[Downward]:
+        """What the first has kept, which has resigned, is merged into what the other one keeps.
+        Returns the orders to carry out."""
+        if not self.has_resigned(giver) or to not in self._groups:
+            raise RuntimeError(f"sub-master {giver} has nothing to leave to {to}")
+        self._account.bequeath(giver, to)
+        del self._groups[giver]
+        self._resigning.discard(giver)
+        orders: list[Downward] = []
+        self._finish_if_over(orders)
+        return orders
+
+    def handle(self, event: LessorEvent, now: float) -> list[Downward]:
+        """See Lessor."""
+        orders = super().handle(event, now)
+        if isinstance(event, Ended) and self.has_resigned(event.sub) and not self._ending:
+            group = self._groups[event.sub]
+            group.workers, group.rate, group.left, group.waiting = 0, 0.0, 0.0, False
+            self._groups.helped(group)
+            for part in self._account.lose_leased(event.sub):
+                self._pool.add(part)
+            orders += self._feed_all(now)
+        elif isinstance(event, SubLost):
+            self._resigning.discard(event.sub)
+        return orders
+
+    def _feed(self, sub: Group, now: float, orders: list[Downward]) -> None:
+        if sub.number not in self._resigning:
+            super()._feed(sub, now, orders)
+
+    def _lease(self, sub: Group, parts: Sequence[Part], now: float, orders: list[Downward]) -> None:
+        if sub.number not in self._resigning:
+            super()._lease(sub, parts, now, orders)
+            return
+        for part in parts:
+            self._pool.add(part)
+        orders += self._feed_all(now)
 
     def collect(self, subs: Collection[int]) -> list[Downward]:
         """What these sub-masters have kept is in the result. Returns the orders to carry out."""

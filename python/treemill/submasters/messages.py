@@ -115,7 +115,7 @@ class HandedUp:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """Answer to Halt: the sub-master has handed up all that it will."""
+    """Answer to Halt or Resign: the sub-master has handed up all that it will."""
 
     sub: int
 
@@ -155,4 +155,12 @@ class TakeBack:
     among: frozenset[int] | None = None
 
 
-Downward = Grant | NothingLeft | TakeBack | Halt | Finish
+@dataclass(frozen=True, slots=True)
+class Resign:
+    """The sub-master ends as with Halt, though the query goes on: it will go. What it has merged it
+    keeps for another one."""
+
+    sub: int
+
+
+Downward = Grant | NothingLeft | TakeBack | Resign | Halt | Finish

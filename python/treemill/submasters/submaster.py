@@ -23,6 +23,7 @@ from .messages import (
     NothingLeft,
     Opened,
     Part,
+    Resign,
     Returned,
     Standing,
     SubJoined,
@@ -109,7 +110,7 @@ class SubMaster:
                 self._owed = True
             else:
                 self._return(parts, step, asked=True)
-        elif isinstance(event, Halt):
+        elif isinstance(event, Halt | Resign):
             step.orders += self.inner.stop("the query was ended", now)
         else:
             self._over = True

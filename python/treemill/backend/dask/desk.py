@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 
 from ...errors import QueryError
 from ...packetizer import Coverage, Monitored
-from ...submasters.messages import Downward
 from .admission import Admitted, room
 from .demand import demand
 from .group_lead import GroupLead
+from .group_messages import Down, Inherit, Renounce
 from .lead import Lead
 from .mailbox import Mailbox, Parcel
 from .master import Master
@@ -215,8 +215,8 @@ class Desk:
         if isinstance(lead, Master):
             self._post(lead, lead.begin())
 
-    def tell(self, name: str, message: Downward) -> None:
-        """The parent of the sub-master that leads a pass has said something."""
+    def tell(self, name: str, message: Down | Inherit | Renounce) -> None:
+        """The scheduler has said something to the sub-master that leads a pass."""
         lead = self._leads[name]
         assert isinstance(lead, GroupLead)
         self._post(lead, lead.handle(message))

@@ -18,15 +18,25 @@ from ...packetizer import (
     Coverage,
     Event,
     Finish,
+    HandedOn,
     Monitored,
     Monitoring,
     Policy,
+    RefusedFrom,
 )
 from ...submasters import Crew, Leasing, SubMaster
 from ...submasters.messages import Downward, Upward
-from .group_messages import LeadGroup
+from .group_messages import (
+    Declined,
+    Down,
+    Inherit,
+    Inherited,
+    LeadGroup,
+    Renounce,
+    inner_name,
+)
 from .lead import Lead
-from .messages import End, PassRequest, Unreached
+from .messages import End, Fetch, PassRequest, RecallFrom, Unreached
 from .participant import Participant
 
 __all__ = ["HAND_UP_SECONDS", "GroupCoordinator", "GroupLead", "leasing_of"]
@@ -63,7 +73,7 @@ class GroupCoordinator:
         nodes = request.nodes
         self.crew = Crew(policy, request.sizing, node=lambda file: nodes[file])
         self.sub = SubMaster(order.sub, order.site, self.crew, leasing_of(request))
-        self.up: list[Upward] = []
+        self.up: list[Upward | Inherited | Declined] = []
         self.begun: set[int] = set()
         self.began = clock() - order.seconds  # the whole pass
         self.ended: float | None = None
@@ -139,16 +149,45 @@ class GroupLead(Lead):
         self._number = order.sub
         self._holders.begin_at(order.sub)
         self._sent = self.group.crew.sent
+        self._inheriting: dict[int, int] = {}  # by sub-master: the commits of what is fetched
 
     @property
     def commits(self) -> int:
         """The partials that are merged."""
         return self._holders.commits(self._number)
 
-    def handle(self, message: Downward) -> list[tuple[str, object]]:
-        """Handles what the parent has said."""
-        self._carry_out(self.group.handle(message))
+    def handle(self, message: Down | Inherit | Renounce) -> list[tuple[str, object]]:
+        """Handles what the scheduler has said."""
+        if isinstance(message, Down):
+            self._carry_out(self.group.handle(message.message))
+        elif isinstance(message, Inherit):
+            self._inheriting[message.giver] = message.commits
+            of = inner_name(message.work, message.giver)
+            about = (message.giver, message.address, message.commits, of)
+            self._tell_merger(Fetch(self.name, self._number, *about))
+        elif message.giver in self._inheriting:
+            self._tell_merger(RecallFrom(self.name, self._number, message.giver))
         return self._told()
+
+    def _tell_merger(self, message: Fetch | RecallFrom) -> None:
+        holder = self._holders.at(self._number)
+        assert holder is not None, "only one that has joined is asked"
+        self._say(holder.address, message)
+
+    def _hear_event(self, process: Participant, event: Event) -> None:
+        if isinstance(event, HandedOn):
+            commits = self._inheriting.pop(event.merger, None)
+            if commits is not None:
+                self._holders.inherited(self._number, commits)
+                self.group.up.append(Inherited(self._number, event.merger))
+        elif isinstance(event, RefusedFrom):
+            self._decline(event.giver)
+        else:
+            super()._hear_event(process, event)
+
+    def _decline(self, giver: int) -> None:
+        if self._inheriting.pop(giver, None) is not None:
+            self.group.up.append(Declined(self._number, giver))
 
     def _elect(self, host: str) -> None:
         """Makes the first process the only merger: it is this one, for which others wait."""
@@ -157,6 +196,10 @@ class GroupLead(Lead):
             self.group.join()
 
     def _unreached(self, process: Participant, message: Unreached) -> None:
-        """A process that cannot hand over what it has is none of this group: it begins anew."""
+        """What another one has cannot be got, or a process cannot hand over what it has: then it is
+        none of this group, and begins anew."""
+        if message.merger != self._number:
+            self._decline(message.merger)
+            return
         self._say(process.address, End(self.name))
         self._lose(process.address, f"handing over failed: {message.reason}", fault=False)

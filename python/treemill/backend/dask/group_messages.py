@@ -15,12 +15,16 @@ from .messages import PassRequest
 
 __all__ = [
     "Apart",
+    "Declined",
     "Down",
     "Give",
     "GroupStatus",
+    "Inherit",
+    "Inherited",
     "LeadGroup",
     "Release",
     "Released",
+    "Renounce",
     "Seat",
     "Under",
     "Unseat",
@@ -112,7 +116,44 @@ class Release:
     address: str
 
 
+@dataclass(frozen=True, slots=True)
+class Inherit:
+    """Merge what the sub-master `giver` has, which will go: `commits` partials, at `address`.
+    Answer: Inherited or Declined."""
+
+    work: str
+    sub: int
+    giver: int
+    address: str
+    commits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Renounce:
+    """The process of the giver is lost: what is not merged of it will not be. Answer: as before."""
+
+    work: str
+    sub: int
+    giver: int
+
+
 # From a process to the scheduler.
+
+
+@dataclass(frozen=True, slots=True)
+class Inherited:
+    """What the giver had is merged."""
+
+    sub: int
+    giver: int
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """What the giver had is not merged, and will not be unless it is asked again."""
+
+    sub: int
+    giver: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +177,7 @@ class Up:
 
     work: str
     sub: int
-    messages: tuple[Upward, ...]
+    messages: tuple[Upward | Inherited | Declined, ...]
     status: GroupStatus
     error: BaseException | None = None
 

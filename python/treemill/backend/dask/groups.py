@@ -9,12 +9,23 @@ import time
 from collections.abc import Callable
 
 from .conversation import Conversation
-from .group_messages import Down, Give, LeadGroup, Release, Seat, Under, Unseat, inner_name
+from .group_messages import (
+    Down,
+    Give,
+    Inherit,
+    LeadGroup,
+    Release,
+    Renounce,
+    Seat,
+    Under,
+    Unseat,
+    inner_name,
+)
 from .leading import Leading
 
 __all__ = ["ABOUT_GROUPS", "Groups"]
 
-ABOUT_GROUPS = (LeadGroup, Under, Seat, Unseat, Release, Down, Give)
+ABOUT_GROUPS = (LeadGroup, Under, Seat, Unseat, Release, Down, Give, Inherit, Renounce)
 """The messages of the scheduler that are about groups."""
 
 
@@ -51,7 +62,7 @@ class Groups:
             self._join(message.work, message.sub, self._address)
         elif isinstance(message, Under):
             self._under(message)
-        elif isinstance(message, Seat | Unseat | Release | Down | Give):
+        elif isinstance(message, ABOUT_GROUPS):
             led = self.led.get(inner_name(message.work, message.sub))
             if led is not None:
                 led.hear(message)

@@ -65,6 +65,10 @@ class Holders:
         """Notes that the partials of a merger are another one's."""
         self._commits[to] = self._commits.get(to, 0) + self._commits.pop(merger, 0)
 
+    def inherited(self, merger: int, commits: int) -> None:
+        """Notes that the merger has so many partials that were another sub-master's."""
+        self._commits[merger] = self._commits.get(merger, 0) + commits
+
     def told(
         self, work: str, action: Refuse | RefuseFrom | HandOn | Dismiss
     ) -> tuple[str, object] | None:
@@ -80,6 +84,7 @@ class Holders:
             return to.address, RecallFrom(work, action.merger, action.giver)
         if isinstance(action, HandOn):
             part = self.part(action.merger)
-            return to.address, Fetch(work, action.to, part.merger, part.address, part.commits)
+            about = (part.merger, part.address, part.commits)
+            return to.address, Fetch(work, action.to, *about, work)
         self.dismiss(action.merger)
         return to.address, Drop(work, action.merger)

@@ -7,16 +7,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from ...submasters.messages import HandedUp, Upward
+from ...submasters.messages import HandedUp
 from .desk import Desk
 from .group_lead import HAND_UP_SECONDS, GroupLead
 from .group_messages import (
     Down,
     Give,
     GroupStatus,
+    Inherit,
     LeadGroup,
     Release,
     Released,
+    Renounce,
     Seat,
     Unseat,
     Up,
@@ -64,8 +66,8 @@ class Leading:
         elif isinstance(message, Release):
             self._leaving.add(message.address)
             self.desk.leave(message.address)
-        elif isinstance(message, Down):
-            self.desk.tell(self.name, message.message)
+        elif isinstance(message, Down | Inherit | Renounce):
+            self.desk.tell(self.name, message)
         elif isinstance(message, Give):
             self.desk.abort(self.name, message.reason)
         else:
@@ -100,7 +102,7 @@ class Leading:
             self._leaving.discard(address)
             self._say(Released(self.work, self.sub, address))
 
-    def _counts(self, messages: Iterable[Upward]) -> bool:
+    def _counts(self, messages: Iterable[object]) -> bool:
         """Whether it is time to tell what workers have done: seldom, because that is long, but with
         all that is handed up, so that the counts are complete at the end."""
         now = self._clock()

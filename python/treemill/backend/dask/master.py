@@ -21,8 +21,10 @@ from .admission import UNLIMITED
 from .group_lead import leasing_of
 from .group_messages import (
     Apart,
+    Declined,
     Down,
     Give,
+    Inherited,
     LeadGroup,
     Release,
     Released,
@@ -33,18 +35,18 @@ from .group_messages import (
     inner_name,
 )
 from .grouping import Member
+from .inheriting import NOBODY, Inheriting
 from .messages import End, Ended, Part, PassRequest, Status
-from .pass_state import Messages, PassState
+from .pass_state import Messages
 from .roster import Led, Roster
 
 __all__ = ["Master"]
 
 _IN_A_ROW = 5
 """Leading processes that may be lost before any has handed up something."""
-_NOBODY = "nobody"  # the site that is expected while there is no process at all
 
 
-class Master(PassState):
+class Master(Inheriting):
     """The state of one pass. Methods return the messages to be sent now, with addresses."""
 
     def __init__(self, name: str, request: PassRequest, clock: Callable[[], float]) -> None:
@@ -61,8 +63,6 @@ class Master(PassState):
             trace=0,
             limits=UNLIMITED,
         )
-        self._lessor: KeepingLessor | None = None  # once there are processes
-        self._members: dict[str, Member] = {}
         self._roster = Roster(request.submasters)
         self._in_a_row = 0
         self._counts = None if request.served is None else GroupCounts()
@@ -96,12 +96,17 @@ class Master(PassState):
         lessor = self._lessor
         if self.over or (whole and (lessor is None or not lessor.only_kept)):
             return None
+        if self._estates.any_lost:
+            return None
         return () if lessor is None else tuple(self._part(sub) for sub in lessor.keepers)
 
     def _part(self, sub: int) -> Part:
+        name, estate = inner_name(self.name, sub), self._estates.get(sub)
+        if estate is not None:
+            return Part(sub, estate.address, estate.status.commits, name)
         led = self._roster.subs[sub]
         assert led.leader is not None
-        return Part(sub, led.leader, led.status.commits, inner_name(self.name, sub))
+        return Part(sub, led.leader, led.status.commits, name)
 
     def sizes(self) -> Mapping[int, int]:
         """The entries of the files that were opened."""
@@ -173,7 +178,7 @@ class Master(PassState):
         led = self._roster.seat(member)
         if led.leader is None:
             self._lessor.coming(led.group.name)
-            self._handle(NotComing(_NOBODY))
+            self._handle(NotComing(NOBODY))
             self._appoint(led)
         elif led.there:
             self._introduce(led, member)
@@ -194,13 +199,15 @@ class Master(PassState):
         self._say(member.address, Under(self.name, led.sub, led.leader))
 
     def leave(self, address: str) -> Messages:
-        """A process will go: its workers commit what they have done. One that leads stays as long
-        as it may: what it has merged would be lost."""
+        """A process will go: its workers commit what they have done. If it leads, its group ends
+        what it is at and begins anew under another one, which gets what was merged. If none
+        stays, it does, for as long as it may."""
         led = self._roster.of.get(address)
         if led is not None and not self.over and address not in led.leaving:
             led.leaving.add(address)
             if address != led.leader and led.sub is not None and led.leader is not None:
                 self._say(led.leader, Release(self.name, led.sub, address))
+            self._resign()
         return self._told()
 
     def _lose(self, address: str, reason: str, fault: bool) -> None:
@@ -208,6 +215,7 @@ class Master(PassState):
             return
         if not self._members:
             self._alone_since = self._clock()
+        self._estate_lost(address, reason)
         led = self._roster.unseat(address)
         if led is None or self._lessor is None:
             return
@@ -218,10 +226,6 @@ class Master(PassState):
 
     def _depose(self, led: Led, reason: str, fault: bool) -> None:
         """The process that leads a group is lost."""
-        assert self._lessor is not None
-        lost = self._roster.depose(led)
-        for address in led.group.members:
-            self._say(address, Under(self.name, lost, None))
         self._in_a_row += fault
         if self._in_a_row >= _IN_A_ROW:
             words = (
@@ -229,9 +233,22 @@ class Master(PassState):
             )
             self._fail(WorkerError(f"given up: {words}: {reason}"))
             return
+        lost = led.sub
+        assert lost is not None
+        self._heir_failed(lost)
+        self._begin_anew(led, lambda: self._handle(SubLost(lost, reason)))
+
+    def _begin_anew(self, led: Led, end: Callable[[], None]) -> None:
+        """A group has no sub-master any more: it gets another one. `end` notes how it has ended."""
+        assert self._lessor is not None
         # The lessor ends a pass for which nobody is to be expected.
-        self._lessor.coming(led.group.name if led.group.members else _NOBODY)
-        self._handle(SubLost(lost, reason))
+        self._lessor.coming(led.group.name if led.group.members else NOBODY)
+        end()
+        gone = self._roster.depose(led)
+        if self.over:
+            return
+        for address in led.group.members:
+            self._say(address, Under(self.name, gone, None))
         if led.group.members:
             self._appoint(led)
         else:
@@ -242,9 +259,16 @@ class Master(PassState):
     def hear(self, address: str, message: object) -> Messages:
         """Handles a message of a process."""
         led = self._roster.of.get(address)
-        if led is None or self.over:
+        estate = self._estates.at(address)
+        if self.over:
             return self._told()
-        if isinstance(message, Up):
+        if isinstance(message, Up) and estate is not None:
+            if message.sub == estate.sub:
+                estate.status = message.status
+                self._hear_heir(message)
+        elif led is None:
+            return self._told()
+        elif isinstance(message, Up):
             if (message.sub, address) == (led.sub, led.leader):
                 self._hear_sub(led, message)
         elif isinstance(message, Released):
@@ -269,12 +293,18 @@ class Master(PassState):
         if message.error is not None:
             self._fail(message.error)
             return
+        self._hear_heir(message)
         for each in message.messages:
+            if isinstance(each, Inherited | Declined):
+                continue
             if isinstance(each, Opened):
                 self._sizes[each.file] = each.size.entries
             elif isinstance(each, HandedUp):
                 self._in_a_row = 0
             self._handle(each)
+            if self._lessor is not None and self._lessor.has_resigned(message.sub):
+                self._resigned(led)
+                return
         if not led.there and message.messages:
             led.there = True
             for member in led.group.members.values():
@@ -282,6 +312,8 @@ class Master(PassState):
             for address in led.leaving - {led.leader}:
                 assert led.leader is not None
                 self._say(led.leader, Release(self.name, message.sub, address))
+            self._resign()
+            self._bequeath()
 
     def _drop_out(self, address: str) -> None:
         """A process that leaves has nothing more of the pass."""
@@ -324,6 +356,7 @@ class Master(PassState):
 
     def _tick(self) -> None:
         self._form()
+        self._bequeath()
         self._handle(Tick())
 
     # Orders.

@@ -150,6 +150,8 @@ class Fetch:
     giver: int
     address: str
     commits: int
+    of: str
+    """What that process calls the pass."""
 
 
 @dataclass(frozen=True, slots=True)

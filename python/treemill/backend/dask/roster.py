@@ -85,6 +85,7 @@ class Roster:
         """Notes that the process that leads a group is lost. Returns the number it had."""
         lost = led.sub
         assert lost is not None
+        led.there = False
         del self.subs[lost]
         self._gone = self._gone.plus(led.status.pulse)
         self._begun += led.status.begun
