@@ -6,6 +6,7 @@ from statistics import median
 
 import pytest
 from click.testing import CliRunner
+from treemill.backend.dask.polling import poll_seconds
 from treemill.bench.simulation import STRATEGIES, load, shipped, simulate
 from treemill.bench.simulation.cluster import Node, Read
 from treemill.bench.simulation.distance import Connection, Distance
@@ -130,6 +131,16 @@ def test_with_sub_masters_the_master_has_little_to_do():
     assert len(tree.loads) == 5
     assert tree.loads[0].messages < 0.25 * flat.loads[0].messages
     assert max(load.messages for load in tree.loads[1:]) < 0.5 * flat.loads[0].messages
+
+
+def test_processes_that_have_nothing_to_say_seldom_call_the_scheduler():
+    def calls(processes, silence=60.0):
+        return processes / poll_seconds(silence, processes)
+
+    assert calls(100) == 20
+    assert calls(500) == calls(3000) == 100
+    assert calls(5000) == pytest.approx(166.7, abs=0.1)
+    assert all(poll_seconds(silence, 10**6) <= silence / 2 for silence in (2, 10, 60))
 
 
 @pytest.mark.parametrize("seed", range(3))

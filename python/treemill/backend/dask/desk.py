@@ -19,6 +19,7 @@ from .lead import Lead
 from .mailbox import Mailbox, Parcel
 from .master import Master
 from .messages import Listed, Part, PassRequest, Status
+from .polling import poll_seconds
 
 __all__ = ["Desk"]
 
@@ -164,6 +165,11 @@ class Desk:
     def silence(self) -> float:
         """Seconds without a word after which a process would be given up."""
         return min((lead.request.silence for lead in self._leads.values()), default=60.0)
+
+    @property
+    def poll(self) -> float:
+        """Seconds for which a process may wait for news."""
+        return poll_seconds(self.silence, len(self._processes) if self._leads else 0)
 
     @property
     def patience(self) -> float:

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MasterPlugin", "install"]
 
-_POLL = 5.0
-"""Seconds for which a request of a worker or a client waits for news."""
 _TICK = 0.5
 _log = logging.getLogger(__name__)
 _FAREWELL = 10.0
@@ -207,7 +205,7 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
             event = self._mail.setdefault(address, asyncio.Event())
             event.clear()
             with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(event.wait(), min(_POLL, self._desk.silence / 4))
+                await asyncio.wait_for(event.wait(), self._desk.poll)
         mail = self._desk.mail(address)
         return None if mail is None else pickle.dumps(mail)
 

@@ -16,6 +16,7 @@ from typing import Any
 from ...backend.dask.group_messages import Down, GroupStatus, LeadGroup, Under, Unseat, Up
 from ...backend.dask.master import Master
 from ...backend.dask.messages import Ended, PassRequest
+from ...backend.dask.polling import poll_seconds
 from ...backend.pulse import Pulse
 from ...packetizer import Collected, Event, FileSize, MergerLost, Packet, Tick, WorkerLost, host_of
 from .desk import Desk, Load
@@ -27,8 +28,9 @@ __all__ = ["Groups"]
 
 _TICK = 0.5
 """Seconds between two looks of a leader at its group."""
-_POLL = 5.0
-"""Seconds after which a process asks again for news, if there was none."""
+_FIRST_POLL = 5.0
+_SILENCE = 60.0
+"""As in connect(): seconds without a word after which a process would be given up."""
 
 
 class _Process:
@@ -59,8 +61,6 @@ class Groups:
         self._of: list[tuple[_Process, int]] = []  # by worker: its process and its sub-master
         self._numbers = count()
         self._fetching = False
-        self.polls = 0
-        """Calls of processes that wait for news of the master, and got none."""
 
     @property
     def loads(self) -> tuple[Load, ...]:
@@ -90,23 +90,30 @@ class Groups:
         self._processes[made.address] = made
         host = self._host(made)
         self._send(self._master.join(made.address, host, len(machines), host))
-        engine.at(engine.now + engine.chance.uniform(0.0, _POLL), partial(self._poll, made))
+        for poll in (self._poll, self._poll_leader):  # at some time of the first seconds
+            engine.at(engine.now + engine.chance.uniform(0.0, _FIRST_POLL), partial(poll, made))
 
     def _host(self, process: _Process) -> str:
         cluster = self._engine.cluster
         return host_of(cluster.nodes[cluster.machines[process.machines[0]].node].name) or ""
 
     def _poll(self, process: _Process) -> None:
-        """A process asks both whom it may hear of for news."""
+        """A process asks the master for news, of which there was none."""
         engine = self._engine
         if process.alive:
-            cost = engine.scenario.master.request
-            self._desk.admit(engine.now, cost)
-            self.polls += 1
+            self._desk.admit(engine.now, engine.scenario.master.request)
+            wait = poll_seconds(_SILENCE, len(self._processes))
+            engine.at(engine.now + wait, partial(self._poll, process))
+
+    def _poll_leader(self, process: _Process) -> None:
+        """The same of its sub-master."""
+        engine = self._engine
+        if process.alive:
             leader = None if process.under is None else self._leaders[process.under]
             if leader is not None and leader is not process.leads:
-                leader.desk.admit(engine.now, cost)
-            engine.at(engine.now + _POLL, partial(self._poll, process))
+                leader.desk.admit(engine.now, engine.scenario.master.request)
+            wait = poll_seconds(_SILENCE, 0)
+            engine.at(engine.now + wait, partial(self._poll_leader, process))
 
     def _kill(self, leading: bool = False) -> None:
         """Lets a process die, and a new one come in its place later."""
