@@ -4,7 +4,9 @@
 use crate::client::Client;
 use crate::held::Held;
 use crate::layouts::{Layouts, Told, gives_itself};
-use crate::limits::{LEAST_READ, MOST_SESSIONS, READ_PATIENCE, READS_EACH, WITH_LAYOUT};
+use crate::limits::{
+    LEAST_READ, MOST_SESSIONS, READ_PATIENCE, READS_EACH, WITH_LAYOUT, YOUNG_READ,
+};
 use crate::session::{Session, trouble};
 use crate::walk::walk;
 use crate::wire::attributes::{Attributes, OF_FILE, OF_STATE};
@@ -252,15 +254,20 @@ impl Drop for Open {
     }
 }
 
-/// Bytes of each READ of a range: enough READs for all connections, and not many more.
+/// Bytes of each READ of a range: enough READs for all connections, and not many more. As long as connections are new, small
+/// ranges are shared out, too: each connection brings few bytes at first, and more once it has brought some.
 fn shares(length: u64, session: &Session) -> u64 {
     let most = u64::from(session.read);
     let width = session.width() as u64;
     if width < 2 {
         return most;
     }
+    let least = match session.is_young() {
+        true => YOUNG_READ,
+        false => LEAST_READ,
+    };
     let share = length.div_ceil(width.saturating_mul(READS_EACH).max(1));
-    share.max(LEAST_READ).min(most)
+    share.max(least).min(most)
 }
 
 type Reading = Pin<Box<dyn Future<Output = Result<Bytes, Trouble>> + Send>>;

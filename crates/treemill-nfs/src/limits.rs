@@ -63,6 +63,11 @@ pub(crate) const WIDTH: usize = 4;
 pub(crate) const FAR: Duration = Duration::from_millis(5);
 /// Bytes of one READ, at least, where a range is shared out over several connections.
 pub(crate) const LEAST_READ: u64 = 128 << 10;
+/// As [`LEAST_READ`], while connections are new: some fit ten segments (RFC 6928), which a new one brings in a round trip, so that
+/// all can be full.
+pub(crate) const YOUNG_READ: u64 = 4 << 10;
+/// Bytes that a session has asked for after which its connections are not new: each has a window of about a quarter of them.
+pub(crate) const YOUTH: u64 = 1 << 20;
 /// READs that a range falls into for each of several connections, at least, if it is large enough.
 pub(crate) const READS_EACH: u64 = 4;
 /// The time from a session's beginning until its server is asked how long its lease is.

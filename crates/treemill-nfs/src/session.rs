@@ -2,7 +2,7 @@
 
 use crate::claims::Claims;
 use crate::connection::{Answer, Connection, Hold, Sending};
-use crate::limits::{FAR, FEWEST_OPERATIONS, FRAME, MOST_ANSWER, SLOTS};
+use crate::limits::{FAR, FEWEST_OPERATIONS, FRAME, MOST_ANSWER, SLOTS, YOUTH};
 use crate::slots::Slots;
 use crate::trunk::{Owed, Trunk};
 use crate::wire::compound::{Failure, Operations, Results};
@@ -10,7 +10,7 @@ use crate::wire::rpc::Credential;
 use crate::wire::session::{Created, Slot};
 use crate::wire::status::{COMPLETE_ALREADY, Meaning, OK, meaning};
 use crate::wire::xdr::Writer;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
@@ -46,6 +46,8 @@ pub(crate) struct Session {
     /// Whether former state must be claimed again.
     stale: AtomicBool,
     used: Mutex<Instant>,
+    /// Bytes of data that were asked for.
+    asked: AtomicU64,
 }
 
 /// What a session takes over from its client.
@@ -123,6 +125,7 @@ impl Session {
             refused: AtomicBool::new(false),
             stale: AtomicBool::new(false),
             used: Mutex::new(Instant::now()),
+            asked: AtomicU64::new(0),
         })
     }
 
@@ -139,6 +142,11 @@ impl Session {
     /// How many connections it has.
     pub(crate) fn width(&self) -> usize {
         self.trunk.width()
+    }
+
+    /// Whether its connections are new, as far as bytes were asked for.
+    pub(crate) fn is_young(&self) -> bool {
+        self.asked.load(Ordering::Relaxed) < YOUTH
     }
 
     /// To be kept as long as further connections are on their way.
@@ -246,6 +254,7 @@ impl Session {
         // There are as many permits as slots, and one connection at least.
         let gone = || Lost::Session(Trouble::new(Kind::Transient, "no slot"));
         let slot = taken.ok_or_else(gone)?;
+        self.asked.fetch_add(operations.asked(), Ordering::Relaxed);
         let bytes = operations.asked().saturating_add(u64::from(FRAME));
         let (connection, owed) = self.trunk.least(bytes).ok_or_else(gone)?;
         let hold = Taken {
