@@ -127,6 +127,8 @@ class Server:
                 connection = self._socket.accept()[0]
             except OSError:
                 return
+            # As servers do: the last bytes of an answer do not wait for a round trip.
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self.accepted += 1
             self._connections.append(connection)
             threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
