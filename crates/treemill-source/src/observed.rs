@@ -69,7 +69,8 @@ impl Source for Observed {
         for (range, ticket) in ranges.into_iter().zip(&tickets) {
             ticket.count_waits(&server.waits);
             let (server, recording) = (Arc::clone(&server), recording.clone());
-            ticket.on_ready(move |answer| {
+            // Who has the bytes finds them counted.
+            ticket.on_answer(move |answer| {
                 let bytes = answer.as_ref().ok().map(|bytes| bytes.len() as u64);
                 server.came(bytes);
                 if let Some(recording) = recording {

@@ -12,11 +12,17 @@ type Answer = Result<Bytes, SourceError>;
 /// What is to be done with an answer when it comes.
 type Then = Box<dyn FnOnce(Answer) + Send>;
 
+/// What notes an answer before anyone has it.
+type Note = Box<dyn FnOnce(&Answer) + Send>;
+
 #[derive(Default)]
 struct Slot {
     answer: Mutex<Option<Answer>>,
     bell: Condvar,
     then: Mutex<Vec<Then>>,
+    notes: Mutex<Vec<Note>>,
+    /// What is called when a thread begins to wait.
+    needed: OnceLock<Box<dyn Fn() + Send + Sync>>,
     /// Where it is counted that threads wait.
     waits: OnceLock<Arc<Waits>>,
 }
@@ -28,6 +34,17 @@ impl Slot {
 
     fn then(&self) -> MutexGuard<'_, Vec<Then>> {
         self.then.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn notes(&self) -> MutexGuard<'_, Vec<Note>> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A thread begins to wait, if the answer is not here. Nothing is locked.
+    fn needed(&self) {
+        if let Some(needed) = self.needed.get() {
+            needed();
+        }
     }
 }
 
@@ -143,11 +160,48 @@ impl Ticket {
         }
     }
 
+    /// Notes the answer before anyone has it: who counts answers has counted this one when a thread that waits goes on.
+    /// `note` must not touch the ticket.
+    pub(crate) fn on_answer(
+        &self,
+        note: impl FnOnce(&Result<Bytes, SourceError>) + Send + 'static,
+    ) {
+        let answer = self.0.answer();
+        match &*answer {
+            None => self.0.notes().push(Box::new(note)),
+            Some(here) => note(here),
+        }
+    }
+
+    /// Calls `needed` each time that a thread begins to wait for the ticket, on that thread: for sources that bring bytes when
+    /// somebody needs them. Only the first call of this counts.
+    ///
+    /// ```
+    /// use std::sync::Mutex;
+    /// use treemill_source::{Bytes, Ticket};
+    ///
+    /// let (ticket, promise) = Ticket::new("a file", 0..3);
+    /// let promise = Mutex::new(Some(promise));
+    /// ticket.on_need(move || {
+    ///     let promise = promise.lock().unwrap().take();
+    ///     promise.unwrap().keep(Ok(Bytes::from_static(b"abc")));
+    /// });
+    /// assert!(!ticket.is_ready());
+    /// assert_eq!(ticket.wait()?, "abc");
+    /// # Ok::<(), treemill_source::SourceError>(())
+    /// ```
+    pub fn on_need(&self, needed: impl Fn() + Send + Sync + 'static) {
+        let _ = self.0.needed.set(Box::new(needed));
+    }
+
     /// The bytes, when they are here. Sources see to it that an answer comes: their deadlines look at progress.
     ///
     /// # Errors
     /// Why they could not be had.
     pub fn wait(&self) -> Result<Bytes, SourceError> {
+        if !self.is_ready() {
+            self.0.needed();
+        }
         let mut answer = self.0.answer();
         if let Some(answer) = &*answer {
             return answer.clone();
@@ -196,6 +250,7 @@ impl Ticket {
         if self.is_ready() {
             return self.wait_for(Duration::ZERO);
         }
+        self.0.needed();
         let began = Instant::now();
         let answer = loop {
             let answer = self.wait_for(look);
@@ -269,7 +324,11 @@ impl Promise {
 
     fn give(&mut self, answer: Answer) {
         if let Some(slot) = self.slot.take() {
-            *slot.answer() = Some(answer.clone());
+            let mut place = slot.answer();
+            let notes = std::mem::take(&mut *slot.notes());
+            notes.into_iter().for_each(|note| note(&answer));
+            *place = Some(answer.clone());
+            drop(place);
             slot.bell.notify_all();
             // Nothing is locked when the callers are called.
             let all = std::mem::take(&mut *slot.then());
@@ -294,37 +353,4 @@ impl std::fmt::Debug for Promise {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-    use std::sync::mpsc::channel;
-
-    #[test]
-    fn each_caller_is_called_once_before_and_after_the_answer() {
-        let (ticket, promise) = Ticket::new("f", 0..1);
-        let (sender, receiver) = channel();
-        let note = |number: u8| {
-            let sender = sender.clone();
-            move |answer: Answer| sender.send((number, answer.is_ok())).unwrap()
-        };
-        ticket.on_ready(note(1));
-        ticket.clone().on_ready(note(2));
-        assert!(receiver.try_recv().is_err());
-        promise.keep(Ok(Bytes::from_static(b"a")));
-        ticket.on_ready(note(3));
-        drop(sender);
-        let called: Vec<_> = receiver.iter().collect();
-        assert_eq!(called, [(1, true), (2, true), (3, true)]);
-    }
-
-    #[test]
-    fn a_promise_that_is_dropped_calls_with_its_error_and_a_caller_may_ask_the_ticket() {
-        let (ticket, promise) = Ticket::new("f", 0..1);
-        let (sender, receiver) = channel();
-        let same = ticket.clone();
-        ticket.on_ready(move |answer| sender.send((same.is_ready(), answer)).unwrap());
-        drop(promise);
-        let (is_ready, answer) = receiver.recv().unwrap();
-        assert!(is_ready && answer.is_err());
-    }
-}
+mod tests;
