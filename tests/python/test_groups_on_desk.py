@@ -395,3 +395,14 @@ def test_what_one_has_merged_that_is_sent_away_becomes_anothers():
         live(world, seed)
         inherited += world.inherited
     assert inherited > 10
+
+
+def test_one_that_led_is_lost_while_its_result_waits():
+    world = World(5, kills=0)
+    served = ["root://a"] * len(FILES)
+    world.desk.begin("work", request(submasters=world.size, served=served))
+    while not (parts := world.desk.status("work").parts):
+        world.step()
+    world.kill(parts[0].address)
+    assert world.desk.status("work").parts is None, "something is to be done again"
+    live(world, 5)
