@@ -1,5 +1,5 @@
-"""Which processes form a group with a sub-master: those of a rack or a host; several of them if
-they have few workers; several groups of one that has many. Pure."""
+"""Which processes form a group with a sub-master: those of a rack or a host, several of them
+if they fit in one; several groups of one that has many. Pure."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ _SIZE = 64
 
 RACK = "rack-"
 """The name of the resource by which a Dask worker says its rack begins so."""
-_LEAST = 4
-"""A group has at least a group's usual size divided by this, if others can be joined to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +74,9 @@ def grouped(members: Iterable[Member], size: int) -> list[Group]:
     >>> crowd = [Member(f"{h}{n}", h, h, 1) for h in "ab" for n in range(4)]
     >>> [sorted(group.members) for group in grouped(crowd, 4)]
     [['a0', 'a1', 'a2', 'a3'], ['b0', 'b1', 'b2', 'b3']]
+
+    >>> [len(group.members) for group in grouped(crowd, 8)]
+    [8]
     """
     places: dict[str, list[Member]] = {}
     for member in members:
@@ -85,8 +86,7 @@ def grouped(members: Iterable[Member], size: int) -> list[Group]:
     for bundle in bundles:
         workers = sum(member.workers for member in bundle)
         last = groups[-1] if groups else None
-        is_small = last is not None and min(last.workers, workers) * _LEAST < size
-        if last is None or not is_small or last.workers + workers > size:
+        if last is None or last.workers + workers > size:
             last = Group(f"group {len(groups)}")
             groups.append(last)
         last.members |= {member.address: member for member in bundle}
@@ -103,9 +103,8 @@ def _even(members: list[Member], size: int) -> list[list[Member]]:
 
 
 def joins(groups: Iterable[Group], member: Member, size: int) -> Group | None:
-    """The group that a process joins that comes later: one of its place, or a small one. None: it
-    begins one."""
+    """The group that a process joins that comes later: one of its place, or else any with room.
+    None: it begins one."""
     fitting = [group for group in groups if group.workers + member.workers <= size]
     here = [group for group in fitting if member.place in group.places]
-    small = [group for group in fitting if group.workers * _LEAST < size]
-    return min(here or small, key=lambda group: group.workers, default=None)
+    return min(here or fitting, key=lambda group: group.workers, default=None)
