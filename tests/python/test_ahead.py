@@ -40,10 +40,18 @@ class Query:
         return Bound(self.path)
 
 
+class Trees(list):
+    """The files' numbers. `far`: those of files on servers."""
+
+    def __init__(self, path, files):
+        super().__init__(range(files))
+        self.far = frozenset(self if path == FAR else ())
+
+
 def workload_of(path, files=20, workers=1):
     chain = SimpleNamespace(
         locations=[SimpleNamespace(path=path.format(i)) for i in range(files)],
-        trees=range(files),
+        trees=Trees(path, files),
         sizes=[(1000, ())] * files,
         foreign=lambda file: None,
     )
