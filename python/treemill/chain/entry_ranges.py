@@ -4,7 +4,6 @@ of files a range of the chain covers, which clusters hold given entries. Pure: n
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -28,6 +27,8 @@ def starts(sizes: Iterable[int]) -> tuple[int, ...]:
 def parts_between(firsts: Sequence[int], start: int, stop: int) -> list[Part]:
     """The parts of files that entries `[start, stop)` of the chain lie in. `firsts`: the `starts`
     of all files."""
+    from bisect import bisect_right  # start-up
+
     found = []
     file = max(bisect_right(firsts, start) - 1, 0)
     while start < stop and file + 1 < len(firsts):

@@ -11,7 +11,6 @@ from ..errors import QueryError
 from ..faces import face
 from ..language.expression import Weight, constant, parse, provided, weighted
 from ..language.provided import Provided
-from ..luminosity.mask import LumiMask
 from ..quoting import unquoted
 from ..uproot_words import METHODS
 from .booking import Booking, Origin, Place, steps_to
@@ -37,6 +36,7 @@ from .steps import (
 )
 
 if TYPE_CHECKING:
+    from ..luminosity.mask import LumiMask
     from .cutflow import CutFlow
 
 __all__ = ["Bookable", "Booking", "Node", "Origin", "steps_to"]
@@ -112,10 +112,12 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         --------
         >>> good = events.filter("nMuon >= 2 and MET_pt > cut", params={"cut": 20}, name="good")
         """
-        if isinstance(expr, LumiMask):
-            condition = expr.expression
-        else:
-            condition = call(expr, columns) if callable(expr) else parse(expr)
+        if not isinstance(expr, str):
+            from ..luminosity.mask import LumiMask  # start-up
+
+            if isinstance(expr, LumiMask):
+                return self._with(params).below(Filter(expr.expression, name))
+        condition = call(expr, columns) if callable(expr) else parse(expr)
         return self._with(params).below(Filter(condition, name))
 
     def define(

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, overload
 from ..errors import QueryError
 from ..faces import face
 from ..language.expression import Weight, parse, weighted
-from ..luminosity.mask import LUMINOSITY_BLOCK, RUN, number_of
 from .booking import Booking, Located
 from .quantities import (
     MOST_SECTIONS,
@@ -269,8 +268,8 @@ class Statistics(Located):
     def lumi_sections(
         self,
         *,
-        run: str = RUN,
-        luminosity_block: str = LUMINOSITY_BLOCK,
+        run: str = "run",
+        luminosity_block: str = "luminosityBlock",
         limit: int = MOST_SECTIONS,
     ) -> Booking[LumiSections]:
         """Book which luminosity sections the entries here are of, for the luminosity's bookkeeping.
@@ -302,6 +301,8 @@ class Statistics(Located):
         >>> tm.lumi_mask("processed.json").sections == done
         True
         """
+        from ..luminosity.mask import number_of  # start-up
+
         number = parse(number_of(run, luminosity_block))
         return Booking(self._with(None), Sections(number, limit))
 
