@@ -15,7 +15,7 @@ import treemill as tm
 from treemill.bench.replay import replay
 from treemill.cli.trace import load
 from treemill.trace.recorded import Recorded
-from treemill.trace.summary import Summary, summary
+from treemill.trace.summary import TraceSummary, summary
 
 from . import machine, publish, tables
 from .measured import Row
@@ -68,7 +68,7 @@ def drawn(lines: Sequence[str], folder: Path) -> Iterator[tuple[str, Path]]:
             yield title, made
 
 
-def traced(dataset: str, path: Path) -> tuple[Recorded, Summary]:
+def traced(dataset: str, path: Path) -> tuple[Recorded, TraceSummary]:
     """The trace, with steps, of all columns' sums on two processes."""
     events = tm.dataset(dataset)
     columns = [b.name for b in events.branches.values() if b.kind in ("number", "list", "array")]

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from .chain.chain import Chain, ChainParts, chain_from
 from .chain.entry_list import SELECTED
 from .chain.file_constants import DataFile
-from .chain.filesets import Fileset as Files
+from .chain.filesets import FilesetFiles as Files
 from .chain.filesets import named_fileset
 from .dataset import Dataset
 from .errors import QueryError

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import treemill as tm
-from treemill.checkpoint import Folder, Pace, Record
+from treemill.checkpoint import Folder, Pace, PassRecord
 from treemill.session import keeping
 
 from .processes import Processes, desk, until
@@ -58,7 +58,7 @@ def kept(folder):
     """The entries on disk."""
     try:
         (path,) = folder.glob("*.checkpoint")
-        return Record.loads(path.read_bytes(), str(path)).entries
+        return PassRecord.loads(path.read_bytes(), str(path)).entries
     except (ValueError, FileNotFoundError):
         return 0
 

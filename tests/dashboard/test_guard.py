@@ -5,7 +5,7 @@ import string
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.dashboard.guard import Guard, Refusal, Request
+from treemill.dashboard.guard import Guard, HttpRequest, Refusal
 
 TOKEN = "s3cret-t0ken_"
 GUARD = Guard(TOKEN, ["node7.site.org"])
@@ -17,7 +17,7 @@ TARGET = f"/state?token={TOKEN}&query=abc"
 )
 def test_own_names_are_admitted_at_any_port(host):
     request = GUARD.admit("GET", TARGET, {"host": host})
-    assert request == Request("GET", "/state", {"query": "abc"})
+    assert request == HttpRequest("GET", "/state", {"query": "abc"})
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_others_are_refused(target, headers, status):
 
 def test_its_own_page_is_admitted():
     headers = {"host": "localhost:8888", "origin": "http://localhost:8888"}
-    assert isinstance(GUARD.admit("POST", TARGET, headers), Request)
+    assert isinstance(GUARD.admit("POST", TARGET, headers), HttpRequest)
 
 
 @given(

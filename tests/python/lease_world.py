@@ -30,9 +30,9 @@ from treemill.packetizer import (
     WorkerLost,
 )
 from treemill.submasters import (
-    Branch,
-    Crew,
     HandedUp,
+    LeasedLessor,
+    LeasedPacketizer,
     Leasing,
     Lessor,
     Reach,
@@ -106,14 +106,14 @@ class Node:
         self.orders, self.partials, self.opening = {}, {}, []
         self.halted = False
         if deep:
-            inner = Branch(world.leasing, reach=world.reach)
+            inner = LeasedLessor(world.leasing, reach=world.reach)
         else:
             policy = Policy(
                 commit_seconds=chance.choice([0.0, 0.05, 1.0]),
                 speculate=chance.random() < 0.8,
                 max_attempts=2 if world.fails else 1000,
             )
-            inner = Crew(policy, Sizing(first=50), world.node)
+            inner = LeasedPacketizer(policy, Sizing(first=50), world.node)
         self.sub = SubMaster(number, site, inner, world.leasing)
         self.deep = deep
         self.up.append((self.sub.join(world.now), []))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from treemill import QueryError, SourceError, UnsupportedError
-from treemill.checkpoint import Fingerprint, Folder, Pace, Record, Wanted, digest
+from treemill.checkpoint import Fingerprint, Folder, Pace, PassRecord, Wanted, digest
 from treemill.packetizer import joined
 
 texts = st.text(max_size=8)
@@ -27,12 +27,12 @@ def records(draw):
     identities = {file: draw(texts) for file in processed}
     sizes = {file: 1000 for file in processed if draw(st.booleans())}
     fingerprint = Fingerprint(draw(names), draw(names))
-    return Record(fingerprint, identities, processed, sizes, draw(st.binary(max_size=64)))
+    return PassRecord(fingerprint, identities, processed, sizes, draw(st.binary(max_size=64)))
 
 
 @given(records())
 def test_a_record_survives_its_bytes(record):
-    read = Record.loads(record.dumps(), "x.checkpoint")
+    read = PassRecord.loads(record.dumps(), "x.checkpoint")
     assert read == record
     assert read.entries == sum(b - a for each in record.processed.values() for a, b in each)
 
@@ -45,13 +45,13 @@ def test_damage_is_an_error_and_never_another_record(record, data):
     flipped = cut + bytes([whole[at] ^ data.draw(st.integers(1, 255))]) + whole[at + 1 :]
     for bad in (cut, flipped, whole + b"x"):
         with pytest.raises(SourceError, match=r"x\.checkpoint.*remove it|remove it.*"):
-            Record.loads(bad, "x.checkpoint")
+            PassRecord.loads(bad, "x.checkpoint")
 
 
 @given(st.binary(max_size=300))
 def test_any_bytes_are_an_error(data):
     with pytest.raises(SourceError):
-        Record.loads(b"treemill checkpoint 1\n" + data, "x")
+        PassRecord.loads(b"treemill checkpoint 1\n" + data, "x")
 
 
 @given(names, names, names)

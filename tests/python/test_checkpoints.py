@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import treemill as tm
 from treemill import QueryError, SourceError, UnsupportedError
-from treemill.checkpoint import Record
+from treemill.checkpoint import PassRecord
 
 MODES = pytest.mark.parametrize("mode", ["threads", "processes"])
 
@@ -46,7 +46,7 @@ def kept(folder):
     """What is kept in the folder by now."""
     try:
         (path,) = Path(folder).glob("*.checkpoint")
-        return Record.loads(path.read_bytes(), str(path)).entries
+        return PassRecord.loads(path.read_bytes(), str(path)).entries
     except (ValueError, FileNotFoundError):
         return 0
 
@@ -136,13 +136,15 @@ def test_a_record_of_a_part_is_gone_on_with(events, truth, tmp_path):
     """What is left of each file is done, whatever was kept of it."""
     tm.run(events.hist("MET_pt", bins=(10, 0, 100)), checkpoint=tmp_path)
     (path,) = tmp_path.glob("*.checkpoint")
-    record = Record.loads(path.read_bytes(), "")
+    record = PassRecord.loads(path.read_bytes(), "")
     parts = {0: [(100, 1200), (4000, 5000)], 2: [(0, 7000)]}
     # The partial of these parts: that of a run which has done them and no others.
     folder = tmp_path / "other"
     with tm.connect(workers=1) as session:
         partial = partial_of(session, events, parts, folder)
-    made = Record(record.fingerprint, {f: record.identities[f] for f in parts}, parts, {}, partial)
+    made = PassRecord(
+        record.fingerprint, {f: record.identities[f] for f in parts}, parts, {}, partial
+    )
     path.write_bytes(made.dumps())
     whole = tm.run(events.hist("MET_pt", bins=(10, 0, 100)), checkpoint=tmp_path)
     assert whole.sum(flow=True) == len(truth)
@@ -166,7 +168,7 @@ def partial_of(session, events, parts, folder):
             checkpoint=at,
         )
         (path,) = at.glob("*.checkpoint")
-        part = _core.Partial.loads(Record.loads(path.read_bytes(), "").partial)
+        part = _core.Partial.loads(PassRecord.loads(path.read_bytes(), "").partial)
         if merged is None:
             merged = part
         else:

@@ -12,7 +12,7 @@ from treemill.backend.dask.admission import Limits
 from treemill.backend.dask.demand import demand
 from treemill.backend.dask.desk import Desk
 from treemill.backend.dask.mailbox import Mailbox
-from treemill.backend.dask.merger import Merger, Refused
+from treemill.backend.dask.merger import Merger, RefusedByMerger
 from treemill.backend.dask.messages import (
     Act,
     Begin,
@@ -45,7 +45,7 @@ from treemill.packetizer import (
     WorkerJoined,
     joined,
 )
-from treemill.packetizer import Refused as RefusedEvent
+from treemill.packetizer import RefusedByMerger as RefusedEvent
 
 FILES = (130, 1, 77)
 HISTORIES = 160
@@ -135,10 +135,10 @@ class Host:
         number = self.handed.get((worker, merger), 0)
         try:
             if there is None or merger not in there.mergers:
-                raise Refused
+                raise RefusedByMerger
             assert act.covers == ranges_in(partial), "the ledger knows what the partial has"
             there.mergers[merger].take(worker, number, act.covers, lambda: partial)
-        except Refused:
+        except RefusedByMerger:
             self.world.refusals += 1  # it came before the word that there is a merger
             self.say(Unreached(self.work, merger, "refused"))
             return
@@ -157,13 +157,13 @@ class Host:
         there, mine = self.world.hosts.get(message.address), self.mergers[message.merger]
         try:
             if there is None or message.giver not in there.mergers:
-                raise Refused
+                raise RefusedByMerger
             commits, covers, data = there.mergers[message.giver].read()
             assert commits == message.commits
-        except Refused:
+        except RefusedByMerger:
             self.say(Unreached(self.work, message.giver, "refused"))
             return
-        with contextlib.suppress(Refused):
+        with contextlib.suppress(RefusedByMerger):
             mine.absorb(message.giver, commits, covers, lambda: Entries(pickle.loads(data)))
             self.world.handed_on += 1
             if self.world.kills and self.world.chance.random() < 0.3:

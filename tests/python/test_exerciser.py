@@ -8,7 +8,7 @@ import uproot
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.bench.exerciser import ORDERS, SWITCHES, Exercise, Outcome, Size, chosen
+from treemill.bench.exerciser import ORDERS, SWITCHES, Exercise, ExerciseOutcome, Size, chosen
 from treemill.cli.exerciser import exercise
 from treemill.cli.main import cli
 
@@ -97,7 +97,7 @@ def test_what_is_switched_off_changes_no_result(paths, switch):
 
 def test_lines_have_units():
     counters = {"bytes_read": 2_500_000, "requests": 1234, "seconds_waited": 0.5}
-    lines = Outcome(1.5, 10, 3, 7, 0.0, counters).lines()
+    lines = ExerciseOutcome(1.5, 10, 3, 7, 0.0, counters).lines()
     assert lines[0] == "10 entries, 3 of 7 branches: 1.500 s"
     assert [line.strip() for line in lines[1:]] == [
         "2.500 MB read",

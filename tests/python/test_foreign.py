@@ -10,7 +10,7 @@ from treemill.chain.location import expand
 from treemill.dataset import Dataset
 from treemill.errors import QueryError, SourceError
 from treemill.tree.defaults import column
-from treemill.tree.foreign import Field, Joined
+from treemill.tree.foreign import Field, JoinedForeign
 
 SIZES = (5000, 1, 7321)
 
@@ -213,6 +213,6 @@ class Constants:
 
 def test_the_first_of_several_counts(paths):
     first, second = Constants(w=2.0, u=None), Constants(w=3.0, v=5)
-    events = extended(paths, Joined([first, second]))
+    events = extended(paths, JoinedForeign([first, second]))
     found = tm.run(events.sum("w"), events.sum("v"), events.filter("u > 0").count())
     assert found == (2.0 * len(NUMBERS), 5 * len(NUMBERS), 0)

@@ -15,7 +15,7 @@ from treemill.backend.dask.desk import Desk
 from treemill.backend.dask.group_messages import Apart
 from treemill.backend.dask.groups import ABOUT_GROUPS, Groups
 from treemill.backend.dask.mailbox import Mailbox
-from treemill.backend.dask.merger import Merger, Refused
+from treemill.backend.dask.merger import Merger, RefusedByMerger
 from treemill.backend.dask.messages import (
     Act,
     Begin,
@@ -42,7 +42,7 @@ from treemill.packetizer import (
     RefusedFrom,
     WorkerJoined,
 )
-from treemill.packetizer import Refused as RefusedEvent
+from treemill.packetizer import RefusedByMerger as RefusedEvent
 
 
 class Job:
@@ -109,7 +109,7 @@ class Job:
         if commits != order.commits:
             self.say(Unreached(self.work, order.giver, "another number"))
             return
-        with contextlib.suppress(Refused):
+        with contextlib.suppress(RefusedByMerger):
             self.mergers[order.merger].absorb(
                 order.giver, commits, covers, lambda: data and Entries(pickle.loads(data))
             )
@@ -126,10 +126,10 @@ class Job:
         try:
             job = None if there is None else there.jobs.get(self.work)
             if job is None or merger not in job.mergers:
-                raise Refused
+                raise RefusedByMerger
             assert act.covers == ranges_in(partial), "the ledger knows what the partial has"
             job.mergers[merger].take(worker, number, act.covers, lambda: partial)
-        except Refused:
+        except RefusedByMerger:
             self.say(Unreached(self.work, merger, "refused"))
             return
         if not world.kills or world.chance.random() < 0.9:  # else it dies before it can say so

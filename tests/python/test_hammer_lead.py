@@ -5,11 +5,11 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.bench.hammer.account import Account, Ended
+from treemill.bench.hammer.account import HammerAccount, JobEnd
 from treemill.bench.hammer.job_types import job_types
-from treemill.bench.hammer.lead import Bounds, Kill, Lead, Start
+from treemill.bench.hammer.lead import Bounds, HammerLead, KillJob, Start
 from treemill.bench.hammer.telling import HEAD, drawn, findings, line_of, rows
-from treemill.bench.scaling.measurements import Results, load, save
+from treemill.bench.scaling.measurements import ResultsFile, load, save
 from treemill.bench.scaling.page import page
 from treemill.errors import QueryError
 
@@ -28,7 +28,7 @@ def runs(draw):
         longest=draw(st.floats(5, 15)),
         grace=draw(st.floats(0, 5)),
     )
-    lead = Lead(shares, draw(st.integers(1, 3)), bounds)
+    lead = HammerLead(shares, draw(st.integers(1, 3)), bounds)
     lasting = draw(st.lists(st.tuples(times, st.booleans()), min_size=1, max_size=20))
     stop = draw(st.one_of(st.none(), st.tuples(times, st.booleans())))
     return lead, lasting, stop
@@ -82,7 +82,7 @@ def test_a_run_keeps_its_bounds_and_ends(run):
 
 
 def test_a_storage_that_is_down_does_not_take_the_places_of_another():
-    lead = Lead([1.0], 2, Bounds(4, jobs=100))
+    lead = HammerLead([1.0], 2, Bounds(4, jobs=100))
     begun = Counter()
     for step in range(60):
         for action in lead.tick(step):
@@ -94,7 +94,7 @@ def test_a_storage_that_is_down_does_not_take_the_places_of_another():
 
 
 def test_kinds_go_round_storages_that_are_equally_fast():
-    lead = Lead([1.0, 1.0], 3, Bounds(3, jobs=60))
+    lead = HammerLead([1.0, 1.0], 3, Bounds(3, jobs=60))
     begun = Counter()
     for step in range(60):
         for action in lead.tick(step):
@@ -105,7 +105,7 @@ def test_kinds_go_round_storages_that_are_equally_fast():
 
 
 def test_a_failed_job_leaves_its_place_empty_for_a_while():
-    lead = Lead([1.0], 1, Bounds(1, jobs=5))
+    lead = HammerLead([1.0], 1, Bounds(1, jobs=5))
     assert lead.tick(0) == [Start(0, 0, 0, 0)]
     lead.ended(0, 0.1, ok=False)
     assert lead.tick(0.2) == []
@@ -115,12 +115,12 @@ def test_a_failed_job_leaves_its_place_empty_for_a_while():
 
 
 def test_stop_waits_and_abort_does_not():
-    lead = Lead([1.0], 1, Bounds(2, jobs=9, grace=10))
+    lead = HammerLead([1.0], 1, Bounds(2, jobs=9, grace=10))
     assert len(lead.tick(0)) == 2
     lead.stop(1)
     assert lead.tick(5) == []
     lead.abort()
-    assert lead.tick(5) == [Kill(0, "the run has ended"), Kill(1, "the run has ended")]
+    assert lead.tick(5) == [KillJob(0, "the run has ended"), KillJob(1, "the run has ended")]
     assert not lead.is_done(5)
     lead.ended(0, 5, ok=False)
     lead.ended(1, 5, ok=False)
@@ -158,7 +158,7 @@ def test_files_of_jobs_that_are_wrong(told, said):
 
 
 ended = st.builds(
-    Ended,
+    JobEnd,
     st.floats(0.001, 1000),
     st.floats(0, 1000),
     st.integers(0, 10**6),
@@ -170,7 +170,7 @@ ended = st.builds(
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xy"), ended), max_size=150))
 def test_sums_are_right_and_bounded(jobs):
-    account = Account("ab", "xy")
+    account = HammerAccount("ab", "xy")
     for number, (kind, storage, each) in enumerate(jobs):
         account.add(kind, storage, each)
         account.look(float(number), 1)
@@ -189,9 +189,9 @@ def test_sums_are_right_and_bounded(jobs):
 
 
 def test_the_course_stays_short_and_the_page_has_it(tmp_path):
-    account = Account(["a<b>"], ["root://h"])
+    account = HammerAccount(["a<b>"], ["root://h"])
     for number in range(5000):
-        account.add("a<b>", "root://h", Ended(0.5, 0.2, 10, 100, 120))
+        account.add("a<b>", "root://h", JobEnd(0.5, 0.2, 10, 100, 120))
         account.look(float(number), 3)
     course = account.course
     assert 200 <= len(course) <= 401
@@ -203,7 +203,7 @@ def test_the_course_stays_short_and_the_page_has_it(tmp_path):
     assert max(grid[1][0].series[0].y) == pytest.approx(10, rel=0.01)
     assert "done" in line_of(course[-1])
     assert drawn(course[:1]) == []
-    results = Results("2026", {}, {}, {}, jobs=account.tallies(), course=course)
+    results = ResultsFile("2026", {}, {}, {}, jobs=account.tallies(), course=course)
     save(results, tmp_path / "r.json")
     again = load(tmp_path / "r.json")
     assert (again.jobs, again.course) == (results.jobs, results.course)

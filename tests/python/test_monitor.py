@@ -80,7 +80,7 @@ def test_nothing_is_drawn_before_a_third_of_a_second(monkeypatch, capsys):
 
 def test_short_runs_in_a_row_have_a_bar(monkeypatch, capsys):
     clock = Clock(monkeypatch)
-    monkeypatch.setattr(watch, "_row", watch.Row())
+    monkeypatch.setattr(watch, "_row", watch.ConsecutiveRuns())
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "160")

@@ -2,7 +2,7 @@
 
 import pytest
 from treemill.packetizer import node_of
-from treemill.packetizer.entities import File, Worker
+from treemill.packetizer.entities import File, WorkerState
 from treemill.packetizer.nodes import Nodes, host_of
 
 
@@ -36,16 +36,16 @@ def give(nodes, worker):
 def test_own_node_first_then_the_one_with_most_left():
     _, nodes = made([100, 100, 1000, 1000], ["x://a/", "x://b/", "x://b/", "x://c/"])
     # a's 100 entries are not that far behind as long as others read there too.
-    assert give(nodes, Worker(0, "c")) == 3
-    assert give(nodes, Worker(1, "b")) == 1
-    assert give(nodes, Worker(2, None)) == 2  # 1100 left at b, with no more than one reader
+    assert give(nodes, WorkerState(0, "c")) == 3
+    assert give(nodes, WorkerState(1, "b")) == 1
+    assert give(nodes, WorkerState(2, None)) == 2  # 1100 left at b, with no more than one reader
 
 
 def test_a_node_far_behind_is_helped_before_the_own_is_empty():
     files, nodes = made([1000, 10_000], ["x://a/", "x://b/"])
-    worker = Worker(0, "a")
+    worker = WorkerState(0, "a")
     assert give(nodes, worker) == 1
-    slow, fast = Worker(1, "a"), Worker(2, "b")
+    slow, fast = WorkerState(1, "a"), WorkerState(2, "b")
     nodes.move(slow, files[0])
     nodes.measured(slow, files[0], 100, 100.0)
     nodes.move(fast, files[1])
@@ -56,17 +56,17 @@ def test_a_node_far_behind_is_helped_before_the_own_is_empty():
 
 def test_at_most_so_many_readers_of_other_hosts():
     _, nodes = made([100] * 5, ["x://a/"] * 5, max_foreign=1)
-    far, near = Worker(0, "b"), Worker(1, "a")
+    far, near = WorkerState(0, "b"), WorkerState(1, "a")
     assert give(nodes, far) is not None
-    assert give(nodes, Worker(2, "b")) is None
+    assert give(nodes, WorkerState(2, "b")) is None
     assert give(nodes, near) is not None, "its own host's are not counted"
     nodes.move(far, None)
-    assert give(nodes, Worker(3, "b")) is not None
+    assert give(nodes, WorkerState(3, "b")) is not None
 
 
 def test_a_finished_node_is_not_offered():
     files, nodes = made([100, 50], ["x://a/", "x://b/"])
-    worker = Worker(0)
+    worker = WorkerState(0)
     assert give(nodes, worker) == 0
     nodes.take(files[0], 100)
     assert nodes.next_in(worker) is None
@@ -79,23 +79,23 @@ def test_a_finished_node_is_not_offered():
 def test_a_file_of_unknown_size_is_work_until_it_is_opened():
     files, nodes = made([None], [None])
     assert nodes.has_work
-    assert give(nodes, Worker(0)) == 0
+    assert give(nodes, WorkerState(0)) == 0
     assert not nodes.has_work
     files[0].entries = 10
     nodes.opened(files[0])
     assert nodes.has_work
-    assert give(nodes, Worker(1)) == 0
+    assert give(nodes, WorkerState(1)) == 0
 
 
 def test_files_that_are_located_are_read_on_their_hosts():
     files, nodes = made([100, 100, None, 100], ["x://redirector/"] * 4)
-    on_b = Worker(0, "b")
+    on_b = WorkerState(0, "b")
     nodes.take(files[0], 10)
     assert nodes.pick("b", 100.0) is files[0]
     nodes.move(on_b, files[0])
     nodes.locate({0: "x://a/", 1: "x://a/", 2: "x://b/", 3: "x://b/"})
     assert (nodes.left, nodes.unknown) == (290, 1)
-    assert give(nodes, Worker(1, "b")) == 2
-    assert give(nodes, Worker(2, "b")) == 3
-    assert give(nodes, Worker(3, "a")) == 1
+    assert give(nodes, WorkerState(1, "b")) == 2
+    assert give(nodes, WorkerState(2, "b")) == 3
+    assert give(nodes, WorkerState(3, "a")) == 1
     assert nodes.next_in(on_b) is files[0], "it was taken up before"

@@ -1,14 +1,14 @@
 """Chunks of selectors grow and shrink with the time that they take, within bounds."""
 
-from treemill.selector.chunk_size import Pace
+from treemill.selector.chunk_size import ChunkPace
 
 
 def test_the_first_chunk_is_small_whatever_its_bytes():
-    assert Pace().chunk(1e9) == Pace().chunk(0.0) == 500
+    assert ChunkPace().chunk(1e9) == ChunkPace().chunk(0.0) == 500
 
 
 def test_chunks_take_half_a_second():
-    pace = Pace()
+    pace = ChunkPace()
     pace.took(10_000, 1.0)
     assert pace.chunk(8.0) == 5_000
     pace.took(5_000, 0.25)
@@ -16,7 +16,7 @@ def test_chunks_take_half_a_second():
 
 
 def test_quick_chunks_grow_at_least_twelvefold():
-    pace = Pace()
+    pace = ChunkPace()
     pace.took(500, 0.12)
     assert pace.chunk(8.0) == 6_000
     pace.took(500, 0.0)
@@ -24,7 +24,7 @@ def test_quick_chunks_grow_at_least_twelvefold():
 
 
 def test_bounds_are_kept():
-    pace = Pace()
+    pace = ChunkPace()
     pace.took(1, 100.0)
     assert pace.chunk(8.0) == 100
     pace.took(1_000_000, 0.1)
@@ -32,7 +32,7 @@ def test_bounds_are_kept():
 
 
 def test_columns_are_read_ahead_for_one_packet_at_most():
-    pace = Pace()
+    pace = ChunkPace()
     assert pace.ahead(64.0) == 1_000_000
     pace.took(10_000, 1.0)
     assert pace.ahead(64.0) == 10_000

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import treemill as tm
 from treemill.backend.processes.channel import Channel
-from treemill.session.state import News
+from treemill.session.state import QueryNews
 
 LINUX = pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="looks at processes in /proc")
 
@@ -47,8 +47,8 @@ def test_it_is_said_when_all_workers_are_at_work(events):
     with tm.connect(workers=1, mode="processes") as session:
         query = session.submit(events.hist("MET_pt", bins=(20, 0, 100)))
         news = SimpleQueue()
-        query.watch(news, News.AT_WORK)
-        assert news.get(timeout=60) is News.AT_WORK
+        query.watch(news, QueryNews.AT_WORK)
+        assert news.get(timeout=60) is QueryNews.AT_WORK
         query.prepare()
         (filled,) = query.result(timeout=60)
     assert filled.sum(flow=True) == 12322

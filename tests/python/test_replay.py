@@ -17,7 +17,7 @@ from treemill.cli.trace import load
 from treemill.packetizer import TimelineReader, Trace
 from treemill.trace.figures import figures
 from treemill.trace.page import page
-from treemill.trace.recorded import About, FileSize, Recorded
+from treemill.trace.recorded import About, Recorded, RecordedFile
 from treemill.trace.rows import rows
 from treemill.trace.summary import against_time, summary
 
@@ -55,7 +55,7 @@ def simulated(workers, noise=0.2, deaths=0, seed=1, known=True, mergers=0):
     engine.masters = OneMaster(engine, "treemill", STRATEGIES["treemill"](scenario, cluster), None)
     engine.run()
     files = [
-        FileSize(f"{at}.root", 0, file.events, len(file.cuts) + 1)
+        RecordedFile(f"{at}.root", 0, file.events, len(file.cuts) + 1)
         for at, file in enumerate(cluster.files)
     ]
     about = About(

@@ -10,8 +10,8 @@ from treemill.bench.scaling.breakdown import Breakdown, broken_down
 from treemill.bench.scaling.charts import figures
 from treemill.bench.scaling.conclusions import conclusion, conclusions
 from treemill.bench.scaling.fits import linear, saturating
-from treemill.bench.scaling.measurements import Measurement, Results, Storage, load, save
-from treemill.bench.scaling.plan import Plan, rising
+from treemill.bench.scaling.measurements import Measurement, ResultsFile, StorageScan, load, save
+from treemill.bench.scaling.plan import ScalingPlan, rising
 from treemill.bench.scaling.summary import summaries
 from treemill.bench.scaling.verdict import LIMITS, Facts, verdict
 from treemill.errors import FormatError, QueryError, SourceError
@@ -161,7 +161,7 @@ def measured(query, workers, seconds, number=0, **more):
 
 
 def results_of(*measurements, storage=()):
-    return Results("2026-11-23T00:00:00", {"cores": 4}, {}, {}, measurements, storage)
+    return ResultsFile("2026-11-23T00:00:00", {"cores": 4}, {}, {}, measurements, storage)
 
 
 def test_summaries_have_medians_and_efficiency():
@@ -194,7 +194,7 @@ def test_figures_show_what_was_measured():
                 measured("full", 2, 2.0, 1, bytes_read=8_000_000, breakdown=times),
                 measured("full", 1, 2.0, baseline=True),
                 measured("cpu", 2, 1.0, breakdown=replace(times, latencies=[1e-9, 0.001, 0.1])),
-                storage=[Storage("threads", n, 0, 1.0, 10**6 * n) for n in (1, 2)],
+                storage=[StorageScan("threads", n, 0, 1.0, 10**6 * n) for n in (1, 2)],
             )
         )
     )
@@ -223,7 +223,7 @@ def test_figures_show_what_was_measured():
     assert sum(count for _, count in latencies) == 3
     assert (latencies[1][0], latencies[-1][0]) == (pytest.approx(0.01), pytest.approx(100))
     assert latencies[0][1] == latencies[-1][1] == 0
-    assert line("Storage", "all readers together", "threads") == [(1, 1.0), (2, 2.0)]
+    assert line("StorageScan", "all readers together", "threads") == [(1, 1.0), (2, 2.0)]
 
 
 def test_one_line_for_a_system_says_what_limits():
@@ -241,7 +241,7 @@ def test_one_line_for_a_system_says_what_limits():
 
 def test_how_many_readers_the_storage_takes():
     rates = {1: 100, 2: 190, 4: 205, 8: 200}
-    scanned = [Storage("threads", n, 0, 1.0, 10**6 * rate) for n, rate in rates.items()]
+    scanned = [StorageScan("threads", n, 0, 1.0, 10**6 * rate) for n, rate in rates.items()]
     (line,) = conclusion(results_of(storage=scanned))
     assert line == "storage, threads: 205 MB/s at most; 2 readers get 90% of it."
     (line,) = conclusion(results_of(storage=scanned[:2]))
@@ -258,7 +258,7 @@ def test_results_are_read_back(tmp_path):
             1.0,
             breakdown=replace(NOTHING, busy=1.0, times=[], active=[], latencies=[0.1]),
         ),
-        storage=[Storage("threads", 2, 0, 1.0, 10**6)],
+        storage=[StorageScan("threads", 2, 0, 1.0, 10**6)],
     )
     save(given, path)
     assert load(path) == replace(
@@ -284,7 +284,7 @@ def test_other_files_are_errors(tmp_path):
 
 
 def test_plans():
-    plan = Plan([1, 2, 4], ["none", "cpu"], 2, 1000, 400, "weak")
+    plan = ScalingPlan([1, 2, 4], ["none", "cpu"], 2, 1000, 400, "weak")
     assert [(s.query, s.round, s.events) for s in plan.steps(2)] == [
         ("none", 0, 500),
         ("cpu", 0, 200),

@@ -17,7 +17,7 @@ from treemill.backend.merged import Merged
 from treemill.backend.threads import ThreadPass
 from treemill.session import booking_run as booked_module
 from treemill.session.front import connect, default_session
-from treemill.session.state import News
+from treemill.session.state import QueryNews
 from treemill.worker import worker as worker_module
 
 
@@ -292,8 +292,8 @@ def test_histograms_are_made_while_workers_work_and_given_away_once(events, monk
     with tm.connect(workers=1) as session:
         query = session.submit(*booked)
         news = SimpleQueue()
-        query.watch(news, News.AT_WORK)
-        assert news.get(timeout=60) is News.AT_WORK
+        query.watch(news, QueryNews.AT_WORK)
+        assert news.get(timeout=60) is QueryNews.AT_WORK
         query.prepare()
         assert made == [False, False]
         go.set()
@@ -301,8 +301,8 @@ def test_histograms_are_made_while_workers_work_and_given_away_once(events, monk
         assert made == [False, False]
         later = query.snapshot()
         again = SimpleQueue()
-        query.watch(again, News.AT_WORK)
-        assert again.get(timeout=60) is News.AT_WORK, "it is heard late, too"
+        query.watch(again, QueryNews.AT_WORK)
+        assert again.get(timeout=60) is QueryNews.AT_WORK, "it is heard late, too"
         query.prepare()  # it is over
         plain = session.run(*(b for b in booked if b is not booked[1]), entries=12322)
     for one, other, third in zip((first[0], first[2]), (later[0], later[2]), plain, strict=True):

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from treemill.backend.dask.polling import poll_seconds
 from treemill.bench.simulation import STRATEGIES, load, shipped, simulate
-from treemill.bench.simulation.cluster import Node, Read
+from treemill.bench.simulation.cluster import DiskRead, SimulatedNode
 from treemill.bench.simulation.distance import Connection, Distance
 from treemill.cli.main import cli
 from treemill.packetizer import Packet, Span, Timeline
@@ -156,8 +156,8 @@ def test_processes_that_lead_and_others_that_die_all_the_time_lose_nothing(seed)
 
 
 def test_readers_share_a_disk():
-    node = Node("n", disk=100.0, link=1000.0, seek=0.0)
-    one, two = (Read(i, 100.0, False, 1000.0) for i in range(2))
+    node = SimulatedNode("n", disk=100.0, link=1000.0, seek=0.0)
+    one, two = (DiskRead(i, 100.0, False, 1000.0) for i in range(2))
     assert node.begin(one, 0.0) == (1.0, one)
     # Half of the first is read; then they share: it ends at 1.5, the other one has 50 left then.
     assert node.begin(two, 0.5) == (1.5, one)
@@ -166,8 +166,8 @@ def test_readers_share_a_disk():
 
 
 def test_seeks_and_links_slow_down():
-    node = Node("n", disk=100.0, link=10.0, seek=1.0)
-    near, far = Read(0, 100.0, False, 1000.0), Read(1, 100.0, True, 1000.0)
+    node = SimulatedNode("n", disk=100.0, link=10.0, seek=1.0)
+    near, far = DiskRead(0, 100.0, False, 1000.0), DiskRead(1, 100.0, True, 1000.0)
     node.begin(near, 0.0)
     node.begin(far, 0.0)
     assert near.speed == 25.0

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from treemill.bench.exerciser import Size
-from treemill.bench.scaling.measurements import Results, load, save
+from treemill.bench.scaling.measurements import ResultsFile, load, save
 from treemill.bench.scaling.page import page
 from treemill.bench.storage.figures import drawn
 from treemill.bench.storage.findings import findings, limit, ratios
 from treemill.bench.storage.latencies import binned, joined, percentile
 from treemill.bench.storage.matrix import WAYS, WHATS, Cell, Matrix, Target, window_of
-from treemill.bench.storage.reading import Outcome, Reading, lines, reading_of
+from treemill.bench.storage.reading import ReaderOutcome, Reading, lines, reading_of
 from treemill.bench.storage.steps import STEP, ahead, branches, layout, steps
 from treemill.bench.storage.tables import HEAD, csv_rows, row_of, rows
 from treemill.errors import QueryError
@@ -128,7 +128,7 @@ def test_percentiles_are_right_up_to_a_bin(seconds, percent):
 @given(
     st.lists(
         st.builds(
-            Outcome,
+            ReaderOutcome,
             st.floats(0, 10),
             st.integers(0, 10**9),
             st.integers(0, 1000),
@@ -218,7 +218,7 @@ def test_figures_tables_and_the_page(tmp_path):
     told = [*csv.DictReader(io.StringIO(text.getvalue()))]
     assert len(told) == len(readings)
     assert float(told[0]["megabytes_per_second"]) == 500
-    results = Results("2026-01-01", {"cores": 2}, {}, {}, readings=readings)
+    results = ResultsFile("2026-01-01", {"cores": 2}, {}, {}, readings=readings)
     save(results, tmp_path / "r.json")
     again = load(tmp_path / "r.json")
     assert again.readings == readings

@@ -26,11 +26,11 @@ from treemill.packetizer import (
 )
 from treemill.submasters import (
     Asked,
-    Crew,
     Ended,
     Failed,
     Grant,
     HandedUp,
+    LeasedPacketizer,
     Leasing,
     Lessor,
     NothingLeft,
@@ -216,7 +216,7 @@ def test_the_query_ends_early():
 
 
 def sub_master(workers=1, policy=None, **leasing):
-    crew = Crew(policy or Policy(commit_seconds=100.0), Sizing(first=10))
+    crew = LeasedPacketizer(policy or Policy(commit_seconds=100.0), Sizing(first=10))
     sub = SubMaster(7, "a", crew, Leasing(**leasing))
     assert sub.join(0.0) == [SubJoined(7, "a")]
     steps = [sub.handle(WorkerJoined(worker), 0.0) for worker in range(workers)]

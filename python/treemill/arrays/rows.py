@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .._core import Column
     from .varied_rows import VariedRows
 
-__all__ = ["Collected", "Order", "Sink"]
+__all__ = ["CollectedRows", "Order", "Sink"]
 
 Order = tuple[int, int]
 """The number of the file in the dataset, and of a piece's first entry in the file."""
@@ -39,7 +39,7 @@ class Sink:
 
 
 @dataclass
-class Collected:
+class CollectedRows:
     """The rows of one booking so far."""
 
     sink: Sink
@@ -98,7 +98,7 @@ class Collected:
                 "before, raise limit=, or write them with snapshot()"
             )
 
-    def merge(self, other: Collected) -> None:
+    def merge(self, other: CollectedRows) -> None:
         """Take over the other's pieces."""
         self.pieces += other.pieces
         self.bytes += other.bytes

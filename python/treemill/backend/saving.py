@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from ..checkpoint import Checkpoint, Record
+from ..checkpoint import Checkpoint, PassRecord
 from ..errors import TreemillError
 from ..worker.workload import Partial
 from .merged import Merged, Ranges
@@ -25,7 +25,7 @@ class Keeping:
     """What is kept of a pass on disk."""
 
     checkpoint: Checkpoint
-    record: Record | None
+    record: PassRecord | None
     """What was kept before."""
     check: Callable[[Partial], None]
     """Raises an error about a partial that cannot be kept."""

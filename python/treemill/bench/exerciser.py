@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["COUNTERS", "ORDERS", "SWITCHES", "Exercise", "Outcome", "Size", "chosen"]
+__all__ = ["COUNTERS", "ORDERS", "SWITCHES", "Exercise", "ExerciseOutcome", "Size", "chosen"]
 
 ORDERS = ("smallest", "largest", "roundrobin")
 """In which order branches are taken until their share is reached; "roundrobin" takes a small and a
@@ -64,7 +64,7 @@ class Exercise:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ExerciseOutcome:
     """What an exercise took."""
 
     seconds: float

@@ -28,7 +28,7 @@ _MARGIN = 1.1
 """So much more room is asked for than the sample says."""
 
 
-class _Numbers(Sized, Protocol):
+class _BlockNumbers(Sized, Protocol):
     """A chunk of numbers of files."""
 
     start: int
@@ -74,7 +74,7 @@ class FileMaker:
         self.expected = expected
         self.__name__ = "generate"
 
-    def __call__(self, numbers: _Numbers) -> dict[str, object]:
+    def __call__(self, numbers: _BlockNumbers) -> dict[str, object]:
         """Writes these files."""
         return {"files": [self._made(index) for index in range(numbers.start, numbers.stop)]}
 
@@ -151,7 +151,7 @@ class RoomSurvey:
         self.folder = folder
         self.__name__ = "room"
 
-    def __call__(self, numbers: _Numbers) -> dict[str, object]:
+    def __call__(self, numbers: _BlockNumbers) -> dict[str, object]:
         """The room of this worker."""
         there = Path(self.folder).absolute()
         while not there.exists():

@@ -15,11 +15,11 @@ from statistics import mean
 from ..packetizer import FileSize, Packetizer, Policy, Sizing, Timeline, WorkerLost
 from ..trace.recorded import Recorded
 from ..trace.row import Row
-from ..trace.summary import OfWorker, Summary, summary
-from .simulation.cluster import DataFile, Machine, Node
+from ..trace.summary import TraceSummary, WorkerSummary, summary
+from .simulation.cluster import Machine, SimulatedFile, SimulatedNode
 from .simulation.engine import Engine
 from .simulation.one_master import OneMaster
-from .simulation.scenario import Faults, Files, Generation, Master, Scenario
+from .simulation.scenario import Faults, Files, Generation, MasterCosts, Scenario
 
 __all__ = ["Replayed", "replay"]
 
@@ -40,12 +40,12 @@ class Replayed:
 class _Cluster:
     """What the trace says of machines and files, as the simulation's cluster."""
 
-    def __init__(self, found: Summary, workers: int, storage: float | None) -> None:
-        self.nodes = [Node("", _PLENTY if storage is None else storage, _PLENTY, 0.0)]
+    def __init__(self, found: TraceSummary, workers: int, storage: float | None) -> None:
+        self.nodes = [SimulatedNode("", _PLENTY if storage is None else storage, _PLENTY, 0.0)]
         rates = _rates(found, storage is not None)
         self.machines = [Machine(0, rates[at % len(rates)]) for at in range(workers)]
         self.files = [
-            DataFile(0, each.entries, tuple(_cuts(each.entries, each.pieces)))
+            SimulatedFile(0, each.entries, tuple(_cuts(each.entries, each.pieces)))
             for each in found.recorded.about.files
         ]
 
@@ -58,7 +58,7 @@ class _Master(OneMaster):
     """One master, whose workers join and are lost when those of the trace were."""
 
     def __init__(
-        self, engine: Engine, strategy: Packetizer, crew: Sequence[OfWorker], workers: int
+        self, engine: Engine, strategy: Packetizer, crew: Sequence[WorkerSummary], workers: int
     ) -> None:
         super().__init__(engine, "treemill", strategy, None)
         self._workers = [crew[at % len(crew)] for at in range(workers)]
@@ -112,7 +112,7 @@ def replay(recorded: Recorded, workers: int | None, storage: float | None = None
     return Replayed(number, timeline.seconds + _closing(found), master.entries, timeline)
 
 
-def _scenario(found: Summary, workers: int, storage: float | None) -> Scenario:
+def _scenario(found: TraceSummary, workers: int, storage: float | None) -> Scenario:
     rows = found.recorded.last_phase.rows
     events = max(sum(row.entries for row in found.packets), 1)
     assigned = sum(row.event == "file assigned" for row in rows)
@@ -134,15 +134,15 @@ def _scenario(found: Summary, workers: int, storage: float | None) -> Scenario:
     )
 
 
-def _master(found: Summary) -> Master:
+def _master(found: TraceSummary) -> MasterCosts:
     commits = [row.seconds for row in found.recorded.last_phase.rows if row.event == "commit"]
     commit = mean(commits) if commits else 0.0
     latency = mean(row.latency for row in found.packets)
-    request = min(Master().request, latency / 2)
-    return Master(request, max(commit - latency, 0.0), max(latency - request, 0.0) / 2)
+    request = min(MasterCosts().request, latency / 2)
+    return MasterCosts(request, max(commit - latency, 0.0), max(latency - request, 0.0) / 2)
 
 
-def _rates(found: Summary, without_reading: bool) -> list[float]:
+def _rates(found: TraceSummary, without_reading: bool) -> list[float]:
     """The entries per second of each worker, without opening files; of those that have done too
     little for that, the mean."""
     own: dict[int, list[Row]] = {}
@@ -160,7 +160,7 @@ def _rates(found: Summary, without_reading: bool) -> list[float]:
     return [rate(own[each.worker]) if each.worker in own else every for each in crew]
 
 
-def _closing(found: Summary) -> float:
+def _closing(found: TraceSummary) -> float:
     """Seconds from the last hand-over to the end: on clusters the client fetches the result."""
     rows = found.recorded.last_phase.rows
     handed = [row.time for row in rows if row.event in ("commit", "packet")]

@@ -48,7 +48,7 @@ def write_samples(folder: str | Path, scale: float = 1.0, seed: int = 1) -> Iter
         yield f"{folder}: the samples are there already"
         return
     (folder / _DONE).unlink(missing_ok=True)
-    data = _Data(LUMINOSITY * scale, seed)
+    data = _SampleData(LUMINOSITY * scale, seed)
     data_paths = _write(folder, "data", data.parts())
     yield f"{'data':<12} {data.events:>8,} events"
     fileset: dict[str, object] = {}
@@ -81,7 +81,7 @@ def _simulated(name: str, seed: int, count: int) -> Iterator[Columns]:
         yield simulated(name, seed, part, min(_FILE_EVENTS, count - start))
 
 
-class _Data:
+class _SampleData:
     """The data, run by run, and what is known of them afterwards."""
 
     def __init__(self, luminosity: float, seed: int) -> None:

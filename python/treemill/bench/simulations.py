@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from ..monitor.line_charts import Panel, Series
-from .simulation import Load, Outcome, Scenario, simulate
+from .simulation import MasterLoad, Scenario, SimulationOutcome, simulate
 
 __all__ = ["HEADER", "LOADS_HEADER", "loads_row", "outcomes", "panels", "row"]
 
@@ -26,7 +26,7 @@ LOADS_HEADER = (
 
 def outcomes(
     scenario: Scenario, strategies: Sequence[str], nodes: Sequence[int], seeds: int = 1
-) -> Iterator[Outcome]:
+) -> Iterator[SimulationOutcome]:
     """The outcomes of all strategies at all numbers of nodes; without numbers, at the scenario's
     own. With several seeds, the outcome with the median time."""
     for number in nodes or scenario.sweep or (scenario.nodes,):
@@ -56,7 +56,7 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
-def row(outcome: Outcome) -> str:
+def row(outcome: SimulationOutcome) -> str:
     """The outcome as a line under HEADER."""
     idle = f"{outcome.idle_at_end:.1f} s ({outcome.idle_at_end / outcome.seconds:6.1%})"
     missing = outcome.expected - outcome.entries
@@ -69,13 +69,13 @@ def row(outcome: Outcome) -> str:
     )
 
 
-def loads_row(outcome: Outcome) -> str:
+def loads_row(outcome: SimulationOutcome) -> str:
     """What the masters had to do, as lines under LOADS_HEADER. A decision is measured in CPU time
     on this machine; all else follows from the scenario's costs."""
     master, *others = outcome.loads
     loads = [("master", master)]
     if others:
-        loads.append((f"{len(others):,} sub-masters", Load.mean(others)))
+        loads.append((f"{len(others):,} sub-masters", MasterLoad.mean(others)))
         busiest = max(others, key=lambda load: load.busy)
         loads.append(("the busiest", busiest))
     return "\n".join(
@@ -88,10 +88,10 @@ def loads_row(outcome: Outcome) -> str:
     )
 
 
-def panels(title: str, done: Iterable[Outcome]) -> list[Panel]:
+def panels(title: str, done: Iterable[SimulationOutcome]) -> list[Panel]:
     """Three pictures: the query's time over the number of workers, the last packet's time over the
     number of workers, and the number of busy workers over time in the largest cluster."""
-    by_strategy: dict[str, list[Outcome]] = {}
+    by_strategy: dict[str, list[SimulationOutcome]] = {}
     for outcome in done:
         by_strategy.setdefault(outcome.strategy, []).append(outcome)
     some = next(iter(by_strategy.values()))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..errors import QueryError
 from ..language.expression import parse
 from ..quoting import unquoted
-from ..tree.branch_group import Group, group_of, is_group, leaves
+from ..tree.branch_group import BranchGroup, group_of, is_group, leaves
 from ..tree.uproot_fallback import cannot_read
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def _require_readable(branches: Branches, name: str) -> None:
             raise cannot_read(each.path, each.cpp_type, each.reason)
 
 
-def group_named(branches: Branches, name: str) -> Group | None:
+def group_named(branches: Branches, name: str) -> BranchGroup | None:
     """The group of branches of this name, if there is one and it holds data."""
     branch = branches.get(name)
     if branch is None or not is_group(branch, branches.children.get(branch.path, [])):

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 from ..errors import QueryError
 from ..tree.branch import Branches, branch_list
-from ..tree.defaults import ERROR, Missing
+from ..tree.defaults import ERROR, MissingDefaults
 from ..tree.file_tree import UNORDERED, FileTree
 from ..tree.foreign import ExtendedTree, Foreign, joined
 from ..tree.source import is_same
 from .entry_list import Selection, selection
 from .entry_ranges import Part, parts_of
 from .file_constants import DataFile, FileConstants, PerFile
-from .filesets import Fileset, fileset
+from .filesets import FilesetFiles, fileset
 from .friends import Friends
 from .location import Location, expand, require_present
 from .open_trees import OpenTrees, Remembered, Sizes
@@ -38,7 +38,7 @@ class ChainParts:
 
     locations: tuple[Location, ...]
     name: str = "dataset"
-    missing: Missing = ERROR
+    missing: MissingDefaults = ERROR
     friends: Friends = field(default_factory=Friends)
     selected: Selection | None = None
     metadata: Mapping[str, object] = field(default_factory=dict)
@@ -278,7 +278,7 @@ def chain_of(
     files: object,
     tree: str | None = None,
     name: str = "dataset",
-    missing: Missing = ERROR,
+    missing: MissingDefaults = ERROR,
     metadata: Mapping[str, object] | None = None,
     *,
     schema: object = "auto",
@@ -300,7 +300,7 @@ def chain_of(
     return chain_from(several, parts, with_missing=with_missing)
 
 
-def chain_from(files: Fileset, parts: ChainParts, *, with_missing: bool = False) -> Chain:
+def chain_from(files: FilesetFiles, parts: ChainParts, *, with_missing: bool = False) -> Chain:
     """The chain of a fileset's files, with these parts besides. `with_missing`: as for
     `chain_of`."""
     if not with_missing:

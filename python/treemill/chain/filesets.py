@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from .verified import Verified
 
-__all__ = ["Fileset", "fileset", "named_fileset"]
+__all__ = ["FilesetFiles", "fileset", "named_fileset"]
 
 Steps = tuple[tuple[int, int], ...]
 """Ranges of a file's entries."""
@@ -32,20 +32,20 @@ _OF_CHUNKS = ("dataset", "filename", "treename", "entrystart", "entrystop", "fil
 
 
 @dataclass
-class Fileset:
+class FilesetFiles:
     """Files in order, some of them with ranges of entries."""
 
     locations: list[Location] = field(default_factory=list)
     steps: dict[int, Steps] = field(default_factory=dict)
     """The ranges by the file's place in `locations`."""
 
-    def of(self, dataset: str) -> Fileset:
+    def of(self, dataset: str) -> FilesetFiles:
         """The files of one of its datasets."""
         return self.of_all((dataset,))
 
-    def of_all(self, datasets: Collection[str]) -> Fileset:
+    def of_all(self, datasets: Collection[str]) -> FilesetFiles:
         """The files of some of its datasets."""
-        made = Fileset()
+        made = FilesetFiles()
         for number, location in enumerate(self.locations):
             if (location.metadata or {}).get("dataset") in datasets:
                 if number in self.steps:
@@ -77,7 +77,7 @@ class Fileset:
         return None if len(found) == total else found
 
 
-def fileset(files: object, tree: str | None = None) -> Fileset | None:
+def fileset(files: object, tree: str | None = None) -> FilesetFiles | None:
     """Understand a fileset: a mapping of names to lists of files, or to mappings with "files" (and
     "treename", "metadata"); one of these mappings alone; a mapping of files to {"object_path": …,
     "steps": …, "replicas": …}; a mapping of names of ROOT files to lists of their replicas; a path
@@ -88,7 +88,7 @@ def fileset(files: object, tree: str | None = None) -> Fileset | None:
     given = _plain(files)
     if not isinstance(given, Mapping) or not given:
         return None
-    made = Fileset()
+    made = FilesetFiles()
     given = _from_root(given)
     parts = {name: _plain(each) for name, each in given.items()}
     if "files" in parts:
@@ -103,7 +103,7 @@ def fileset(files: object, tree: str | None = None) -> Fileset | None:
     return made
 
 
-def named_fileset(files: object, tree: str | None = None) -> Fileset:
+def named_fileset(files: object, tree: str | None = None) -> FilesetFiles:
     """Understand a fileset whose datasets have names: the forms of `fileset`, or a mapping of names
     to paths, globs and lists of these. Raises QueryError for anything else, and for a dataset
     without files. Its files need not be there."""
@@ -121,7 +121,7 @@ def named_fileset(files: object, tree: str | None = None) -> Fileset:
             "these are the files of one data set: give it a name, {name: …}, or use "
             "treemill.dataset(…)"
         )
-    made = Fileset()
+    made = FilesetFiles()
     for name, each in parts.items():
         before = len(made.locations)
         _add(made, str(name), [each] if isinstance(each, str | os.PathLike) else each, tree)
@@ -156,7 +156,7 @@ def _plain(files: object) -> object:
     return plain
 
 
-def _add(made: Fileset, name: str | None, given: object, tree: str | None) -> None:
+def _add(made: FilesetFiles, name: str | None, given: object, tree: str | None) -> None:
     of = "a fileset" if name is None else f"{name!r} of a fileset"
     if isinstance(given, list):
         given = {"files": given}
@@ -189,7 +189,7 @@ def _from_root(given: Mapping[object, object]) -> Mapping[object, object]:
     return from_specification(given) if is_specification(given) else given
 
 
-class _File(NamedTuple):
+class _FilesetFile(NamedTuple):
     """A file, with what is given of it."""
 
     path: object
@@ -199,21 +199,21 @@ class _File(NamedTuple):
     verified: Verified | None = None
 
 
-def _files(files: object, of: str) -> Iterator[_File]:
+def _files(files: object, of: str) -> Iterator[_FilesetFile]:
     """Each file with what is given of it."""
     if not isinstance(files, Mapping):
         paths: Iterable[object] = [files]
         if isinstance(files, Iterable) and not isinstance(files, str):
             paths = files
         for path in paths:
-            yield _File(path)
+            yield _FilesetFile(path)
         return
     for path, each in files.items():
         each = _plain(each)
         if each is None or isinstance(each, str):
-            yield _File(path, each)
+            yield _FilesetFile(path, each)
         elif isinstance(each, list | tuple):
-            yield _File(path, replicas=list(each))
+            yield _FilesetFile(path, replicas=list(each))
         elif isinstance(each, Mapping):
             replicas = each.get("replicas")
             if replicas is not None and not isinstance(replicas, list | tuple):
@@ -222,7 +222,7 @@ def _files(files: object, of: str) -> Iterator[_File]:
             from .verified import verified_of  # start-up: few datasets come from JSON files
 
             steps, verified = _steps(each, of), verified_of(each, of)
-            yield _File(path, each.get("object_path"), steps, found, verified)
+            yield _FilesetFile(path, each.get("object_path"), steps, found, verified)
         else:
             raise QueryError(f"{of}: the tree of {path} is a name, not {each!r}")
 

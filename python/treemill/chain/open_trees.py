@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from ..errors import QueryError, SourceError, TreemillError
 from ..machine.cache import prepare
 from ..tree import source
-from ..tree.defaults import ERROR, Missing
+from ..tree.defaults import ERROR, MissingDefaults
 from ..tree.file_tree import FileTree, Sample
 from ..tree.open_tree import OpenTree, shared
 from ..tree.source import Identity
@@ -40,7 +40,7 @@ class OpenTrees:
     """The dataset's trees by the number of their file. Thread-safe."""
 
     def __init__(
-        self, locations: Sequence[Location], missing: Missing = ERROR, kept: int = _KEPT
+        self, locations: Sequence[Location], missing: MissingDefaults = ERROR, kept: int = _KEPT
     ) -> None:
         self.locations = tuple(locations)
         self.far = frozenset(

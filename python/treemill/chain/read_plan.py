@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..tree.branch_group import Group, leaves
+from ..tree.branch_group import BranchGroup, leaves
 from ..tree.foreign import ExtendedTree
 from .branch_names import group_named, select
 
@@ -28,7 +28,7 @@ class ReadPlan:
 
     wanted: tuple[str, ...]
     """The columns of the result, in order."""
-    groups: dict[str, Group]
+    groups: dict[str, BranchGroup]
     """Columns of the result that are records of several branches."""
     columns: tuple[str, ...]
     """Names and paths of the branches that have the data."""

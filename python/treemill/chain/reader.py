@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from .._core import Control
 from ..errors import QueryError, UnsupportedError
-from ..tree.branch_group import Group
+from ..tree.branch_group import BranchGroup
 from .chunked_columns import ChunkedColumn, ChunkedColumns, Chunks, ExpressionColumn, RecordColumn
 from .read_plan import ReadPlan, plan
 
@@ -166,11 +166,11 @@ def _chunks(
     return {name: _of_one_kind(name, each, files) for name, each in chunks.items()}
 
 
-def _record(group: Group, chunks: Mapping[str, Chunks]) -> RecordColumn:
+def _record(group: BranchGroup, chunks: Mapping[str, Chunks]) -> RecordColumn:
     """The records of a group from the branches with data, which go by path."""
     members: dict[str, Chunks | RecordColumn] = {}
     for member in group.members:
-        if isinstance(member, Group):
+        if isinstance(member, BranchGroup):
             members[member.branch.name] = _record(member, chunks)
         else:
             members[member.name] = chunks[member.path]

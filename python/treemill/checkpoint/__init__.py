@@ -9,14 +9,14 @@ from .digest import by_attribute, digest
 from .fingerprint import Fingerprint
 from .folder import Checkpoint, Folder, Wanted
 from .pace import Pace
-from .record import Record
+from .record import PassRecord
 
 __all__ = [
     "Checkpoint",
     "Fingerprint",
     "Folder",
     "Pace",
-    "Record",
+    "PassRecord",
     "Wanted",
     "by_attribute",
     "digest",

@@ -20,7 +20,7 @@ from ..errors import QueryError, SourceError
 from ..packetizer import Range
 from .fingerprint import Fingerprint, changed
 from .pace import Pace
-from .record import Record
+from .record import PassRecord
 
 __all__ = ["Checkpoint", "Folder", "Wanted"]
 
@@ -65,7 +65,7 @@ class Checkpoint:
         self.of = of
         self._lock: IO[str] | None = None
 
-    def load(self) -> Record | None:
+    def load(self) -> PassRecord | None:
         """What was kept of this pass; None if nothing was. Claims the checkpoint for this process.
         Raises QueryError if what was kept is of another pass or another process uses it,
         SourceError if it is damaged or cannot be read."""
@@ -76,7 +76,7 @@ class Checkpoint:
             return None
         except OSError as error:
             raise SourceError(f"cannot be read: {error.strerror}", file=str(self.path)) from None
-        record = Record.loads(data, str(self.path))
+        record = PassRecord.loads(data, str(self.path))
         of = self.of
         wrong = record.fingerprint.difference(of.fingerprint)
         if wrong is None:
@@ -100,7 +100,7 @@ class Checkpoint:
         `sizes`: the entries of these files, as far as they are known. Raises SourceError."""
         of = self.of
         identities = {file: of.identities.get(file, "") for file in processed}
-        record = Record(of.fingerprint, identities, processed, sizes or {}, partial)
+        record = PassRecord(of.fingerprint, identities, processed, sizes or {}, partial)
         try:
             _replace(self.path, record.dumps())
         except OSError as error:

@@ -17,7 +17,7 @@ from ..errors import SourceError
 from ..packetizer import Range
 from .fingerprint import Fingerprint
 
-__all__ = ["Record"]
+__all__ = ["PassRecord"]
 
 _FORM = b"treemill checkpoint 1\n"
 _REMOVE = "remove it to begin again"
@@ -26,7 +26,7 @@ _HEAD = 200
 
 
 @dataclass(frozen=True)
-class Record:
+class PassRecord:
     """What is kept of one pass."""
 
     fingerprint: Fingerprint
@@ -61,7 +61,7 @@ class Record:
         return _FORM + head.encode() + body
 
     @staticmethod
-    def loads(data: bytes, file: str) -> Record:
+    def loads(data: bytes, file: str) -> PassRecord:
         """The record from its bytes. Raises SourceError, which names `file`."""
         if not data.startswith(_FORM):
             raise SourceError(f"is no checkpoint of this version of treemill: {_REMOVE}", file=file)
@@ -77,7 +77,7 @@ class Record:
             raise SourceError(f"is damaged ({error}): {_REMOVE}", file=file) from None
 
 
-def _record(about: dict[str, Any], partial: bytes) -> Record:
+def _record(about: dict[str, Any], partial: bytes) -> PassRecord:
     fingerprint = Fingerprint(dict(about["versions"]), dict(about["parts"]))
     identities, processed, sizes = {}, {}, {}
     for text, (identity, size, ranges) in about["files"].items():
@@ -86,7 +86,7 @@ def _record(about: dict[str, Any], partial: bytes) -> Record:
         processed[file] = [_range(each) for each in ranges]
         if size is not None:
             sizes[file] = int(size)
-    return Record(fingerprint, identities, processed, sizes, partial)
+    return PassRecord(fingerprint, identities, processed, sizes, partial)
 
 
 def _range(pair: Sequence[object]) -> Range:

@@ -18,7 +18,7 @@ from ..inventory.listing import listed, text
 from ..inventory.looking import Contents, looked_at
 
 if TYPE_CHECKING:
-    from ..chain.filesets import Fileset
+    from ..chain.filesets import FilesetFiles
 
 __all__ = ["dataset"]
 
@@ -62,7 +62,7 @@ def verify(fileset: str, tree: str | None, output: str | None) -> None:
         sys.exit(1)
 
 
-def _seen(files: Fileset) -> list[Seen]:
+def _seen(files: FilesetFiles) -> list[Seen]:
     datasets = [str((location.metadata or {})["dataset"]) for location in files.locations]
     total = len(files.locations)
     with click.progressbar(length=total, label="files", file=sys.stderr) as bar:

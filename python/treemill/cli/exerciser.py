@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from ..bench.exerciser import COUNTERS, ORDERS, SWITCHES, Exercise, Outcome, Size, chosen
+from ..bench.exerciser import COUNTERS, ORDERS, SWITCHES, Exercise, ExerciseOutcome, Size, chosen
 from ..errors import QueryError, UnsupportedError
 
 __all__ = ["command", "exercise"]
@@ -141,7 +141,7 @@ def _recorded(trace: str | None, figure: str | None) -> Iterator[None]:
         reads.save(found, figure, f"{len(found):,} ranges of files on servers")
 
 
-def exercise(files: Sequence[str], recipe: Exercise, workers: int = 1) -> Outcome:
+def exercise(files: Sequence[str], recipe: Exercise, workers: int = 1) -> ExerciseOutcome:
     """Reads what the recipe says, in one pass; opening the files is in the time. Raises
     QueryError if there is nothing to read."""
     from .. import _core  # start-up
@@ -171,7 +171,7 @@ def exercise(files: Sequence[str], recipe: Exercise, workers: int = 1) -> Outcom
     seconds = time.perf_counter() - start
     counters = _counters(report)
     total = float(sum(values))
-    return Outcome(seconds, report.entries, len(names), len(readable), total, counters)
+    return ExerciseOutcome(seconds, report.entries, len(names), len(readable), total, counters)
 
 
 def _counters(report: Any) -> dict[str, float]:

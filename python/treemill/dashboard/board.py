@@ -8,10 +8,10 @@ from typing import Protocol
 from ..monitor.progress import Progress
 from ..monitor.report import Report
 
-__all__ = ["Board", "Kept", "Live"]
+__all__ = ["Board", "KeptAccount", "Live"]
 
 
-class Kept(Protocol):
+class KeptAccount(Protocol):
     """The account of a query, which outlives it."""
 
     @property
@@ -58,7 +58,7 @@ class Board(Protocol):
     def named(self) -> str:
         """The session in a few words."""
 
-    def accounts(self) -> Sequence[Kept]:
+    def accounts(self) -> Sequence[KeptAccount]:
         """The queries, oldest first, running or ended."""
 
     def live(self, name: str) -> Live | None:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
-__all__ = ["Guard", "Refusal", "Request"]
+__all__ = ["Guard", "HttpRequest", "Refusal"]
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 """Names of this machine that no other machine has."""
@@ -23,7 +23,7 @@ _LONGEST = 4096
 
 
 @dataclass(frozen=True)
-class Request:
+class HttpRequest:
     """A request that may be answered."""
 
     method: str
@@ -48,7 +48,7 @@ class Guard:
         self._token = token
         self._names = {name.lower() for name in (*LOOPBACK, *names)}
 
-    def admit(self, method: str, target: str, headers: Mapping[str, str]) -> Request | Refusal:
+    def admit(self, method: str, target: str, headers: Mapping[str, str]) -> HttpRequest | Refusal:
         """The request, or why it is refused. `headers`: names in lower case."""
         if len(target) > _LONGEST:
             return Refusal(414, "the address is too long")
@@ -67,7 +67,7 @@ class Guard:
         shown = options.pop("token", "").encode()
         if not hmac.compare_digest(shown, self._token.encode()):
             return Refusal(403, "the address needs the token that the session printed")
-        return Request(method, parts.path, options)
+        return HttpRequest(method, parts.path, options)
 
 
 def _name(host: str) -> str:

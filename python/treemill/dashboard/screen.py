@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..monitor.feedback import histograms
 from ..monitor.measured import prometheus
-from .board import Board, Kept
+from .board import Board, KeptAccount
 from .figure import figure
 from .samples import Samples
 from .view import detail, line
@@ -62,7 +62,7 @@ class Screen:
         found = [(each.id, each.report.measured) for each in self._board.accounts()]
         return prometheus([(name, each) for name, each in found if each is not None])
 
-    def _detail(self, account: Kept, wanted: str | None) -> dict[str, Any]:
+    def _detail(self, account: KeptAccount, wanted: str | None) -> dict[str, Any]:
         live = self._board.live(account.id)
         values = None if live is None else live.snapshot(_LONGEST_MERGE)
         found: dict[str, Hist] = {}

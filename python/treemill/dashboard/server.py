@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from .board import Board
-from .guard import LOOPBACK, Guard, Refusal, Request
+from .guard import LOOPBACK, Guard, HttpRequest, Refusal
 from .page import HEADERS, document, policy
 from .screen import LOOK_EVERY, Screen
 
@@ -64,7 +64,7 @@ class Dashboard:
 
     # Answers.
 
-    def admit(self, method: str, target: str, headers: dict[str, str]) -> Request | Refusal:
+    def admit(self, method: str, target: str, headers: dict[str, str]) -> HttpRequest | Refusal:
         """See Guard."""
         return self._guard.admit(method, target, headers)
 
@@ -116,7 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self._answer({"/stop": self._end, "/abort": self._end})
 
-    def _answer(self, table: dict[str, Callable[[Request], None]]) -> None:
+    def _answer(self, table: dict[str, Callable[[HttpRequest], None]]) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
         request = self.server.page.admit(self.command, self.path, headers)
         if isinstance(request, Refusal):
@@ -126,19 +126,19 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             table[request.path](request)
 
-    def _page(self, request: Request) -> None:
+    def _page(self, request: HttpRequest) -> None:
         nonce = secrets.token_urlsafe(12)
         more = {"Content-Security-Policy": policy(nonce)}
         self._send(200, "text/html", document(nonce), more)
 
-    def _state(self, request: Request) -> None:
+    def _state(self, request: HttpRequest) -> None:
         state = self.server.page.state(request.options)
         self._send(200, "application/json", json.dumps(state, allow_nan=False, default=str))
 
-    def _metrics(self, request: Request) -> None:
+    def _metrics(self, request: HttpRequest) -> None:
         self._send(200, "text/plain", self.server.page.metrics())
 
-    def _end(self, request: Request) -> None:
+    def _end(self, request: HttpRequest) -> None:
         found = self.server.page.end(request.path[1:], request.options.get("query", ""))
         words = "the query ends\n" if found else "there is no such query that runs\n"
         self._send(200 if found else 404, "text/plain", words)

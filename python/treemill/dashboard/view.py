@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .board import Kept
+from .board import KeptAccount
 
 __all__ = ["detail", "line"]
 
@@ -13,13 +13,13 @@ _MOST_MISSING = 50
 """Ranges of missing entries that are listed."""
 
 
-def line(account: Kept) -> dict[str, Any]:
+def line(account: KeptAccount) -> dict[str, Any]:
     """A query in the list of all."""
     # Whether it has ended is asked first: what is asked later may only be newer.
     return _line(account, account.done)
 
 
-def _line(account: Kept, done: bool) -> dict[str, Any]:
+def _line(account: KeptAccount, done: bool) -> dict[str, Any]:
     progress = account.progress
     return {
         "id": account.id,
@@ -37,7 +37,7 @@ def _line(account: Kept, done: bool) -> dict[str, Any]:
 
 
 def detail(
-    account: Kept,
+    account: KeptAccount,
     series: Mapping[str, Sequence[float]],
     names: Sequence[str],
     figure: Mapping[str, object] | None,
@@ -61,7 +61,7 @@ def detail(
     }
 
 
-def _counters(account: Kept) -> list[tuple[str, str]]:
+def _counters(account: KeptAccount) -> list[tuple[str, str]]:
     """Further numbers, each with its name."""
     progress = account.progress
     found = [

@@ -13,7 +13,7 @@ from treemill import _core
 from ..chain.entry_numbers import NUMBERING, with_entry_numbers
 from ..chain.file_constants import with_constants
 from ..errors import QueryError, UnsupportedError
-from ..query.specification import Relations, Specification
+from ..query.specification import Specification, SpecifiedRelations
 from ..tree.file_tree import FileTree
 from ..tree.foreign import Foreign, joined
 from .aliases import needed, paths
@@ -89,7 +89,7 @@ class PerFile:
             others = supplied(tree, words)
         return query.core.bind(tree.core, joined([foreign, others]), Rescue(tree))
 
-    def _for(self, tree: FileTree, related: Relations | None) -> _Variant:
+    def _for(self, tree: FileTree, related: SpecifiedRelations | None) -> _Variant:
         """The specification, with the aliases and the paths of this tree that it uses, and with
         what is to be told of its references."""
         plain, aliases = self._plain.specification, tree.aliases

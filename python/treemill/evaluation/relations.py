@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..errors import TreemillError
-from ..query.specification import Relations
+from ..query.specification import SpecifiedRelations
 
 if TYPE_CHECKING:
     from ..chain.chain import Chain
@@ -19,7 +19,7 @@ __all__ = ["relations"]
 _TABLE = "metadata"
 
 
-def relations(chain: Chain, file: int) -> Relations | None:
+def relations(chain: Chain, file: int) -> SpecifiedRelations | None:
     """What is to be told of a file to a query; None: nothing."""
     schema = chain.schema
     is_podio = schema is None or "podio" in schema.formats

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..arrays.columns import Table
-from ..arrays.rows import Collected, Order, Sink
+from ..arrays.rows import CollectedRows, Order, Sink
 from ..arrays.stored import Store, Stored
 from ..worker.workload import Bound, Forwarding, Workload
 
@@ -33,7 +33,7 @@ class _RowsPartial:
         """`made_for`: the bound query that made `core`; None if nothing is to be added to it."""
         self.core = core
         self._made_for = made_for
-        self.rows = {index: Collected(sink) for index, sink in sinks.items()}
+        self.rows = {index: CollectedRows(sink) for index, sink in sinks.items()}
         self._none: dict[int, Table] = {}
         self._stores: dict[int, Store] = {}
         if made_for is not None:
@@ -111,10 +111,10 @@ class _RowsPartial:
         return pickle.dumps((self.core.dumps(), self.rows))
 
     def results(self) -> list[object]:
-        """The core's results, with `Collected` for rows."""
+        """The core's results, with `CollectedRows` for rows."""
         found: list[object] = list(self.core.results())
         for index, rows in self.rows.items():
-            found[index] = Collected(
+            found[index] = CollectedRows(
                 rows.sink, list(rows.pieces), rows.bytes, list(rows.files), set(rows.unequal)
             )
         return found

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from .findings import Finding, Seen
 
 if TYPE_CHECKING:
-    from ..chain.filesets import Fileset
+    from ..chain.filesets import FilesetFiles
 
 __all__ = ["listed", "text"]
 
 Listed = dict[str, dict[str, dict[str, object]]]
 
 
-def listed(files: Fileset, seen: Sequence[Seen], found: Sequence[Finding]) -> Listed:
+def listed(files: FilesetFiles, seen: Sequence[Seen], found: Sequence[Finding]) -> Listed:
     """A fileset of the sound files, in coffea's form. Files that are left out are named."""
     out = {each.number: each.text for each in found if each.left_out}
     made: Listed = {}

@@ -124,10 +124,10 @@ class Batched:
 
         return _core.Functions.own(self)
 
-    def fitted(self, given: Sequence[Given]) -> _Fitted:
+    def fitted(self, given: Sequence[Given]) -> _FittedBatched:
         """The function for arguments of these types (fitted.Own)."""
         names = parameter_names(self._function, len(given))
-        found = _Fitted(self._function, names, given, self._names, self._records)
+        found = _FittedBatched(self._function, names, given, self._names, self._records)
         if self._returns is None:
             found.try_without_entries()
         else:
@@ -145,7 +145,7 @@ class Batched:
         return f"<callable {title_of(self._function)}>"
 
 
-class _Fitted:
+class _FittedBatched:
     """A callable for arguments of certain types (fitted.Fitted)."""
 
     address: int | None = None

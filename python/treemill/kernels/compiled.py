@@ -110,7 +110,7 @@ def _compile(
         raise QueryError(f"takes {wanted}, and {takes} {len(types)}")
     if len(types) != len(given):
         raise QueryError(f"takes {len(types)} ({', '.join(names)}), and gets {len(given)}")
-    columns = [_Column.of(kind, name) for kind, name in zip(types, names, strict=True)]
+    columns = [_KernelColumn.of(kind, name) for kind, name in zip(types, names, strict=True)]
     types = tuple(column.kind for column in columns)
     is_numbas = hasattr(function, "py_func")
     one: Any = function if is_numbas else numba.njit(**_OPTIONS)(function)
@@ -147,7 +147,7 @@ def _converted(found: Any, wanted: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class _Column:
+class _KernelColumn:
     """An argument: numba's type, and what the core hands over."""
 
     name: str
@@ -155,7 +155,7 @@ class _Column:
     handed: str
 
     @classmethod
-    def of(cls, kind: Any, name: str) -> _Column:
+    def of(cls, kind: Any, name: str) -> _KernelColumn:
         types = _numba().types
         if isinstance(kind, types.Array):
             if kind.ndim != 1:
@@ -213,7 +213,9 @@ def batch(rows, arguments, results):
 """
 
 
-def _batch(one: Any, columns: Sequence[_Column], result: Any, outputs: Sequence[Output]) -> Any:
+def _batch(
+    one: Any, columns: Sequence[_KernelColumn], result: Any, outputs: Sequence[Output]
+) -> Any:
     """The loop over rows around the function, as a function of C's."""
     numba = _numba()
     types = numba.types

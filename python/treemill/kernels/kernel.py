@@ -120,11 +120,11 @@ class Kernel:
             for given in list(self._known):
                 self.fitted(given)
 
-    def fitted(self, given: Sequence[Given]) -> _Fitted:
+    def fitted(self, given: Sequence[Given]) -> _FittedKernel:
         """The function compiled for arguments of these types (fitted.Own)."""
         made = compiled(self.identity, self._function, self._signature, given)
         self._known[tuple(given)] = None
-        return _Fitted(made, self._plain, [name for name, _ in given])
+        return _FittedKernel(made, self._plain, [name for name, _ in given])
 
     def __call__(self, *arguments: Any) -> Any:
         """Calls the function, without numba."""
@@ -145,7 +145,7 @@ def _copied(
     return made
 
 
-class _Fitted:
+class _FittedKernel:
     """A kernel for arguments of certain types (fitted.Fitted)."""
 
     def __init__(self, made: Compiled, plain: Callable[..., Any], given: Sequence[str]) -> None:

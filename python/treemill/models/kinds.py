@@ -15,14 +15,14 @@ from typing import Any
 
 from ..errors import FormatError, UnsupportedError
 
-__all__ = ["KINDS", "REFUSED", "Kind", "Refused", "reader"]
+__all__ = ["KINDS", "REFUSED", "ModelKind", "RefusedModels", "reader"]
 
 _LOOKED_AT = 4096
 """First bytes of a file, which tell its kind."""
 
 
 @dataclass(frozen=True)
-class Kind:
+class ModelKind:
     """A kind of files of models."""
 
     words: str
@@ -36,7 +36,7 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedModels:
     """Files of models that are known, and not read."""
 
     words: str
@@ -46,25 +46,27 @@ class Refused:
 
 
 KINDS = (
-    Kind("XGBoost's JSON", re.compile(rb'\s*\{\s*"'), "trees", "xgboost"),
-    Kind("LightGBM's text", re.compile(rb"tree\r?\n"), "trees", "lightgbm"),
+    ModelKind("XGBoost's JSON", re.compile(rb'\s*\{\s*"'), "trees", "xgboost"),
+    ModelKind("LightGBM's text", re.compile(rb"tree\r?\n"), "trees", "lightgbm"),
     # A message of protobuf: the format's version, then who made it, or what follows.
-    Kind("ONNX", re.compile(rb"\x08[\x01-\x1f][\x12\x1a\x22\x28\x32\x3a\x42]"), "onnx", "onnx"),
+    ModelKind(
+        "ONNX", re.compile(rb"\x08[\x01-\x1f][\x12\x1a\x22\x28\x32\x3a\x42]"), "onnx", "onnx"
+    ),
 )
 """The first one that matches counts."""
 
 REFUSED = (
-    Refused(
+    RefusedModels(
         "a model in XGBoost's binary form UBJSON",
         re.compile(rb"\{[iIlLU\$#]"),
         'save it with a name that ends with .json: booster.save_model("model.json")',
     ),
-    Refused(
+    RefusedModels(
         "a Python pickle",
         re.compile(rb"\x80[\x02-\x05]"),
         "save the model in its library's own form",
     ),
-    Refused(
+    RefusedModels(
         "a file of HDF5",
         re.compile(rb"\x89HDF"),
         "convert the model to ONNX",

@@ -53,7 +53,7 @@ _lock = threading.Lock()
 
 def onnx(content: bytes, name: str) -> OnnxModel:
     """A model in ONNX."""
-    return OnnxModel(_File(content, name))
+    return OnnxModel(_OnnxFile(content, name))
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ def _tensor(described: Any, name: str, found: Any) -> _Tensor:
     return _Tensor(described.name, dtype, width, len(shape) == 1)
 
 
-class _File:
+class _OnnxFile:
     """The content of a model's file."""
 
     def __init__(self, content: bytes, name: str) -> None:
@@ -187,8 +187,8 @@ class _File:
         return _unpacked, (zlib.compress(self.content, 1), self.name)
 
 
-def _unpacked(content: bytes, name: str) -> _File:
-    return _File(zlib.decompress(content), name)
+def _unpacked(content: bytes, name: str) -> _OnnxFile:
+    return _OnnxFile(zlib.decompress(content), name)
 
 
 class OnnxModel:
@@ -202,7 +202,7 @@ class OnnxModel:
 
     library = "ONNX"
 
-    def __init__(self, file: _File, wanted: str | None = None) -> None:
+    def __init__(self, file: _OnnxFile, wanted: str | None = None) -> None:
         self._file = file
         self._wanted = wanted
 
@@ -246,7 +246,7 @@ class OnnxModel:
         numbers = {str(i): part for i, part in enumerate(parts.values())}
         return _core.Functions.own(self, {**parts, **numbers})
 
-    def fitted(self, given: Sequence[Given]) -> _Fitted:
+    def fitted(self, given: Sequence[Given]) -> _FittedNetwork:
         """The model for arguments of these types (kernels.fitted.Own)."""
         inputs = self.inputs
         if len(inputs) != len(given):
@@ -254,7 +254,7 @@ class OnnxModel:
             raise QueryError(f"takes {len(inputs)} ({names}), and gets {len(given)}")
         if any(of_items(kind)[0] == "str" for kind, _ in given):
             raise QueryError("models take no strings")
-        return _Fitted(self._file.session, inputs, self._wanted)
+        return _FittedNetwork(self._file.session, inputs, self._wanted)
 
     def evaluate(self, *arguments: Any) -> Any:
         """Evaluate it for numbers or NumPy arrays, one for each input, which are broadcast.
@@ -289,7 +289,7 @@ class OnnxModel:
         return f"<model of {self._file.name}: ONNX, ({takes}) to {gives}>"
 
 
-class _Fitted:
+class _FittedNetwork:
     """A model as the core calls it (kernels.fitted.Fitted)."""
 
     address: int | None = None

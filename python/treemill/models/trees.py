@@ -19,15 +19,15 @@ __all__ = ["TreeModel", "lightgbm", "xgboost"]
 
 def xgboost(content: bytes, name: str) -> TreeModel:
     """A model in XGBoost's JSON."""
-    return TreeModel(_File(content, name, "xgboost"))
+    return TreeModel(_TreesFile(content, name, "xgboost"))
 
 
 def lightgbm(content: bytes, name: str) -> TreeModel:
     """A model in LightGBM's text."""
-    return TreeModel(_File(content, name, "lightgbm"))
+    return TreeModel(_TreesFile(content, name, "lightgbm"))
 
 
-class _File:
+class _TreesFile:
     """The content of a model's file, and the trees in it."""
 
     def __init__(self, content: bytes, name: str, library: str) -> None:
@@ -53,8 +53,8 @@ class _File:
         return _unpacked, (zlib.compress(self.content, 1), self.name, self.library)
 
 
-def _unpacked(content: bytes, name: str, library: str) -> _File:
-    return _File(zlib.decompress(content), name, library)
+def _unpacked(content: bytes, name: str, library: str) -> _TreesFile:
+    return _TreesFile(zlib.decompress(content), name, library)
 
 
 class TreeModel:
@@ -65,7 +65,7 @@ class TreeModel:
     `model.raw[2](…)` are those of one.
     """
 
-    def __init__(self, file: _File, raw: bool = False, number: int | None = None) -> None:
+    def __init__(self, file: _TreesFile, raw: bool = False, number: int | None = None) -> None:
         self._file = file
         self._is_raw = raw
         self._number = number

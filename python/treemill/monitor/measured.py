@@ -19,7 +19,7 @@ _COUNTING = threading.Lock()
 """Held while counts are asked for: several reports of a query count the same records."""
 
 
-class _Kind(NamedTuple):
+class _MeasuredKind(NamedTuple):
     title: str
     make: Callable[[Monitored, str, str], Hist]
     measure: str
@@ -124,15 +124,17 @@ def _nodes(counts: Monitored, title: str, measure: str) -> Hist:
     return made
 
 
-def _of(measure: str, make: Callable[[Monitored, str, str], Hist] = _sums) -> _Kind:
+def _of(measure: str, make: Callable[[Monitored, str, str], Hist] = _sums) -> _MeasuredKind:
     unit, words = MEASURES[measure]
-    return _Kind(f"{words} by worker" + (f" ({unit})" if unit else ""), make, measure)
+    return _MeasuredKind(f"{words} by worker" + (f" ({unit})" if unit else ""), make, measure)
 
 
 HISTOGRAMS = {
     "packets_per_worker": _of("packets"),
     "entries_per_worker": _of("entries"),
-    "workers_per_node": _Kind("workers at the files of each node, against time", _nodes, "workers"),
+    "workers_per_node": _MeasuredKind(
+        "workers at the files of each node, against time", _nodes, "workers"
+    ),
     "latency_per_worker": _of("latency", _spread),
     "seconds_per_worker": _of("seconds", _spread),
     "cpu_per_worker": _of("cpu", _spread),

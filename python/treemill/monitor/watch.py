@@ -60,7 +60,7 @@ class Watched(Protocol):
         """The values so far; None if there are none, or none within so many seconds."""
 
 
-class Row:
+class ConsecutiveRuns:
     """Counts runs that follow one another. The caller gives the time."""
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class Row:
         self._ended = now
 
 
-_row = Row()
+_row = ConsecutiveRuns()
 
 
 class Watch:

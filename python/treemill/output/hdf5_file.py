@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from ..errors import FormatError, MissingPackageError, SourceError
-from .outline import Group, Leaf, Outline, unsupported
+from .outline import Leaf, Outline, OutlineGroup, unsupported
 from .uhi_description import described, from_description
 
 __all__ = ["read", "write"]
@@ -34,7 +34,7 @@ def write(results: Outline, path: str) -> None:
     """Write the results."""
     with _h5py().File(path, "w", track_order=True) as file:
         file.attrs[_FILE] = _FORMAT
-        if isinstance(results, Group) or results.kind == "histogram":
+        if isinstance(results, OutlineGroup) or results.kind == "histogram":
             _fill(file, results, "")
         else:
             file.attrs[_MARK] = "one"
@@ -44,7 +44,7 @@ def write(results: Outline, path: str) -> None:
 def _put(parent: Any, name: str, made: Outline, path: str) -> None:
     """Add an object to a group. The name is one of ours: a slash would be a group of HDF5's."""
     own = _escaped(name)
-    if isinstance(made, Group) or made.kind == "histogram":
+    if isinstance(made, OutlineGroup) or made.kind == "histogram":
         _fill(parent.create_group(own, track_order=True), made, path)
         return
     h5py, value = _h5py(), made.value
@@ -105,7 +105,7 @@ def _got(found: Any, own: bool) -> Outline:
         kind = found.attrs.get(_MARK, "mapping") if own else "mapping"
         facts = json.loads(found.attrs["facts"]) if own and "facts" in found.attrs else {}
         named = {_plain(name) if own else name: _got(found[name], own) for name in found}
-        return Group(kind, named, facts)
+        return OutlineGroup(kind, named, facts)
     if found.shape is None:
         return Leaf("nothing", None)
     text = _h5py().check_string_dtype(found.dtype) is not None

@@ -11,7 +11,7 @@ import zlib
 from typing import Any
 
 from ..errors import FormatError, SourceError
-from .outline import Group, Leaf, Outline, unsupported
+from .outline import Leaf, Outline, OutlineGroup, unsupported
 from .uhi_description import described, from_description
 
 __all__ = ["decoded", "encoded", "read", "write"]
@@ -104,20 +104,20 @@ def decoded(found: Any) -> Outline:
     if isinstance(found, str):
         return Leaf("text", found)
     if isinstance(found, list):
-        return Group("list", {str(i): decoded(each) for i, each in enumerate(found)})
+        return OutlineGroup("list", {str(i): decoded(each) for i, each in enumerate(found)})
     if not isinstance(found, dict):
         return Leaf("number", found)
     if isinstance(found.get(_UHI), int):
         return Leaf("histogram", from_description(_with_arrays(found)))
     kind = found.get(_MARK)
     if kind is None:
-        return Group("mapping", {name: decoded(each) for name, each in found.items()})
+        return OutlineGroup("mapping", {name: decoded(each) for name, each in found.items()})
     if kind == "number":
         return Leaf("number", float(found["value"]))
     if kind == "array":
         return Leaf("array", _array(found))
     items = {name: decoded(each) for name, each in found["items"].items()}
-    return Group(kind, items, found["facts"])
+    return OutlineGroup(kind, items, found["facts"])
 
 
 def _with_arrays(found: dict[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Group", "Leaf", "Outline", "outline", "rebuilt", "unsupported"]
+__all__ = ["Leaf", "Outline", "OutlineGroup", "outline", "rebuilt", "unsupported"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Leaf:
 
 
 @dataclass
-class Group:
+class OutlineGroup:
     """Objects by name. `kind` says what they make together."""
 
     kind: str = "mapping"
@@ -39,7 +39,7 @@ class Group:
     """What else there is to know, as JSON has it."""
 
 
-Outline: TypeAlias = Group | Leaf
+Outline: TypeAlias = OutlineGroup | Leaf
 
 
 def unsupported(path: str, what: str, instead: str) -> UnsupportedError:
@@ -63,12 +63,12 @@ def outline(results: object, path: str = "") -> Outline:
         return _of_cuts(results)
     if isinstance(results, Variations):
         facts = {"unchanged": sorted(results.unchanged)}
-        return Group("variations", _items(results.items(), path), facts)
+        return OutlineGroup("variations", _items(results.items(), path), facts)
     if isinstance(results, Mapping):
-        return Group("mapping", _items(results.items(), path))
+        return OutlineGroup("mapping", _items(results.items(), path))
     if isinstance(results, (list, tuple)):
         named = ((str(i), each) for i, each in enumerate(results))
-        return Group("tuple" if isinstance(results, tuple) else "list", _items(named, path))
+        return OutlineGroup("tuple" if isinstance(results, tuple) else "list", _items(named, path))
     library = kind.__module__.partition(".")[0]
     make = _BY_LIBRARY.get(library)
     if make is None:
@@ -118,7 +118,7 @@ def _of_awkward(given: Any, path: str) -> Outline:
 
     form, length, buffers = ak.to_buffers(ak.to_packed(given))
     items: dict[str, Outline] = {name: Leaf("array", each) for name, each in buffers.items()}
-    return Group("awkward", items, {"form": form.to_json(), "length": int(length)})
+    return OutlineGroup("awkward", items, {"form": form.to_json(), "length": int(length)})
 
 
 _BY_LIBRARY: dict[str, Callable[[Any, str], Outline]] = {
@@ -132,14 +132,14 @@ _COLUMNS = ("total", "passed", "total_variance", "passed_variance")
 _row = operator.attrgetter(*_COLUMNS)
 
 
-def _of_cuts(cuts: CutFlow) -> Group:
+def _of_cuts(cuts: CutFlow) -> OutlineGroup:
     import numpy as np
 
     items: dict[str, Outline] = {}
     for column, values in zip(_COLUMNS, zip(*map(_row, cuts), strict=True), strict=False):
         whole = all(isinstance(value, int) for value in values)
         items[column] = Leaf("array", np.array(values, np.int64 if whole else np.float64))
-    return Group("cutflow", items, {"names": [cut.name for cut in cuts]})
+    return OutlineGroup("cutflow", items, {"names": [cut.name for cut in cuts]})
 
 
 def rebuilt(made: Outline) -> Any:
@@ -154,11 +154,11 @@ def rebuilt(made: Outline) -> Any:
     return make(made)
 
 
-def _values(made: Group) -> dict[str, Any]:
+def _values(made: OutlineGroup) -> dict[str, Any]:
     return {name: rebuilt(each) for name, each in made.items.items()}
 
 
-def _cuts(made: Group) -> CutFlow:
+def _cuts(made: OutlineGroup) -> CutFlow:
     columns: list[NDArray[np.generic]] = [
         made.items[column].value  # type: ignore[union-attr]
         for column in _COLUMNS
@@ -170,18 +170,18 @@ def _cuts(made: Group) -> CutFlow:
     )
 
 
-def _awkward(made: Group) -> object:
+def _awkward(made: OutlineGroup) -> object:
     import awkward as ak
 
     form = ak.forms.from_json(made.facts["form"])
     return ak.from_buffers(form, made.facts["length"], _values(made))
 
 
-def _in_order(made: Group) -> list[Any]:
+def _in_order(made: OutlineGroup) -> list[Any]:
     return [rebuilt(made.items[str(i)]) for i in range(len(made.items))]
 
 
-_MAKERS: dict[str, Callable[[Group], Any]] = {
+_MAKERS: dict[str, Callable[[OutlineGroup], Any]] = {
     "mapping": _values,
     "list": _in_order,
     "tuple": lambda made: tuple(_in_order(made)),

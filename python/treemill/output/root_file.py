@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import FormatError, SourceError, UnsupportedError
 from .json_file import decoded, encoded
-from .outline import Group, Leaf, Outline, unsupported
+from .outline import Leaf, Outline, OutlineGroup, unsupported
 from .root_histograms import check_exact, filled, is_profile, root_histogram
 from .uhi_description import described, from_description
 
@@ -31,7 +31,7 @@ def write(results: Outline, path: str) -> None:
     """Write the results."""
     import uproot
 
-    top = results if isinstance(results, Group) else Group(items={"value": results})
+    top = results if isinstance(results, OutlineGroup) else OutlineGroup(items={"value": results})
     with uproot.recreate(path) as file:
         record = _put_all(file, top, "", "")
         said = {"format": 1, "one": top is not results, "results": encoded(record)}
@@ -44,10 +44,10 @@ def folder_name(name: str) -> str:
     return "".join(safe) or "_"
 
 
-def _put_all(file: Any, made: Group, folder: str, path: str) -> Group:
+def _put_all(file: Any, made: OutlineGroup, folder: str, path: str) -> OutlineGroup:
     """Write the members of a group. What it gives is the record of them, in which objects of the
     file are only named."""
-    record = Group(made.kind, {}, made.facts)
+    record = OutlineGroup(made.kind, {}, made.facts)
     taken = {_RECORD} if not folder else set()
     for name, each in made.items.items():
         where = f"{path}/{name}" if path else name
@@ -60,7 +60,7 @@ def _put_all(file: Any, made: Group, folder: str, path: str) -> Group:
 
 
 def _put(file: Any, made: Outline, at: str, path: str) -> Outline:
-    if isinstance(made, Group):
+    if isinstance(made, OutlineGroup):
         if made.kind == "awkward":
             instead = "a .h5 or .json.gz file holds it, and snapshot(…) makes a tree"
             raise unsupported(path, "an awkward array", instead)
@@ -77,7 +77,7 @@ def _put(file: Any, made: Outline, at: str, path: str) -> Outline:
     return made
 
 
-def _put_histogram(file: Any, histogram: Any, at: str, path: str) -> Group:
+def _put_histogram(file: Any, histogram: Any, at: str, path: str) -> OutlineGroup:
     check_exact(histogram, path)
     file[at] = root_histogram(histogram, path)
     said = described(histogram, path)
@@ -88,7 +88,7 @@ def _put_histogram(file: Any, histogram: Any, at: str, path: str) -> Group:
         rest = {k: v for k, v in said["storage"].items() if k not in contents}
         said = {**said, "storage": rest}
         facts |= {"contents": sorted(contents), "shape": list(histogram.view(flow=True).shape)}
-    return Group(_ASIDE, {}, {**facts, "histogram": _plain(said)})
+    return OutlineGroup(_ASIDE, {}, {**facts, "histogram": _plain(said)})
 
 
 def _plain(value: Any) -> Any:
@@ -99,7 +99,7 @@ def _plain(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else value
 
 
-def _put_array(file: Any, array: Any, at: str, path: str) -> Group:
+def _put_array(file: Any, array: Any, at: str, path: str) -> OutlineGroup:
     if array.dtype.kind == "U" or not array.ndim:
         raise unsupported(path, "an array of texts", "a .h5 or .json.gz file holds it")
     if 0 in array.shape[1:] or (array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8)):
@@ -109,10 +109,12 @@ def _put_array(file: Any, array: Any, at: str, path: str) -> Group:
     tree = file.mktree(at, {_ARRAY: kind})
     if len(array):
         tree.extend({_ARRAY: array})
-    return Group(_ASIDE, {}, {"at": at, "array": array.dtype.str, "shape": list(array.shape)})
+    return OutlineGroup(
+        _ASIDE, {}, {"at": at, "array": array.dtype.str, "shape": list(array.shape)}
+    )
 
 
-def _put_cuts(file: Any, made: Group, at: str) -> None:
+def _put_cuts(file: Any, made: OutlineGroup, at: str) -> None:
     """A histogram of what came to each cut, and one of what passed."""
     import hist
 
@@ -152,7 +154,9 @@ def read(path: str) -> Outline:
                 return _others(file, path)
             said = json.loads(str(file[_RECORD]))
             found = _got(decoded(said["results"]), file)
-            return found.items["value"] if said["one"] and isinstance(found, Group) else found
+            return (
+                found.items["value"] if said["one"] and isinstance(found, OutlineGroup) else found
+            )
     except (FormatError, UnsupportedError):
         raise
     except Exception as error:  # uproot has no class of its own for damaged files
@@ -164,7 +168,7 @@ def _got(record: Outline, file: Any) -> Outline:
         return record
     if record.kind != _ASIDE:
         items = {name: _got(each, file) for name, each in record.items.items()}
-        return Group(record.kind, items, record.facts)
+        return OutlineGroup(record.kind, items, record.facts)
     facts = record.facts
     found = file[facts["at"]]
     if "array" in facts:
@@ -185,10 +189,10 @@ def _with_arrays(said: dict[str, Any]) -> dict[str, Any]:
     return {**said, "axes": axes, "storage": object_hook(dict(said["storage"]))}
 
 
-def _others(file: Any, path: str) -> Group:
+def _others(file: Any, path: str) -> OutlineGroup:
     """Histograms and texts of a file that another program wrote, by folder. A warning says what is
     left out."""
-    top, left = Group(), []
+    top, left = OutlineGroup(), []
     for name, kind in file.classnames(cycle=False).items():
         if kind.startswith(("TH1", "TH2", "TH3", "TProfile")):
             leaf = Leaf("histogram", file[name].to_hist())
@@ -200,8 +204,8 @@ def _others(file: Any, path: str) -> Group:
         *folders, last = name.split("/")
         group = top
         for folder in folders:
-            inner = group.items.setdefault(folder, Group())
-            assert isinstance(inner, Group)
+            inner = group.items.setdefault(folder, OutlineGroup())
+            assert isinstance(inner, OutlineGroup)
             group = inner
         group.items[last] = leaf
     if left:

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Finding", "bins_in_words", "findings"]
+__all__ = ["TemplateFinding", "bins_in_words", "findings"]
 
 _SHOWN = 3
 """Bins that a message names."""
 
 
-class Finding(NamedTuple):
+class TemplateFinding(NamedTuple):
     """One thing that is wrong with one template."""
 
     kind: str
@@ -26,7 +26,9 @@ class Finding(NamedTuple):
     words: str
 
 
-def findings(nominal: Mapping[str, Any], varied: Mapping[str, tuple[str, Any]]) -> list[Finding]:
+def findings(
+    nominal: Mapping[str, Any], varied: Mapping[str, tuple[str, Any]]
+) -> list[TemplateFinding]:
     """What is wrong. `nominal`: histograms by name; `varied`: by name, with the name of the nominal
     one."""
     found = [each for name, made in nominal.items() for each in _of_one(name, made, None)]
@@ -35,31 +37,31 @@ def findings(nominal: Mapping[str, Any], varied: Mapping[str, tuple[str, Any]]) 
     return found
 
 
-def _of_one(name: str, made: Any, base: Any) -> Iterator[Finding]:
+def _of_one(name: str, made: Any, base: Any) -> Iterator[TemplateFinding]:
     import numpy as np
 
     values = np.asarray(made.values(), float)
     bad = ~np.isfinite(values)
     if bad.any():
-        yield Finding("bad", name, f"{bins_in_words(made, bad)} no number")
+        yield TemplateFinding("bad", name, f"{bins_in_words(made, bad)} no number")
     negative = values < 0
     if negative.any():
-        yield Finding("negative", name, f"{bins_in_words(made, negative)} negative")
+        yield TemplateFinding("negative", name, f"{bins_in_words(made, negative)} negative")
     if base is None:
         empty = values == 0
         if empty.all():
-            yield Finding("empty", name, "it is empty")
+            yield TemplateFinding("empty", name, "it is empty")
         elif empty.any():
-            yield Finding("empty", name, f"{bins_in_words(made, empty)} empty")
+            yield TemplateFinding("empty", name, f"{bins_in_words(made, empty)} empty")
         return
     expected = np.asarray(base.values(), float)
     if values.sum() == 0 and expected.sum() != 0:
-        yield Finding("empty", name, "it is empty, and the nominal one is not")
+        yield TemplateFinding("empty", name, "it is empty, and the nominal one is not")
         return
     new = (values > 0) & (expected == 0)
     if new.any():
         words = f"{bins_in_words(made, new)} empty in the nominal one only"
-        yield Finding("empty", name, words)
+        yield TemplateFinding("empty", name, words)
 
 
 def bins_in_words(histogram: Any, chosen: NDArray[np.bool_]) -> str:

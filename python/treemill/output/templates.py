@@ -14,7 +14,7 @@ from ..query.booking import Booking
 from ..results.categories import split, systematic
 from ..results.variations import NOMINAL, Variations
 from .root_histograms import check_exact, is_profile, root_histogram
-from .template_checks import Finding, findings
+from .template_checks import TemplateFinding, findings
 from .template_names import VARIATION, Pattern, levels_of, renamer
 from .whole_file import whole_file
 
@@ -175,7 +175,7 @@ def _check(value: Any, labels: Mapping[str, str]) -> None:
         raise UnsupportedError(f"{where} is a profile: fits take counts and sums of weights")
 
 
-def _act(found: Sequence[Finding], do: Mapping[str, str]) -> None:
+def _act(found: Sequence[TemplateFinding], do: Mapping[str, str]) -> None:
     wrong = [each for each in found if do[each.kind] == "error"]
     if wrong:
         lines = "; ".join(f"{each.name}: {each.words}" for each in wrong[:_TOLD])

@@ -3,7 +3,7 @@ handled by recovery.py."""
 
 from __future__ import annotations
 
-from .entities import File, Worker
+from .entities import File, WorkerState
 from .events import OpenFile, Packet, Process
 from .sizing import PROMISES, packet_entries
 from .speculation import Speculation
@@ -19,7 +19,7 @@ class Assignment:
         self._state = state
         self._speculation = Speculation(state.rates, state.wait)
 
-    def commit_is_due(self, worker: Worker, now: float) -> bool:
+    def commit_is_due(self, worker: WorkerState, now: float) -> bool:
         """Whether the worker should hand over its partial before it does anything else."""
         state, since = self._state, now - worker.last_commit
         if since >= state.policy.commit_seconds:
@@ -36,7 +36,7 @@ class Assignment:
         rate = state.rates.total(len(state.workers))
         return state.left < max(2 * state.sizing.shortest, state.sizing.tail) * rate
 
-    def next_work(self, worker: Worker, now: float) -> OpenFile | Process | None:
+    def next_work(self, worker: WorkerState, now: float) -> OpenFile | Process | None:
         """Work that no other worker has and that is not promised to another one."""
         state = self._state
         if state.ending.reason is not None:
@@ -70,7 +70,7 @@ class Assignment:
             return self._open(worker, file, now)
         return self._hand_out(worker, file, self._cut(worker, file), 1, now)
 
-    def promise(self, worker: Worker) -> Packet | None:
+    def promise(self, worker: WorkerState) -> Packet | None:
         """Promises a packet to a worker: one that needs no further file to be opened, and that is
         not promised to another worker."""
         state = self._state
@@ -85,7 +85,7 @@ class Assignment:
         state.nodes.move(worker, file)
         return state.ledger.promise(worker.number, file.number, self._cut(worker, file), 1)
 
-    def reserve(self, worker: Worker) -> Packet | None:
+    def reserve(self, worker: WorkerState) -> Packet | None:
         """Reserves one more packet for a worker, of the file that it reads."""
         file = self._state.nodes.next_in(worker)
         if file is None:
@@ -93,7 +93,7 @@ class Assignment:
         span = self._cut(worker, file)
         return self._state.ledger.reserve(worker.number, file.number, span, 1)
 
-    def _ready(self, worker: Worker) -> File | None:
+    def _ready(self, worker: WorkerState) -> File | None:
         """The next of the files that the worker has opened ahead."""
         while worker.ready:
             file = worker.ready.popleft()
@@ -105,7 +105,7 @@ class Assignment:
     def _is_alone(self) -> bool:
         return len(self._state.workers) - len(self._state.tainted) <= 1
 
-    def copy(self, worker: Worker, now: float) -> Process | None:
+    def copy(self, worker: WorkerState, now: float) -> Process | None:
         """Another worker's packet, if all other work is handed out."""
         state = self._state
         if not state.policy.speculate or state.more:
@@ -122,21 +122,21 @@ class Assignment:
         state.nodes.move(worker, state.files[packet.file])
         return worker.process(packet, now, copied=True)
 
-    def _open(self, worker: Worker, file: File, now: float) -> OpenFile:
+    def _open(self, worker: WorkerState, file: File, now: float) -> OpenFile:
         worker.opening, worker.began = True, now
         self._state.opening += 1  # only files of unknown size are opened by an order
         return OpenFile(worker.number, file.number)
 
     def _hand_out(
-        self, worker: Worker, file: File, span: tuple[int, int], attempt: int, now: float
+        self, worker: WorkerState, file: File, span: tuple[int, int], attempt: int, now: float
     ) -> Process:
         packet = self._state.ledger.hand_out(worker.number, file.number, span, attempt)
         return worker.process(packet, now)
 
-    def _cut(self, worker: Worker, file: File) -> tuple[int, int]:
+    def _cut(self, worker: WorkerState, file: File) -> tuple[int, int]:
         return self._state.nodes.take(file, file.cut(self._size(worker, file)))
 
-    def _size(self, worker: Worker, file: File) -> int:
+    def _size(self, worker: WorkerState, file: File) -> int:
         state = self._state
         workers = state.sharing
         rate = state.rates.of(worker.number)

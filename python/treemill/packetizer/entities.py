@@ -137,7 +137,7 @@ class Retries:
 
 
 @dataclass(eq=False, slots=True)
-class Worker:
+class WorkerState:
     """A worker that has joined, the file that it reads, and the packet that it has."""
 
     number: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .assignment import Assignment
-from .entities import Worker
+from .entities import WorkerState
 from .events import Action, Commit
 from .mergers import Mergers
 from .promises import Promises
@@ -30,7 +30,7 @@ class Feeding:
         self._reserves = reserves
         self._mergers = mergers
 
-    def feed(self, worker: Worker, now: float, actions: list[Action]) -> None:
+    def feed(self, worker: WorkerState, now: float, actions: list[Action]) -> None:
         """Gives an action to a worker that has no order. A worker for which there is no work, or
         that is leaving, commits, so that a worker that stays idle has nothing to lose."""
         if worker.leaving or self._state.ending.reason is not None:
@@ -66,7 +66,7 @@ class Feeding:
             if refused == 2:
                 break
 
-    def _commit(self, worker: Worker) -> Commit:
+    def _commit(self, worker: WorkerState) -> Commit:
         merger = self._mergers.next(worker.host) if self._mergers.numbers else None
         if merger is not None:
             self._state.ledger.send(worker.number, merger)

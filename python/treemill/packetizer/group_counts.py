@@ -22,7 +22,7 @@ class GroupCounts:
 
     def __init__(self) -> None:
         self._groups: dict[int, tuple[Monitored, float]] = {}
-        self._closed = _Sums()
+        self._closed = _GroupSums()
         self._numbers: dict[_Who, int] = {}
 
     def update(self, group: int, counted: Monitored, since: float = 0.0) -> None:
@@ -39,7 +39,7 @@ class GroupCounts:
     def total(self, seconds: float) -> Monitored:
         """What all have counted. `seconds`: since the pass began. A worker keeps the number that it
         gets here first."""
-        sums = _Sums()
+        sums = _GroupSums()
         sums.add_all(self._closed)
         for group, said in self._groups.items():
             sums.add(group, *said)
@@ -50,7 +50,7 @@ class GroupCounts:
         return Monitored(seconds, workers, sums.width, sums.nodes)
 
 
-class _Sums:
+class _GroupSums:
     """Counts that are added up."""
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class _Sums:
             self._add_worker((group, number, worker.host), worker)
         self._add_nodes(counted.nodes, counted.width, since)
 
-    def add_all(self, other: _Sums) -> None:
+    def add_all(self, other: _GroupSums) -> None:
         for who, worker in other.workers.items():
             self._add_worker(who, worker)
         self._add_nodes(other.nodes, other.width, 0.0)

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush, heapreplace
 from urllib.parse import urlsplit
 
-from .entities import File, Worker
+from .entities import File, WorkerState
 
-__all__ = ["Node", "Nodes", "host_of", "node_of"]
+__all__ = ["Nodes", "StorageNode", "host_of", "node_of"]
 
 
 def node_of(url: str) -> str:
@@ -47,7 +47,7 @@ _WORTH_A_MOVE = 5.0
 
 
 @dataclass(eq=False)
-class Node:
+class StorageNode:
     """One node: the work that it has left, and its readers."""
 
     number: int
@@ -76,12 +76,12 @@ class Nodes:
         """`names`: each file's node. At most `max_foreign` workers of other hosts read from a node
         at once; workers of its own host always may."""
         self._max_foreign = max_foreign
-        self._nodes: list[Node] = []
-        self._by_host: dict[str, list[Node]] = {}
-        self._of: list[Node] = []  # by file
+        self._nodes: list[StorageNode] = []
+        self._by_host: dict[str, list[StorageNode]] = {}
+        self._of: list[StorageNode] = []  # by file
         self.left = 0  # entries never handed out, over all nodes
         self.unknown = 0  # fresh files of unknown size, over all nodes
-        self._named: dict[str | None, Node] = {}
+        self._named: dict[str | None, StorageNode] = {}
         for file, name in zip(files, names, strict=True):
             self._add(file, name)
         self._mean = 1.0  # expected entries of a file of unknown size
@@ -93,7 +93,7 @@ class Nodes:
         """Adds a file, which has the next number."""
         self._place(self._add(file, name))
 
-    def _add(self, file: File, name: str | None) -> Node:
+    def _add(self, file: File, name: str | None) -> StorageNode:
         node = self._node(name)
         self._of.append(node)
         self._count(node, file, 1)
@@ -101,16 +101,16 @@ class Nodes:
             node.fresh.append(file)
         return node
 
-    def _node(self, name: str | None) -> Node:
+    def _node(self, name: str | None) -> StorageNode:
         node = self._named.get(name)
         if node is None:
-            node = self._named[name] = Node(len(self._nodes), host_of(name))
+            node = self._named[name] = StorageNode(len(self._nodes), host_of(name))
             self._nodes.append(node)
             if node.host is not None:
                 self._by_host.setdefault(node.host, []).append(node)
         return node
 
-    def _count(self, node: Node, file: File, sign: int) -> None:
+    def _count(self, node: StorageNode, file: File, sign: int) -> None:
         """Adds what a fresh file has left to its node's account, or takes it out."""
         if file.entries is None:
             node.unknown += sign
@@ -164,7 +164,7 @@ class Nodes:
             best = other
         return None if best is None else self._file(best)
 
-    def next_in(self, worker: Worker) -> File | None:
+    def next_in(self, worker: WorkerState) -> File | None:
         """The worker's present file, if it has entries left and no other node has far more left."""
         file = worker.file
         if file is None or not file.left:
@@ -176,7 +176,7 @@ class Nodes:
                 return None
         return file
 
-    def admits(self, worker: Worker, file: File) -> bool:
+    def admits(self, worker: WorkerState, file: File) -> bool:
         """Whether the worker may read from the file's node, beside those that do."""
         node = self._of[file.number]
         if self._max_foreign is None or worker.host == node.host:
@@ -208,7 +208,7 @@ class Nodes:
             wanted -= self._mean if part[2] is None else part[2] - part[1]
         return given
 
-    def _give_back(self, node: Node, wanted: float, among: Set[int] | None) -> Part | None:
+    def _give_back(self, node: StorageNode, wanted: float, among: Set[int] | None) -> Part | None:
         for file in reversed(node.fresh):
             if file.entries is None and (among is None or file.number in among):
                 node.fresh.remove(file)
@@ -239,7 +239,7 @@ class Nodes:
             heappush(node.started, (-file.left, file.number, file))
         self._place(node)
 
-    def measured(self, worker: Worker, file: File, entries: int, seconds: float) -> None:
+    def measured(self, worker: WorkerState, file: File, entries: int, seconds: float) -> None:
         """Notes how long a packet of the file took the worker. The newest packet counts half."""
         node = self._of[file.number]
         rate = entries / max(seconds, 1e-6)
@@ -249,7 +249,7 @@ class Nodes:
             self._of[worker.file.number].speed += rate - worker.speed
         worker.speed = rate
 
-    def rate(self, worker: Worker, file: File, usual: float) -> float:
+    def rate(self, worker: WorkerState, file: File, usual: float) -> float:
         """The worker's expected speed on the file, if its usual speed is `usual`. On a node of
         another host it is at most the speed of that node's readers."""
         node = self._of[file.number]
@@ -257,7 +257,7 @@ class Nodes:
             return usual
         return min(usual, usual / 2 if node.rate is None else node.rate)
 
-    def move(self, worker: Worker, file: File | None) -> None:
+    def move(self, worker: WorkerState, file: File | None) -> None:
         """Makes the worker a reader of the file's node, and of no other node."""
         if file is worker.file:
             return
@@ -272,7 +272,7 @@ class Nodes:
             node.foreign += worker.host != node.host
         worker.file = file
 
-    def _most_left(self) -> Node | None:
+    def _most_left(self) -> StorageNode | None:
         # A key is too large if entries were handed out since: then the node gets its true key.
         heap = self._heap
         while heap:
@@ -288,7 +288,7 @@ class Nodes:
                 return node
         return None
 
-    def _place(self, node: Node) -> None:
+    def _place(self, node: StorageNode) -> None:
         node.version += 1
         if node.has_work:
             heappush(self._heap, (-self._weight(node), node.number, node.version))
@@ -303,7 +303,7 @@ class Nodes:
         ]
         heapify(self._heap)
 
-    def _file(self, node: Node) -> File | None:
+    def _file(self, node: StorageNode) -> File | None:
         if node.fresh:
             file = node.fresh.popleft()
             if file.entries is None:
@@ -322,7 +322,7 @@ class Nodes:
                 return file
         return None
 
-    def _weight(self, node: Node) -> float:
+    def _weight(self, node: StorageNode) -> float:
         """Seconds until the node has nothing left, with one average reader more."""
         left = node.left + node.unknown * self._mean
         speed = node.speed

@@ -19,7 +19,7 @@ from typing import Any
 from .assignment import Assignment
 from .coverage import News, joined
 from .dataset_events import FilesAdded, FileSize, FilesLocated, GiveBack, NoMoreFiles
-from .entities import File, Range, Totals, Worker, WorkerGone
+from .entities import File, Range, Totals, WorkerGone, WorkerState
 from .events import (
     Action,
     Collect,
@@ -184,7 +184,9 @@ class Packetizer(View):
             self._reserves.fill(self._state.workers[number], now, actions)
 
     def _joined(self, event: WorkerJoined, now: float, actions: list[Action]) -> None:
-        worker = Worker(event.worker, host_of(event.node), last_commit=now, ahead=self._believed)
+        worker = WorkerState(
+            event.worker, host_of(event.node), last_commit=now, ahead=self._believed
+        )
         self._state.workers[event.worker] = worker
         self._feeding.feed(worker, now, actions)
 
@@ -236,7 +238,7 @@ class Packetizer(View):
             self._feeding.feed(worker, now, actions)
         self._feeding.feed_idle(now, actions)
 
-    def _note_ahead(self, worker: Worker, file: int, ahead: int) -> None:
+    def _note_ahead(self, worker: WorkerState, file: int, ahead: int) -> None:
         worker.ahead = ahead
         if ahead:
             self._far = True
@@ -295,14 +297,14 @@ class Packetizer(View):
         if losers or rest is not None:
             self._feeding.feed_idle(now, actions)
 
-    def _taint(self, worker: Worker, actions: list[Action]) -> None:
+    def _taint(self, worker: WorkerState, actions: list[Action]) -> None:
         """Takes everything from a worker whose packet another one has done."""
         for packet in self._promises.drop(worker):
             actions.append(Forget(worker.number, packet))
         self._reserves.drop(worker, actions)
         self._recovery.taint(worker)
 
-    def _loses_less(self, worker: Worker, others: list[int]) -> bool:
+    def _loses_less(self, worker: WorkerState, others: list[int]) -> bool:
         """Whether the worker would lose only this packet, and one of the others would lose more."""
         has_done = self._state.ledger.has_done
         return not has_done(worker.number) and any(has_done(number) for number in others)

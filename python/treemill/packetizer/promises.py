@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from .assignment import Assignment
-from .entities import File, Worker
+from .entities import File, WorkerState
 from .events import Action, Forget, OpenAhead, Packet, Prefetch, Process
 from .recovery import Recovery
 from .sizing import OPENING, OPENINGS, PROMISES
@@ -30,7 +30,7 @@ class Promises:
         self._made: float | None = None
         self._last: list[tuple[float, int, Packet]] = []  # when it would be done, worker, packet
 
-    def fill(self, worker: Worker, now: float, actions: list[Action]) -> None:
+    def fill(self, worker: WorkerState, now: float, actions: list[Action]) -> None:
         """Promises the worker as much as is worth it, and has files opened for what follows."""
         state = self._state
         if not worker.ahead or worker.packet is None or worker.leaving:
@@ -56,7 +56,7 @@ class Promises:
             worker.coming[file] = now
             actions.append(OpenAhead(worker.number, file.number))
 
-    def _next_files(self, worker: Worker, held: int, wanted: int) -> Iterator[File]:
+    def _next_files(self, worker: WorkerState, held: int, wanted: int) -> Iterator[File]:
         """Files to be opened until `wanted` entries are held, or near in files that are open."""
         state = self._state
         near = float(held) + sum(self._left_in(file) for file in worker.coming)
@@ -75,7 +75,7 @@ class Promises:
     def _left_in(self, file: File) -> float:
         return file.left if file.entries is not None else max(self._state.totals.mean, 1.0)
 
-    def take(self, helper: Worker, now: float, actions: list[Action]) -> Process | None:
+    def take(self, helper: WorkerState, now: float, actions: list[Action]) -> Process | None:
         """A packet that was promised to another worker, if this one, which has nothing else to do,
         would be done with it sooner, although it has none of its bytes."""
         state = self._state
@@ -113,7 +113,7 @@ class Promises:
                     self._last.append((done, number, packet))
         self._last.sort(key=lambda each: each[:2])
 
-    def drop(self, worker: Worker) -> list[Packet]:
+    def drop(self, worker: WorkerState) -> list[Packet]:
         """Puts all back that was promised to a worker or is being opened ahead by it. Returns the
         packets."""
         promised = self._state.ledger.break_promises(worker.number)
@@ -124,7 +124,7 @@ class Promises:
         worker.ready.clear()
         return promised
 
-    def not_opened(self, worker: Worker, file: File) -> None:
+    def not_opened(self, worker: WorkerState, file: File) -> None:
         """Puts a file back that a worker was to open ahead. What may be wrong with it comes again
         when it is opened by an order."""
         del worker.coming[file]

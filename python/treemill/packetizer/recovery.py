@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .entities import Again, File, Worker, WorkerGone
+from .entities import Again, File, WorkerGone, WorkerState
 from .events import Packet
 from .state import State
 
@@ -18,7 +18,7 @@ class Recovery:
     def __init__(self, state: State) -> None:
         self._state = state
 
-    def taint(self, worker: Worker) -> None:
+    def taint(self, worker: WorkerState) -> None:
         """Takes back all work of a worker whose packet another one has done: its partial cannot be
         used."""
         _, void = self._state.ledger.take_back(worker.number)
@@ -28,13 +28,13 @@ class Recovery:
         worker.tainted = True
         self._state.tainted.add(worker.number)
 
-    def clean(self, worker: Worker) -> None:
+    def clean(self, worker: WorkerState) -> None:
         """Notes that a tainted worker has thrown its partial away."""
         worker.tainted = False
         self._state.tainted.discard(worker.number)
 
     def take_back(
-        self, worker: Worker, error: BaseException, retry: bool, fault: bool = True
+        self, worker: WorkerState, error: BaseException, retry: bool, fault: bool = True
     ) -> None:
         """Takes back all work of a worker that has failed with its packet or is lost. `fault`:
         whether that counts as an attempt."""
@@ -61,7 +61,7 @@ class Recovery:
         self._state.again.add(Again(file, span[0], span[1], attempt, avoid))
 
     def retry_file(
-        self, file: File, worker: Worker, error: BaseException, retry: bool, fault: bool = True
+        self, file: File, worker: WorkerState, error: BaseException, retry: bool, fault: bool = True
     ) -> None:
         """Puts a file back that a worker could not open, or gives it up."""
         if not fault:

@@ -12,7 +12,7 @@ instead (promises.py), whose bytes come ahead.
 from __future__ import annotations
 
 from .assignment import Assignment
-from .entities import Worker
+from .entities import WorkerState
 from .events import Action, Forget, Reserve
 from .recovery import Recovery
 from .sizing import RESERVES
@@ -29,7 +29,7 @@ class Reserves:
         self._assignment = assignment
         self._recovery = recovery
 
-    def fill(self, worker: Worker, now: float, actions: list[Action]) -> None:
+    def fill(self, worker: WorkerState, now: float, actions: list[Action]) -> None:
         """Reserves packets for a worker that has begun one now, if it is worth it."""
         state, packet = self._state, worker.packet
         if not state.policy.reserve or packet is None or worker.ahead:
@@ -61,7 +61,7 @@ class Reserves:
             actions.append(Reserve(worker.number, made))
             ahead += made.stop - made.start
 
-    def drop(self, worker: Worker, actions: list[Action]) -> None:
+    def drop(self, worker: WorkerState, actions: list[Action]) -> None:
         """Puts back what was reserved for a worker. If it has begun any of that, its partial cannot
         be used; the caller sees to it."""
         for packet in self._state.ledger.release_reserved(worker.number):

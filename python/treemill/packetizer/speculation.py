@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from .entities import Worker
+from .entities import WorkerState
 from .sizing import Rates
 
 __all__ = ["FRESH_SECONDS", "Speculation", "seconds_left", "seconds_of"]
@@ -19,14 +19,16 @@ PATIENCE = 3.0
 class Speculation:
     """The packets in work, sorted by the expected time of their end."""
 
-    def __init__(self, rates: Rates, wait: Callable[[Worker, int], float]) -> None:
+    def __init__(self, rates: Rates, wait: Callable[[WorkerState, int], float]) -> None:
         """`wait`: the seconds for which a helper would wait for the first bytes of a far file."""
         self._rates = rates
         self._wait = wait
         self._made: float | None = None
         self._late: list[tuple[float, int, int]] = []  # seconds left, worker, packet
 
-    def candidate(self, workers: dict[int, Worker], helper: Worker, now: float) -> Worker | None:
+    def candidate(
+        self, workers: dict[int, WorkerState], helper: WorkerState, now: float
+    ) -> WorkerState | None:
         """The worker whose packet is expected to end last, if `helper` would probably end it
         sooner."""
         if self._made is None or now - self._made >= FRESH_SECONDS:
@@ -51,7 +53,7 @@ class Speculation:
             return None
         return None
 
-    def _make(self, workers: Iterable[Worker], now: float) -> None:
+    def _make(self, workers: Iterable[WorkerState], now: float) -> None:
         self._made = now
         self._late = sorted(
             (seconds_left(self._rates, w, now), w.number, w.packet.number)
@@ -60,7 +62,7 @@ class Speculation:
         )
 
 
-def seconds_left(rates: Rates, worker: Worker, now: float) -> float:
+def seconds_left(rates: Rates, worker: WorkerState, now: float) -> float:
     """The seconds that the worker's packet is expected to need still; 0 without a packet. A packet
     that is late needs as long again as it is late, and a quarter of its expected time."""
     if worker.packet is None:
@@ -73,7 +75,7 @@ def seconds_left(rates: Rates, worker: Worker, now: float) -> float:
     return -late if late < 0 else late + expected / 4
 
 
-def seconds_of(rates: Rates, worker: Worker, entries: int) -> float:
+def seconds_of(rates: Rates, worker: WorkerState, entries: int) -> float:
     """The seconds that so many entries are expected to take the worker."""
     rate = rates.of(worker.number) or rates.mean()
     return entries / rate if rate else PATIENCE

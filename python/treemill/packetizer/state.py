@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from .dataset_events import Beyond
-from .entities import Ending, File, Retries, Totals, Worker
+from .entities import Ending, File, Retries, Totals, WorkerState
 from .ledger import Ledger
 from .nodes import Nodes
 from .policy import Policy
@@ -36,10 +36,10 @@ class State:
     workers that are there, are not tainted and have something else to do have promises."""
     rates: Rates = field(default_factory=Rates)
     """The speeds of the workers that have done a packet and are not lost."""
-    workers: dict[int, Worker] = field(default_factory=dict)
+    workers: dict[int, WorkerState] = field(default_factory=dict)
     """The workers that have joined and are not lost. A worker has the packet that it has in the
     ledger; a tainted worker has none."""
-    idle: dict[int, Worker] = field(default_factory=dict)
+    idle: dict[int, WorkerState] = field(default_factory=dict)
     """The workers without an order, in the order in which they became idle: they have no packet,
     hold nothing that is not committed, have no promises and are not tainted. They may be opening
     files ahead."""
@@ -83,7 +83,7 @@ class State:
         """Notes how long opening a far file has taken."""
         self.opening_seconds = 0.8 * self.opening_seconds + 0.2 * seconds
 
-    def wait(self, worker: Worker, file: int) -> float:
+    def wait(self, worker: WorkerState, file: int) -> float:
         """The seconds for which a worker is expected to wait for the first bytes of a packet of a
         far file that was not promised to it. Opening a file takes about four round trips."""
         return self.opening_seconds * (0.25 if file in worker.opened else 1.25)

@@ -63,7 +63,7 @@ class Transformed(Regular):
     transform: Transform
 
 
-class Variable(Flags):
+class VariableBins(Flags):
     """Bins between edges; JSON has no infinite numbers, so that these are words."""
 
     kind: Literal["variable"]
@@ -100,7 +100,9 @@ class Boolean(TypedDict):
     kind: Literal["boolean"]
 
 
-AxisSpecification = Regular | Transformed | Variable | Integer | IntCategory | StrCategory | Boolean
+AxisSpecification = (
+    Regular | Transformed | VariableBins | Integer | IntCategory | StrCategory | Boolean
+)
 
 
 def fits(value: int) -> bool:
@@ -120,7 +122,7 @@ def equal_bins(bins: int, start: float, stop: float, flags: Flags) -> Regular:
     return {"kind": "regular", "bins": bins, "start": start, "stop": stop, **_flags(flags)}
 
 
-def variable(edges: Sequence[float], **flags: Unpack[Flags]) -> Variable:
+def variable(edges: Sequence[float], **flags: Unpack[Flags]) -> VariableBins:
     """Bins between ascending edges. Raises QueryError for others."""
     rising = all(a < b for a, b in pairwise(edges))
     if len(edges) < 2 or not rising:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Generic, Protocol
 
 from ..errors import TreemillError
 from ..faces import face
-from .quantities import Wanted
+from .quantities import Quantity
 from .steps import Params, Step
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ class Booking(Generic[Value]):
     """Something to compute at a node. `value` computes it in one pass with everything else that is
     booked on the dataset; `treemill.run` computes only the bookings that it is given."""
 
-    def __init__(self, node: Place, wanted: Wanted) -> None:
+    def __init__(self, node: Place, wanted: Quantity) -> None:
         self.node = node
         self.wanted = wanted
         self.number = next(_numbers)

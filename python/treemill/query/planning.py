@@ -18,7 +18,7 @@ from ..quoting import near
 from .axes import AutomaticAxis, Axis, FixedAxis, GrowingAxis
 from .axis_ranges import MOST_OF_ALL
 from .booking import Booking, Place, steps_to
-from .quantities import Flow, Hist, Quantiles, Scalar, Unique, Wanted
+from .quantities import Flow, Hist, Quantiles, Quantity, Scalar, Unique
 from .rows import Rows, Snapshot
 from .specification import NumberedStep, PlacedBooking, Specification
 from .steps import Define, Filter, Relations, Step, Vary, affects
@@ -252,7 +252,7 @@ def extents(
             if isinstance(axis, FixedAxis):
                 continue
             grows = isinstance(axis, GrowingAxis)
-            wanted_here: list[Wanted] = [Scalar("extent", expr)]
+            wanted_here: list[Quantity] = [Scalar("extent", expr)]
             if grows:
                 # A value fills nothing if another value of its entry or item is missing.
                 beside = (each for i, each in enumerate(wanted.expressions()) if i != dimension)

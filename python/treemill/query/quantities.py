@@ -24,10 +24,10 @@ __all__ = [
     "Hist",
     "Moments",
     "Quantiles",
+    "Quantity",
     "Scalar",
     "Sections",
     "Unique",
-    "Wanted",
     "named_columns",
 ]
 
@@ -38,7 +38,7 @@ MOST_UNIQUE = 100_000
 """Different values that `unique` gives if no other limit is given."""
 
 
-class Wanted(Protocol):
+class Quantity(Protocol):
     """A booking's description."""
 
     @property

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Protocol
 
-__all__ = ["Branch", "Queried"]
+__all__ = ["Queried", "QueriedBranch"]
 
 
-class Branch(Protocol):
+class QueriedBranch(Protocol):
     """A branch of the first file."""
 
     @property
@@ -34,7 +34,7 @@ class Queried(Protocol):
     """A chain of files."""
 
     @property
-    def branches(self) -> Mapping[str, Branch]:
+    def branches(self) -> Mapping[str, QueriedBranch]:
         """The branches of the first file, by name."""
 
     @property

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ..language.expression import Expression
 
 if TYPE_CHECKING:
-    from .snapshot_target import Target
+    from .snapshot_target import SnapshotTarget
 
 __all__ = ["MOST_BYTES", "Arrays", "Rows", "Snapshot", "Take"]
 
@@ -60,7 +60,7 @@ class Take(Rows):
 class Snapshot(Rows):
     """A file."""
 
-    target: Target = field(kw_only=True)
+    target: SnapshotTarget = field(kw_only=True)
 
     @property
     def title(self) -> str:

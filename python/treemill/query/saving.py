@@ -18,7 +18,7 @@ from .rows import Snapshot
 from .steps import Define, Params, Step
 
 if TYPE_CHECKING:
-    from .queried import Branch
+    from .queried import QueriedBranch
     from .snapshot_target import Fill, SnapshotFile
 
 __all__ = ["Saves"]
@@ -89,7 +89,7 @@ class Saves(Located):
         >>> skim = events.filter("nMuon >= 2").snapshot("skim.root", ["Muon_pt"], compression="lz4")
         """
         from .snapshot_target import (  # start-up
-            Target,
+            SnapshotTarget,
             check_target,
             check_tree,
             compression_of,
@@ -104,7 +104,7 @@ class Saves(Located):
         check_tree(tree, kind)
         defined = {step.name for step in steps if isinstance(step, Define)}
         named = _columns(columns, self._names, steps)
-        target = Target(
+        target = SnapshotTarget(
             place,
             kind,
             tree,
@@ -118,7 +118,7 @@ class Saves(Located):
 
 def _titles(
     columns: Sequence[tuple[str, Expression]],
-    branches: Mapping[str, Branch],
+    branches: Mapping[str, QueriedBranch],
     defined: Collection[str],
 ) -> dict[str, str]:
     """Titles of the columns that are branches, and not defined anew."""

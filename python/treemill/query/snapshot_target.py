@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, TypeAlias
 from ..errors import MissingPackageError, QueryError, UnsupportedError
 
 if TYPE_CHECKING:
-    from .queried import Branch, Queried
+    from .queried import Queried, QueriedBranch
 
 __all__ = [
     "Fill",
     "SnapshotFile",
-    "Target",
+    "SnapshotTarget",
     "check_target",
     "check_tree",
     "compression_of",
@@ -57,7 +57,7 @@ Fill: TypeAlias = Number | Mapping[str, Number] | None
 
 
 @dataclass(frozen=True)
-class Target:
+class SnapshotTarget:
     """The file that a snapshot makes. `kind`: ttree, rntuple, parquet, feather; `tree`: the name of
     the tree in it; `codec`: the name of the compression and its level."""
 
@@ -170,7 +170,7 @@ def copied_names(kind: str, tree: str, given: str | Sequence[str]) -> tuple[str,
     return names
 
 
-def titles_of(branches: Mapping[str, Branch], columns: Mapping[str, str]) -> dict[str, str]:
+def titles_of(branches: Mapping[str, QueriedBranch], columns: Mapping[str, str]) -> dict[str, str]:
     """The titles of columns that are branches, if they say more than the names of the leaves.
     `columns`: the branch of each column."""
     found = {}

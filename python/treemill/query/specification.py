@@ -13,7 +13,7 @@ from typing import NotRequired, TypedDict
 from ..language.provided import Provided
 from .steps import Define
 
-__all__ = ["NumberedStep", "PlacedBooking", "Relations", "Specification"]
+__all__ = ["NumberedStep", "PlacedBooking", "Specification", "SpecifiedRelations"]
 
 _VERSION = 1
 
@@ -36,7 +36,7 @@ class PlacedBooking(TypedDict):
     variation: NotRequired[str]
 
 
-class Relations(TypedDict):
+class SpecifiedRelations(TypedDict):
     """How members that refer to other objects are known."""
 
     formats: Sequence[str] | None
@@ -54,7 +54,7 @@ class Specification:
         bookings: Sequence[PlacedBooking] = (),
         words: Iterable[str] = (),
         provided: Mapping[str, Provided] | None = None,
-        relations: Relations | None = None,
+        relations: SpecifiedRelations | None = None,
     ) -> None:
         """`words`: all names and attributes in the expressions. `provided`: what they call that is
         no function of the language, by its identity. `relations`: how references are known; None:
@@ -71,7 +71,7 @@ class Specification:
         text = {"version": _VERSION, "steps": self.steps, "bookings": self.bookings}
         return json.dumps(text | {"relations": self.relations} if self.relations else text)
 
-    def relating(self, relations: Relations) -> Specification:
+    def relating(self, relations: SpecifiedRelations) -> Specification:
         """The specification with references that are known like this."""
         return Specification(self.steps, self.bookings, self.words, self.provided, relations)
 

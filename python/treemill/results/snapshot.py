@@ -13,9 +13,9 @@ from typing import Protocol
 
 from ..arrays.columns import Table
 from ..arrays.kinds import Kinds
-from ..arrays.rows import Collected
+from ..arrays.rows import CollectedRows
 from ..errors import writing
-from ..query.snapshot_target import SnapshotFile, Target
+from ..query.snapshot_target import SnapshotFile, SnapshotTarget
 from ..writing.tables import chunks
 from .snapshot_files import FILES, Columns
 from .snapshot_values import Filled
@@ -47,7 +47,7 @@ class Copied(Protocol):
 
 
 def write(
-    rows: Collected, target: Target, folder: str, others: Sequence[Copied] = ()
+    rows: CollectedRows, target: SnapshotTarget, folder: str, others: Sequence[Copied] = ()
 ) -> SnapshotFile:
     """Makes the file from all rows and from other trees. `folder` has the parts. Raises SourceError
     if it cannot be written; then an older file stays as it was."""
@@ -59,7 +59,7 @@ def write(
     return SnapshotFile(target.path, target.kind, entries, rows.names, named)
 
 
-def _write(rows: Collected, target: Target, made: str, others: Sequence[Copied]) -> int:
+def _write(rows: CollectedRows, target: SnapshotTarget, made: str, others: Sequence[Copied]) -> int:
     """Returns the number of entries."""
     entries = 0
     filled = _filled(rows, target)
@@ -81,7 +81,7 @@ def _write(rows: Collected, target: Target, made: str, others: Sequence[Copied])
     return entries
 
 
-def check(rows: Collected, target: Target, others: Sequence[Copied] = ()) -> None:
+def check(rows: CollectedRows, target: SnapshotTarget, others: Sequence[Copied] = ()) -> None:
     """Raises UnsupportedError or QueryError, which name the column, if a file of this kind cannot
     hold the columns that `rows` describe."""
     kind = FILES[target.kind]
@@ -90,7 +90,7 @@ def check(rows: Collected, target: Target, others: Sequence[Copied] = ()) -> Non
         kind.check(_copied(other))
 
 
-def _columns(rows: Collected, target: Target) -> Columns:
+def _columns(rows: CollectedRows, target: SnapshotTarget) -> Columns:
     varied = rows.sink.varied
     masks = {} if varied is None else varied.masks()
     return Columns(_filled(rows, target).kinds, rows.groups, target.titles or {}, masks=masks)
@@ -100,5 +100,5 @@ def _copied(other: Copied) -> Columns:
     return Columns(other.kinds, titles=other.titles, counters=other.counters)
 
 
-def _filled(rows: Collected, target: Target) -> Filled:
+def _filled(rows: CollectedRows, target: SnapshotTarget) -> Filled:
     return Filled(rows.kinds, target.fill, always=not target.has_missing)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from ..arrays.columns import Table, empty, made
 from ..arrays.kinds import Kinds
 from ..errors import UnsupportedError
-from ..query.snapshot_target import Target, unfit
+from ..query.snapshot_target import SnapshotTarget, unfit
 from ..writing.codecs import Codec
 
 if TYPE_CHECKING:
@@ -67,10 +67,10 @@ class _Extensible(Protocol):
         """Adds entries."""
 
 
-class _File:
+class _SnapshotFile:
     """A file being written."""
 
-    def __init__(self, path: str, target: Target) -> None:
+    def __init__(self, path: str, target: SnapshotTarget) -> None:
         self._path = path
         self._target = target
 
@@ -86,7 +86,7 @@ class _File:
         """Ends the file."""
 
 
-class _Parquet(_File):
+class _Parquet(_SnapshotFile):
     """Columns as they are, strings as text."""
 
     def tree(self, name: str, columns: Columns) -> _Tree:
@@ -142,8 +142,8 @@ class _Arrow:
         self._file.close()
 
 
-class _RNTuples(_File):
-    def __init__(self, path: str, target: Target) -> None:
+class _RNTuples(_SnapshotFile):
+    def __init__(self, path: str, target: SnapshotTarget) -> None:
         import uproot
 
         super().__init__(path, target)
@@ -191,8 +191,8 @@ def _records(table: Table) -> awkward.Array:
     return records(list(table.columns), layouts, len(table))
 
 
-class _TTrees(_File):
-    def __init__(self, path: str, target: Target) -> None:
+class _TTrees(_SnapshotFile):
+    def __init__(self, path: str, target: SnapshotTarget) -> None:
         from ..writing.file import RootFile  # start-up
 
         super().__init__(path, target)
@@ -223,7 +223,7 @@ def _planned(columns: Columns) -> BranchPlan:
     return planned(columns.kinds, columns.groups, columns.titles, columns.counters, columns.unequal)
 
 
-FILES: Mapping[str, type[_File]] = {
+FILES: Mapping[str, type[_SnapshotFile]] = {
     "ttree": _TTrees,
     "rntuple": _RNTuples,
     "parquet": _Parquet,

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..arrays.rows import Collected
+from ..arrays.rows import CollectedRows
 from ..errors import QueryError
 from ..luminosity.mask import sections_of
 from ..query.axes import FixedAxis, names_of
@@ -112,11 +112,11 @@ def _quantiles(wanted: Quantiles, raw: list[float] | None) -> float | Array | No
     return raw[0] if wanted.single else np.array(raw)
 
 
-def _arrays(wanted: Arrays, raw: Collected) -> awkward.Array:
+def _arrays(wanted: Arrays, raw: CollectedRows) -> awkward.Array:
     return _records(raw)[0]
 
 
-def _take(wanted: Take, raw: Collected) -> Array | awkward.Array:
+def _take(wanted: Take, raw: CollectedRows) -> Array | awkward.Array:
     from ..arrays.from_core import numpy_of  # heavy: awkward
 
     records, layouts = _records(raw)
@@ -124,7 +124,7 @@ def _take(wanted: Take, raw: Collected) -> Array | awkward.Array:
     return numpy_of(layouts[0]) if values.ndim == 1 and not raw.optional else values
 
 
-def _records(raw: Collected) -> tuple[awkward.Array, list[awkward.contents.Content]]:
+def _records(raw: CollectedRows) -> tuple[awkward.Array, list[awkward.contents.Content]]:
     """All columns as records, and their layouts."""
     from ..arrays.from_core import layout, records  # heavy: awkward
 
@@ -134,7 +134,7 @@ def _records(raw: Collected) -> tuple[awkward.Array, list[awkward.contents.Conte
     return records(raw.names, layouts, len(whole)), layouts
 
 
-def _snapshot(wanted: Snapshot, raw: Collected) -> None:
+def _snapshot(wanted: Snapshot, raw: CollectedRows) -> None:
     """Files are made when the query has ended."""
 
 

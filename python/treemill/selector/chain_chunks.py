@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from ..worker.packet_boundaries import PacketBoundaries
-from .chunk_size import Pace
+from .chunk_size import ChunkPace
 from .learned import Key, recall, remember
 from .touched import Touched
 
@@ -47,7 +47,7 @@ class ChainChunks:
         self._make_reader = make_reader
         self._node = node
         self._workers = workers
-        self._pace = Pace()
+        self._pace = ChunkPace()
         # Of files on servers only it is worth knowing beforehand.
         self._far = chain.trees.far
         self._key = key

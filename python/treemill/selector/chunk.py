@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Buffer = NDArray[np.generic]
 
-__all__ = ["Cut", "EventReader", "Events"]
+__all__ = ["ChunkColumns", "EventReader", "Events"]
 
 Buffers = dict[str, "Buffer | Callable[[], Buffer]"]
 """awkward's buffers by key, or functions that give them."""
@@ -97,10 +97,10 @@ class EventReader:
             self._window = window
         touched = self._touched
         is_look = isinstance(touched, Touched) and touched.begin()
-        cut = Cut(self.layout, window, touched, (start, stop), control, kept, is_look)
+        cut = ChunkColumns(self.layout, window, touched, (start, stop), control, kept, is_look)
         return self.made(cut, metadata)
 
-    def made(self, cut: Cut, metadata: Mapping[str, object]) -> ak.Array:
+    def made(self, cut: ChunkColumns, metadata: Mapping[str, object]) -> ak.Array:
         """Makes the chunk from its columns."""
         layout = self.layout
         buffers = cut.prefetched()
@@ -118,7 +118,7 @@ class EventReader:
         )
 
 
-class Cut:
+class ChunkColumns:
     """The columns of one chunk, cut out of a window, as awkward's buffers."""
 
     def __init__(

@@ -3,7 +3,7 @@ it has no clock."""
 
 from __future__ import annotations
 
-__all__ = ["PACKET_SECONDS", "Pace"]
+__all__ = ["PACKET_SECONDS", "ChunkPace"]
 
 PACKET_SECONDS = 1.0
 """Seconds after which a packet ends early, between two chunks: workers commit between packets, and
@@ -19,7 +19,7 @@ _CHUNK_BYTES = 64_000_000
 """Bytes of one chunk at most, counting the uncompressed columns that the selector touches."""
 
 
-class Pace:
+class ChunkPace:
     """Chooses the size of one worker's next chunk."""
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ from coffea.nanoevents.methods.base import NanoEventsArray
 from coffea.nanoevents.util import quote, tuple_to_key
 
 from ..errors import QueryError
-from .chunk import Cut, EventReader
+from .chunk import ChunkColumns, EventReader
 from .chunk_form import Layout
 from .coffea_files import OwnReader, Schema, handle, uuid_of
 
@@ -94,7 +94,7 @@ class CoffeaReader(EventReader):
             self._handle = handle(path)
         return self._handle
 
-    def made(self, cut: Cut, metadata: Mapping[str, object]) -> ak.Array:
+    def made(self, cut: ChunkColumns, metadata: Mapping[str, object]) -> ak.Array:
         """See EventReader."""
         cut.prefetch()
         path = str(metadata["filename"])
@@ -112,8 +112,8 @@ class _Schema(Schema):
     ) -> None:
         super().__init__(form, behavior)
         self.own = own
-        """For columns that coffea does not take apart: a column and the key of its Cut's buffer, by
-        coffea's key."""
+        """By coffea's key, for columns that coffea does not take apart: the column, and the key of
+        its buffer in `ChunkColumns`."""
 
 
 class _Columns(BaseSourceMapping):  # type: ignore[misc]
@@ -121,7 +121,7 @@ class _Columns(BaseSourceMapping):  # type: ignore[misc]
 
     def __init__(
         self,
-        cut: Cut,
+        cut: ChunkColumns,
         place: str,
         own: dict[str, tuple[str, str]],
         file: Callable[[], object],
@@ -155,10 +155,10 @@ class _Columns(BaseSourceMapping):  # type: ignore[misc]
         """See coffea."""
         return "treemill:"
 
-    def _column_source(self, uuid: str, path_in_source: str) -> Cut:
+    def _column_source(self, uuid: str, path_in_source: str) -> ChunkColumns:
         return self._cut
 
-    def get_column_handle(self, columnsource: Cut, name: str, allow_missing: bool) -> str:
+    def get_column_handle(self, columnsource: ChunkColumns, name: str, allow_missing: bool) -> str:
         """See coffea."""
         return name
 

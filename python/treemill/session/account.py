@@ -18,7 +18,7 @@ from ..worker.workload import Span
 __all__ = ["Account"]
 
 
-class Places:
+class FilePlaces:
     """Where the files of a pass are, by their numbers there."""
 
     def __init__(self, files: Sequence[str], spans: Sequence[Span] | None) -> None:
@@ -57,7 +57,7 @@ class Account:
         self.phase = "processing"
         self.final_phase = True
         self.running: Pass | None = None
-        self.places = Places(files, spans)
+        self.places = FilePlaces(files, spans)
         self._began = time.monotonic()
         self._ended: float | None = None
         self._settled: tuple[Progress, Report] | None = None

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from ..arrays.rows import Collected, Sink
+from ..arrays.rows import CollectedRows, Sink
 from ..errors import QueryError, SourceError, UnsupportedError, writing
 from ..query.node import Booking
 from ..query.planning import Plan
 from ..query.rows import Snapshot
-from ..query.snapshot_target import SnapshotFile, Target
+from ..query.snapshot_target import SnapshotFile, SnapshotTarget
 from ..results.by_dataset import ByDataset
 from ..results.parts import claim, client_here, hidden_folder, remove
 from .copied_trees import CopiedTree, copied
@@ -39,7 +39,7 @@ class BookedFiles:
             for place, booking in enumerate(bookings)
             if isinstance(booking.wanted, Snapshot)
         }
-        self._several: dict[int, dict[str, Target]] = {}
+        self._several: dict[int, dict[str, SnapshotTarget]] = {}
         self._folders: dict[int, str] = {}
         client = client_here() if self._targets else None
         for place, target in self._targets.items():
@@ -124,12 +124,12 @@ class BookedFiles:
         }
         return ByDataset(made, self._chain.datasets)
 
-    def _rows(self, results: Sequence[object], place: int) -> Collected:
+    def _rows(self, results: Sequence[object], place: int) -> CollectedRows:
         rows = results[self._indices[place]]
-        assert isinstance(rows, Collected)
+        assert isinstance(rows, CollectedRows)
         return rows
 
-    def _copied(self, target: Target) -> list[CopiedTree]:
+    def _copied(self, target: SnapshotTarget) -> list[CopiedTree]:
         if target.copied and not self._is_whole:
             raise QueryError(
                 "copy_trees= is for snapshots of whole datasets, because their other trees are "
@@ -143,7 +143,7 @@ class BookedFiles:
             remove(folder)
 
 
-def by_dataset(target: Target, chain: Chain) -> dict[str, Target]:
+def by_dataset(target: SnapshotTarget, chain: Chain) -> dict[str, SnapshotTarget]:
     """The files of a fileset's data sets. Raises QueryError if they have no names of their own."""
     folder, name = os.path.split(target.path)
     if "{dataset}" not in name:

@@ -23,11 +23,11 @@ from ..results.booked_value import booked_value, value_by_dataset
 from ..results.values import Unfilled, categories, empty
 from ..worker.task import Task
 from .booked_files import BookedFiles
-from .keeping import Kept
+from .keeping import KeptQuery
 from .node_chain import as_chain
 from .options import RunOptions
 from .run import Query
-from .state import State
+from .state import QueryState
 from .subset import known_sizes
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class BookedQuery(Query[tuple[object, ...]]):
         bookings: Sequence[Booking],
         pool: Pool,
         options: RunOptions,
-        kept: Kept | None = None,
+        kept: KeptQuery | None = None,
     ) -> None:
         self._origin = bookings[0].node.origin
         chain = as_chain(self._origin.chain)
@@ -177,10 +177,10 @@ class BookedQuery(Query[tuple[object, ...]]):
             if self._values is None:
                 raw = self._no_entries() if raw is None else raw
                 self._values = self._files_made.made(self._results(raw), raw)
-        if self._state is State.RUNNING and self._whole:
+        if self._state is QueryState.RUNNING and self._whole:
             for booking, value in zip(self.bookings, self._values, strict=True):
                 booking.set_value(value)
-        elif self._state is State.RUNNING:
+        elif self._state is QueryState.RUNNING:
             self._origin.regroup(self._before)  # a booking's value is of all of the data
         return self._values
 

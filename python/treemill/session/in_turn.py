@@ -10,7 +10,7 @@ from ..monitor.watch import Feedback, Watch
 from ..query.node import Booking
 from .asked import as_one
 from .booking_run import BookedQuery
-from .keeping import Kept, kept_by
+from .keeping import KeptQuery, kept_by
 from .options import RunOptions
 from .wait import hearing, wait
 
@@ -40,7 +40,7 @@ def in_turn(
     watch: Watch | None = None
     try:
         for number, group in enumerate(groups):
-            kept = None if folder is None else Kept(folder, number)
+            kept = None if folder is None else KeptQuery(folder, number)
             with hearing() as news:
                 query = start(BookedQuery(group, pool, options, kept))
                 if together is not None:

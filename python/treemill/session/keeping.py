@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from ..worker.workload import Span
     from .options import RunOptions
 
-__all__ = ["Kept", "kept_by", "of_selector", "refuse_end_worker", "with_sizes"]
+__all__ = ["KeptQuery", "kept_by", "of_selector", "refuse_end_worker", "with_sizes"]
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptQuery:
     """What one query of a run keeps."""
 
     folder: Folder

@@ -13,11 +13,10 @@ from typing import Any
 
 from ..backend.base import Pass, Pool, Request, sizing_of
 from ..errors import without_credentials
-from ..packetizer import FileSize as KnownSize
-from ..packetizer import LeasedTrace, Trace
+from ..packetizer import FileSize, LeasedTrace, Trace
 from ..trace.file import check, write
 from ..trace.leased_rows import leased_rows
-from ..trace.recorded import About, FileSize, Recorded
+from ..trace.recorded import About, Recorded, RecordedFile
 from ..trace.row import Row
 from ..trace.rows import Place, rows
 from ..worker.stepwise import StepwiseTask
@@ -39,9 +38,9 @@ def recording_of(options: RunOptions, pool: Pool) -> Recording | None:
 
 
 @dataclass
-class _Pass:
+class _RecordedPass:
     phase: str
-    sizes: Sequence[KnownSize | None]
+    sizes: Sequence[FileSize | None]
     workers: int
     sizing: dict[str, Any]
     commit_seconds: float
@@ -79,7 +78,7 @@ class Recording:
         self._path = path
         self._steps = steps
         self._pool = pool
-        self._passes: list[_Pass] = []
+        self._passes: list[_RecordedPass] = []
 
     def task(self, task: Task) -> Task:
         """The task, in the form in which its workers keep what the trace is to have."""
@@ -90,7 +89,7 @@ class Recording:
         task = request.task
         sizing = sizing_of(self._pool.sizing, task, request.workers)
         self._passes.append(
-            _Pass(
+            _RecordedPass(
                 without_credentials(phase),
                 request.files,
                 request.workers,
@@ -145,7 +144,7 @@ class Recording:
         return Recorded(found, about)
 
 
-def _sizes(of: _Pass, place: Place) -> list[FileSize]:
+def _sizes(of: _RecordedPass, place: Place) -> list[RecordedFile]:
     opened = {} if of.trace is None else of.trace.sizes
     found = []
     for number, known in enumerate(of.sizes):
@@ -154,5 +153,5 @@ def _sizes(of: _Pass, place: Place) -> list[FileSize]:
             size = known.entries, len(known.cuts) + 1
         if size is not None:
             name, first = place(number)
-            found.append(FileSize(without_credentials(name), first, *size))
+            found.append(RecordedFile(without_credentials(name), first, *size))
     return found

@@ -25,10 +25,10 @@ from ..packetizer import FileSize, WorkerGone
 from ..worker.task import Task
 from ..worker.workload import Span
 from .account import Account
-from .keeping import Kept, with_sizes
+from .keeping import KeptQuery, with_sizes
 from .options import RunOptions
 from .recording import recording_of
-from .state import News, State
+from .state import QueryNews, QueryState
 from .whereabouts import located, nodes
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Query(ABC, Generic[Result]):
         pool: Pool,
         options: RunOptions,
         spans: Sequence[Span] | None,
-        kept: Kept | None = None,
+        kept: KeptQuery | None = None,
     ) -> None:
         """`spans`: the parts of files to go through; None: all entries of all files. `kept`: what
         is kept on disk; None: nothing."""
@@ -73,11 +73,11 @@ class Query(ABC, Generic[Result]):
         self._recording = recording_of(options, pool)
         self._monitor = options.monitor
         self._lock = threading.Lock()
-        self._state = State.RUNNING
+        self._state = QueryState.RUNNING
         self._reason: str | None = None
         """Why the query was stopped or aborted."""
-        self._happened: list[News] = []
-        self._listeners: list[tuple[News, SimpleQueue[News]]] = []
+        self._happened: list[QueryNews] = []
+        self._listeners: list[tuple[QueryNews, SimpleQueue[QueryNews]]] = []
         self._error: BaseException | None = None
         self._pass: Pass | None = None
         self._merged: Results = Merged()
@@ -134,7 +134,7 @@ class Query(ABC, Generic[Result]):
     @property
     def done(self) -> bool:
         """Whether the query has ended, well or not."""
-        return News.DONE in self._happened
+        return QueryNews.DONE in self._happened
 
     @property
     def progress(self) -> Progress:
@@ -162,25 +162,25 @@ class Query(ABC, Generic[Result]):
     def abort(self, reason: str = "aborted by the user") -> None:
         """Ends the query at once: work that is not committed is lost, and `result` raises an error.
         `snapshot` gives what was merged, and `report` names the entries in it."""
-        running = self._end_early(State.ABORTED, reason)
+        running = self._end_early(QueryState.ABORTED, reason)
         if running is not None:
             running.abort(reason)
 
     def stop(self, reason: str = "stopped by the user") -> None:
         """Ends the query soon: what is done by then becomes the result. Returns at once."""
-        running = self._end_early(State.STOPPED, reason)
+        running = self._end_early(QueryState.STOPPED, reason)
         if running is not None:
             running.stop(reason)
 
-    def _end_early(self, state: State, reason: str) -> Pass | None:
+    def _end_early(self, state: QueryState, reason: str) -> Pass | None:
         """Notes what the user asks. Returns the pass to end; None if the query has ended."""
         if self.done:
             return None  # without the lock, under which the user's `end` may be running
         with self._lock:
-            if News.DONE in self._happened:
+            if QueryNews.DONE in self._happened:
                 return None
             self._reason = self._reason or reason
-            if self._state is not State.ABORTED:
+            if self._state is not QueryState.ABORTED:
                 self._state = state
             return self._pass
 
@@ -188,8 +188,8 @@ class Query(ABC, Generic[Result]):
         """Waits for the end and returns the results, of all entries or, if the query was stopped,
         of the entries that `report` names. Raises what went wrong; TimeoutError after `timeout`
         seconds."""
-        news: SimpleQueue[News] = SimpleQueue()
-        self.watch(news, News.DONE)
+        news: SimpleQueue[QueryNews] = SimpleQueue()
+        self.watch(news, QueryNews.DONE)
         if not self.done:
             try:
                 news.get(timeout=timeout)
@@ -200,7 +200,7 @@ class Query(ABC, Generic[Result]):
     def drop(self) -> None:
         """Removes what was written to disk for the result."""
 
-    def watch(self, news: SimpleQueue[News], *which: News) -> None:
+    def watch(self, news: SimpleQueue[QueryNews], *which: QueryNews) -> None:
         """Puts each of these news into the queue when it happens, or now if it has happened."""
         with self._lock:
             for each in which:
@@ -211,7 +211,7 @@ class Query(ABC, Generic[Result]):
 
     def prepare(self) -> None:
         """Makes containers for the results while workers work, which is optional. To be called
-        after `News.AT_WORK`."""
+        after `QueryNews.AT_WORK`."""
 
     def final(self) -> Result:
         """The result of a query that is done."""
@@ -220,7 +220,7 @@ class Query(ABC, Generic[Result]):
             if words and not getattr(self._error, "__notes__", None):
                 self._error.add_note(f"In the worker:\n{words}")
             raise self._error
-        if self._state is State.ABORTED:
+        if self._state is QueryState.ABORTED:
             raise TreemillError(f"the query was aborted: {self._reason}")
         if not self.account.final_phase or self._pass is None:
             raise TreemillError(f"the query was {self._reason or 'ended'} before it had results")
@@ -280,7 +280,7 @@ class Query(ABC, Generic[Result]):
         """Called on any thread when all workers have got their first packets."""
         with self._lock:
             if self.account.final_phase:
-                self._announce(News.AT_WORK)
+                self._announce(QueryNews.AT_WORK)
 
     def _pass_ended(self, ended: Pass) -> None:
         """Called on any thread after the last commit of a pass."""
@@ -288,7 +288,7 @@ class Query(ABC, Generic[Result]):
             self._recording.end(ended)
         try:
             error = self._explained(ended.error, ended)
-            if error is None and self._state is State.RUNNING and self._next(ended):
+            if error is None and self._state is QueryState.RUNNING and self._next(ended):
                 self._end_again()
                 return
         except BaseException as problem:
@@ -300,9 +300,9 @@ class Query(ABC, Generic[Result]):
         if error is not None or self._skip_errors:
             self.account.settle()  # errors hold what workers had in memory
         with self._lock:
-            self._announce(News.DONE)
+            self._announce(QueryNews.DONE)
 
-    def _announce(self, news: News) -> None:
+    def _announce(self, news: QueryNews) -> None:
         """Tells the listeners. Must be called under the lock."""
         self._happened.append(news)
         for each, listener in self._listeners:
@@ -327,7 +327,7 @@ class Query(ABC, Generic[Result]):
         with self._lock:
             running, reason, state = self._pass, self._reason, self._state
         if running is not None and reason is not None:
-            (running.abort if state is State.ABORTED else running.stop)(reason)
+            (running.abort if state is QueryState.ABORTED else running.stop)(reason)
 
 
 def _useful_workers(sizes: Sequence[FileSize | None], size: int) -> int:

@@ -23,10 +23,10 @@ from ..selector.selector import Selector, take_booked
 from ..selector.task import SelectorTask
 from ..worker.task import Task
 from ..worker.workload import Partial
-from .keeping import Kept, of_selector, refuse_end_worker
+from .keeping import KeptQuery, of_selector, refuse_end_worker
 from .options import RunOptions
 from .run import Query
-from .state import State
+from .state import QueryState
 from .subset import known_sizes
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class SelectorQuery(Query[object]):
         options: RunOptions,
         *,
         node: Node | None = None,
-        kept: Kept | None = None,
+        kept: KeptQuery | None = None,
     ) -> None:
         """`node`: a place in the dataset's query; the selector sees the entries that arrive there.
         `chain` None: there is no dataset, but a number of cycles."""
@@ -140,7 +140,7 @@ class SelectorQuery(Query[object]):
         return False
 
     def _no_entries(self) -> list[object]:
-        if self._state is not State.RUNNING:
+        if self._state is not QueryState.RUNNING:
             # begin_worker, which makes the output, may be the reason why the query was stopped.
             raise TreemillError(f"the query was {self._reason} before it had results")
         return self._task.workload(0).bound(0).partial().results()

@@ -17,7 +17,7 @@ from .account import Account
 from .asked import by_dataset, data_of, is_selector
 from .booking_run import BookedQuery
 from .in_turn import in_turn
-from .keeping import Kept, kept_by
+from .keeping import KeptQuery, kept_by
 from .options import RunKeywords, RunOptions, with_options
 from .packages import Package, PackageStore
 from .queries import Queries
@@ -296,9 +296,9 @@ class Session:
             raise QueryError(f"submit() takes bookings of one dataset, not of {len(groups)}")
         return self._start(BookedQuery(groups[0], self._pool, options, self._kept(options)))
 
-    def _kept(self, options: RunOptions) -> Kept | None:
+    def _kept(self, options: RunOptions) -> KeptQuery | None:
         folder = kept_by(options, self._pool)
-        return None if folder is None else Kept(folder, 0)
+        return None if folder is None else KeptQuery(folder, 0)
 
     def dashboard(self, host: str = "127.0.0.1", port: int = 0) -> Dashboard:
         """Serve a page for the browser that shows the queries of this session while they run.

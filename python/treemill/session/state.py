@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
-__all__ = ["News", "State"]
+__all__ = ["QueryNews", "QueryState"]
 
 
-class State(Enum):
+class QueryState(Enum):
     """What the user has asked of a query since its start."""
 
     RUNNING = auto()
@@ -19,7 +19,7 @@ class State(Enum):
     """To end at once: there is no result."""
 
 
-class News(Enum):
+class QueryNews(Enum):
     """What a thread that waits for a query hears."""
 
     AT_WORK = auto()

@@ -11,7 +11,7 @@ from ..errors import QueryInterrupted
 from ..machine.interrupt import Interrupts
 from ..monitor.watch import Watch
 from .run import Query
-from .state import News
+from .state import QueryNews
 
 __all__ = ["hearing", "wait", "watch_aside"]
 
@@ -22,26 +22,26 @@ _LONGEST_WAIT = 0.2
 that comes after the interpreter's check for signals and before the sleep."""
 
 
-def hearing() -> Interrupts[News]:
-    """Gives, as a context, a queue into which Ctrl-C puts `News.INTERRUPT`."""
-    return Interrupts(SimpleQueue(), News.INTERRUPT)
+def hearing() -> Interrupts[QueryNews]:
+    """Gives, as a context, a queue into which Ctrl-C puts `QueryNews.INTERRUPT`."""
+    return Interrupts(SimpleQueue(), QueryNews.INTERRUPT)
 
 
-def wait(query: Query[_Result], news: SimpleQueue[News], watch: Watch) -> _Result:
+def wait(query: Query[_Result], news: SimpleQueue[QueryNews], watch: Watch) -> _Result:
     """Waits for the end of the query and returns its result. Shows the query by `watch`, which the
-    caller closes. `News.INTERRUPT` stops the query; the second one aborts it."""
+    caller closes. `QueryNews.INTERRUPT` stops the query; the second one aborts it."""
     interrupted = False
     try:
-        query.watch(news, News.AT_WORK, News.DONE)
+        query.watch(news, QueryNews.AT_WORK, QueryNews.DONE)
         while True:
             try:
                 word = news.get(timeout=min(watch.delay(), _LONGEST_WAIT))
             except Empty:
                 watch.tick()
                 continue
-            if word is News.DONE:
+            if word is QueryNews.DONE:
                 break
-            if word is News.AT_WORK:
+            if word is QueryNews.AT_WORK:
                 query.prepare()
                 continue
             if interrupted:
@@ -62,8 +62,8 @@ def wait(query: Query[_Result], news: SimpleQueue[News], watch: Watch) -> _Resul
 
 def watch_aside(query: Query, watch: Watch) -> None:
     """Shows the query by `watch` on a thread of its own, until the query's end."""
-    news: SimpleQueue[News] = SimpleQueue()
-    query.watch(news, News.DONE)
+    news: SimpleQueue[QueryNews] = SimpleQueue()
+    query.watch(news, QueryNews.DONE)
 
     def look() -> None:
         try:

@@ -2,9 +2,9 @@
 the workers of its node, rack or site with the packetizer, to any depth. Pure, as the packetizer
 is: events in, actions out. Has no clock, no thread and no I/O."""
 
-from .branch import Branch
-from .crew import Crew
 from .keeping import KeepingLessor
+from .leased_lessor import LeasedLessor
+from .leased_packetizer import LeasedPacketizer
 from .leasing import Leasing
 from .lessor import Lessor
 from .messages import (
@@ -24,18 +24,19 @@ from .messages import (
     SubLost,
     TakeBack,
 )
-from .pool import Reach
-from .submaster import Step, SubMaster
+from .submaster import Consequences, SubMaster
+from .unleased_parts import Reach
 
 __all__ = [
     "Asked",
-    "Branch",
-    "Crew",
+    "Consequences",
     "Ended",
     "Failed",
     "Grant",
     "HandedUp",
     "KeepingLessor",
+    "LeasedLessor",
+    "LeasedPacketizer",
     "Leasing",
     "Lessor",
     "NotComing",
@@ -46,7 +47,6 @@ __all__ = [
     "Resign",
     "Returned",
     "Standing",
-    "Step",
     "SubJoined",
     "SubLost",
     "SubMaster",

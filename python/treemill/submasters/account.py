@@ -1,5 +1,6 @@
 """The exact account of a lessor: each entry that it has is leased to one sub-master, in the result,
-given up, or (in pool.py) not leased; never two of these, never none. Only notes what happens."""
+given up, or (in unleased_parts.py) not leased; never two of these, never none. Only notes what
+happens."""
 
 from __future__ import annotations
 
@@ -10,13 +11,13 @@ from collections.abc import Iterator
 from ..packetizer import Coverage, FileSize, Missing, News, Range, joined
 from .messages import Part
 
-__all__ = ["Account"]
+__all__ = ["LeaseAccount"]
 
 Held = list[Range] | None
 """A sub-master's ranges of a file, ascending; None: all of a file of unknown size."""
 
 
-class Account:
+class LeaseAccount:
     """Who has which entries."""
 
     def __init__(self) -> None:

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 from .leasing import Leasing, lease_entries
 
-__all__ = ["PARENT", "Group", "Groups"]
+__all__ = ["PARENT", "KnownSubmaster", "KnownSubmasters"]
 
 PARENT = -1
 """In place of a sub-master's number."""
 
 
 @dataclass(eq=False, slots=True)
-class Group:
+class KnownSubmaster:
     """A sub-master and those below it, as it has said last."""
 
     number: int
@@ -37,7 +37,7 @@ class Group:
         return max(self.left / self.rate - (now - self.said), 0.0)
 
 
-class Groups(dict[int, Group]):
+class KnownSubmasters(dict[int, KnownSubmaster]):
     """All of them, by number."""
 
     @property
@@ -56,17 +56,22 @@ class Groups(dict[int, Group]):
         """Entries per second of those at these sites."""
         return sum(group.rate for group in self.values() if group.site in sites)
 
-    def neediest_first(self, now: float) -> list[Group]:
+    def neediest_first(self, now: float) -> list[KnownSubmaster]:
         """Those that wait for more, in the order of their time left."""
         waiting = [group for group in self.values() if group.waiting]
         return sorted(waiting, key=lambda group: group.seconds_left(now))
 
-    def share(self, group: Group, expected: int) -> float:
+    def share(self, group: KnownSubmaster, expected: int) -> float:
         """The group's even share, if so many more are expected, which are taken for as large."""
         return 1.0 / (len(self) + expected) if expected else group.workers / max(self.workers, 1)
 
     def wanted(
-        self, group: Group, leasing: Leasing, left: float, unknown: int | None, expected: int
+        self,
+        group: KnownSubmaster,
+        leasing: Leasing,
+        left: float,
+        unknown: int | None,
+        expected: int,
     ) -> float:
         """Entries of its next lease, if `left` are not leased; or files, if there are `unknown`
         ones and no size is known."""
@@ -79,12 +84,14 @@ class Groups(dict[int, Group]):
             return max(min(leasing.first * group.workers, fair * left), 1.0)
         return max(min(group.workers, leasing.share * fair * unknown), 1.0)
 
-    def richest(self, now: float) -> Group | None:
+    def richest(self, now: float) -> KnownSubmaster | None:
         """The one with the most time left, of those that are not returning something."""
         givers = [group for group in self.values() if group.helps is None and group.left >= 1.0]
         return max(givers, key=lambda group: group.seconds_left(now), default=None)
 
-    def to_take_back(self, poor: Group, now: float, worth: float) -> tuple[Group, int] | None:
+    def to_take_back(
+        self, poor: KnownSubmaster, now: float, worth: float
+    ) -> tuple[KnownSubmaster, int] | None:
         """From whom how many entries should be taken back for a group that has little left, so that
         both have as much time left. None if that is not worth it."""
         mine = poor.seconds_left(now) if poor.rate else 0.0
@@ -101,13 +108,13 @@ class Groups(dict[int, Group]):
         rate = poor.rate or rich.rate * poor.workers / max(rich.workers, 1)
         return rich, max(int((theirs - mine) * rich.rate * rate / (rate + rich.rate)), 1)
 
-    def helping(self, rich: Group, other: int) -> None:
+    def helping(self, rich: KnownSubmaster, other: int) -> None:
         """Notes that something is being taken back for another group or the parent."""
         rich.helps = other
         if other in self:
             self[other].helped = True
 
-    def helped(self, rich: Group) -> int | None:
+    def helped(self, rich: KnownSubmaster) -> int | None:
         """Notes that what was to be taken back has come, or will not come. Returns for whom."""
         other, rich.helps = rich.helps, None
         if other is not None and other in self:

@@ -1,4 +1,5 @@
-"""What a sub-master has below it: workers (crew.py) or further sub-masters (branch.py)."""
+"""What a sub-master has below it: workers (leased_packetizer.py) or further sub-masters
+(leased_lessor.py)."""
 
 from __future__ import annotations
 
@@ -9,11 +10,11 @@ from typing import Any, Protocol
 from ..packetizer import Beyond, FileSize
 from .messages import Part
 
-__all__ = ["Inner", "Progress"]
+__all__ = ["Inner", "InnerProgress"]
 
 
 @dataclass
-class Progress:
+class InnerProgress:
     """What has happened below since the last look, apart from what was committed."""
 
     opened: list[tuple[int, FileSize]] = field(default_factory=list)
@@ -80,7 +81,7 @@ class Inner(Protocol):
     def has_progress(self) -> bool:
         """Whether `take_progress` has anything to tell."""
 
-    def take_progress(self) -> Progress:
+    def take_progress(self) -> InnerProgress:
         """What has happened since the last call."""
 
     def take_commits(self) -> list[tuple[int, int, int]]:

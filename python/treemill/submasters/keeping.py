@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from ..packetizer import Coverage, FileSize, Range, joined
-from .account import Account
-from .groups import Group
+from .account import LeaseAccount
+from .groups import KnownSubmaster
 from .leasing import Leasing
 from .lessor import Lessor
 from .messages import Downward, Ended, LessorEvent, Part, Resign, SubLost
-from .pool import Reach
+from .unleased_parts import Reach
 
 __all__ = ["KeepingAccount", "KeepingLessor"]
 
 
-class KeepingAccount(Account):
+class KeepingAccount(LeaseAccount):
     """An account in which what is handed up is still the sub-master's, until it is collected."""
 
     def __init__(self) -> None:
@@ -176,11 +176,13 @@ class KeepingLessor(Lessor):
             self._resigning.discard(event.sub)
         return orders
 
-    def _feed(self, sub: Group, now: float, orders: list[Downward]) -> None:
+    def _feed(self, sub: KnownSubmaster, now: float, orders: list[Downward]) -> None:
         if sub.number not in self._resigning:
             super()._feed(sub, now, orders)
 
-    def _lease(self, sub: Group, parts: Sequence[Part], now: float, orders: list[Downward]) -> None:
+    def _lease(
+        self, sub: KnownSubmaster, parts: Sequence[Part], now: float, orders: list[Downward]
+    ) -> None:
         if sub.number not in self._resigning:
             super()._lease(sub, parts, now, orders)
             return

@@ -3,7 +3,7 @@ for them. A sub-master asks for more before it has done what it has. Near the en
 has begun is taken back from those that have most of it (groups.py). What a lost sub-master had not
 handed up is leased to others. The query is over when every entry is in the result or given up.
 
-With `growing` it is the middle of a tree: its dataset is leased by a parent (branch.py)."""
+With `growing` it is the middle of a tree: its dataset is leased by a parent (leased_lessor.py)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Sequence, Set
 from typing import Any
 
 from ..packetizer import Beyond, Coverage, FileSize, Finish, Halt, News, Stop, Tick, WorkerGone
-from .account import Account
-from .groups import PARENT, Group, Groups
+from .account import LeaseAccount
+from .groups import PARENT, KnownSubmaster, KnownSubmasters
 from .leasing import Leasing
 from .messages import (
     Asked,
@@ -32,7 +32,7 @@ from .messages import (
     SubLost,
     TakeBack,
 )
-from .pool import Pool, Reach
+from .unleased_parts import Reach, UnleasedParts
 
 __all__ = ["Lessor"]
 
@@ -54,9 +54,9 @@ class Lessor:
         sites whose sub-masters will join."""
         self._leasing = leasing or Leasing()
         self._growing = growing
-        self._account = Account()
-        self._pool = Pool(reach or (lambda file: Reach()))
-        self._groups = Groups()
+        self._account = LeaseAccount()
+        self._pool = UnleasedParts(reach or (lambda file: Reach()))
+        self._groups = KnownSubmasters()
         self._expected = set(expected)
         self._known = self._sized = 0  # entries and number of files whose size is known
         self._unknown = 0
@@ -98,7 +98,7 @@ class Lessor:
         return self._known + int(self._unknown * self._mean)
 
     @property
-    def groups(self) -> Groups:
+    def groups(self) -> KnownSubmasters:
         """How they stand."""
         return self._groups
 
@@ -184,7 +184,7 @@ class Lessor:
     # Reactions.
 
     def _joined(self, event: SubJoined, now: float, orders: list[Downward]) -> None:
-        self._groups[event.sub] = Group(event.sub, event.site, now, ended=self._ending)
+        self._groups[event.sub] = KnownSubmaster(event.sub, event.site, now, ended=self._ending)
         self._expected.discard(event.site)
 
     def _lost(self, event: SubLost, now: float, orders: list[Downward]) -> None:
@@ -275,7 +275,7 @@ class Lessor:
             self._feed(sub, now, orders)
         return orders
 
-    def _feed(self, sub: Group, now: float, orders: list[Downward]) -> None:
+    def _feed(self, sub: KnownSubmaster, now: float, orders: list[Downward]) -> None:
         if self._ending or not sub.workers:
             return
         parts = self._pool.take(sub.site, self._wanted(sub), self._mean, self._groups.rate_at)
@@ -287,7 +287,9 @@ class Lessor:
             sub.told = True
             self._help(sub, now, orders)
 
-    def _lease(self, sub: Group, parts: Sequence[Part], now: float, orders: list[Downward]) -> None:
+    def _lease(
+        self, sub: KnownSubmaster, parts: Sequence[Part], now: float, orders: list[Downward]
+    ) -> None:
         for part in parts:
             self._account.lease(sub.number, part)
             # So much more than it had said, until it says so itself.
@@ -299,13 +301,13 @@ class Lessor:
         )
         orders.append(Grant(sub.number, tuple(parts), beyond))
 
-    def _wanted(self, sub: Group) -> float:
+    def _wanted(self, sub: KnownSubmaster) -> float:
         unknown = None if self._mean else self._unknown
         expected = len(self._expected)
         left = self.left + self._beyond.entries + self._beyond.files * self._mean
         return self._groups.wanted(sub, self._leasing, left, unknown, expected)
 
-    def _help(self, sub: Group, now: float, orders: list[Downward]) -> None:
+    def _help(self, sub: KnownSubmaster, now: float, orders: list[Downward]) -> None:
         """Takes work back for a sub-master that has little left, from the one that has most."""
         found = self._groups.to_take_back(sub, now, self._leasing.worth)
         if found is None or self._ending:

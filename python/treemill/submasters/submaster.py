@@ -31,13 +31,13 @@ from .messages import (
     Upward,
 )
 
-__all__ = ["Step", "SubMaster"]
+__all__ = ["Consequences", "SubMaster"]
 
 _FROM_ABOVE = get_args(Downward)
 
 
 @dataclass
-class Step:
+class Consequences:
     """What follows from an event: orders for those below, and messages to the parent in their
     order."""
 
@@ -75,9 +75,9 @@ class SubMaster:
         self._last = now
         return [SubJoined(self.number, self._site)]
 
-    def handle(self, event: Any, now: float) -> Step:
+    def handle(self, event: Any, now: float) -> Consequences:
         """Handles what the parent or somebody below has said."""
-        step = Step()
+        step = Consequences()
         if self._over:
             return step
         if type(event) in _FROM_ABOVE:
@@ -96,7 +96,7 @@ class SubMaster:
             step.up, self._opened = [*self._opened, *step.up], []
         return step
 
-    def _obey(self, event: Downward, now: float, step: Step) -> None:
+    def _obey(self, event: Downward, now: float, step: Consequences) -> None:
         if isinstance(event, Grant):
             self._asked = self._dry = False
             step.orders += self.inner.add(event.parts, event.beyond, now)
@@ -116,7 +116,7 @@ class SubMaster:
             self._over = True
             step.orders.append(event)
 
-    def _report(self, now: float, step: Step, ticks: bool) -> None:
+    def _report(self, now: float, step: Consequences, ticks: bool) -> None:
         """Tells the parent what it should know now."""
         inner, up = self.inner, step.up
         if inner.has_progress:
@@ -156,7 +156,7 @@ class SubMaster:
         left = inner.left + inner.left_below if self._dry else inner.left
         return Standing(self.number, inner.workers, inner.rate, left)
 
-    def _return(self, parts: list[Part], step: Step, asked: bool = False) -> None:
+    def _return(self, parts: list[Part], step: Consequences, asked: bool = False) -> None:
         if asked or parts:
             step.up.append(Returned(self.number, tuple(parts), asked))
 
@@ -174,7 +174,7 @@ class SubMaster:
     def hand_up(self, now: float) -> list[Upward]:
         """The messages that go with the merged partial, which has all that was committed so far.
         Empty if there is nothing."""
-        step = Step()
+        step = Consequences()
         progress = self.inner.take_progress()
         ranges = tuple(self.inner.take_commits())
         opened = [Opened(self.number, file, size) for file, size in progress.opened]

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from ..monitor.line_charts import Panel, Series
 from .row import Row
-from .summary import Summary, against_time
+from .summary import TraceSummary, against_time
 
 __all__ = ["figures"]
 
 _POINTS = 120
 
 
-def figures(found: Summary) -> list[list[Panel]]:
+def figures(found: TraceSummary) -> list[list[Panel]]:
     """The panels, in rows."""
     packets, end = found.packets, found.seconds
     times, entries = against_time(packets, end, _POINTS, lambda row: row.entries)

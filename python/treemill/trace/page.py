@@ -7,13 +7,13 @@ from html import escape
 from ..monitor import offline_page as parts
 from ..monitor.line_charts import svg
 from .figures import figures
-from .summary import Summary
+from .summary import TraceSummary
 from .text import head, tables
 
 __all__ = ["page"]
 
 
-def page(found: Summary, most: int = 50) -> str:
+def page(found: TraceSummary, most: int = 50) -> str:
     """The page. `most`: of the longer tables, so many lines."""
     query, *told = head(found)
     made = [parts.head(query), *(f'<p class="verdict">{escape(line)}</p>' for line in told)]

@@ -9,7 +9,7 @@ from typing import Any, get_type_hints
 
 from .row import Row
 
-__all__ = ["COLUMNS", "About", "FileSize", "Recorded", "of_columns"]
+__all__ = ["COLUMNS", "About", "Recorded", "RecordedFile", "of_columns"]
 
 COLUMNS: dict[str, type] = {
     name: kind for name, kind in get_type_hints(Row).items() if name in Row._fields
@@ -20,7 +20,7 @@ FORMAT = 1
 
 
 @dataclass(frozen=True)
-class FileSize:
+class RecordedFile:
     """A file of the dataset, or a part of one."""
 
     file: str
@@ -53,7 +53,7 @@ class About:
     """Records that were dropped because there were too many: the oldest ones."""
     phases: tuple[str, ...] = ()
     """The passes in order. The last one has made the result."""
-    files: tuple[FileSize, ...] = ()
+    files: tuple[RecordedFile, ...] = ()
     known: bool = True
     """Whether the sizes of files were known before the first packet."""
     sizing: Mapping[str, Any] = field(default_factory=dict)
@@ -72,7 +72,7 @@ class About:
             raise ValueError("it is of a newer version of treemill")
         known = {each.name for each in dataclasses.fields(cls)}
         values = {name: value for name, value in told.items() if name in known}
-        values["files"] = tuple(FileSize(**each) for each in values.get("files", ()))
+        values["files"] = tuple(RecordedFile(**each) for each in values.get("files", ()))
         values["phases"] = tuple(values.get("phases", ()))
         return cls(**values)
 

@@ -14,7 +14,7 @@ from .row import STEPS as KINDS
 from .row import Row
 from .step_summary import Steps, steps
 
-__all__ = ["STAGES", "OfFile", "OfWorker", "Summary", "against_time", "summary"]
+__all__ = ["STAGES", "OfFile", "TraceSummary", "WorkerSummary", "against_time", "summary"]
 
 STAGES = {
     "start-up": "before the workers had joined",
@@ -31,7 +31,7 @@ STAGES = {
 
 
 @dataclass
-class OfWorker:
+class WorkerSummary:
     """One worker."""
 
     worker: int
@@ -87,7 +87,7 @@ class OfFile:
 
 
 @dataclass
-class Summary:
+class TraceSummary:
     """The whole query: its last pass, if it had several."""
 
     recorded: Recorded
@@ -100,7 +100,7 @@ class Summary:
     in_vain: int
     """Entries that were done and are not in the result."""
     bytes_read: int
-    workers: list[OfWorker]
+    workers: list[WorkerSummary]
     files: list[OfFile]
     stages: dict[str, float]
     """Seconds of all workers together, by `STAGES`."""
@@ -131,7 +131,7 @@ class Summary:
         return sorted((each for each in self.files if each.entries), key=lambda each: each.rate)
 
 
-def summary(recorded: Recorded) -> Summary:
+def summary(recorded: Recorded) -> TraceSummary:
     """Sums up the pass that has made the result."""
     last = recorded.last_phase
     if not last.rows:
@@ -148,7 +148,7 @@ def summary(recorded: Recorded) -> Summary:
     at_work = next((t for t, n in zip(times, active, strict=True) if n > 0.95 * most), 0.0)
     there = [each.ended for each in workers if not each.lost]
     lost = ("worker lost", "merger lost", "packet failed", "file failed")
-    return Summary(
+    return TraceSummary(
         recorded,
         packets,
         end,
@@ -167,13 +167,13 @@ def summary(recorded: Recorded) -> Summary:
     )
 
 
-def _workers(rows: Sequence[Row], end: float) -> list[OfWorker]:
-    found: dict[int, OfWorker] = {}
+def _workers(rows: Sequence[Row], end: float) -> list[WorkerSummary]:
+    found: dict[int, WorkerSummary] = {}
     for row in rows:
         if row.worker < 0:
             continue
         if row.worker not in found:
-            found[row.worker] = OfWorker(row.worker, row.host, joined=row.time, left=end)
+            found[row.worker] = WorkerSummary(row.worker, row.host, joined=row.time, left=end)
         each = found[row.worker]
         if row.event == "worker lost":
             each.left, each.lost = row.time, True
@@ -213,7 +213,7 @@ def _files(rows: Sequence[Row]) -> list[OfFile]:
     return list(found.values())
 
 
-def _stages(packets: Sequence[Row], workers: Sequence[OfWorker]) -> dict[str, float]:
+def _stages(packets: Sequence[Row], workers: Sequence[WorkerSummary]) -> dict[str, float]:
     parts = {
         "open": sum(row.opening for row in packets) + sum(each.opens for each in workers),
         "wait for servers": sum(row.waited for row in packets),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .summary import STAGES, Summary, against_time
+from .summary import STAGES, TraceSummary, against_time
 
 __all__ = ["lines", "tables"]
 
 Cells = Sequence[Sequence[str]]
 
 
-def lines(found: Summary, most: int = 20) -> Iterator[str]:
+def lines(found: TraceSummary, most: int = 20) -> Iterator[str]:
     """The text. `most`: of the longer tables, so many lines."""
     yield from head(found)
     for title, cells in tables(found, most):
@@ -20,7 +20,7 @@ def lines(found: Summary, most: int = 20) -> Iterator[str]:
         yield from _aligned(cells)
 
 
-def head(found: Summary) -> Iterator[str]:
+def head(found: TraceSummary) -> Iterator[str]:
     """The query in some sentences."""
     about = found.recorded.about
     yield f"{about.query or 'a query'}, on {about.workers} {about.kind} of {about.machine}"
@@ -48,7 +48,7 @@ def head(found: Summary) -> Iterator[str]:
         )
 
 
-def tables(found: Summary, most: int = 20) -> Iterator[tuple[str, Cells]]:
+def tables(found: TraceSummary, most: int = 20) -> Iterator[tuple[str, Cells]]:
     """The tables: a title, and cells with a first row of headings."""
     yield "Where the workers' time went", _stages(found)
     yield _of("Workers", len(found.workers), most), _workers(found, most)
@@ -69,7 +69,7 @@ def _of(title: str, number: int, most: int) -> str:
     return title if number <= most else f"{title} ({most} of {number:,})"
 
 
-def _stages(found: Summary) -> Cells:
+def _stages(found: TraceSummary) -> Cells:
     whole = sum(found.stages.values()) or 1.0
     return [
         ("", "seconds", "share", ""),
@@ -80,7 +80,7 @@ def _stages(found: Summary) -> Cells:
     ]
 
 
-def _workers(found: Summary, most: int) -> Cells:
+def _workers(found: TraceSummary, most: int) -> Cells:
     cells = [
         (
             "worker",
@@ -120,7 +120,7 @@ def _workers(found: Summary, most: int) -> Cells:
     return cells
 
 
-def _files(found: Summary, most: int) -> Cells:
+def _files(found: TraceSummary, most: int) -> Cells:
     cells = [("file", "packets", "workers", "entries", "entries/s", "MB", "packets s", "open s")]
     for each in found.slowest_files[:most]:
         cells.append(
@@ -138,7 +138,7 @@ def _files(found: Summary, most: int) -> Cells:
     return cells
 
 
-def _packets(found: Summary, most: int) -> Cells:
+def _packets(found: TraceSummary, most: int) -> Cells:
     cells = [("seconds", "worker", "file", "entries", "at s", "CPU s", "latency s", "MB", "")]
     for row in found.slowest_packets[:most]:
         cells.append(
@@ -157,7 +157,7 @@ def _packets(found: Summary, most: int) -> Cells:
     return cells
 
 
-def _times(found: Summary, points: int = 10) -> Cells:
+def _times(found: TraceSummary, points: int = 10) -> Cells:
     packets, end = found.packets, found.seconds
     times, entries = against_time(packets, end, points, lambda row: row.entries)
     _, read = against_time(packets, end, points, lambda row: row.bytes_read)
@@ -179,7 +179,7 @@ def _times(found: Summary, points: int = 10) -> Cells:
     return cells
 
 
-def _kinds(found: Summary) -> Cells:
+def _kinds(found: TraceSummary) -> Cells:
     return [
         ("step", "number", "seconds", "mean s", "longest s", "MB", "entries"),
         *(
@@ -197,7 +197,7 @@ def _kinds(found: Summary) -> Cells:
     ]
 
 
-def _servers(found: Summary) -> Cells:
+def _servers(found: TraceSummary) -> Cells:
     return [
         ("server", "reads", "ranges", "MB", "kB a read", "mean s", "longest s", "failed"),
         *(
@@ -216,7 +216,7 @@ def _servers(found: Summary) -> Cells:
     ]
 
 
-def _reads(found: Summary, most: int) -> Cells:
+def _reads(found: TraceSummary, most: int) -> Cells:
     cells = [("seconds", "worker", "at s", "MB", "ranges", "first bytes", "file")]
     for row in found.steps.longest_reads[:most]:
         ranges = row.ranges.split()
@@ -234,7 +234,7 @@ def _reads(found: Summary, most: int) -> Cells:
     return cells
 
 
-def _losses(found: Summary, most: int) -> Cells:
+def _losses(found: TraceSummary, most: int) -> Cells:
     return [
         ("at s", "what", "worker", "file", "why"),
         *(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .branch import Branch
 
-__all__ = ["Group", "counts_items", "group_of", "is_group", "leaves"]
+__all__ = ["BranchGroup", "counts_items", "group_of", "is_group", "leaves"]
 
 
 # C++ collections that ROOT splits. A split TClonesArray has the name of its items' class.
@@ -22,11 +22,11 @@ _COLLECTION = re.compile(r"(std::|ROOT::VecOps::)?(vector|list|deque|\w*set|\w*m
 
 
 @dataclass(frozen=True)
-class Group:
+class BranchGroup:
     """A branch and its members: branches with data, and groups."""
 
     branch: Branch
-    members: tuple[Group | Branch, ...]
+    members: tuple[BranchGroup | Branch, ...]
 
 
 def counts_items(kind: str, cpp_type: str) -> bool:
@@ -44,10 +44,10 @@ def is_group(branch: Branch, children: Sequence[Branch]) -> bool:
     return bool(children) and counts_items(branch.kind, branch.cpp_type)
 
 
-def group_of(branch: Branch, children: dict[str, list[Branch]]) -> Group:
+def group_of(branch: Branch, children: dict[str, list[Branch]]) -> BranchGroup:
     """The branch with all branches below it that have data. `children`: the branches directly
     below each path."""
-    members: list[Group | Branch] = []
+    members: list[BranchGroup | Branch] = []
     for child in children.get(branch.path, []):
         if not is_group(child, children.get(child.path, [])):
             members.append(child)
@@ -55,13 +55,13 @@ def group_of(branch: Branch, children: dict[str, list[Branch]]) -> Group:
         inner = group_of(child, children)
         if inner.members:
             members.append(inner)
-    return Group(branch, tuple(members))
+    return BranchGroup(branch, tuple(members))
 
 
-def leaves(group: Group) -> Iterator[Branch]:
+def leaves(group: BranchGroup) -> Iterator[Branch]:
     """The group's branches with data, in the tree's order."""
     for member in group.members:
-        if isinstance(member, Group):
+        if isinstance(member, BranchGroup):
             yield from leaves(member)
         else:
             yield member

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .._core import Column
     from ..arrays.node import Node
 
-__all__ = ["ERROR", "Default", "Missing", "column", "policy"]
+__all__ = ["ERROR", "Default", "MissingDefaults", "column", "policy"]
 
 Scalar: TypeAlias = bool | int | float | str | None
 Default: TypeAlias = Scalar | tuple[Scalar, ...]
@@ -30,7 +30,7 @@ Default: TypeAlias = Scalar | tuple[Scalar, ...]
 
 
 @dataclass(frozen=True)
-class Missing:
+class MissingDefaults:
     """Defaults by name or glob. A plain name has priority over globs, and the first glob that
     matches a branch over later ones."""
 
@@ -59,14 +59,14 @@ class Missing:
         return next(plain, None) or next(globs, None)
 
 
-ERROR = Missing()
+ERROR = MissingDefaults()
 """A branch that a file lacks is an error."""
 
 
-def policy(missing: object) -> Missing:
+def policy(missing: object) -> MissingDefaults:
     """Understand what the user gives: "error", or a mapping of branch names or globs to defaults. A
     default is a number, a bool, a string, a list of numbers, or None for missing values."""
-    if isinstance(missing, Missing):
+    if isinstance(missing, MissingDefaults):
         return missing
     if missing is None or missing == "error":
         return ERROR
@@ -80,7 +80,7 @@ def policy(missing: object) -> Missing:
         if not isinstance(name, str):
             raise QueryError(f"the names in missing are strings, not {name!r}")
         defaults.append((name, _default(name, value)))
-    return Missing(tuple(defaults))
+    return MissingDefaults(tuple(defaults))
 
 
 def _default(name: str, value: object) -> Default:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from ..arrays.kinds import Kind
 from ..errors import QueryError, TreemillError, UnsupportedError
 from ..quoting import near
-from .defaults import Missing, column
+from .defaults import MissingDefaults, column
 from .open_tree import OpenTree
 from .uproot_fallback import Fallback, Known, cannot_read
 
@@ -49,7 +49,7 @@ class FileTree:
         self,
         opened: OpenTree,
         path: str,
-        missing: Missing,
+        missing: MissingDefaults,
         others: Others,
         known: Known | None = None,
     ) -> None:

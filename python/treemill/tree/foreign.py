@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .column_source import Reader, TreeColumns
     from .description import BranchDescription
 
-__all__ = ["Computed", "ExtendedTree", "Field", "Foreign", "Joined", "joined"]
+__all__ = ["Computed", "ExtendedTree", "Field", "Foreign", "JoinedForeign", "joined"]
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Computed:
         return self._columns[name](start, stop)
 
 
-class Joined:
+class JoinedForeign:
     """Several providers as one. If several have a column of one name, the first of them is used.
     Implements Foreign."""
 
@@ -107,7 +107,7 @@ class Joined:
 def joined(parts: Sequence[Foreign | None]) -> Foreign | None:
     """All providers in `parts` as one; None if there is none."""
     found = [part for part in parts if part is not None]
-    return None if not found else found[0] if len(found) == 1 else Joined(found)
+    return None if not found else found[0] if len(found) == 1 else JoinedForeign(found)
 
 
 class ExtendedTree:

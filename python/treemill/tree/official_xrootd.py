@@ -109,7 +109,7 @@ def list_folder(url: str) -> list[tuple[str, bool]]:
     ]
 
 
-class _File:
+class _XrootdFile:
     """An open file. Implements bridged.BridgedFile."""
 
     at_once = _CALLS
@@ -135,6 +135,6 @@ class _File:
         return [parts.get(each, b"") for each in ranges]
 
 
-def open_file(url: str) -> _File:
+def open_file(url: str) -> _XrootdFile:
     """See bridge.py."""
-    return _File(url)
+    return _XrootdFile(url)

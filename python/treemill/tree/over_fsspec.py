@@ -190,7 +190,7 @@ def list_folder(url: str) -> list[tuple[str, bool]]:
     return _asked(url, look)
 
 
-class _File:
+class _FsspecFile:
     """An open file. Implements bridged.BridgedFile."""
 
     def __init__(self, url: str) -> None:
@@ -228,6 +228,6 @@ def _part(file: Any, start: int, end: int) -> bytes:
     return found
 
 
-def open_file(url: str) -> _File:
+def open_file(url: str) -> _FsspecFile:
     """See bridge.py."""
-    return _File(url)
+    return _FsspecFile(url)

@@ -33,12 +33,12 @@ class _Interpretation(Protocol):
     def awkward_form(self, file: object) -> _Form: ...
 
 
-class _Branch(Protocol):
+class _UprootBranch(Protocol):
     """What this module uses of uproot's TBranch."""
 
     name: str
     file: object
-    branches: Sequence[_Branch]
+    branches: Sequence[_UprootBranch]
     interpretation: _Interpretation
 
     def array(self, *, entry_start: int, entry_stop: int, library: str) -> ak.Array: ...
@@ -66,7 +66,7 @@ class Fallback:
         self._tree = tree
         self._known: Known = {} if known is None else known
         self._lock = threading.Lock()
-        self._by_path: dict[str, _Branch] | None = None
+        self._by_path: dict[str, _UprootBranch] | None = None
 
     def can(self, branch: str, cpp_type: str) -> bool:
         """Whether uproot says that it can read the branch at this path (`parent/child`)."""
@@ -106,7 +106,7 @@ class Fallback:
                 entries=(start, stop),
             ) from error
 
-    def _branches(self) -> dict[str, _Branch]:
+    def _branches(self) -> dict[str, _UprootBranch]:
         """uproot's branches by path."""
         if self._by_path is None:
             import uproot
@@ -116,14 +116,14 @@ class Fallback:
                 file = uproot.open(self._path, object_cache=None, array_cache=None)
             except OSError as error:
                 raise SourceError(f"{error}: {self._path}", file=self._path) from None
-            found: dict[str, _Branch] = {}
+            found: dict[str, _UprootBranch] = {}
             for branch in file[self._tree].branches:
                 _collect(branch, "", found)
             self._by_path = found
         return self._by_path
 
 
-def _empty(branch: _Branch | None) -> Column | None:
+def _empty(branch: _UprootBranch | None) -> Column | None:
     """A column without entries of uproot's branch; None if uproot does not know its type."""
     if branch is None or not _is_known(branch.interpretation):
         return None
@@ -134,7 +134,7 @@ def _empty(branch: _Branch | None) -> Column | None:
     return column_of(form.length_zero_array())
 
 
-def _read(branch: _Branch, empty: Column | None, start: int, stop: int) -> Column:
+def _read(branch: _UprootBranch, empty: Column | None, start: int, stop: int) -> Column:
     from ..arrays.columns import column_of, kind_of  # heavy: numpy
     from ..arrays.common_type import cast  # heavy: numpy
 
@@ -145,7 +145,7 @@ def _read(branch: _Branch, empty: Column | None, start: int, stop: int) -> Colum
     return made if empty is None else cast(made, kind_of(empty))
 
 
-def _collect(branch: _Branch, prefix: str, known: dict[str, _Branch]) -> None:
+def _collect(branch: _UprootBranch, prefix: str, known: dict[str, _UprootBranch]) -> None:
     path = prefix + branch.name
     known.setdefault(path, branch)
     for child in branch.branches:

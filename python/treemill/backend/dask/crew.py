@@ -31,12 +31,10 @@ from ...packetizer import (
     PacketDone,
     PacketFailed,
     Process,
+    Refused,
     RefusedFrom,
     Reserve,
     WorkerJoined,
-)
-from ...packetizer import (
-    Refused as RefusedEvent,
 )
 from ...worker.task import Task
 from ...worker.worker import Worker
@@ -45,7 +43,7 @@ from ..merged import Ranges
 from ..portable_error import portable
 from ..pulse import Pulse
 from .ahead import Ahead
-from .merger import Merger, Refused, Unreachable
+from .merger import Merger, RefusedByMerger, Unreachable
 from .messages import (
     Act,
     Begin,
@@ -91,11 +89,11 @@ class Surroundings(Protocol):
 
     def fetch(self, address: str, work: str, merger: int) -> Future[Read]:
         """Reads what a merger in another process has; see Merger. The future ends with that, with
-        Unreachable or Refused. It may be cancelled."""
+        Unreachable or RefusedByMerger. It may be cancelled."""
 
     def hand(self, address: str, which: Handed, covers: Ranges, data: bytes | None) -> Future[None]:
         """Hands a partial to a merger in another process. The future ends when it is merged, or
-        with Unreachable, Refused, or what merging raises. It may be cancelled."""
+        with Unreachable, RefusedByMerger, or what merging raises. It may be cancelled."""
 
 
 class Crew:
@@ -198,12 +196,12 @@ class Crew:
         """What a merger has. See Merger."""
         found = self._mergers.get(merger)
         if found is None:
-            raise Refused
+            raise RefusedByMerger
         return found.read()
 
     def _loaded(self, data: bytes | None) -> Partial | None:
         if self._task is None:
-            raise Refused("the task is not loaded")
+            raise RefusedByMerger("the task is not loaded")
         return None if data is None else self._task.load(data)
 
     def _merge(
@@ -218,7 +216,7 @@ class Crew:
             self._held.wait_for(lambda: merger in self._mergers or self._over, _HOLD_SECONDS)
             found = self._mergers.get(merger)
         if found is None:
-            raise Refused
+            raise RefusedByMerger
         found.take(worker, number, covers, load)
 
     def _recall(self, message: Recall) -> None:
@@ -227,7 +225,7 @@ class Crew:
             return  # it is lost, as the scheduler knows or will know
         if merger.refuse(message.worker) > message.taken:
             self._tell(Committed(message.worker, message.merger))
-        self._tell(RefusedEvent(message.merger, message.worker))
+        self._tell(Refused(message.merger, message.worker))
 
     def _fetch(self, message: Fetch) -> None:
         """Merges what another merger has."""
@@ -238,15 +236,15 @@ class Crew:
         try:
             commits, covers, data = reading.result()
             if commits != message.commits:
-                raise Refused(f"it has {commits} partials, not {message.commits}")
+                raise RefusedByMerger(f"it has {commits} partials, not {message.commits}")
         except CancelledError:
             return  # the other one is lost, or the pass is over
-        except (Unreachable, Refused) as error:
+        except (Unreachable, RefusedByMerger) as error:
             self._around.say(Unreached(self.name, giver, f"{type(error).__name__}: {error}"))
             return
         finally:
             self._fetching.pop(giver, None)
-        with contextlib.suppress(Refused):
+        with contextlib.suppress(RefusedByMerger):
             merger.absorb(giver, commits, covers, lambda: self._loaded(data))
             self._tell(HandedOn(giver, message.merger))
 
@@ -370,7 +368,7 @@ class Crew:
                     del self._handing[worker]
         except CancelledError:
             return  # the merger is lost, and the worker has another order
-        except (Unreachable, Refused) as error:
+        except (Unreachable, RefusedByMerger) as error:
             reason = f"{type(error).__name__}: {error}"
             self._around.say(Unreached(self.name, merger, reason))
             return

@@ -18,7 +18,7 @@ from .group_messages import Down, Inherit, Renounce
 from .lead import Lead
 from .mailbox import Mailbox, Parcel
 from .master import Master
-from .messages import Listed, Part, PassRequest, Status
+from .messages import HeldPartial, Listed, PassRequest, Status
 from .polling import poll_seconds
 
 __all__ = ["Desk"]
@@ -262,7 +262,7 @@ class Desk:
         """What the workers of a pass have done so far, if it is counted."""
         return self.lead(name).monitored()
 
-    def parts(self, name: str) -> tuple[Part, ...]:
+    def parts(self, name: str) -> tuple[HeldPartial, ...]:
         """The partials that mergers of a pass hold now."""
         return self.lead(name).parts(whole=False) or ()
 

@@ -10,7 +10,7 @@ from ...worker.task import Task
 from ...worker.workload import Partial
 from ..merged import Merged, Ranges
 from .line import Gone, Line
-from .messages import Part
+from .messages import HeldPartial
 
 __all__ = ["Fetched"]
 
@@ -40,7 +40,7 @@ class Fetched:
         found = self._final or self._now()
         return None if found is None else found.kept()
 
-    def fetch(self, parts: Sequence[Part]) -> bool:
+    def fetch(self, parts: Sequence[HeldPartial]) -> bool:
         """Gets the result, of which these are the parts. False if it has changed meanwhile."""
         try:
             merged, commits = self._read(parts)
@@ -69,7 +69,7 @@ class Fetched:
             return None
         return merged if merged.is_disjoint() else None
 
-    def _read(self, parts: Sequence[Part]) -> tuple[Merged, dict[int, int]]:
+    def _read(self, parts: Sequence[HeldPartial]) -> tuple[Merged, dict[int, int]]:
         """What is in these parts as one, and how many commits each has."""
         merged, task = self._begin(), self._task
         commits = {}

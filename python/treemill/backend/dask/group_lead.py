@@ -24,7 +24,7 @@ from ...packetizer import (
     Policy,
     RefusedFrom,
 )
-from ...submasters import Crew, Leasing, SubMaster
+from ...submasters import LeasedPacketizer, Leasing, SubMaster
 from ...submasters.messages import Downward, Upward
 from .group_messages import (
     Declined,
@@ -71,7 +71,7 @@ class GroupCoordinator:
             expected_workers=0,
         )
         nodes = request.nodes
-        self.crew = Crew(policy, request.sizing, node=lambda file: nodes[file])
+        self.crew = LeasedPacketizer(policy, request.sizing, node=lambda file: nodes[file])
         self.sub = SubMaster(order.sub, order.site, self.crew, leasing_of(request))
         self.up: list[Upward | Inherited | Declined] = []
         self.begun: set[int] = set()

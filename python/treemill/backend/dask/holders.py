@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...packetizer import Dismiss, HandOn, Refuse, RefuseFrom
-from .messages import Drop, Fetch, Part, Recall, RecallFrom
+from .messages import Drop, Fetch, HeldPartial, Recall, RecallFrom
 from .participant import Participant
 
 __all__ = ["Holders"]
@@ -48,9 +48,9 @@ class Holders:
         """The process that is this merger."""
         return self._there.get(merger)
 
-    def part(self, merger: int) -> Part:
+    def part(self, merger: int) -> HeldPartial:
         """What the merger has. It must be there."""
-        return Part(merger, self._there[merger].address, self.commits(merger))
+        return HeldPartial(merger, self._there[merger].address, self.commits(merger))
 
     def commits(self, merger: int) -> int:
         """The partials of workers that the merger has."""

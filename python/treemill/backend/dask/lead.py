@@ -48,10 +48,10 @@ from .messages import (
     Crashed,
     Drop,
     End,
-    Ended,
+    HeldPartial,
     Hold,
     Loaded,
-    Part,
+    PassEnded,
     PassRequest,
     Status,
     Tell,
@@ -114,7 +114,7 @@ class Lead(PassState):
             return self._ended.coverage
         return self._packetizer.coverage(held=True)
 
-    def parts(self, whole: bool = True) -> tuple[Part, ...] | None:
+    def parts(self, whole: bool = True) -> tuple[HeldPartial, ...] | None:
         """The partials that mergers hold; None if `whole` and workers have something to do."""
         if self.over or (whole and not self._packetizer.only_mergers_hold):
             return None
@@ -337,7 +337,7 @@ class Lead(PassState):
 
     def _end(self, error: BaseException | None) -> None:
         self._end_with(
-            Ended(
+            PassEnded(
                 error,
                 self._coordinator.coverage(),
                 self._coordinator.committed_entries,

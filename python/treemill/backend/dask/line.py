@@ -16,8 +16,8 @@ from .asking import asked
 from .crew import Read
 from .engine import install
 from .loop import opened
-from .merger import Refused
-from .messages import VERSION, Part, Status
+from .merger import RefusedByMerger
+from .messages import VERSION, HeldPartial, Status
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -102,7 +102,7 @@ class Line:
         )
         return found
 
-    def read(self, work: str, part: Part) -> Read:
+    def read(self, work: str, part: HeldPartial) -> Read:
         """What a merger has, from its worker; see Merger. Raises Gone."""
 
         try:
@@ -111,10 +111,10 @@ class Line:
             raise Gone(str(error)) from error
         try:
             return opened(answer)
-        except Refused as error:
+        except RefusedByMerger as error:
             raise Gone from error
 
-    async def _read(self, work: str, part: Part) -> Any:
+    async def _read(self, work: str, part: HeldPartial) -> Any:
         about = {"work": part.work or work, "merger": part.merger}
         client = self._client
         if self._reaches_workers:

@@ -24,7 +24,7 @@ from .asking import asked
 from .crew import Handed, Read
 from .group_loop import GroupLoop
 from .mailbox import Parcel
-from .merger import Refused, Unreachable
+from .merger import RefusedByMerger, Unreachable
 from .station import Station
 
 if TYPE_CHECKING:
@@ -46,9 +46,9 @@ _GATHER = 0.02
 
 
 def opened(answer: Mapping[str, Any]) -> Read:
-    """What `LoopPlugin.read` has answered. Raises Refused if there is no such merger."""
+    """What `LoopPlugin.read` has answered. Raises RefusedByMerger if there is no such merger."""
     if answer.get("gone"):
-        raise Refused
+        raise RefusedByMerger
     if "error" in answer:
         raise pickle.loads(answer["error"])
     data = answer["data"]
@@ -228,7 +228,7 @@ class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
             commits, covers, data = await self._loop.run_in_executor(
                 self._threads, station.read, work, merger
             )
-        except Refused:
+        except RefusedByMerger:
             return {"gone": True}
         except Exception as error:
             return {"error": _portable(error, station.address)}
@@ -239,6 +239,6 @@ class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
 def _portable(error: BaseException, address: str) -> bytes:
     from ..portable_error import portable  # start-up
 
-    if isinstance(error, Refused):
+    if isinstance(error, RefusedByMerger):
         return pickle.dumps(error)
     return pickle.dumps(portable(error, f"worker {address} failed in merging", address))

@@ -36,7 +36,7 @@ from .group_messages import (
 )
 from .grouping import Member
 from .inheriting import NOBODY, Inheriting
-from .messages import End, Ended, Part, PassRequest, Status
+from .messages import End, HeldPartial, PassEnded, PassRequest, Status
 from .pass_state import Messages
 from .roster import Led, Roster
 
@@ -91,7 +91,7 @@ class Master(Inheriting):
             return self._ended.coverage
         return Coverage({}, []) if self._lessor is None else self._lessor.coverage(kept=True)
 
-    def parts(self, whole: bool = True) -> tuple[Part, ...] | None:
+    def parts(self, whole: bool = True) -> tuple[HeldPartial, ...] | None:
         """The partials that sub-masters have; None if `whole` and workers have something to do."""
         lessor = self._lessor
         if self.over or (whole and (lessor is None or not lessor.only_kept)):
@@ -100,13 +100,13 @@ class Master(Inheriting):
             return None
         return () if lessor is None else tuple(self._part(sub) for sub in lessor.keepers)
 
-    def _part(self, sub: int) -> Part:
+    def _part(self, sub: int) -> HeldPartial:
         name, estate = inner_name(self.name, sub), self._estates.get(sub)
         if estate is not None:
-            return Part(sub, estate.address, estate.status.commits, name)
+            return HeldPartial(sub, estate.address, estate.status.commits, name)
         led = self._roster.subs[sub]
         assert led.leader is not None
-        return Part(sub, led.leader, led.status.commits, name)
+        return HeldPartial(sub, led.leader, led.status.commits, name)
 
     def sizes(self) -> Mapping[int, int]:
         """The entries of the files that were opened."""
@@ -387,4 +387,6 @@ class Master(Inheriting):
         self._over_at = self._clock()
         coverage = Coverage({}, []) if lessor is None else lessor.coverage()
         entries = 0 if lessor is None else lessor.committed_entries
-        self._end_with(Ended(error, coverage, entries, None, dict(self._sizes), self.monitored()))
+        self._end_with(
+            PassEnded(error, coverage, entries, None, dict(self._sizes), self.monitored())
+        )

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from ...worker.workload import Partial
 from ..merged import Merged, Ranges
 
-__all__ = ["Merger", "Refused", "Unreachable"]
+__all__ = ["Merger", "RefusedByMerger", "Unreachable"]
 
 
-class Refused(Exception):  # noqa: N818 - what happened, not a mistake
+class RefusedByMerger(Exception):  # noqa: N818 - what happened, not a mistake
     """The merger takes nothing from this worker any more."""
 
 
@@ -38,13 +38,14 @@ class Merger:
         self, worker: int, number: int, covers: Ranges, load: Callable[[], Partial | None]
     ) -> None:
         """Merges the partial that `load` gives, the worker's `number`-th (from 0), which `covers`
-        these entries. Taking it again changes nothing. Raises Refused, and what merging raises."""
+        these entries. Taking it again changes nothing. Raises RefusedByMerger, and what
+        merging raises."""
         with self._lock:
             taken = self._taken.get(worker, 0)
             if number < taken:
                 return
             if worker in self._refused or self._dropped or number > taken:
-                raise Refused
+                raise RefusedByMerger
             partial = load()
             if partial is not None:
                 self._merged.commit(partial, covers)
@@ -59,13 +60,13 @@ class Merger:
     def absorb(
         self, giver: int, commits: int, covers: Ranges, load: Callable[[], Partial | None]
     ) -> None:
-        """Merges what another merger has, of so many commits, once. Raises Refused, and what
-        merging raises."""
+        """Merges what another merger has, of so many commits, once. Raises RefusedByMerger, and
+        what merging raises."""
         with self._lock:
             if giver in self._absorbed:
                 return
             if giver in self._refused_from or self._dropped:
-                raise Refused
+                raise RefusedByMerger
             partial = load()
             if partial is not None:
                 self._merged.commit(partial, covers)
@@ -79,10 +80,10 @@ class Merger:
 
     def read(self) -> tuple[int, Ranges, bytes | None]:
         """How many partials were taken; the entries that they cover; and all of them merged, in
-        bytes. Raises Refused if it was dropped."""
+        bytes. Raises RefusedByMerger if it was dropped."""
         with self._lock:
             if self._dropped:
-                raise Refused
+                raise RefusedByMerger
             data, covers = self._merged.kept() or (None, {})
             commits = sum(self._taken.values()) + sum(self._absorbed.values())
             return commits, covers, data

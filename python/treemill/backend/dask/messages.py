@@ -21,13 +21,13 @@ __all__ = [
     "Crashed",
     "Drop",
     "End",
-    "Ended",
     "Fetch",
+    "HeldPartial",
     "Hold",
     "Kept",
     "Listed",
     "Loaded",
-    "Part",
+    "PassEnded",
     "PassRequest",
     "Recall",
     "RecallFrom",
@@ -223,7 +223,7 @@ class Crashed:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class HeldPartial:
     """A partial that a merger holds, and where."""
 
     merger: int
@@ -235,7 +235,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class PassEnded:
     """How a pass has ended. One pickle holds the error and the coverage that refers to it."""
 
     error: BaseException | None
@@ -262,9 +262,9 @@ class Status:
     workers: int
     seconds: float
     begun: bool
-    parts: tuple[Part, ...] | None = None
+    parts: tuple[HeldPartial, ...] | None = None
     """All that the result consists of, once no worker has anything to do."""
-    ended: Ended | None = None
+    ended: PassEnded | None = None
 
 
 @dataclass(frozen=True, slots=True)

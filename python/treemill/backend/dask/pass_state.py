@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
 
 from ...errors import WorkerError
-from .messages import End, Ended, Part, PassRequest
+from .messages import End, HeldPartial, PassEnded, PassRequest
 
 __all__ = ["Messages", "PassState"]
 
@@ -29,7 +29,7 @@ class PassState(ABC):
         self._out: Messages = []
         self._alone_since: float | None = clock()
         self._deadline: tuple[float, str] | None = None
-        self._ended: Ended | None = None
+        self._ended: PassEnded | None = None
         self._settled: dict[int, int] | None = None
 
     @property
@@ -43,7 +43,7 @@ class PassState(ABC):
         """The processes that take part."""
 
     @abstractmethod
-    def parts(self, whole: bool = True) -> tuple[Part, ...] | None:
+    def parts(self, whole: bool = True) -> tuple[HeldPartial, ...] | None:
         """The partials that are held for the client; None if `whole` and workers have something to
         do."""
 
@@ -118,7 +118,7 @@ class PassState(ABC):
         self._tick()
         return self._told()
 
-    def _end_with(self, ended: Ended) -> None:
+    def _end_with(self, ended: PassEnded) -> None:
         """Ends the pass, and lets its processes go."""
         self._ended = ended
         self.change += 1

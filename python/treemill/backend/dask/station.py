@@ -23,7 +23,7 @@ from .conversation import Conversation
 from .crew import Crew, Handed, Read
 from .groups import ABOUT_GROUPS, Groups
 from .mailbox import Mailbox, Parcel
-from .merger import Refused
+from .merger import RefusedByMerger
 from .messages import Act, Begin, Drop, End, Fetch, Hold, Recall, RecallFrom
 
 __all__ = ["Station"]
@@ -173,7 +173,7 @@ class Station:
     def _crew(self, work: str) -> Crew:
         crew = self._crews.get(work)
         if crew is None:
-            raise Refused
+            raise RefusedByMerger
         return crew
 
     # What crews need.

@@ -26,7 +26,7 @@ from .blobs import into
 from .fetched import Fetched
 from .grouping import group_size
 from .line import Line
-from .messages import Ended, PassRequest, Status
+from .messages import PassEnded, PassRequest, Status
 
 __all__ = ["DaskPass"]
 
@@ -102,7 +102,7 @@ class DaskPass(Pass):
         self.counters = _Counters()
         self.control = self.counters
         self._status: Status | None = None
-        self._ended: Ended | None = None
+        self._ended: PassEnded | None = None
         self._error: BaseException | None = None
         self._fetched = Fetched(pool.line, self.name, request.task, self._begins_with)
         self._saving: Saving | None = None
@@ -312,7 +312,7 @@ class DaskPass(Pass):
                     self._line.ask("forget", self.name)
             self._fail(error)
 
-    def _end(self, ended: Ended) -> None:
+    def _end(self, ended: PassEnded) -> None:
         self._ended = ended
         self._error = self._explained(ended.error)
         if (
@@ -332,7 +332,7 @@ class DaskPass(Pass):
                 "the session was closed, and the query goes on in the cluster: "
                 f"attach({self._request.name!r}) of another session has its result"
             )
-        self._ended = Ended(self._error, Coverage({}, []), 0, None, {})
+        self._ended = PassEnded(self._error, Coverage({}, []), 0, None, {})
         self._finish(save=False)
 
     def _explained(self, error: BaseException | None) -> BaseException | None:

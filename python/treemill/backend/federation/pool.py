@@ -85,7 +85,7 @@ class FederatedPool(Pool):
             pool.close()
 
 
-class _Counters:
+class _SiteCounters:
     """The counters of all sites together. See Counting."""
 
     def __init__(self, sites: Iterable[Site]) -> None:
@@ -148,7 +148,7 @@ class FederatedPass(Pass):
             number: Site(number, name, each, task, self._hear, self._tick, *asked)
             for number, (name, each) in enumerate(pool.sites.items())
         }
-        self.control = self._counters = _Counters(self._sites.values())
+        self.control = self._counters = _SiteCounters(self._sites.values())
 
     # What the session asks.
 

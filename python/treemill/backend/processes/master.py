@@ -26,10 +26,10 @@ from ...worker.task import Task
 from ..left_behind import leave_behind
 from ..pickled import pickled
 from .channel import Channel
-from .messages import Drop, Exited, Failed, Fork, Inputs, Kill, Load, Loaded, Ready
+from .messages import DropTask, Exited, Fork, Inputs, Kill, Load, Ready, StartFailed, TaskLoaded
 from .program import command
 
-__all__ = ["Master", "cause"]
+__all__ = ["TemplateWorkers", "cause"]
 
 _LOOK = 0.2
 """Seconds between two checks for silent workers."""
@@ -66,7 +66,7 @@ class Listener(Protocol):
         """The session ends. Called on any thread."""
 
 
-class Master:
+class TemplateWorkers:
     """One template and its workers. Any thread may call the public methods."""
 
     def __init__(
@@ -257,13 +257,13 @@ class Master:
             listener.heard(place[1], messages)
 
     def _understand(self, message: object) -> None:
-        if isinstance(message, Ready | Loaded | Failed):
+        if isinstance(message, Ready | TaskLoaded | StartFailed):
             self._loaded = time.monotonic()
-        if isinstance(message, Loaded | Failed):
+        if isinstance(message, TaskLoaded | StartFailed):
             self._loading.pop(message.number, None)
-        if isinstance(message, Loaded) and message.number in self._passes:
+        if isinstance(message, TaskLoaded) and message.number in self._passes:
             self._passes[message.number].loaded()
-        elif isinstance(message, Failed) and message.number in self._passes:
+        elif isinstance(message, StartFailed) and message.number in self._passes:
             self._passes[message.number].failed(message.error)
         elif isinstance(message, Exited):
             number, worker = message.key
@@ -287,7 +287,7 @@ class Master:
             # A worker whose channel is closed ends, unless its process is stopped.
             self.kill(*place)
         with contextlib.suppress(OSError):
-            self._template.send(Drop(number))
+            self._template.send(DropTask(number))
 
     def _end_all(self, error: BaseException) -> None:
         while self._passes:
@@ -346,7 +346,7 @@ def _start_template(paths: Sequence[str], start: str) -> tuple[subprocess.Popen[
     return process, Channel(ours)
 
 
-_masters: weakref.WeakSet[Master] = weakref.WeakSet()
+_masters: weakref.WeakSet[TemplateWorkers] = weakref.WeakSet()
 
 
 def _let_go() -> None:

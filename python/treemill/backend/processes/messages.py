@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from ..pulse import Pulse
 
 __all__ = [
-    "Crashed",
-    "Drop",
+    "DropTask",
     "Exited",
-    "Failed",
     "Fork",
     "Hand",
     "Inputs",
     "Kill",
     "Load",
-    "Loaded",
     "Ready",
+    "StartFailed",
     "Started",
+    "TaskLoaded",
+    "WorkerCrashed",
 ]
 
 Key = tuple[int, int]
@@ -62,7 +62,7 @@ class Kill:
 
 
 @dataclass(frozen=True, slots=True)
-class Drop:
+class DropTask:
     """Drop a pass's task: the pass is over."""
 
     number: int
@@ -79,14 +79,14 @@ class Ready:
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class TaskLoaded:
     """The task is loaded: workers may be forked."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class StartFailed:
     """The task could not be loaded, or a worker could not be started."""
 
     number: int
@@ -122,7 +122,7 @@ class Hand:
 
 
 @dataclass(frozen=True, slots=True)
-class Crashed:
+class WorkerCrashed:
     """The worker cannot go on, and neither could another one: the pass ends with this error."""
 
     error: BaseException

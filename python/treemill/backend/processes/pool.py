@@ -30,8 +30,8 @@ from ..base import Pool, Request, worker_error
 from ..led import LedPass
 from ..pulse import Pulse
 from .channel import Channel
-from .master import Master, cause
-from .messages import Crashed, Hand
+from .master import TemplateWorkers, cause
+from .messages import Hand, WorkerCrashed
 
 __all__ = ["ProcessPass", "ProcessPool"]
 
@@ -73,20 +73,20 @@ class ProcessPool(Pool):
         self.start = start or ("fork" if sys.platform == "linux" else "spawn")
         self._lock = threading.Lock()
         self._closed = False
-        self._master: Master | None = None
+        self._master: TemplateWorkers | None = None
         self._paths: tuple[str, ...] = ()
 
     def prepare(self, request: Request) -> ProcessPass:
         """Makes a pass, which the caller starts."""
         return ProcessPass(self, request)
 
-    def master(self) -> Master:
+    def master(self) -> TemplateWorkers:
         """The thread that talks to workers. Starts one if there is none."""
         with self._lock:
             if self._closed:
                 raise RuntimeError("the session is closed")
             if self._master is None or not self._master.alive:
-                self._master = Master(
+                self._master = TemplateWorkers(
                     self._paths, self.start, silence=self.silence, patience=self.patience
                 )
             return self._master
@@ -243,7 +243,7 @@ class ProcessPass(LedPass):
                 end.pulse = message.pulse
                 self._commit(number, lambda: task.load(data))
                 end.committed = message.pulse.entries
-        elif isinstance(message, Crashed):
+        elif isinstance(message, WorkerCrashed):
             self._crash(message.error)
         elif isinstance(message, Event):
             if isinstance(message, WorkerJoined):

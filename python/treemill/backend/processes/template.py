@@ -22,7 +22,18 @@ from typing import IO
 from ...worker.task import Task
 from ..portable_error import portable
 from .channel import Channel
-from .messages import Drop, Exited, Failed, Fork, Inputs, Kill, Load, Loaded, Ready, Started
+from .messages import (
+    DropTask,
+    Exited,
+    Fork,
+    Inputs,
+    Kill,
+    Load,
+    Ready,
+    Started,
+    StartFailed,
+    TaskLoaded,
+)
 from .spawn import parcel, spawn
 from .worker_process import run
 
@@ -93,7 +104,7 @@ class Template:
             task.preload()
         except BaseException as error:
             self._channel.send(
-                Failed(message.number, portable(error, "a worker cannot load the selector"))
+                StartFailed(message.number, portable(error, "a worker cannot load the selector"))
             )
             return
         self._tasks[message.number] = task
@@ -102,7 +113,7 @@ class Template:
             self._parcels[message.number] = parcel(message.data, inputs)
         gc.collect()
         gc.freeze()
-        self._channel.send(Loaded(message.number))
+        self._channel.send(TaskLoaded(message.number))
 
     @_handle.register
     def _fork(self, message: Fork) -> None:
@@ -117,7 +128,7 @@ class Template:
             pid = self._start(descriptor, task, message)
         except OSError as error:
             os.close(descriptor)
-            self._channel.send(Failed(message.key[0], portable(error, "no worker can start")))
+            self._channel.send(StartFailed(message.key[0], portable(error, "no worker can start")))
             return
         os.close(descriptor)
         self._children[pid] = message.key
@@ -142,7 +153,7 @@ class Template:
                 _kill_group(pid)
 
     @_handle.register
-    def _drop(self, message: Drop) -> None:
+    def _drop(self, message: DropTask) -> None:
         self._tasks.pop(message.number, None)
         parcel = self._parcels.pop(message.number, None)
         if parcel is not None:

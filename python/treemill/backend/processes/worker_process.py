@@ -42,7 +42,7 @@ from ...worker.workload import Partial
 from ..portable_error import portable
 from ..pulse import Pulse
 from .channel import Channel
-from .messages import Crashed, Hand
+from .messages import Hand, WorkerCrashed
 
 __all__ = ["run"]
 
@@ -116,7 +116,7 @@ class _WorkerProcess:
             if os.getpid() == self._pid:
                 words = f"worker {self._number} failed"
                 with contextlib.suppress(OSError):
-                    self._channel.send(Crashed(portable(error, words, str(self._number))))
+                    self._channel.send(WorkerCrashed(portable(error, words, str(self._number))))
 
     def _perform(self, order: Order) -> None:
         self._packet = order.packet if isinstance(order, Process) else None

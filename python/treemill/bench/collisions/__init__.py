@@ -3,6 +3,6 @@ are a mixture of them. Values depend on the seed alone. Knows no file: ../sample
 """
 
 from .events import recorded, simulated
-from .processes import LUMINOSITY, PROCESSES, SCALE_FACTORS, Process
+from .processes import LUMINOSITY, PROCESSES, SCALE_FACTORS, SimulatedProcess
 
-__all__ = ["LUMINOSITY", "PROCESSES", "SCALE_FACTORS", "Process", "recorded", "simulated"]
+__all__ = ["LUMINOSITY", "PROCESSES", "SCALE_FACTORS", "SimulatedProcess", "recorded", "simulated"]

@@ -16,7 +16,7 @@ from .decays import at, breit_wigner, decayed
 if TYPE_CHECKING:
     from ..physics import Floats, Integers
 
-__all__ = ["LUMINOSITY", "PROCESSES", "SCALE_FACTORS", "Particles", "Process"]
+__all__ = ["LUMINOSITY", "PROCESSES", "SCALE_FACTORS", "Particles", "SimulatedProcess"]
 
 LUMINOSITY = 30.0
 """Of the data, in 1/pb."""
@@ -56,7 +56,7 @@ class Particles:
 
 
 @dataclass(frozen=True)
-class Process:
+class SimulatedProcess:
     """What is simulated, and how often."""
 
     title: str
@@ -158,8 +158,8 @@ def _z_to_muons(rng: np.random.Generator, count: int) -> Particles:
 
 
 PROCESSES = {
-    "zmumu": Process("Z → μμ", 2_000.0, 80_000, _z_to_muons),
-    "wjets": Process("W + jets", 1_300.0, 50_000, _w_and_jets),
-    "single_top": Process("single top", 70.0, 10_000, _single_tops),
-    "ttbar": Process("$t\\bar{t}$", 366.0, 40_000, _top_pairs),
+    "zmumu": SimulatedProcess("Z → μμ", 2_000.0, 80_000, _z_to_muons),
+    "wjets": SimulatedProcess("W + jets", 1_300.0, 50_000, _w_and_jets),
+    "single_top": SimulatedProcess("single top", 70.0, 10_000, _single_tops),
+    "ttbar": SimulatedProcess("$t\\bar{t}$", 366.0, 40_000, _top_pairs),
 }

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from ..storage.latencies import binned, joined, percentile
 
-__all__ = ["Account", "Ended", "Moment", "Tally"]
+__all__ = ["HammerAccount", "JobEnd", "Moment", "Tally"]
 
 _MOST_CAUSES = 50
 """Causes of failures that are told apart, for each kind of job and storage."""
@@ -18,7 +18,7 @@ _MOST_MOMENTS = 400
 
 
 @dataclass(frozen=True)
-class Ended:
+class JobEnd:
     """What came of one job. Times are in seconds."""
 
     seconds: float
@@ -71,7 +71,7 @@ class Moment:
 
 
 @dataclass
-class _Sums:
+class _JobSums:
     done: int = 0
     failed: int = 0
     events: int = 0
@@ -82,7 +82,7 @@ class _Sums:
     times: dict[int, int] = field(default_factory=dict)
     causes: Counter[str] = field(default_factory=Counter)
 
-    def add(self, ended: Ended) -> None:
+    def add(self, ended: JobEnd) -> None:
         self.cpu += ended.cpu
         self.seconds += ended.seconds
         if ended.cause is not None:
@@ -97,16 +97,16 @@ class _Sums:
         self.times = joined([self.times, binned([ended.seconds])])
 
 
-class Account:
+class HammerAccount:
     """Takes what came of each job; `course` is the run so far, in some hundred moments."""
 
     def __init__(self, kinds: Sequence[str], storages: Sequence[str]) -> None:
         self.kinds, self.storages = list(kinds), list(storages)
-        self._sums = {(kind, place): _Sums() for kind in self.kinds for place in self.storages}
+        self._sums = {(kind, place): _JobSums() for kind in self.kinds for place in self.storages}
         self._course: list[Moment] = []
         self._apart = 0.0
 
-    def add(self, kind: str, storage: str, ended: Ended) -> None:
+    def add(self, kind: str, storage: str, ended: JobEnd) -> None:
         """A job has ended."""
         self._sums[kind, storage].add(ended)
 

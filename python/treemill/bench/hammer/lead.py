@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from ...errors import QueryError
 
-__all__ = ["Bounds", "Kill", "Lead", "Start"]
+__all__ = ["Bounds", "HammerLead", "KillJob", "Start"]
 
 _PAUSE = 1.0
 """Seconds for which the place of a job that has failed stays empty: a storage that is down is not
@@ -64,7 +64,7 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Kill:
+class KillJob:
     """End a job. It counts as running until it is told that it has ended."""
 
     job: int
@@ -72,7 +72,7 @@ class Kill:
 
 
 @dataclass
-class Lead:
+class HammerLead:
     """The state of a run: `tick` as time passes, `ended` for each job, `stop` and `abort`."""
 
     shares: Sequence[float]
@@ -94,10 +94,10 @@ class Lead:
     def __post_init__(self) -> None:
         self._by_kind = [0] * len(self.shares)
 
-    def tick(self, now: float) -> list[Start | Kill]:
+    def tick(self, now: float) -> list[Start | KillJob]:
         """What is to be done at this time."""
         self._paused = [(until, place) for until, place in self._paused if until > now]
-        actions: list[Start | Kill] = [*self._late(now)]
+        actions: list[Start | KillJob] = [*self._late(now)]
         room = self.bounds.allowed(now) - len(self.running) - len(self._paused)
         for _ in range(room):
             if not self._may_start(now):
@@ -138,7 +138,7 @@ class Lead:
             return self._stopped
         return self.bounds.seconds
 
-    def _late(self, now: float) -> list[Kill]:
+    def _late(self, now: float) -> list[KillJob]:
         end = self._end()
         is_over = end is not None and now >= end + self.bounds.grace
         found = []
@@ -146,9 +146,9 @@ class Lead:
             if job in self._killed:
                 continue
             if is_over:
-                found.append(Kill(job, "the run has ended"))
+                found.append(KillJob(job, "the run has ended"))
             elif now - began >= self.bounds.longest:
-                found.append(Kill(job, f"it took longer than {self.bounds.longest:g} s"))
+                found.append(KillJob(job, f"it took longer than {self.bounds.longest:g} s"))
         self._killed |= {each.job for each in found}
         return found
 

@@ -9,7 +9,7 @@ from statistics import median
 from ...monitor.line_charts import Panel, Series
 from ..hammer.telling import drawn as of_jobs
 from ..storage.figures import drawn as of_storages
-from .measurements import Results, Storage
+from .measurements import ResultsFile, StorageScan
 from .summary import Point, Summary, middle, summaries
 
 __all__ = ["Figure", "compared", "figures"]
@@ -23,7 +23,7 @@ _SHORTEST = 1e-5
 """Seconds: latencies below are drawn as this."""
 
 
-def figures(results: Results) -> list[Figure]:
+def figures(results: ResultsFile) -> list[Figure]:
     """All figures of one file of results."""
     found = summaries(results.measurements)
     drawn: list[Figure] = []
@@ -62,7 +62,7 @@ def figures(results: Results) -> list[Figure]:
     ]
 
 
-def compared(results: Sequence[tuple[str, Results]]) -> Figure | None:
+def compared(results: Sequence[tuple[str, ResultsFile]]) -> Figure | None:
     """Query times of several files of results, with the same query and system in one panel. None
     if they have none in common."""
     named = [(name, summaries(each.measurements)) for name, each in results]
@@ -225,7 +225,7 @@ def _histogram(values: Sequence[float]) -> tuple[list[float], list[float]]:
     return [1e3 * 10 ** (low + i * width) for i in range(-1, _BINS + 1)], counts
 
 
-def _storage(storage: Sequence[Storage]) -> Panel:
+def _storage(storage: Sequence[StorageScan]) -> Panel:
     series = []
     for number, system in enumerate(dict.fromkeys(each.system for each in storage)):
         mine = [each for each in storage if each.system == system]

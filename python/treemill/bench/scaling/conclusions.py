@@ -7,9 +7,9 @@ from statistics import median
 
 from ..hammer import telling
 from ..storage.findings import findings
-from .measurements import Results, Storage
+from .measurements import ResultsFile, StorageScan
 from .summary import Summary, middle, summaries
-from .verdict import Facts, Verdict, verdict
+from .verdict import Facts, LimitVerdict, verdict
 
 __all__ = ["conclusion", "conclusions", "facts"]
 
@@ -18,7 +18,7 @@ _ENOUGH = 0.9
 _WITHOUT_DATA = ("none", "cpu")
 
 
-def conclusions(results: Results) -> list[tuple[Summary, Verdict]]:
+def conclusions(results: ResultsFile) -> list[tuple[Summary, LimitVerdict]]:
     """What limits each query on each system, where traces tell."""
     found = summaries(results.measurements)
     remote = bool(results.dataset.get("remote"))
@@ -31,11 +31,11 @@ def conclusions(results: Results) -> list[tuple[Summary, Verdict]]:
     return told
 
 
-def conclusion(results: Results) -> Iterator[str]:
+def conclusion(results: ResultsFile) -> Iterator[str]:
     """The lines at the end of a report: one for each system, and one for each storage. Of the
     queries that were run on a system the one that reads most counts; others are said only if they
     have other limits."""
-    by_system: dict[str, list[tuple[Summary, Verdict]]] = {}
+    by_system: dict[str, list[tuple[Summary, LimitVerdict]]] = {}
     for summary, found in conclusions(results):
         by_system.setdefault(summary.system, []).append((summary, found))
     for system, told in by_system.items():
@@ -58,7 +58,7 @@ def conclusion(results: Results) -> Iterator[str]:
     yield from telling.findings(results.jobs, results.course)
 
 
-def _of_storage(storage: Sequence[Storage]) -> Iterator[str]:
+def _of_storage(storage: Sequence[StorageScan]) -> Iterator[str]:
     """What the storage gives, and how many readers it takes."""
     for system in dict.fromkeys(each.system for each in storage):
         rates: dict[int, list[float]] = {}

@@ -16,7 +16,7 @@ from ..hammer.account import Moment, Tally
 from ..storage.reading import Reading
 from .breakdown import Breakdown
 
-__all__ = ["Measurement", "Results", "Storage", "load", "save"]
+__all__ = ["Measurement", "ResultsFile", "StorageScan", "load", "save"]
 
 _FORM = "treemill-benchmark"
 _VERSION = 1
@@ -59,7 +59,7 @@ class Measurement:
 
 
 @dataclass(frozen=True)
-class Storage:
+class StorageScan:
     """One run of `treemill bench scan-storage`: so many readers at once."""
 
     system: str
@@ -76,7 +76,7 @@ class Storage:
 
 
 @dataclass(frozen=True)
-class Results:
+class ResultsFile:
     """A file of results."""
 
     date: str
@@ -87,7 +87,7 @@ class Results:
     dataset: Mapping[str, object]
     """Files, events, bytes, and what the events were made from, if it is known."""
     measurements: Sequence[Measurement] = ()
-    storage: Sequence[Storage] = ()
+    storage: Sequence[StorageScan] = ()
     readings: Sequence[Reading] = field(default_factory=list)
     """Of `treemill bench storage`."""
     jobs: Sequence[Tally] = field(default_factory=list)
@@ -98,7 +98,7 @@ class Results:
     """What a reader of the figures should know."""
 
 
-def save(results: Results, path: str | Path) -> None:
+def save(results: ResultsFile, path: str | Path) -> None:
     """Write a file of results. It gets its name when it is complete. Raises OSError."""
     path = Path(path)
     part = path.with_name(f"{path.name}.{os.getpid()}.tmp")
@@ -110,7 +110,7 @@ def save(results: Results, path: str | Path) -> None:
         part.unlink(missing_ok=True)
 
 
-def load(path: str | Path) -> Results:
+def load(path: str | Path) -> ResultsFile:
     """Read a file of results. Raises SourceError if it cannot be read, FormatError if it is none,
     QueryError if another version of treemill has written it."""
     try:
@@ -133,19 +133,19 @@ def load(path: str | Path) -> Results:
         raise FormatError(f"{path} is damaged: {error}", file=str(path)) from None
 
 
-def _results(told: Mapping[str, Any]) -> Results:
+def _results(told: Mapping[str, Any]) -> ResultsFile:
     measurements = []
     for each in told["measurements"]:
         made = each["breakdown"]
         breakdown = None if made is None else Breakdown(**_known(made, Breakdown))
         measurements.append(Measurement(**(_known(each, Measurement) | {"breakdown": breakdown})))
-    return Results(
+    return ResultsFile(
         str(told["date"]),
         dict(told["machine"]),
         dict(told["settings"]),
         dict(told["dataset"]),
         measurements,
-        [Storage(**_known(each, Storage)) for each in told["storage"]],
+        [StorageScan(**_known(each, StorageScan)) for each in told["storage"]],
         # Files of earlier versions have none.
         [Reading(**_known(each, Reading)) for each in told.get("readings", ())],
         [Tally(**_known(each, Tally)) for each in told.get("jobs", ())],

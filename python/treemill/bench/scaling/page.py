@@ -15,7 +15,7 @@ from ..storage import tables
 from ..storage.matrix import WAYS, WHATS
 from .charts import compared, figures
 from .conclusions import conclusion, conclusions
-from .measurements import Results
+from .measurements import ResultsFile
 from .plan import QUERIES
 from .summary import Summary, summaries
 
@@ -28,7 +28,7 @@ _PARTS = (
 """Of a breakdown, in the order of a query's life."""
 
 
-def page(results: Sequence[tuple[str, Results]]) -> str:
+def page(results: Sequence[tuple[str, ResultsFile]]) -> str:
     """The page of one or several files of results, with their names. Needs matplotlib."""
     made = [parts.head("treemill benchmark")]
     if len(results) > 1:
@@ -39,7 +39,7 @@ def page(results: Sequence[tuple[str, Results]]) -> str:
     return "\n".join(made)
 
 
-def _one(name: str, results: Results, several: bool) -> str:
+def _one(name: str, results: ResultsFile, several: bool) -> str:
     made = [f"<h1>{escape(name)}</h1>"] if several else []
     made.append(_facts(results))
     made += [f'<p class="note">{escape(note)}</p>' for note in results.notes]
@@ -76,7 +76,7 @@ def _words(told: Mapping[str, str]) -> str:
     return f"<dl>{listed}</dl>"
 
 
-def _facts(results: Results) -> str:
+def _facts(results: ResultsFile) -> str:
     machine, data = results.machine, results.dataset
     versions = machine.get("versions")
     if isinstance(versions, Mapping):
@@ -136,7 +136,7 @@ def _rows(found: Sequence[Summary]) -> Iterator[tuple[str, ...]]:
             )
 
 
-def _times(results: Results) -> Iterator[tuple[str, ...]]:
+def _times(results: ResultsFile) -> Iterator[tuple[str, ...]]:
     for summary, found in conclusions(results):
         breakdown = summary.traced.breakdown
         if breakdown is None:
@@ -155,7 +155,7 @@ def _fits(found: Sequence[Summary]) -> Iterator[tuple[str, ...]]:
             yield (each.query, each.system, *rates, limit)
 
 
-def _comparison(results: Sequence[tuple[str, Results]]) -> str:
+def _comparison(results: Sequence[tuple[str, ResultsFile]]) -> str:
     """The first file is what others are compared with."""
     (first_name, first), *others = results
     before = {
@@ -180,7 +180,7 @@ def _comparison(results: Sequence[tuple[str, Results]]) -> str:
     return "\n".join(made)
 
 
-def _other_data(results: Sequence[tuple[str, Results]]) -> Iterator[str]:
+def _other_data(results: Sequence[tuple[str, ResultsFile]]) -> Iterator[str]:
     """Warnings for files of results that are of other data than the first."""
     (first_name, first), *others = results
     for name, each in others:

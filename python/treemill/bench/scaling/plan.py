@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ...errors import QueryError
 
-__all__ = ["QUERIES", "SCALINGS", "Plan", "Step", "rising"]
+__all__ = ["QUERIES", "SCALINGS", "PlannedQuery", "ScalingPlan", "rising"]
 
 QUERIES: Mapping[str, str] = {
     "none": "files are opened, no column is read: what the session and the packetizer cost",
@@ -25,7 +25,7 @@ SCALINGS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Step:
+class PlannedQuery:
     """A query to be run."""
 
     workers: int
@@ -36,7 +36,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ScalingPlan:
     """All that is measured on one system."""
 
     workers: Sequence[int]
@@ -58,12 +58,12 @@ class Plan:
         if not self.workers or min(self.workers) < 1:
             raise QueryError(f"numbers of workers are 1 or more, not {list(self.workers)}")
 
-    def steps(self, workers: int) -> Iterator[Step]:
+    def steps(self, workers: int) -> Iterator[PlannedQuery]:
         """What is run with this number of workers. Rounds go over all queries, so that a
         disturbance does not hit all rounds of one query."""
         for number in range(self.rounds):
             for query in self.queries:
-                yield Step(workers, query, number, self.share(query, workers))
+                yield PlannedQuery(workers, query, number, self.share(query, workers))
 
     def share(self, query: str, workers: int) -> int:
         """How many events the query sees with so many workers."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .breakdown import Breakdown
 
-__all__ = ["LIMITS", "Facts", "Verdict", "verdict"]
+__all__ = ["LIMITS", "Facts", "LimitVerdict", "verdict"]
 
 _MATTERS = 0.15
 """A loss below this part of the workers' time limits nothing."""
@@ -70,7 +70,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class LimitVerdict:
     """What limits, and what would help."""
 
     limit: str
@@ -84,7 +84,7 @@ class Verdict:
         return f"limited by {self.limit}: {self.found}. What would help: {self.help}."
 
 
-def verdict(facts: Facts) -> Verdict:
+def verdict(facts: Facts) -> LimitVerdict:
     """The verdict: the largest part of the workers' time that is not spent computing, if it
     matters; else the CPU.
 
@@ -98,7 +98,7 @@ def verdict(facts: Facts) -> Verdict:
     if share < _MATTERS:
         limit, share = "CPU", computing
     found, what_helps = LIMITS[limit]
-    return Verdict(limit, share, found.format(share=share), what_helps)
+    return LimitVerdict(limit, share, found.format(share=share), what_helps)
 
 
 def _shares(facts: Facts) -> dict[str, float]:

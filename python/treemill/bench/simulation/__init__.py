@@ -4,9 +4,17 @@ disks, links, noise, deaths and joins. Pure: seeded, no clock, no thread.
 Knows the messages of the packetizer and of sub-masters, and nothing else of treemill.
 """
 
-from .desk import Load
-from .run import Outcome, simulate
+from .desk import MasterLoad
+from .run import SimulationOutcome, simulate
 from .scenario import Scenario, load, shipped
 from .strategies import STRATEGIES
 
-__all__ = ["STRATEGIES", "Load", "Outcome", "Scenario", "load", "shipped", "simulate"]
+__all__ = [
+    "STRATEGIES",
+    "MasterLoad",
+    "Scenario",
+    "SimulationOutcome",
+    "load",
+    "shipped",
+    "simulate",
+]

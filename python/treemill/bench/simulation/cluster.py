@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from .scenario import Scenario
 
-__all__ = ["Cluster", "DataFile", "Machine", "Node", "Read"]
+__all__ = ["Cluster", "DiskRead", "Machine", "SimulatedFile", "SimulatedNode"]
 
 
 MANY = 15
@@ -22,7 +22,7 @@ sorts requests."""
 
 
 @dataclass(eq=False, slots=True)
-class Read:
+class DiskRead:
     """A read of a worker from a disk."""
 
     worker: int
@@ -33,25 +33,25 @@ class Read:
 
 
 @dataclass(eq=False, slots=True)
-class Node:
+class SimulatedNode:
     """A node's disk and link."""
 
     name: str
     disk: float
     link: float
     seek: float
-    reads: list[Read] = field(default_factory=list)
+    reads: list[DiskRead] = field(default_factory=list)
     since: float = 0.0
     version: int = 0
     """Of the end of the next read: each reader that comes or goes makes a new one."""
 
-    def begin(self, read: Read, now: float) -> tuple[float, Read] | None:
+    def begin(self, read: DiskRead, now: float) -> tuple[float, DiskRead] | None:
         """Adds a read. Returns the end of the read that will end next."""
         self._advance(now)
         self.reads.append(read)
         return self._share(now)
 
-    def end(self, read: Read, now: float) -> tuple[float, Read] | None:
+    def end(self, read: DiskRead, now: float) -> tuple[float, DiskRead] | None:
         """Removes a read. Returns the end of the read that will end next."""
         self._advance(now)
         self.reads.remove(read)
@@ -63,7 +63,7 @@ class Node:
             read.left -= read.speed * passed
         self.since = now
 
-    def _share(self, now: float) -> tuple[float, Read] | None:
+    def _share(self, now: float) -> tuple[float, DiskRead] | None:
         self.version += 1
         readers = len(self.reads)
         if not readers:
@@ -91,7 +91,7 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True)
-class DataFile:
+class SimulatedFile:
     """A file: its node, its events, and the entries before which packets should end."""
 
     node: int
@@ -104,7 +104,7 @@ class Cluster:
 
     def __init__(self, scenario: Scenario) -> None:
         chance = random.Random(scenario.seed)
-        self.nodes: list[Node] = []
+        self.nodes: list[SimulatedNode] = []
         self.machines: list[Machine] = []
         made = []
         for generation in scenario.generations:
@@ -112,7 +112,9 @@ class Cluster:
                 made.append(generation)
         chance.shuffle(made)  # racks are not filled by age
         for number, generation in enumerate(made):
-            node = Node(f"root://n{number:04}/", generation.disk, generation.link, scenario.seek)
+            node = SimulatedNode(
+                f"root://n{number:04}/", generation.disk, generation.link, scenario.seek
+            )
             self.nodes.append(node)
             slow = chance.random() < scenario.faults.slow_nodes
             rate = generation.rate / (scenario.faults.slowdown if slow else 1.0)
@@ -128,7 +130,7 @@ class Cluster:
 
 def _files(
     scenario: Scenario, nodes: int, stores: list[int], chance: random.Random
-) -> list[DataFile]:
+) -> list[SimulatedFile]:
     wanted = scenario.files
     cuts: dict[int, tuple[int, ...]] = {}
     files = []
@@ -138,5 +140,5 @@ def _files(
         events = clusters * wanted.cluster
         if events not in cuts:
             cuts[events] = tuple(range(wanted.cluster, events, wanted.cluster))
-        files.append(DataFile(stores[number % len(stores)], events, cuts[events]))
+        files.append(SimulatedFile(stores[number % len(stores)], events, cuts[events]))
     return files

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-__all__ = ["Desk", "Load"]
+__all__ = ["MasterDesk", "MasterLoad"]
 
 Answer = TypeVar("Answer")
 
 
 @dataclass
-class Load:
+class MasterLoad:
     """What a master had to do."""
 
     messages: int = 0
@@ -29,7 +29,7 @@ class Load:
     """Seconds of CPU that its decisions took in reality, if they were measured."""
 
     @classmethod
-    def mean(cls, loads: Sequence[Load]) -> Load:
+    def mean(cls, loads: Sequence[MasterLoad]) -> MasterLoad:
         """The mean of several, and the longest of their waits."""
         n = max(len(loads), 1)
         return cls(
@@ -43,12 +43,12 @@ class Load:
         )
 
 
-class Desk:
+class MasterDesk:
     """A master's desk."""
 
     def __init__(self, clock: Callable[[], float] | None) -> None:
         """`clock`: CPU seconds, if decisions are to be measured."""
-        self.load = Load()
+        self.load = MasterLoad()
         self._clock = clock
         self._free = 0.0  # when all messages that have come will be answered
 

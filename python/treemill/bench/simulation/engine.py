@@ -42,7 +42,7 @@ from ...packetizer import (
     WorkerJoined,
     WorkerLost,
 )
-from .cluster import Cluster, Node, Read
+from .cluster import Cluster, DiskRead, SimulatedNode
 from .distance import Connection
 from .scenario import Scenario
 
@@ -59,7 +59,7 @@ class SimulatedWorker:
     opened: int | None = None
     began: float = 0.0
     packet: Packet | None = None
-    read: Read | None = None
+    read: DiskRead | None = None
     connection: Connection | None = None  # if all files are far
     computed: float = 0.0  # when its CPU will have done the packet
     partial: list[Packet] = field(default_factory=list)
@@ -307,15 +307,15 @@ class Engine:
         worker.computed = self.now + compute if self.scenario.overlap else compute
         node = self.cluster.files[packet.file].node
         link = self.cluster.nodes[machine.node].link
-        worker.read = Read(worker.number, events * self._mb, node != machine.node, link)
+        worker.read = DiskRead(worker.number, events * self._mb, node != machine.node, link)
         disk = self.cluster.nodes[node]
         self._expect(disk, disk.begin(worker.read, self.now))
 
-    def _expect(self, node: Node, ends: tuple[float, Read] | None) -> None:
+    def _expect(self, node: SimulatedNode, ends: tuple[float, DiskRead] | None) -> None:
         if ends is not None:
             self.at(ends[0], partial(self._read_end, node, ends[1], node.version))
 
-    def _read_end(self, node: Node, read: Read, version: int) -> None:
+    def _read_end(self, node: SimulatedNode, read: DiskRead, version: int) -> None:
         if node.version != version:
             return
         worker = self.workers[read.worker]

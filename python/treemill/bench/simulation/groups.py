@@ -15,16 +15,16 @@ from typing import Any
 
 from ...backend.dask.group_messages import Down, GroupStatus, LeadGroup, Under, Unseat, Up
 from ...backend.dask.master import Master
-from ...backend.dask.messages import Ended, PassRequest
+from ...backend.dask.messages import PassEnded, PassRequest
 from ...backend.dask.polling import poll_seconds
 from ...backend.pulse import Pulse
 from ...packetizer import Collected, Event, FileSize, MergerLost, Packet, Tick, WorkerLost, host_of
-from .desk import Desk, Load
+from .desk import MasterDesk, MasterLoad
 from .engine import Engine
 from .leader import Leader
 from .strategies import sizing
 
-__all__ = ["Groups"]
+__all__ = ["SimulatedGroups"]
 
 _TICK = 0.5
 """Seconds between two looks of a leader at its group."""
@@ -33,7 +33,7 @@ _SILENCE = 60.0
 """As in connect(): seconds without a word after which a process would be given up."""
 
 
-class _Process:
+class _SimulatedProcess:
     """A process of the cluster, with some of its workers."""
 
     def __init__(self, address: str, machines: range) -> None:
@@ -45,25 +45,27 @@ class _Process:
         self.leads: Leader | None = None
 
 
-class Groups:
+class SimulatedGroups:
     """See Masters."""
 
     def __init__(self, engine: Engine, clock: Callable[[], float] | None) -> None:
-        """`clock`: see Desk."""
+        """`clock`: see MasterDesk."""
         self.result: list[Packet] = []
         """What is in the result, noted independently of the master."""
         self._engine = engine
         self._clock = clock
-        self._desk = Desk(clock)
+        self._desk = MasterDesk(clock)
         self._master = Master("query", _request(engine), lambda: engine.now)
-        self._processes: dict[str, _Process] = {}
+        self._processes: dict[str, _SimulatedProcess] = {}
         self._leaders: dict[int, Leader] = {}  # by number, also those that are lost
-        self._of: list[tuple[_Process, int]] = []  # by worker: its process and its sub-master
+        self._of: list[
+            tuple[_SimulatedProcess, int]
+        ] = []  # by worker: its process and its sub-master
         self._numbers = count()
         self._fetching = False
 
     @property
-    def loads(self) -> tuple[Load, ...]:
+    def loads(self) -> tuple[MasterLoad, ...]:
         """What the master and the sub-masters had to do."""
         return (self._desk.load, *(leader.desk.load for leader in self._leaders.values()))
 
@@ -86,18 +88,18 @@ class Groups:
 
     def _add(self, machines: range) -> None:
         engine = self._engine
-        made = _Process(f"process {next(self._numbers)}", machines)
+        made = _SimulatedProcess(f"process {next(self._numbers)}", machines)
         self._processes[made.address] = made
         host = self._host(made)
         self._send(self._master.join(made.address, host, len(machines), host))
         for poll in (self._poll, self._poll_leader):  # at some time of the first seconds
             engine.at(engine.now + engine.chance.uniform(0.0, _FIRST_POLL), partial(poll, made))
 
-    def _host(self, process: _Process) -> str:
+    def _host(self, process: _SimulatedProcess) -> str:
         cluster = self._engine.cluster
         return host_of(cluster.nodes[cluster.machines[process.machines[0]].node].name) or ""
 
-    def _poll(self, process: _Process) -> None:
+    def _poll(self, process: _SimulatedProcess) -> None:
         """A process asks the master for news, of which there was none."""
         engine = self._engine
         if process.alive:
@@ -105,7 +107,7 @@ class Groups:
             wait = poll_seconds(_SILENCE, len(self._processes))
             engine.at(engine.now + wait, partial(self._poll, process))
 
-    def _poll_leader(self, process: _Process) -> None:
+    def _poll_leader(self, process: _SimulatedProcess) -> None:
         """The same of its sub-master."""
         engine = self._engine
         if process.alive:
@@ -130,10 +132,10 @@ class Groups:
         engine.at(engine.now + engine.scenario.master.latency, partial(self._lost, victim))
         engine.at(engine.now + engine.scenario.faults.rejoin, partial(self._add, victim.machines))
 
-    def _lost(self, process: _Process) -> None:
+    def _lost(self, process: _SimulatedProcess) -> None:
         self._send(self._master.lose(process.address, "it was killed", fault=False))
 
-    def _end_workers(self, process: _Process) -> None:
+    def _end_workers(self, process: _SimulatedProcess) -> None:
         engine = self._engine
         for number in process.workers:
             engine.end(engine.workers[number])
@@ -144,7 +146,7 @@ class Groups:
         leader.alive = False
         self._engine.timeline.follow(self._engine.now, MergerLost(leader.number), ())
 
-    def _join(self, process: _Process, sub: int) -> None:
+    def _join(self, process: _SimulatedProcess, sub: int) -> None:
         """The workers of a process begin under a sub-master."""
         process.under = sub
         for machine in process.machines:
@@ -173,13 +175,13 @@ class Groups:
             self._fetch()
 
     def _finish(self) -> None:
-        ended: Ended | None = self._master.status().ended
+        ended: PassEnded | None = self._master.status().ended
         assert ended is not None
         if ended.error is not None:
             raise ended.error
         self._engine.finished = self._engine.now
 
-    def _understand(self, process: _Process, messages: Sequence[object]) -> None:
+    def _understand(self, process: _SimulatedProcess, messages: Sequence[object]) -> None:
         for message in messages if process.alive else ():
             if isinstance(message, LeadGroup):
                 self._lead(process, message)
@@ -190,7 +192,7 @@ class Groups:
                 if process.leads is leader:
                     self._told(leader, message)
 
-    def _lead(self, process: _Process, order: LeadGroup) -> None:
+    def _lead(self, process: _SimulatedProcess, order: LeadGroup) -> None:
         engine = self._engine
         self._end_workers(process)
         if process.leads is not None:
@@ -201,7 +203,7 @@ class Groups:
         self._join(process, order.sub)
         engine.at(engine.now + engine.chance.uniform(0.0, _TICK), partial(self._look, made))
 
-    def _under(self, process: _Process, message: Under) -> None:
+    def _under(self, process: _SimulatedProcess, message: Under) -> None:
         if process.leads is None and process.under != message.sub:
             self._end_workers(process)
             if message.address is not None:

@@ -22,7 +22,7 @@ from ...packetizer import (
     WorkerJoined,
     WorkerLost,
 )
-from .desk import Desk
+from .desk import MasterDesk
 from .engine import Engine
 
 __all__ = ["Leader"]
@@ -39,7 +39,7 @@ class Leader:
         address: str,
         speak: Callable[[Leader], None],
     ) -> None:
-        """`clock`: see Desk. `address`: of its process. `speak` is called when there may be
+        """`clock`: see MasterDesk. `address`: of its process. `speak` is called when there may be
         something to tell the master."""
         self.number = order.sub
         self.address = address
@@ -51,7 +51,7 @@ class Leader:
         self.status: GroupStatus | None = None
         """What was told last."""
         self.group = GroupCoordinator(order, lambda: engine.now)
-        self.desk = Desk(clock)
+        self.desk = MasterDesk(clock)
         self._engine = engine
         self._speak = speak
         self._refused: set[int] = set()

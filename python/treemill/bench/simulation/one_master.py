@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from ...packetizer import Collected, Committed, Event, Finish, Packet, Packetizer, Tick
-from .desk import Desk, Load
+from .desk import MasterDesk, MasterLoad
 from .engine import Engine
 from .strategies import OURS, Strategy
 
@@ -25,7 +25,7 @@ class OneMaster:
         self._engine = engine
         self._strategy = strategy
         self._ours = name in OURS
-        self._desk = Desk(clock)
+        self._desk = MasterDesk(clock)
         self._fetching = False
 
     @property
@@ -34,7 +34,7 @@ class OneMaster:
         return sum(packet.stop - packet.start for packet in self.result)
 
     @property
-    def loads(self) -> tuple[Load, ...]:
+    def loads(self) -> tuple[MasterLoad, ...]:
         """What the master had to do."""
         return (self._desk.load,)
 

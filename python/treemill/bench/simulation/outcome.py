@@ -6,13 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...packetizer import Timeline
-from .desk import Load
+from .desk import MasterLoad
 
-__all__ = ["Outcome"]
+__all__ = ["SimulationOutcome"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome(Timeline):
+class SimulationOutcome(Timeline):
     """The timeline of a simulated query from its trace. `entries` is counted by the simulation
     itself, as a check."""
 
@@ -30,7 +30,7 @@ class Outcome(Timeline):
     """Events of the dataset."""
     fetched: bool = False
     """Whether a client has fetched what mergers had."""
-    loads: tuple[Load, ...] = ()
+    loads: tuple[MasterLoad, ...] = ()
     """What the master had to do, then its sub-masters, if there are any."""
 
     @property

@@ -7,33 +7,33 @@ from collections.abc import Callable
 from ...packetizer import Packet
 from .cluster import Cluster
 from .engine import Engine
-from .groups import Groups
+from .groups import SimulatedGroups
 from .one_master import OneMaster
-from .outcome import Outcome
+from .outcome import SimulationOutcome
 from .scenario import Scenario
 from .strategies import STRATEGIES
 
-__all__ = ["Outcome", "simulate"]
+__all__ = ["SimulationOutcome", "simulate"]
 
 
 def simulate(
     scenario: Scenario, strategy: str = "treemill", clock: Callable[[], float] | None = None
-) -> Outcome:
+) -> SimulationOutcome:
     """Runs the query of a scenario once, with the named strategy. `clock`: CPU seconds of this
     process, by which it is measured what masters' decisions take."""
     cluster = Cluster(scenario)
     engine = Engine(scenario, cluster)
-    masters: OneMaster | Groups
+    masters: OneMaster | SimulatedGroups
     if scenario.submasters:
         if strategy != "treemill":
             raise ValueError(f"{strategy} has no sub-masters")
-        masters = Groups(engine, clock)
+        masters = SimulatedGroups(engine, clock)
     else:
         masters = OneMaster(engine, strategy, STRATEGIES[strategy](scenario, cluster), clock)
     engine.masters = masters
     engine.run()
     entries, twice = _counted(masters.result)
-    return Outcome(
+    return SimulationOutcome(
         scenario=scenario.name,
         strategy=strategy,
         workers=len(cluster.machines),

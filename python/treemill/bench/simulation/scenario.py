@@ -11,7 +11,7 @@ from typing import Any
 
 from .distance import Distance
 
-__all__ = ["Faults", "Files", "Generation", "Master", "Scenario", "load", "shipped"]
+__all__ = ["Faults", "Files", "Generation", "MasterCosts", "Scenario", "load", "shipped"]
 
 _HERE = Path(__file__).parent / "scenarios"
 
@@ -52,7 +52,7 @@ class Files:
 
 
 @dataclass(frozen=True)
-class Master:
+class MasterCosts:
     """The costs of the master, which does one thing at a time."""
 
     request: float = 50e-6
@@ -95,7 +95,7 @@ class Scenario:
     title: str
     generations: tuple[Generation, ...]
     files: Files
-    master: Master = field(default_factory=Master)
+    master: MasterCosts = field(default_factory=MasterCosts)
     faults: Faults = field(default_factory=Faults)
     distance: Distance | None = None
     """The way to the files, if all of them are far from all workers: then the workers' connections
@@ -179,7 +179,7 @@ def _scenario(name: str, text: Mapping[str, Any]) -> Scenario:
     generations = tuple(_made(Generation, each) for each in values.pop("generations"))
     parts = {
         key: _made(kind, values.pop(key, {}))
-        for key, kind in (("files", Files), ("master", Master), ("faults", Faults))
+        for key, kind in (("files", Files), ("master", MasterCosts), ("faults", Faults))
     }
     if "distance" in values:
         values["distance"] = _made(Distance, values["distance"])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from ...monitor.line_charts import Panel, Series
 from .findings import said_window
-from .reading import Line, Point, Reading, lines
+from .reading import CellRounds, ReaderSeries, Reading, lines
 
 __all__ = ["Figure", "drawn"]
 
@@ -35,14 +35,14 @@ def drawn(readings: Sequence[Reading]) -> list[Figure]:
     return figures
 
 
-def _by_panel(found: Sequence[Line]) -> dict[tuple[str, int], list[Line]]:
-    panels: dict[tuple[str, int], list[Line]] = {}
+def _by_panel(found: Sequence[ReaderSeries]) -> dict[tuple[str, int], list[ReaderSeries]]:
+    panels: dict[tuple[str, int], list[ReaderSeries]] = {}
     for line in found:
         panels.setdefault((line.what, line.window), []).append(line)
     return dict(sorted(panels.items(), key=lambda item: (item[0][0] != "whole", *item[0])))
 
 
-def _labels(found: Sequence[Line]) -> dict[tuple[str, str, str], tuple[str, int]]:
+def _labels(found: Sequence[ReaderSeries]) -> dict[tuple[str, str, str], tuple[str, int]]:
     """Names and colours of storage, layout and way; only what differs is named."""
     keys = list(dict.fromkeys((line.storage, line.layout, line.way) for line in found))
     several = len({layout for _, layout, _ in keys}) > 1
@@ -55,8 +55,8 @@ def _labels(found: Sequence[Line]) -> dict[tuple[str, str, str], tuple[str, int]
     }
 
 
-def _panels(found: Sequence[Line], name: str, words: str) -> list[list[Panel]]:
-    def one(line: Line, label: str, color: int) -> list[Series]:
+def _panels(found: Sequence[ReaderSeries], name: str, words: str) -> list[list[Panel]]:
+    def one(line: ReaderSeries, label: str, color: int) -> list[Series]:
         series = _series(line, lambda point: point.middle(name), label, color)
         single = [
             (float(point.readers), value)
@@ -70,10 +70,10 @@ def _panels(found: Sequence[Line], name: str, words: str) -> list[list[Panel]]:
     return _grid(found, words, one)
 
 
-def _latencies(found: Sequence[Line]) -> list[list[Panel]]:
-    def one(line: Line, label: str, color: int) -> list[Series]:
-        def seconds(name: str) -> Callable[[Point], float | None]:
-            def of(point: Point) -> float | None:
+def _latencies(found: Sequence[ReaderSeries]) -> list[list[Panel]]:
+    def one(line: ReaderSeries, label: str, color: int) -> list[Series]:
+        def seconds(name: str) -> Callable[[CellRounds], float | None]:
+            def of(point: CellRounds) -> float | None:
                 value = point.middle(name)
                 return None if value is None else 1e3 * value
 
@@ -87,7 +87,7 @@ def _latencies(found: Sequence[Line]) -> list[list[Panel]]:
 
 
 def _series(
-    line: Line, value: Callable[[Point], float | None], label: str, color: int
+    line: ReaderSeries, value: Callable[[CellRounds], float | None], label: str, color: int
 ) -> list[Series]:
     points = [(float(point.readers), value(point)) for point in line.points]
     known = [(x, y) for x, y in points if y is not None]
@@ -97,7 +97,7 @@ def _series(
 
 
 def _grid(
-    found: Sequence[Line], words: str, one: Callable[[Line, str, int], list[Series]]
+    found: Sequence[ReaderSeries], words: str, one: Callable[[ReaderSeries, str, int], list[Series]]
 ) -> list[list[Panel]]:
     """A row for each thing that is read, a panel in it for each window."""
     labels = _labels(found)

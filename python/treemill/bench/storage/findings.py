@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from .reading import Line, Point, Reading, lines
+from .reading import CellRounds, ReaderSeries, Reading, lines
 
 __all__ = ["findings", "limit", "ratios", "said_window"]
 
@@ -54,7 +54,7 @@ def said_window(window: int) -> str:
     return f"window {window / 1e6:g} MB"
 
 
-def limit(line: Line, cores: int | None) -> str:
+def limit(line: ReaderSeries, cores: int | None) -> str:
     """What limits the best point of a line: "CPU", "storage", or "readers" if the highest rate was
     reached with the most readers only."""
     best = line.best
@@ -67,7 +67,7 @@ def limit(line: Line, cores: int | None) -> str:
     return "storage"
 
 
-def ratios(found: Sequence[Line]) -> dict[tuple[str, str], dict[str, float]]:
+def ratios(found: Sequence[ReaderSeries]) -> dict[tuple[str, str], dict[str, float]]:
     """Throughput by (what is read, layout) and storage, as parts of the fastest storage's: the
     geometric mean over the cells that all storages have. Only where there are several."""
     told: dict[tuple[str, str], dict[str, float]] = {}
@@ -91,25 +91,25 @@ def ratios(found: Sequence[Line]) -> dict[tuple[str, str], dict[str, float]]:
     return told
 
 
-def _rate(point: Point) -> float:
+def _rate(point: CellRounds) -> float:
     return point.value("megabytes_per_second")
 
 
-def _place(line: Line) -> str:
+def _place(line: ReaderSeries) -> str:
     return f"{line.storage} ({line.layout})"
 
 
-def _cell(line: Line) -> str:
+def _cell(line: ReaderSeries) -> str:
     return f"{line.what}, {line.way}, {said_window(line.window)}"
 
 
-def _enough(line: Line) -> int:
+def _enough(line: ReaderSeries) -> int:
     """The fewest readers that get nearly all."""
     most = _rate(line.best)
     return next(each.readers for each in line.points if _rate(each) >= _ENOUGH * most)
 
 
-def _capacity(line: Line, cores: int | None) -> str:
+def _capacity(line: ReaderSeries, cores: int | None) -> str:
     best = line.best
     if not _rate(best):
         return f"{line.storage}: nothing could be read"
@@ -122,7 +122,7 @@ def _capacity(line: Line, cores: int | None) -> str:
     )
 
 
-def _window(mine: Sequence[Line]) -> Iterator[str]:
+def _window(mine: Sequence[ReaderSeries]) -> Iterator[str]:
     """What the largest window gains over the smallest one with the fewest readers."""
     for what in dict.fromkeys(each.what for each in mine):
         gains = []
@@ -143,7 +143,7 @@ def _window(mine: Sequence[Line]) -> Iterator[str]:
             )
 
 
-def _vain(mine: Sequence[Line]) -> Iterator[str]:
+def _vain(mine: Sequence[ReaderSeries]) -> Iterator[str]:
     worst = max(mine, key=lambda line: max(point.value("over_read") for point in line.points))
     share = max(point.value("over_read") for point in worst.points)
     if share >= _WORTH:
@@ -153,7 +153,7 @@ def _vain(mine: Sequence[Line]) -> Iterator[str]:
         )
 
 
-def _unfair(mine: Sequence[Line]) -> Iterator[str]:
+def _unfair(mine: Sequence[ReaderSeries]) -> Iterator[str]:
     points = [
         (point.value("slowest") / point.value("typical"), line, point)
         for line in mine
@@ -170,7 +170,7 @@ def _unfair(mine: Sequence[Line]) -> Iterator[str]:
         )
 
 
-def _compared(found: Sequence[Line]) -> Iterator[str]:
+def _compared(found: Sequence[ReaderSeries]) -> Iterator[str]:
     for (what, layout), shares in ratios(found).items():
         ordered = sorted(shares.items(), key=lambda item: -item[1])
         said = ", ".join(f"{storage} {share:.2f}" for storage, share in ordered)

@@ -11,11 +11,11 @@ from statistics import median
 from .latencies import joined, percentile
 from .matrix import Cell
 
-__all__ = ["Line", "Outcome", "Point", "Reading", "lines", "reading_of"]
+__all__ = ["CellRounds", "ReaderOutcome", "ReaderSeries", "Reading", "lines", "reading_of"]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ReaderOutcome:
     """What one reader has done."""
 
     seconds: float = 0.0
@@ -92,7 +92,7 @@ class Reading:
 
 def reading_of(
     cell: Cell,
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[ReaderOutcome],
     *,
     bytes_asked: int,
     requests: int,
@@ -138,7 +138,7 @@ def reading_of(
 
 
 @dataclass(frozen=True)
-class Point:
+class CellRounds:
     """All rounds of one cell."""
 
     readers: int
@@ -161,7 +161,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Line:
+class ReaderSeries:
     """Cells that differ in their number of readers only."""
 
     storage: str
@@ -169,24 +169,24 @@ class Line:
     way: str
     what: str
     window: int
-    points: tuple[Point, ...]
+    points: tuple[CellRounds, ...]
     """With rising numbers of readers."""
 
     @property
-    def best(self) -> Point:
+    def best(self) -> CellRounds:
         """The one with the highest throughput."""
         return max(self.points, key=lambda point: point.value("megabytes_per_second"))
 
 
-def lines(readings: Sequence[Reading]) -> list[Line]:
+def lines(readings: Sequence[Reading]) -> list[ReaderSeries]:
     """The readings, in the order in which their cells first came."""
     found: dict[tuple[str, str, str, str, int], dict[int, list[Reading]]] = {}
     for each in readings:
         key = (each.storage, each.layout, each.way, each.what, each.window)
         found.setdefault(key, {}).setdefault(each.readers, []).append(each)
-    return [Line(*key, tuple(_points(by_readers))) for key, by_readers in found.items()]
+    return [ReaderSeries(*key, tuple(_points(by_readers))) for key, by_readers in found.items()]
 
 
-def _points(by_readers: Mapping[int, Sequence[Reading]]) -> Iterator[Point]:
+def _points(by_readers: Mapping[int, Sequence[Reading]]) -> Iterator[CellRounds]:
     for readers in sorted(by_readers):
-        yield Point(readers, tuple(by_readers[readers]))
+        yield CellRounds(readers, tuple(by_readers[readers]))

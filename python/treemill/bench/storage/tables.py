@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields
 
 from .findings import said_window
-from .reading import Point, Reading, lines
+from .reading import CellRounds, Reading, lines
 
 __all__ = ["HEAD", "csv_rows", "row_of", "rows"]
 
@@ -35,7 +35,7 @@ def rows(readings: Sequence[Reading]) -> Iterator[tuple[str, ...]]:
             )
 
 
-def _numbers(point: Point) -> Iterator[str]:
+def _numbers(point: CellRounds) -> Iterator[str]:
     rates = [each.megabytes_per_second for each in point.rounds]
     middle = point.value("megabytes_per_second")
     yield f"{middle:,.1f} ({min(rates):,.1f} to {max(rates):,.1f})"

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from ...bench.storage.reading import Outcome
+from ...bench.storage.reading import ReaderOutcome
 from ...errors import TreemillError
 from .crew import Told
 from .reader import cause
@@ -34,10 +34,10 @@ def run(files: Sequence[tuple[str, str]], hist: Sequence[str], filter: str | Non
             session.run(bookings, progress=False)
             report: Any = session.report
     except TreemillError as error:
-        return Told([Outcome(time.monotonic() - began, errors={_cause(error, paths): 1})])
+        return Told([ReaderOutcome(time.monotonic() - began, errors={_cause(error, paths): 1})])
     io = report.io
     missing = {_cause(OSError(each.reason), paths): 1 for each in report.missing[:1]}
-    outcome = Outcome(
+    outcome = ReaderOutcome(
         time.monotonic() - began,
         io.bytes_wanted or io.bytes_read,
         report.entries,

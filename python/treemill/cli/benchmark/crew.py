@@ -22,7 +22,7 @@ from typing import Any
 from treemill import _core
 
 from ...bench.storage.latencies import binned, joined
-from ...bench.storage.reading import Outcome
+from ...bench.storage.reading import ReaderOutcome
 from .reader import Job, Reader, cause
 
 __all__ = ["ALONE", "Told", "run"]
@@ -41,7 +41,7 @@ _MOST_RECORDED = 50_000
 class Told:
     """What a process of readers tells; several add up."""
 
-    outcomes: list[Outcome] = field(default_factory=list)
+    outcomes: list[ReaderOutcome] = field(default_factory=list)
     bytes_asked: int = 0
     requests: int = 0
     cpu: float = 0.0
@@ -51,7 +51,7 @@ class Told:
     def of(cls, told: Mapping[str, Any]) -> Told:
         """From JSON, whose keys are texts."""
         bins = {int(number): count for number, count in told["latencies"].items()}
-        outcomes = [Outcome(**each) for each in told["outcomes"]]
+        outcomes = [ReaderOutcome(**each) for each in told["outcomes"]]
         return cls(outcomes, told["bytes_asked"], told["requests"], told["cpu"], bins)
 
     def add(self, other: Told) -> None:
@@ -80,7 +80,7 @@ def _streams(job: Job, numbers: Sequence[int], start: Any) -> Told:
     _core.record_reads(_MOST_RECORDED if job.names else 0)
     control = _core.Control()
     readers = [Reader(job, number, control) for number in numbers]
-    outcomes: list[Outcome] = []
+    outcomes: list[ReaderOutcome] = []
     before = time.process_time()
     began = start()
 
@@ -89,7 +89,7 @@ def _streams(job: Job, numbers: Sequence[int], start: Any) -> Told:
             outcomes.append(reader.run(began))
         except BaseException as error:  # a reader that breaks is an error of the cell
             seconds = time.monotonic() - began
-            outcomes.append(Outcome(seconds, errors={cause(error, ""): 1}))
+            outcomes.append(ReaderOutcome(seconds, errors={cause(error, ""): 1}))
 
     if len(readers) == 1:
         one(readers[0])
@@ -144,7 +144,9 @@ def _processes(job: Job) -> Told:
                 told.add(Told.of(json.loads(path.read_text())))
             else:
                 code = os.waitstatus_to_exitcode(status)
-                told.outcomes.append(Outcome(errors={f"a reader died: exit status {code}": 1}))
+                told.outcomes.append(
+                    ReaderOutcome(errors={f"a reader died: exit status {code}": 1})
+                )
         return told
 
 

@@ -15,16 +15,16 @@ from pathlib import Path
 
 import click
 
-from ...bench.hammer.account import Account, Ended
+from ...bench.hammer.account import HammerAccount, JobEnd
 from ...bench.hammer.job_types import JobType, job_types
-from ...bench.hammer.lead import Bounds, Kill, Lead, Start
+from ...bench.hammer.lead import Bounds, HammerLead, KillJob, Start
 from ...bench.hammer.telling import line_of
 from ...bench.scaling.conclusions import conclusion
-from ...bench.scaling.measurements import Results, save
+from ...bench.scaling.measurements import ResultsFile, save
 from ...bench.storage.matrix import Target
 from ...errors import FormatError, SourceError
 from . import machine
-from .hammer_board import HammerBoard, State
+from .hammer_board import HammerBoard, HammerState
 from .job_process import JobProcess
 from .storage import targets
 from .systems import cores
@@ -106,7 +106,7 @@ def command(
     with _page(hammer) if live else contextlib.nullcontext():
         hammer.run()
     date = datetime.now(UTC).isoformat(timespec="seconds")
-    results = Results(
+    results = ResultsFile(
         date,
         about,
         {
@@ -137,8 +137,8 @@ class Hammer:
             name if names.count(name) == 1 else f"{name} ({target.layout})"
             for name, target in zip(names, found, strict=True)
         ]
-        self._lead = Lead([kind.share for kind in kinds], len(found), bounds)
-        self.account = Account([kind.name for kind in kinds], self.storages)
+        self._lead = HammerLead([kind.share for kind in kinds], len(found), bounds)
+        self.account = HammerAccount([kind.name for kind in kinds], self.storages)
         self._running: dict[int, tuple[Start, JobProcess]] = {}
         self._wanted: str | None = None  # "stop" or "abort", by any thread
         self._asked = threading.Lock()
@@ -189,7 +189,7 @@ class Hammer:
         elif wanted == "abort":
             self._lead.abort()
         for action in self._lead.tick(self._now):
-            if isinstance(action, Kill):
+            if isinstance(action, KillJob):
                 self._running[action.job][1].kill(action.reason)
             else:
                 self._start(action)
@@ -204,9 +204,9 @@ class Hammer:
             self._running[start.job] = (start, JobProcess(kind, files, target.names))
         except OSError as error:
             said = f"cannot be started: {error.strerror}"
-            self._ended(start, Ended(0.0, 0.0, cause=said))
+            self._ended(start, JobEnd(0.0, 0.0, cause=said))
 
-    def _ended(self, start: Start, ended: Ended) -> None:
+    def _ended(self, start: Start, ended: JobEnd) -> None:
         self.account.add(self._kinds[start.kind].name, self.storages[start.storage], ended)
         self._lead.ended(start.job, self._now, ended.cause is None)
 
@@ -215,7 +215,7 @@ class Hammer:
         self.account.look(now, len(self._running))
         moment = self.account.moment(now, len(self._running))
         running = Counter(self.storages[start.storage] for start, _ in self._running.values())
-        self.board.put(State(moment, running, self.account.tallies(), self._share(now), done))
+        self.board.put(HammerState(moment, running, self.account.tallies(), self._share(now), done))
         if now - self._said >= _SAY or done:
             self._said = now
             click.echo(line_of(moment))

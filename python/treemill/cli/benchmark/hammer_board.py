@@ -15,13 +15,13 @@ from ...monitor.report import MissingEntries, Report
 if TYPE_CHECKING:
     from hist import Hist
 
-__all__ = ["HammerBoard", "State"]
+__all__ = ["HammerBoard", "HammerState"]
 
 _ALL = "all storages"
 
 
 @dataclass(frozen=True)
-class State:
+class HammerState:
     """A run at one moment, as the page needs it."""
 
     moment: Moment
@@ -110,7 +110,7 @@ class _Account:
     def _has(self, storage: str) -> bool:
         return self.id in (_ALL, storage)
 
-    def _mine(self, state: State) -> list[Tally]:
+    def _mine(self, state: HammerState) -> list[Tally]:
         return [each for each in state.tallies if self._has(each.storage)]
 
 
@@ -120,19 +120,19 @@ class HammerBoard:
     def __init__(self, title: str, storages: Sequence[str], end: Callable[[str], None]) -> None:
         self._title = title
         self._lock = threading.Lock()
-        self._state = State(Moment(0.0, 0, 0, 0, 0, 0), {}, [], 0.0)
+        self._state = HammerState(Moment(0.0, 0, 0, 0, 0, 0), {}, [], 0.0)
         # The page shows the last one if none is chosen.
         names = [*storages, _ALL] if len(storages) > 1 else list(storages)
         self._accounts = {name: _Account(self, name) for name in names}
         self.end = end
 
     @property
-    def state(self) -> State:
+    def state(self) -> HammerState:
         """As it was put last."""
         with self._lock:
             return self._state
 
-    def put(self, state: State) -> None:
+    def put(self, state: HammerState) -> None:
         """The run's state now."""
         with self._lock:
             self._state = state

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import IO
 
-from ...bench.hammer.account import Ended
+from ...bench.hammer.account import JobEnd
 from ...bench.hammer.job_types import JobType
 from .crew import ALONE, Told
 from .reader import Job, cause
@@ -62,7 +62,7 @@ class JobProcess:
             self._close()
             raise
 
-    def look(self) -> Ended | None:
+    def look(self) -> JobEnd | None:
         """What came of it; None as long as it runs."""
         pid, status, usage = os.wait4(self._process.pid, os.WNOHANG)
         if not pid:
@@ -82,19 +82,19 @@ class JobProcess:
         with contextlib.suppress(OSError):
             os.killpg(self._process.pid, signal.SIGKILL)
 
-    def _ended(self, cpu: float) -> Ended:
+    def _ended(self, cpu: float) -> JobEnd:
         seconds = time.monotonic() - self._began
         if self._reason is not None:
-            return Ended(seconds, cpu, cause=f"ended: {self._reason}")
+            return JobEnd(seconds, cpu, cause=f"ended: {self._reason}")
         if self._process.returncode:
-            return Ended(seconds, cpu, cause=self._last_words())
+            return JobEnd(seconds, cpu, cause=self._last_words())
         if self._kind.command:
-            return Ended(seconds, cpu)
+            return JobEnd(seconds, cpu)
         self._said.seek(0)
         told = Told.of(json.loads(self._said.read()))
         (outcome,) = told.outcomes
         failed = next(iter(outcome.errors), None)
-        return Ended(
+        return JobEnd(
             seconds, cpu, outcome.events, outcome.bytes_wanted, told.bytes_asked, cause=failed
         )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...bench.scaling.breakdown import broken_down
 from ...bench.scaling.measurements import Measurement
-from ...bench.scaling.plan import Plan, Step
+from ...bench.scaling.plan import PlannedQuery, ScalingPlan
 from ...errors import WorkerError
 from . import page_cache
 from .standard import EVENTS, Digest, Gaussians, booked, digest, same
@@ -39,7 +39,7 @@ class Benchmark:
     _hosts: int = 1  # of the workers of the session
     _digests: dict[tuple[str, int], Digest] = field(default_factory=dict)
 
-    def run(self, system: str, plan: Plan) -> None:
+    def run(self, system: str, plan: ScalingPlan) -> None:
         """Measures all of a plan on a system. Raises TreemillError if a query fails."""
         for workers in plan.workers:
             with session_on(system, workers, _TRACE, self.on_host) as session:
@@ -47,7 +47,7 @@ class Benchmark:
                 for step in plan.steps(workers):
                     self._note(self._step(session, system, step, self.events))
 
-    def baseline(self, plan: Plan) -> None:
+    def baseline(self, plan: ScalingPlan) -> None:
         """Measures the queries on the first file, in one thread of this process."""
         from ...dataset import dataset  # start-up
 
@@ -59,7 +59,7 @@ class Benchmark:
             self._warm_up(session)
             for number in range(plan.rounds):
                 for query in plan.queries:
-                    step = Step(1, query, number, cycles if query == "cpu" else events)
+                    step = PlannedQuery(1, query, number, cycles if query == "cpu" else events)
                     self._note(self._step(session, "threads", step, alone, baseline=True))
 
     def _warm_up(self, session: Session) -> None:
@@ -69,7 +69,12 @@ class Benchmark:
         self._hosts = _hosts(None if report is None else report.trace)
 
     def _step(
-        self, session: Session, system: str, step: Step, events: Dataset, baseline: bool = False
+        self,
+        session: Session,
+        system: str,
+        step: PlannedQuery,
+        events: Dataset,
+        baseline: bool = False,
     ) -> Measurement:
         reads = step.query != "cpu"
         caches = page_cache.NO_DATA
@@ -106,7 +111,7 @@ class Benchmark:
             breakdown=breakdown,
         )
 
-    def _results(self, session: Session, step: Step, events: Dataset) -> Sequence[object]:
+    def _results(self, session: Session, step: PlannedQuery, events: Dataset) -> Sequence[object]:
         if step.query == "cpu":
             output: Any = session.run(Gaussians(), cycles=_cycles(step), seed=1, progress=False)
             return [output[name] for name in sorted(output)]
@@ -114,7 +119,7 @@ class Benchmark:
         found: Any = session.run(bookings, entries=step.events, progress=False)
         return list(found)
 
-    def _agrees(self, step: Step, found: Digest, baseline: bool) -> bool:
+    def _agrees(self, step: PlannedQuery, found: Digest, baseline: bool) -> bool:
         key = (step.query, -step.events if baseline else step.events)
         return same(self._digests.setdefault(key, found), found)
 
@@ -130,7 +135,7 @@ class Benchmark:
         )
 
 
-def _cycles(step: Step) -> int:
+def _cycles(step: PlannedQuery) -> int:
     """Cycles in which `cpu` makes as many events, or a few more."""
     return -(-step.events // EVENTS)
 

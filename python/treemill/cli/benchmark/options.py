@@ -7,7 +7,7 @@ import click
 from ...errors import QueryError
 from ...machine.cache import size_of
 
-__all__ = ["Numbers", "Sizes"]
+__all__ = ["Numbers", "SizeList"]
 
 
 class Numbers(click.ParamType[tuple[int, ...]]):
@@ -28,7 +28,7 @@ class Numbers(click.ParamType[tuple[int, ...]]):
         return found
 
 
-class Sizes(click.ParamType[tuple[int, ...]]):
+class SizeList(click.ParamType[tuple[int, ...]]):
     """0,60 MB: rising, each once."""
 
     name = "SIZE,SIZE,…"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...bench.storage.latencies import binned, joined
-from ...bench.storage.reading import Outcome
+from ...bench.storage.reading import ReaderOutcome
 from ...bench.storage.steps import ahead, steps
 from ...errors import TreemillError
 
@@ -57,7 +57,7 @@ class Reader:
         self.whole_bytes = 0
         """Bytes of whole files."""
 
-    def run(self, start: float) -> Outcome:
+    def run(self, start: float) -> ReaderOutcome:
         """Reads until the time is up, which began at `start` of time.monotonic."""
         self._end = start + self._job.seconds
         files = self._job.files
@@ -73,7 +73,7 @@ class Reader:
             except (TreemillError, OSError) as error:
                 self._errors[cause(error, path)] += 1
         seconds = time.monotonic() - start
-        return Outcome(seconds, self._wanted, self._events, self._files, dict(self._errors))
+        return ReaderOutcome(seconds, self._wanted, self._events, self._files, dict(self._errors))
 
     def _whole(self, path: str, tree: str) -> None:
         from treemill import _core  # heavy: core

@@ -12,8 +12,8 @@ import click
 
 from ...bench.recipe import Recipe
 from ...bench.scaling.conclusions import conclusion
-from ...bench.scaling.measurements import Results, save
-from ...bench.scaling.plan import QUERIES, SCALINGS, Plan, rising
+from ...bench.scaling.measurements import ResultsFile, save
+from ...bench.scaling.plan import QUERIES, SCALINGS, ScalingPlan, rising
 from ...errors import TreemillError
 from . import machine
 from .generate import generate
@@ -137,7 +137,7 @@ def command(
         systems = HERE if quick else HERE[:1]
         systems = tuple(each for each in systems if each != "dask" or has_dask())
     data = opened(dataset[0] if len(dataset) == 1 else list(dataset))
-    plan = Plan(
+    plan = ScalingPlan(
         workers or [1],
         [query for query in QUERIES if query in (queries or QUERIES)],
         rounds or (_QUICK_ROUNDS if quick else 4),
@@ -157,7 +157,7 @@ def command(
         if not benchmark.measured:
             raise
         ended = error  # what was measured is kept
-    results = Results(
+    results = ResultsFile(
         datetime.now(UTC).isoformat(timespec="seconds"),
         facts,
         {

@@ -12,7 +12,7 @@ import click
 
 from ...bench.blocks import BlockReader
 from ...bench.scaling.conclusions import conclusion
-from ...bench.scaling.measurements import Results, Storage, save
+from ...bench.scaling.measurements import ResultsFile, StorageScan, save
 from ...bench.scaling.plan import rising
 from . import machine, page_cache
 from .options import Numbers
@@ -73,7 +73,7 @@ def command(
         reader, system, readers or rising(_MANY * cores()), rounds, click.echo, drops=not warm
     )
     date = datetime.now(UTC).isoformat(timespec="seconds")
-    results = Results(
+    results = ResultsFile(
         date,
         about,
         {"systems": [system], "rounds": rounds, "block in MiB": block},
@@ -102,7 +102,7 @@ def scan(
     say: Callable[[str], None],
     *,
     drops: bool = True,
-) -> list[Storage]:
+) -> list[StorageScan]:
     """Reads all blocks with each number of readers, and says how fast."""
     found = []
     for number in readers:
@@ -111,7 +111,7 @@ def scan(
                 paths = [path for path, _ in reader.files]
                 caches = page_cache.drop(session, paths, system, wanted=drops)
                 seconds, done = _run(session, reader)
-                measured = Storage(system, number, count, seconds, done, caches)
+                measured = StorageScan(system, number, count, seconds, done, caches)
                 found.append(measured)
                 say(
                     f"{system:12} {number:4} {'reader ' if number == 1 else 'readers'} "

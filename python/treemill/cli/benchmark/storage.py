@@ -18,16 +18,16 @@ import click
 from ...bench.cache_dropper import drop_files
 from ...bench.exerciser import Size
 from ...bench.scaling.conclusions import conclusion
-from ...bench.scaling.measurements import Results, save
+from ...bench.scaling.measurements import ResultsFile, save
 from ...bench.scaling.plan import rising
 from ...bench.storage.matrix import WAYS, WHATS, Matrix, Target, window_of
-from ...bench.storage.reading import Outcome, Reading, reading_of
+from ...bench.storage.reading import ReaderOutcome, Reading, reading_of
 from ...bench.storage.steps import branches, layout
 from ...bench.storage.tables import csv_rows, row_of
 from ...machine.memory import available
 from . import machine
 from .crew import ALONE, Told
-from .options import Numbers, Sizes
+from .options import Numbers, SizeList
 from .page_cache import DROPPED
 from .reader import Job
 from .systems import cores
@@ -64,7 +64,7 @@ _ROOM = 2
 @click.option(
     "--window",
     "windows",
-    type=Sizes(),
+    type=SizeList(),
     default="0,60 MB",
     show_default=True,
     help="Bytes that each reader may ask for before it needs them.",
@@ -136,7 +136,7 @@ def command(
         "storages": [f"{each.storage} ({each.layout})" for each in found],
         "remote": any(each.protocol != "file" for each in found),
     }
-    results = Results(date, facts, settings, data, readings=readings, notes=notes)
+    results = ResultsFile(date, facts, settings, data, readings=readings, notes=notes)
     path = output or Path(f"storages-{date[:19].replace(':', '')}.json")
     save(results, path)
     if table is not None:
@@ -218,7 +218,7 @@ def _crew(job: Job) -> Told:
         said, complaint = process.communicate(json.dumps(asdict(job)), job.seconds + _PATIENCE)
     except subprocess.TimeoutExpired:
         words = f"the readers did not end within {_PATIENCE:.0f} s"
-        return Told([Outcome(job.seconds + _PATIENCE, errors={words: job.readers})])
+        return Told([ReaderOutcome(job.seconds + _PATIENCE, errors={words: job.readers})])
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
@@ -226,7 +226,7 @@ def _crew(job: Job) -> Told:
     if process.returncode:
         last = complaint.strip().splitlines()[-1:] or ["nothing was said"]
         words = f"the readers died (exit status {process.returncode}): {last[0][:100]}"
-        return Told([Outcome(job.seconds, errors={words: job.readers})])
+        return Told([ReaderOutcome(job.seconds, errors={words: job.readers})])
     return Told.of(json.loads(said))
 
 

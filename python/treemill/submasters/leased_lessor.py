@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence, Set
 
 from ..packetizer import Beyond, Stop
-from .inner import Progress
+from .inner import InnerProgress
 from .leasing import Leasing
 from .lessor import Lessor
 from .messages import Downward, LessorEvent, Part
-from .pool import Reach
+from .unleased_parts import Reach
 
-__all__ = ["Branch"]
+__all__ = ["LeasedLessor"]
 
 
-class Branch:
+class LeasedLessor:
     """A lessor whose dataset is leased. See Inner."""
 
     def __init__(
@@ -95,11 +95,11 @@ class Branch:
         """See Inner."""
         return bool(self.lessor.opened or self.lessor.failures)
 
-    def take_progress(self) -> Progress:
+    def take_progress(self) -> InnerProgress:
         """See Inner."""
         opened, self.lessor.opened = self.lessor.opened, []
         failures, self.lessor.failures = self.lessor.failures, []
-        return Progress(opened, failures)
+        return InnerProgress(opened, failures)
 
     def take_commits(self) -> list[tuple[int, int, int]]:
         """See Inner."""

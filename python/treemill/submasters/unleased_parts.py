@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from .messages import Part
 
-__all__ = ["Pool", "Reach"]
+__all__ = ["Reach", "UnleasedParts"]
 
 Rate = Callable[[Set[str]], float]
 """Entries per second of all sub-masters at these sites."""
@@ -42,7 +42,7 @@ class _Pile:
         return self.entries + self.unknown * mean
 
 
-class Pool:
+class UnleasedParts:
     """The parts that are not leased."""
 
     def __init__(self, reach: Callable[[int], Reach]) -> None:

@@ -31,13 +31,13 @@ from ..packetizer import (
     Stop,
     WorkerLost,
 )
-from .inner import Progress
+from .inner import InnerProgress
 from .messages import Part
 
-__all__ = ["Crew"]
+__all__ = ["LeasedPacketizer"]
 
 
-class Crew:
+class LeasedPacketizer:
     """A packetizer whose dataset is leased. See Inner."""
 
     left_below = 0.0
@@ -202,12 +202,12 @@ class Crew:
         """See Inner."""
         return bool(self._opened or self._failures) or self._growth.has_failures
 
-    def take_progress(self) -> Progress:
+    def take_progress(self) -> InnerProgress:
         """See Inner."""
         self._look()
         opened, self._opened = self._opened, []
         failures, self._failures = self._failures, []
-        return Progress(opened, failures)
+        return InnerProgress(opened, failures)
 
     def take_commits(self) -> list[tuple[int, int, int]]:
         """See Inner."""
@@ -244,14 +244,14 @@ class Crew:
         return replace(action, file=file)
 
 
-def _same(crew: Crew, action: Action) -> Action:
+def _same(crew: LeasedPacketizer, action: Action) -> Action:
     return action
 
 
-_OUT: dict[type, Callable[[Crew, Any], Action]] = {
-    Process: Crew._process,
-    Prefetch: Crew._hint,
-    Forget: Crew._hint,
-    OpenFile: Crew._open,
-    OpenAhead: Crew._open,
+_OUT: dict[type, Callable[[LeasedPacketizer, Any], Action]] = {
+    Process: LeasedPacketizer._process,
+    Prefetch: LeasedPacketizer._hint,
+    Forget: LeasedPacketizer._hint,
+    OpenFile: LeasedPacketizer._open,
+    OpenAhead: LeasedPacketizer._open,
 }
