@@ -45,7 +45,7 @@ from treemill.packetizer import (
     WorkerJoined,
     joined,
 )
-from treemill.packetizer import RefusedByMerger as RefusedEvent
+from treemill.packetizer import Refused as RefusedEvent
 
 FILES = (130, 1, 77)
 HISTORIES = 160
