@@ -42,7 +42,7 @@ from treemill.packetizer import (
     RefusedFrom,
     WorkerJoined,
 )
-from treemill.packetizer import RefusedByMerger as RefusedEvent
+from treemill.packetizer import Refused as RefusedEvent
 
 
 class Job:
