@@ -223,7 +223,7 @@ def test_figures_show_what_was_measured():
     assert sum(count for _, count in latencies) == 3
     assert (latencies[1][0], latencies[-1][0]) == (pytest.approx(0.01), pytest.approx(100))
     assert latencies[0][1] == latencies[-1][1] == 0
-    assert line("StorageScan", "all readers together", "threads") == [(1, 1.0), (2, 2.0)]
+    assert line("Storage", "all readers together", "threads") == [(1, 1.0), (2, 2.0)]
 
 
 def test_one_line_for_a_system_says_what_limits():

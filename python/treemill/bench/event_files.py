@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .recipe import CODECS, SCHEMAS, Recipe
 
 if TYPE_CHECKING:
+    import awkward as ak
     import uproot
+    from numpy.typing import NDArray
+    from uproot.model import Model
+    from uproot.writing import WritableDirectory
 
     from .physics import Columns
 
@@ -92,7 +96,7 @@ class _Blocks:
         return {name: _part(column, start - first, stop - first) for name, column in made.items()}
 
 
-def _part(column: Any, start: int, stop: int) -> Any:
+def _part(column: NDArray[np.generic] | ak.Array, start: int, stop: int) -> object:
     if isinstance(column, np.ndarray):
         return column[start:stop]
     import awkward as ak
@@ -100,7 +104,7 @@ def _part(column: Any, start: int, stop: int) -> Any:
     return ak.to_packed(column[start:stop])
 
 
-def _joined(parts: Sequence[Any]) -> Any:
+def _joined(parts: Sequence[NDArray[np.generic] | ak.Array]) -> object:
     if isinstance(parts[0], np.ndarray):
         return np.concatenate(parts)
     import awkward as ak
@@ -132,7 +136,7 @@ def noted(path: str | Path) -> dict[str, object] | None:
         return None
 
 
-def _ttree(file: Any, columns: Columns, tree: Any) -> Any:
+def _ttree(file: WritableDirectory, columns: Columns, tree: Model | None) -> Model:
     import awkward as ak
 
     if tree is None:
@@ -153,11 +157,11 @@ def _ttree(file: Any, columns: Columns, tree: Any) -> Any:
     return tree
 
 
-def _rntuple(file: Any, columns: Columns, ntuple: Any) -> Any:
+def _rntuple(file: WritableDirectory, columns: Columns, ntuple: Model | None) -> Model:
     """Collections become a field for each of their members, named as the branches of a TTree."""
     import awkward as ak
 
-    plain: dict[str, Any] = {}
+    plain: dict[str, object] = {}
     for name, column in columns.items():
         if isinstance(column, np.ndarray):
             plain[name] = column if column.ndim == 1 else ak.from_numpy(column)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -11,17 +11,18 @@ from ..errors import QueryError
 
 if TYPE_CHECKING:
     import awkward as ak
+    from awkward.contents import Content
     from numpy.typing import NDArray
 
 __all__ = ["evaluated"]
 
 if TYPE_CHECKING:
-    Argument: TypeAlias = str | float | int | NDArray[Any] | ak.Array
+    Argument: TypeAlias = str | float | int | NDArray[np.generic] | ak.Array
     Result: TypeAlias = float | NDArray[np.float64] | ak.Array
 
 _DTYPES = {"real": np.float64, "int": np.int64}
 
-Evaluate = Callable[[list[Any], "NDArray[np.float64]"], None]
+Evaluate = Callable[[list[object], "NDArray[np.float64]"], None]
 """Writes the results for these arguments into an array."""
 
 
@@ -43,7 +44,7 @@ def evaluated(evaluate: Evaluate, types: Sequence[str], arguments: Sequence[Argu
     return out if arrays else float(flat[0])
 
 
-def _argument(argument: Any, kind: str, shape: tuple[int, ...]) -> object:
+def _argument(argument: Argument, kind: str, shape: tuple[int, ...]) -> object:
     if isinstance(argument, str):
         if kind != "string":
             raise QueryError(f"a string is given for an input of type {kind}")
@@ -65,7 +66,7 @@ def _nested(evaluate: Evaluate, types: Sequence[str], arguments: Sequence[Argume
     places = [i for i, each in enumerate(arguments) if not isinstance(each, (str, int, float))]
     arrays = ak.broadcast_arrays(*(arguments[i] for i in places))
 
-    def leaves(layouts: Sequence[Any], **_: object) -> Any:
+    def leaves(layouts: Sequence[Content], **_: object) -> Content | None:
         if not all(layout.is_numpy for layout in layouts):
             return None
         given = list(arguments)

@@ -13,10 +13,13 @@ import sys
 import types
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, cached_property, partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..errors import UnsupportedError
 from .user_code import source_digest
+
+_Partial: TypeAlias = partial[object]
+_Class: TypeAlias = type
 
 __all__ = ["by_attribute", "digest"]
 
@@ -91,18 +94,18 @@ class _Digest:
     def all(self, what: str, values: Iterable[object]) -> bytes:
         return _hash(what, map(self.of, values))
 
-    def sequence(self, value: Any) -> bytes:
+    def sequence(self, value: list[object] | tuple[object, ...]) -> bytes:
         if type(value) not in (list, tuple):
             return self._reduced(value)
         return self.all(type(value).__name__, value)
 
-    def mapping(self, value: Any) -> bytes:
+    def mapping(self, value: Mapping[object, object]) -> bytes:
         if type(value) is not dict:
             return self._reduced(value)
         pairs = sorted(self.of(key) + self.of(each) for key, each in value.items())
         return _hash("dict", pairs)
 
-    def set(self, value: Any) -> bytes:
+    def set(self, value: Iterable[object]) -> bytes:
         return _hash("set", sorted(map(self.of, value)))
 
     def code(self, value: types.CodeType) -> bytes:
@@ -144,7 +147,7 @@ class _Digest:
     def module(self, value: types.ModuleType) -> bytes:
         return _hash("module", [value.__name__.encode(), self._source(value.__name__)])
 
-    def wrapped(self, value: Any) -> bytes:
+    def wrapped(self, value: classmethod[Any, Any, Any] | staticmethod[Any, Any]) -> bytes:
         return self.all(type(value).__name__, (value.__func__,))
 
     def bound(self, value: types.MethodType) -> bytes:
@@ -153,23 +156,23 @@ class _Digest:
     def property(self, value: property) -> bytes:
         return self.all("property", (value.fget, value.fset, value.fdel))
 
-    def partial(self, value: Any) -> bytes:
+    def partial(self, value: _Partial) -> bytes:
         return self.all("partial", (value.func, value.args, value.keywords))
 
-    def cached(self, value: Any) -> bytes:
+    def cached(self, value: cached_property[object]) -> bytes:
         return self.all("cached", (value.func,))
 
-    def builtin(self, value: Any) -> bytes:
+    def builtin(self, value: types.BuiltinFunctionType) -> bytes:
         owner = getattr(value, "__self__", None)
         if owner is not None and not isinstance(owner, types.ModuleType):
             return self.all("bound", (owner, value.__name__))
         return self._by_name(value)
 
-    def _by_name(self, value: Any) -> bytes:
+    def _by_name(self, value: types.FunctionType | types.BuiltinFunctionType | _Class) -> bytes:
         module, name = getattr(value, "__module__", None) or "builtins", value.__qualname__
         return _hash("name", [f"{module}:{name}".encode(), self._source(module)])
 
-    def _numpy(self, value: Any) -> bytes:
+    def _numpy(self, value: object) -> bytes:
         import numpy as np
 
         if isinstance(value, np.ndarray) and not value.dtype.hasobject:
@@ -201,7 +204,7 @@ class _Digest:
         return self.all("object", parts)
 
 
-_WALKS: tuple[tuple[Any, Callable[[_Digest, Any], bytes]], ...] = (
+_WALKS: tuple[tuple[type | tuple[type, ...], Callable[[_Digest, Any], bytes]], ...] = (
     ((list, tuple), _Digest.sequence),
     (dict, _Digest.mapping),
     ((set, frozenset), _Digest.set),
@@ -227,7 +230,7 @@ def _hash(what: str, parts: Iterable[bytes]) -> bytes:
     return made.digest()
 
 
-def _is_importable(value: Any) -> bool:
+def _is_importable(value: types.FunctionType | type) -> bool:
     """Whether another process would import it, instead of getting its code."""
     name = getattr(value, "__module__", None)
     if not name or name == "__main__":

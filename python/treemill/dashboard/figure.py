@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..monitor.histogram_labels import filled, is_logarithmic
 
 if TYPE_CHECKING:
+    from boost_histogram.axis import Axis
     from hist import Hist
 
 __all__ = ["MOST_BINS", "figure"]
@@ -25,7 +26,7 @@ def figure(title: str, histogram: Hist) -> dict[str, object] | None:
     axes = [_axis(axis) for axis in histogram.axes]
     if histogram.ndim == 2 and is_logarithmic(histogram.axes[1]):  # most of its decades are empty
         first, last = filled(values.sum(axis=0))
-        axes[1]["edges"] = axes[1]["edges"][first : last + 1]
+        axes[1]["edges"] = [float(edge) for edge in histogram.axes[1].edges[first : last + 1]]
         values = values[:, first:last]
     flat = [float(value) for value in values.T.reshape(-1)]
     return {
@@ -35,7 +36,7 @@ def figure(title: str, histogram: Hist) -> dict[str, object] | None:
     }
 
 
-def _axis(axis: Any) -> dict[str, Any]:
+def _axis(axis: Axis) -> dict[str, object]:
     label = str(axis.label or axis.name or "")
     if axis.traits.discrete:
         return {"label": label, "names": [str(each) for each in axis]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..monitor.feedback import histograms
 from ..monitor.measured import prometheus
@@ -45,7 +45,7 @@ class Screen:
             for name in self._samples.keys() - {account.id for account in accounts}:
                 del self._samples[name]
 
-    def state(self, options: Mapping[str, str]) -> dict[str, Any]:
+    def state(self, options: Mapping[str, str]) -> dict[str, object]:
         """What the page shows: all queries, and whole the one with the option `query`, else the
         last one; of its histograms the one with the option `histogram`, else the first one."""
         accounts = list(self._board.accounts())
@@ -62,7 +62,7 @@ class Screen:
         found = [(each.id, each.report.measured) for each in self._board.accounts()]
         return prometheus([(name, each) for name, each in found if each is not None])
 
-    def _detail(self, account: KeptAccount, wanted: str | None) -> dict[str, Any]:
+    def _detail(self, account: KeptAccount, wanted: str | None) -> dict[str, object]:
         live = self._board.live(account.id)
         values = None if live is None else live.snapshot(_LONGEST_MERGE)
         found: dict[str, Hist] = {}

@@ -9,7 +9,6 @@ import socket
 import threading
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 from .board import Board
 from .guard import LOOPBACK, Guard, HttpRequest, Refusal
@@ -68,7 +67,7 @@ class Dashboard:
         """See Guard."""
         return self._guard.admit(method, target, headers)
 
-    def state(self, options: Mapping[str, str]) -> dict[str, Any]:
+    def state(self, options: Mapping[str, str]) -> dict[str, object]:
         """See Screen."""
         return self._screen.state(options)
 

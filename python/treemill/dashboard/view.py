@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from .board import KeptAccount
 
@@ -13,13 +12,13 @@ _MOST_MISSING = 50
 """Ranges of missing entries that are listed."""
 
 
-def line(account: KeptAccount) -> dict[str, Any]:
+def line(account: KeptAccount) -> dict[str, object]:
     """A query in the list of all."""
     # Whether it has ended is asked first: what is asked later may only be newer.
     return _line(account, account.done)
 
 
-def _line(account: KeptAccount, done: bool) -> dict[str, Any]:
+def _line(account: KeptAccount, done: bool) -> dict[str, object]:
     progress = account.progress
     return {
         "id": account.id,
@@ -42,7 +41,7 @@ def detail(
     names: Sequence[str],
     figure: Mapping[str, object] | None,
     can_end: bool,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The query that the page shows. `series`: of `Samples`; `names`: of the histograms that there
     are; `figure`: of the one that was asked for; `can_end`: whether the page may stop the query."""
     done = account.done

@@ -18,7 +18,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from typing import Any
 
 PACKAGES = (
     *("treemill", "numpy", "awkward", "hist", "boost-histogram", "vector", "uproot", "coffea"),
@@ -37,7 +36,7 @@ SECRET = ("BEARER_TOKEN", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SES
 
 def gather(
     paths: Sequence[str] = (), packages: Sequence[str] = (), scratch: str | None = None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The facts of this process. `paths`: files that it should be able to read; `packages`: more
     packages than those above; `scratch`: the folder for temporary files, if it is known."""
     return {
@@ -91,12 +90,12 @@ def _uid() -> int:
     return os.getuid() if hasattr(os, "getuid") else 0
 
 
-def _user() -> dict[str, Any]:
+def _user() -> dict[str, object]:
     groups = sorted(os.getgroups()) if hasattr(os, "getgroups") else []
     return {"uid": _uid(), "groups": groups}
 
 
-def _file(path: str) -> dict[str, Any]:
+def _file(path: str) -> dict[str, object]:
     """The size of a file, or why it cannot be read."""
     try:
         if "://" in path and not path.startswith("file://"):
@@ -112,7 +111,7 @@ def _file(path: str) -> dict[str, Any]:
         return {"size": None, "error": f"{type(error).__name__}: {error}"}
 
 
-def _credential(variable: str, usual: str | None) -> dict[str, Any] | None:
+def _credential(variable: str, usual: str | None) -> dict[str, object] | None:
     """Whether a file with a credential is there and may be read: None if there should be none."""
     path = os.environ.get(variable)
     if path is None and usual is not None and os.path.exists(usual):
@@ -132,8 +131,8 @@ def _dask_folder() -> str | None:
         return None
 
 
-def _scratch(folder: str) -> dict[str, Any]:
-    found: dict[str, Any] = {"path": folder, "free": None, "error": None}
+def _scratch(folder: str) -> dict[str, object]:
+    found: dict[str, object] = {"path": folder, "free": None, "error": None}
     try:
         found["free"] = shutil.disk_usage(folder).free
         with tempfile.TemporaryFile(dir=folder) as file:

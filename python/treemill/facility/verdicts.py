@@ -282,7 +282,7 @@ _AGREED: Mapping[str, Callable[[Wiring], str]] = {
 def _different(
     check: str,
     wiring: Wiring,
-    value: Callable[[Facts], str | None],
+    value: Callable[[Facts], object],
     todo: str,
     name: str = "",
 ) -> Iterator[Verdict]:
@@ -296,7 +296,7 @@ def _different(
 
 
 def _several(
-    check: str, found: Mapping[Any, tuple[str, ...]], todo: str, name: str = ""
+    check: str, found: Mapping[object, tuple[str, ...]], todo: str, name: str = ""
 ) -> Verdict:
     """A verdict about values of which all workers should have the same."""
     told = "; ".join(f"{value} on {_some(where)}" for value, where in found.items())
@@ -305,10 +305,10 @@ def _several(
     return Verdict(check, f"{name}: {told}" if name else told, todo, others)
 
 
-def _at(*path: str, default: object = None) -> Callable[[Facts], Any]:
+def _at(*path: str, default: object = None) -> Callable[[Facts], object]:
     """What gives the fact at this place."""
 
-    def found(facts: Facts) -> Any:
+    def found(facts: Facts) -> object:
         value: Any = facts
         for name in path:
             value = value.get(name, default)
@@ -318,10 +318,10 @@ def _at(*path: str, default: object = None) -> Callable[[Facts], Any]:
 
 
 def _grouped(
-    workers: Mapping[str, Facts], value: Callable[[Facts], Any]
-) -> dict[Any, tuple[str, ...]]:
+    workers: Mapping[str, Facts], value: Callable[[Facts], object]
+) -> dict[object, tuple[str, ...]]:
     """Addresses by value, the most frequent value first."""
-    found: dict[Any, list[str]] = {}
+    found: dict[object, list[str]] = {}
     for address, facts in sorted(workers.items()):
         found.setdefault(value(facts), []).append(address)
     ordered = sorted(found.items(), key=lambda each: -len(each[1]))

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, update_wrapper
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 from ..errors import QueryError
 from .failures import parameter_names, title_of, words
-from .fitted import Given, Output, of_items
+from .fitted import Given, Handed, Output, UserFunction, of_items
 from .identity import identity_of
 
 if TYPE_CHECKING:
     from treemill import _core
+
+    from .fitted import Values
 
 __all__ = ["Batched", "Returns", "batched", "outputs_of"]
 
@@ -29,10 +31,10 @@ _LIST = "[:]"
 
 
 @overload
-def batched(function: Callable[..., Any], /, *, returns: Returns = None) -> Batched: ...
+def batched(function: UserFunction, /, *, returns: Returns = None) -> Batched: ...
 @overload
-def batched(*, returns: Returns = None) -> Callable[[Callable[..., Any]], Batched]: ...
-def batched(function: Any = None, /, *, returns: Returns = None) -> Any:
+def batched(*, returns: Returns = None) -> Callable[[UserFunction], Batched]: ...
+def batched(function: UserFunction | None = None, /, *, returns: Returns = None) -> object:
     """Make a Python function of columns one that expressions call, a batch of entries at a time.
 
     Parameters
@@ -85,7 +87,7 @@ class Batched:
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: UserFunction,
         returns: Returns = None,
         names: Sequence[str] | None = None,
         records: Sequence[Sequence[str] | None] | None = None,
@@ -94,7 +96,7 @@ class Batched:
         the columns that it is a record of, or None."""
         if not callable(function) or isinstance(function, type):
             raise QueryError(f"what is called is a function, not {type(function).__name__}")
-        self._function: Callable[..., Any] = (
+        self._function: UserFunction = (
             function._function if isinstance(function, Batched) else function
         )
         self._returns = returns
@@ -134,7 +136,7 @@ class Batched:
             found.outputs = outputs_of(self._returns)
         return found
 
-    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+    def __call__(self, *arguments: object, **keywords: object) -> object:
         """Calls the function."""
         return self._function(*arguments, **keywords)
 
@@ -152,7 +154,7 @@ class _FittedBatched:
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: UserFunction,
         names: Sequence[str],
         given: Sequence[Given],
         tuple_names: Sequence[str] | None,
@@ -185,7 +187,7 @@ class _FittedBatched:
             message = f"{error.message}; say it: treemill.batched(…, returns='float64')"
             raise QueryError(message) from None
 
-    def call(self, rows: int, arguments: Sequence[Any]) -> Any:
+    def call(self, rows: int, arguments: Sequence[Handed]) -> tuple[list[Values], list[Values]]:
         """Calls it with arrays."""
         from .columns import column, nothing, together, values_of  # heavy: numpy
 
@@ -201,7 +203,7 @@ class _FittedBatched:
             raise QueryError(words(error, self._function)) from None
         return values_of(found, rows, self.outputs, self._tuple_names)
 
-    def why(self, rows: int, arguments: Sequence[Any]) -> str:
+    def why(self, rows: int, arguments: Sequence[Handed]) -> str:
         """Not asked: there is no address."""
         return "it has failed"
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence, Sized
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import QueryError
-from .fitted import Output, of_items
+from .fitted import Handed, Output, of_items
+
+if TYPE_CHECKING:
+    import awkward as ak
+
+    from .fitted import Values
 
 __all__ = ["column", "empty", "nothing", "outputs_in", "together", "values_of"]
 
@@ -18,7 +23,7 @@ _SAMPLES = {"bool": True, "int": 1, "uint": 1, "float": 1.0, "str": ""}
 _WORDS = {"bool": "bools", "int": "integers", "float": "floats"}
 
 
-def column(given: Any, kind: str, constant: bool) -> Any:
+def column(given: Handed, kind: str, constant: bool) -> object:
     """An argument as the user's function takes it."""
     item, is_list = of_items(kind)
     if item == "str":
@@ -35,14 +40,14 @@ def column(given: Any, kind: str, constant: bool) -> Any:
     return values[0].item() if constant else values
 
 
-def empty(kind: str, constant: bool) -> Any:
+def empty(kind: str, constant: bool) -> object:
     """An argument of no entries; of a constant, some value."""
     item, is_list = of_items(kind)
     if constant:
         return _SAMPLES[item]
     if item == "str":
         return np.array([], object)
-    values: Any = np.array([], _DTYPES[item])
+    values: Values = np.array([], _DTYPES[item])
     if not is_list:
         return values
     import awkward as ak
@@ -51,7 +56,9 @@ def empty(kind: str, constant: bool) -> Any:
     return ak.Array(ak.contents.ListOffsetArray(index, ak.contents.NumpyArray(values)))
 
 
-def together(columns: Sequence[Any], records: Sequence[Sequence[str] | None] | None) -> list[Any]:
+def together(
+    columns: Sequence[object], records: Sequence[Sequence[str] | None] | None
+) -> list[object]:
     """Arguments, with the columns of records as arrays of records."""
     if records is None:
         return list(columns)
@@ -64,14 +71,14 @@ def together(columns: Sequence[Any], records: Sequence[Sequence[str] | None] | N
     ]
 
 
-def _typed(given: Any, item: str) -> Any:
+def _typed(given: Handed, item: str) -> Values:
     values = np.asarray(given)
     if item == "uint":
         return values.view(np.uint64)
     return values.astype(np.bool_) if item == "bool" else values
 
 
-def outputs_in(found: Any, names: Sequence[str] | None) -> list[Output]:
+def outputs_in(found: object, names: Sequence[str] | None) -> list[Output]:
     """What a call without entries says of outputs. Raises QueryError if it says nothing."""
     made: list[Output] = []
     lists = 0
@@ -88,19 +95,19 @@ def outputs_in(found: Any, names: Sequence[str] | None) -> list[Output]:
     return made
 
 
-def nothing(outputs: Sequence[Output]) -> tuple[list[Any], list[Any]]:
+def nothing(outputs: Sequence[Output]) -> tuple[list[Values], list[Values]]:
     """What is given for no entries."""
     lists = {number for _, _, number in outputs if number is not None}
-    values: list[Any] = [np.empty(0, _STORED[kind]) for _, kind, _ in outputs]
+    values: list[Values] = [np.empty(0, _STORED[kind]) for _, kind, _ in outputs]
     return values, [np.empty(0, np.int64) for _ in lists]
 
 
 def values_of(
-    found: Any, rows: int, outputs: Sequence[Output], names: Sequence[str] | None
-) -> tuple[list[Any], list[Any]]:
+    found: object, rows: int, outputs: Sequence[Output], names: Sequence[str] | None
+) -> tuple[list[Values], list[Values]]:
     """Values and lengths of lists, in the order of outputs. Raises QueryError for other things."""
-    values: list[Any] = []
-    lengths: dict[int, Any] = {}
+    values: list[Values] = []
+    lengths: dict[int, Values] = {}
     parts = {
         member: (layout, is_list, own)
         for name, each in _parts(found, names)
@@ -115,6 +122,7 @@ def values_of(
             raise QueryError(f"{_named(name)} has {gave} of entries, and it says {says}: {_SAY}")
         values.append(_stored(name, layout, kind))
         if number is not None:
+            assert own is not None
             known = lengths.setdefault(number, own)
             if known is not own and not np.array_equal(known, own):
                 raise QueryError(f"{_named(name)} has lists of other lengths than its neighbours")
@@ -124,7 +132,7 @@ def values_of(
 _SAY = "say what it gives, treemill.batched(…, returns=…)"
 
 
-def _parts(found: Any, names: Sequence[str] | None) -> Iterator[tuple[str | None, Any]]:
+def _parts(found: object, names: Sequence[str] | None) -> Iterator[tuple[str | None, object]]:
     """What a function gives, by name; None: it is all."""
     if names is not None:
         if isinstance(found, Mapping):
@@ -148,14 +156,14 @@ def _parts(found: Any, names: Sequence[str] | None) -> Iterator[tuple[str | None
         yield None, found
 
 
-def _members(name: str | None, each: Any) -> Iterator[tuple[str | None, Any, bool]]:
+def _members(name: str | None, each: object) -> Iterator[tuple[str | None, Values | None, bool]]:
     for member, layout, is_list, _ in _measured(name, each, None):
         yield member, layout, is_list
 
 
 def _measured(
-    name: str | None, each: Any, rows: int | None
-) -> Iterator[tuple[str | None, Any, bool, Any]]:
+    name: str | None, each: object, rows: int | None
+) -> Iterator[tuple[str | None, Values | None, bool, Values | None]]:
     """Names, values as NumPy arrays or None if they have no type, whether they are the items of
     lists, and the lengths of these."""
     if isinstance(each, list):
@@ -179,8 +187,8 @@ def _measured(
 
 
 def _of_awkward(
-    name: str | None, array: Any, rows: int | None
-) -> Iterator[tuple[str | None, Any, bool, Any]]:
+    name: str | None, array: ak.Array, rows: int | None
+) -> Iterator[tuple[str | None, Values | None, bool, Values | None]]:
     import awkward as ak
 
     array = ak.Array(array) if not isinstance(array, ak.Array) else array
@@ -203,7 +211,7 @@ def _of_awkward(
         yield member, _plain(member, flat[field]), is_list, lengths
 
 
-def _plain(name: str | None, array: Any) -> Any:
+def _plain(name: str | None, array: ak.Array) -> Values | None:
     import awkward as ak
 
     if str(ak.type(array)).endswith("unknown"):
@@ -214,25 +222,26 @@ def _plain(name: str | None, array: Any) -> Any:
             raise QueryError(message)
         array = ak.fill_none(array, 0)
     try:
-        return ak.to_numpy(array)
+        values: Values = ak.to_numpy(array)
+        return values
     except ValueError as error:
         message = f"{_named(name)} has no numbers but {ak.type(array)}: {error}"
         raise QueryError(message) from None
 
 
-def _check_length(name: str | None, values: Any, rows: int | None) -> None:
+def _check_length(name: str | None, values: Sized, rows: int | None) -> None:
     if rows is not None and len(values) != rows:
         raise QueryError(f"{_named(name)} has {len(values)} values for {rows} entries")
 
 
-def _kind(values: Any) -> str | None:
+def _kind(values: Values | None) -> str | None:
     if values is None:
         return None
     by_kind = {"b": "bool", "i": "int", "u": "int", "f": "float"}
     return by_kind.get(values.dtype.kind)
 
 
-def _stored(name: str | None, values: Any, kind: str) -> Any:
+def _stored(name: str | None, values: Values | None, kind: str) -> Values:
     """Values as the core takes them. Raises QueryError for those that do not fit."""
     if values is None:
         return np.array([], _STORED[kind])
@@ -245,7 +254,11 @@ def _stored(name: str | None, values: Any, kind: str) -> Any:
         raise QueryError(f"{_named(name)} has {gave}, and it says {says}: {_SAY}")
     if values.dtype.itemsize > 8:
         raise QueryError(f"{_named(name)} has values of type {values.dtype}; 64 bits are kept")
-    if kind == "int" and values.dtype == np.uint64 and np.any(values > np.iinfo(np.int64).max):
+    if (
+        kind == "int"
+        and values.dtype == np.uint64
+        and values.astype(np.uint64).max(initial=0) > np.iinfo(np.int64).max
+    ):
         raise QueryError(f"{_named(name)} has integers above 2^63")
     return np.ascontiguousarray(values, dtype=_STORED[kind])
 

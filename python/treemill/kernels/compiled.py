@@ -7,16 +7,25 @@ What it takes and gives is said in crates/treemill-kernels.
 
 from __future__ import annotations
 
+import importlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import MissingPackageError, QueryError
 from .failures import parameter_count, parameter_names, place_of, without_colours
 from .fitted import Given, Output, of_items
+
+if TYPE_CHECKING:
+    from numba.core.base import BaseContext
+    from numba.core.ccallback import CFunc
+    from numba.core.dispatcher import Dispatcher
+    from numba.core.typing import Signature
+    from numba.types import Type
 
 __all__ = ["Compiled", "check_signature", "compiled"]
 
@@ -40,12 +49,12 @@ class Compiled:
 
     parameters: tuple[tuple[str, str], ...]
     outputs: tuple[Output, ...]
-    address: int
-    one: Callable[..., Any]
+    address: int | None
+    one: Callable[..., object]
     """The function for one row."""
-    types: tuple[Any, ...]
+    types: tuple[Type, ...]
     """numba's, of its arguments."""
-    code: Any
+    code: object
     """What the address belongs to: it must live as long as the address is called."""
 
 
@@ -55,7 +64,7 @@ def check_signature(text: str) -> None:
 
 
 def compiled(
-    key: str, function: Callable[..., Any], signature: str | None, given: Sequence[Given]
+    key: str, function: Callable[..., object], signature: str | None, given: Sequence[Given]
 ) -> Compiled:
     """The function for arguments of these types, compiled once in this process. `key`: what tells
     it from others. Raises QueryError if it cannot be compiled for them."""
@@ -71,18 +80,17 @@ def compiled(
 
 
 @cache
-def _numba() -> Any:
+def _numba() -> ModuleType:
     try:
-        import numba
+        return importlib.import_module("numba")
     except ImportError as error:
         raise MissingPackageError(
             f"kernels are compiled by numba, which is not there ({error}): "
             "pip install 'treemill[kernels]'"
         ) from None
-    return numba
 
 
-def _signature(text: str) -> tuple[tuple[Any, ...], Any]:
+def _signature(text: str) -> tuple[tuple[Type, ...], Type | None]:
     """Types of arguments, and of the result or None."""
     numba = _numba()
     try:
@@ -95,7 +103,7 @@ def _signature(text: str) -> tuple[tuple[Any, ...], Any]:
 
 
 def _compile(
-    function: Callable[..., Any], signature: str | None, given: Sequence[Given]
+    function: Callable[..., object], signature: str | None, given: Sequence[Given]
 ) -> Compiled:
     numba = _numba()
     result = None
@@ -113,7 +121,9 @@ def _compile(
     columns = [_KernelColumn.of(kind, name) for kind, name in zip(types, names, strict=True)]
     types = tuple(column.kind for column in columns)
     is_numbas = hasattr(function, "py_func")
-    one: Any = function if is_numbas else numba.njit(**_OPTIONS)(function)
+    one: Dispatcher = (
+        numba.njit(**_OPTIONS)(function) if not is_numbas else cast("Dispatcher", function)
+    )
     try:
         one.compile(types)
         found = one.overloads[types].signature.return_type
@@ -128,14 +138,14 @@ def _compile(
     return Compiled(parameters, outputs, code.address, one, types, code)
 
 
-def _type_of(name: str) -> Any:
+def _type_of(name: str) -> Type:
     item, _ = of_items(name)
     if item not in _SCALARS:
         raise QueryError("kernels take no strings")
     return getattr(_numba().types, _SCALARS[item])
 
 
-def _converted(found: Any, wanted: Any) -> Any:
+def _converted(found: Type, wanted: Type) -> Type:
     types = _numba().types
     is_number = isinstance(found, (types.Number, types.Boolean))
     if not is_number or not isinstance(wanted, (types.Number, types.Boolean)):
@@ -151,11 +161,11 @@ class _KernelColumn:
     """An argument: numba's type, and what the core hands over."""
 
     name: str
-    kind: Any
+    kind: Type
     handed: str
 
     @classmethod
-    def of(cls, kind: Any, name: str) -> _KernelColumn:
+    def of(cls, kind: Type, name: str) -> _KernelColumn:
         types = _numba().types
         if isinstance(kind, types.Array):
             if kind.ndim != 1:
@@ -175,14 +185,14 @@ class _KernelColumn:
         return isinstance(self.kind, _numba().types.Array)
 
 
-def _outputs(kind: Any) -> list[Output]:
+def _outputs(kind: Type) -> list[Output]:
     types = _numba().types
     if isinstance(kind, types.BaseNamedTuple):
         return [(name, _number(each), None) for name, each in zip(kind.fields, kind, strict=True)]
     return [(None, _number(kind), None)]
 
 
-def _number(kind: Any) -> str:
+def _number(kind: Type) -> str:
     types = _numba().types
     if isinstance(kind, types.Boolean):
         return "bool"
@@ -214,13 +224,13 @@ def batch(rows, arguments, results):
 
 
 def _batch(
-    one: Any, columns: Sequence[_KernelColumn], result: Any, outputs: Sequence[Output]
-) -> Any:
+    one: Dispatcher, columns: Sequence[_KernelColumn], result: Type, outputs: Sequence[Output]
+) -> CFunc:
     """The loop over rows around the function, as a function of C's."""
     numba = _numba()
     types = numba.types
     pointers = {name: _pointer(getattr(types, name)) for name in _STORED.values()}
-    names: dict[str, Any] = {"one": one, "carray": numba.carray, "np": _numpy(), **pointers}
+    names: dict[str, object] = {"one": one, "carray": numba.carray, "np": _numpy(), **pointers}
     opened, called, stored = [], [], []
     place = 0
     for i, column in enumerate(columns):
@@ -251,7 +261,9 @@ def _batch(
     )
     exec(compile(source, "<the loop over a batch>", "exec"), names)
     table = types.CPointer(types.intp)
-    return numba.cfunc(types.int64(types.int64, table, table), error_model="numpy")(names["batch"])
+    signature = types.int64(types.int64, table, table)
+    made: CFunc = numba.cfunc(signature, error_model="numpy")(names["batch"])
+    return made
 
 
 _STORED = {"float": "float64", "int": "int64", "bool": "uint8", "ends": "int32"}
@@ -259,7 +271,7 @@ _STORED = {"float": "float64", "int": "int64", "bool": "uint8", "ends": "int32"}
 
 
 @cache
-def _pointer(kind: Any) -> Any:
+def _pointer(kind: Type) -> Callable[..., object]:
     """A function of numba's that makes a pointer to numbers of an address."""
     from numba.core import cgutils  # noqa: F401  # numba's intrinsics want its code generator
     from numba.extending import intrinsic
@@ -267,28 +279,34 @@ def _pointer(kind: Any) -> Any:
     numba = _numba()
 
     @intrinsic  # type: ignore[untyped-decorator]
-    def pointer(typing: Any, address: Any) -> Any:
+    def pointer(typing: object, address: Type) -> tuple[Signature, Callable[..., object]]:
         made = numba.types.CPointer(kind)
 
-        def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        def code(
+            context: BaseContext,
+            builder: Any,
+            signature: Signature,
+            arguments: Sequence[object],
+        ) -> object:
             return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
 
         return made(numba.types.intp), code
 
-    return pointer
+    made: Callable[..., object] = pointer
+    return made
 
 
-def _numpy() -> Any:
+def _numpy() -> ModuleType:
     import numpy as np
 
     return np
 
 
-def _numpy_name(kind: Any) -> str:
+def _numpy_name(kind: Type) -> str:
     return "bool_" if isinstance(kind, _numba().types.Boolean) else str(kind)
 
 
-def _failed(error: Exception, function: Callable[..., Any], types: Sequence[Any]) -> str:
+def _failed(error: Exception, function: Callable[..., object], types: Sequence[Type]) -> str:
     said = without_colours(str(error)).strip()
     place = place_of(getattr(function, "py_func", function))
     if len(said) > _SHOWN:

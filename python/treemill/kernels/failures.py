@@ -12,7 +12,6 @@ import re
 import traceback
 from collections.abc import Callable
 from types import CodeType
-from typing import Any
 
 __all__ = [
     "parameter_count",
@@ -27,7 +26,7 @@ _VARIABLE = inspect.CO_VARARGS
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def words(error: BaseException, function: Callable[..., Any]) -> str:
+def words(error: BaseException, function: Callable[..., object]) -> str:
     """The exception, with the last of the user's lines that it has passed."""
     said = str(error)
     text = type(error).__name__ + (f": {said}" if said else "")
@@ -45,7 +44,7 @@ def words(error: BaseException, function: Callable[..., Any]) -> str:
     return f"{text} ({os.path.basename(last.filename)}, line {last.lineno}{shown})"
 
 
-def place_of(function: Callable[..., Any]) -> str:
+def place_of(function: Callable[..., object]) -> str:
     """Where the function is defined."""
     code = _code_of(function)
     if code is None:
@@ -53,20 +52,20 @@ def place_of(function: Callable[..., Any]) -> str:
     return f"{os.path.basename(code.co_filename)}, line {code.co_firstlineno}"
 
 
-def title_of(function: Callable[..., Any]) -> str:
+def title_of(function: Callable[..., object]) -> str:
     """What messages call the function."""
     name = getattr(function, "__name__", None) or type(function).__name__
     return "a lambda" if name == "<lambda>" else str(name)
 
 
-def parameter_names(function: Callable[..., Any], count: int) -> list[str]:
+def parameter_names(function: Callable[..., object], count: int) -> list[str]:
     """Names of so many arguments."""
     code = getattr(getattr(function, "py_func", function), "__code__", None)
     known = list(code.co_varnames[: code.co_argcount]) if code is not None else []
     return [known[i] if i < len(known) else f"argument {i + 1}" for i in range(count)]
 
 
-def parameter_count(function: Callable[..., Any]) -> int | None:
+def parameter_count(function: Callable[..., object]) -> int | None:
     """How many arguments it takes; None if that is not one number."""
     code = getattr(getattr(function, "py_func", function), "__code__", None)
     if code is None or code.co_flags & _VARIABLE or getattr(function, "__defaults__", None):
@@ -79,12 +78,12 @@ def without_colours(text: str) -> str:
     return _COLOURS.sub("", text)
 
 
-def _file_of(function: Callable[..., Any]) -> str | None:
+def _file_of(function: Callable[..., object]) -> str | None:
     code = _code_of(function)
     return None if code is None else code.co_filename
 
 
-def _code_of(function: Callable[..., Any]) -> CodeType | None:
+def _code_of(function: Callable[..., object]) -> CodeType | None:
     """Its own code, or that of its class's method."""
     code = getattr(function, "__code__", None)
     if code is None:

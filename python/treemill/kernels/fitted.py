@@ -5,10 +5,22 @@ Pure: knows no function, no compiler and no array library.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-__all__ = ["Fitted", "Given", "Output", "Own", "of_items"]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Values: TypeAlias = NDArray[np.generic]
+
+__all__ = ["Fitted", "Given", "Handed", "Output", "Own", "UserFunction", "of_items"]
+
+Handed: TypeAlias = Any
+"""An argument as the core hands it over: a buffer of numbers, a list of bytes for texts, or the
+items of lists with their offsets. The name of its type says which one it is."""
+
+UserFunction: TypeAlias = Callable[..., object]
 
 Given = tuple[str, bool]
 """The type of an argument, and whether it is a constant. The types are `bool int uint float str`;
@@ -43,10 +55,10 @@ class Fitted(Protocol):
     def address(self) -> int | None:
         """Of the compiled batch (crates/treemill-kernels); None: `call` is called."""
 
-    def call(self, rows: int, arguments: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+    def call(self, rows: int, arguments: Sequence[Handed]) -> tuple[list[Values], list[Values]]:
         """The outputs for so many rows, and the lengths of the lists."""
 
-    def why(self, rows: int, arguments: Sequence[Any]) -> str:
+    def why(self, rows: int, arguments: Sequence[Handed]) -> str:
         """Why the compiled batch has failed for these arguments."""
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable
-from typing import Any
 
 from ..checkpoint.digest import digest
 from ..errors import UnsupportedError
@@ -15,7 +14,7 @@ __all__ = ["identity_of"]
 _numbers = itertools.count()
 
 
-def identity_of(kind: str, function: Callable[..., Any], about: object) -> str:
+def identity_of(kind: str, function: Callable[..., object], about: object) -> str:
     """A text that is equal for equal functions. One whose code and data have no digest is equal to
     itself only."""
     try:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cached_property, update_wrapper
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 import numpy as np
 
 from ..errors import QueryError
 from .compiled import Compiled, check_signature, compiled
 from .failures import parameter_names, title_of, words
-from .fitted import Given
+from .fitted import Given, Handed, UserFunction
 from .identity import identity_of
 
 if TYPE_CHECKING:
@@ -22,10 +22,10 @@ __all__ = ["Kernel", "kernel"]
 
 
 @overload
-def kernel(function: Callable[..., Any], /) -> Kernel: ...
+def kernel(function: UserFunction, /) -> Kernel: ...
 @overload
-def kernel(signature: str | None = None, /) -> Callable[[Callable[..., Any]], Kernel]: ...
-def kernel(given: Any = None, /) -> Any:
+def kernel(signature: str | None = None, /) -> Callable[[UserFunction], Kernel]: ...
+def kernel(given: UserFunction | str | None = None, /) -> object:
     """Make a function of numbers one that expressions call: numba compiles it, and the core calls
     it by its address, without Python and on all threads at once.
 
@@ -79,22 +79,22 @@ def kernel(given: Any = None, /) -> Any:
 class Kernel:
     """A function that numba compiles, for expressions. Calling it calls the function."""
 
-    def __init__(self, function: Callable[..., Any], signature: str | None = None) -> None:
+    def __init__(self, function: UserFunction, signature: str | None = None) -> None:
         """`signature` as numba's; None: the types of what it is called with."""
         if not callable(function):
             raise QueryError(f"a kernel is a function, not {type(function).__name__}")
         self._signature = signature
         self._known: dict[tuple[Given, ...], None] = {}
         # A kernel of a kernel is one with another signature.
-        self._function: Callable[..., Any] = (
+        self._function: UserFunction = (
             function._function if isinstance(function, Kernel) else function
         )
         update_wrapper(self, self._plain)
 
     @property
-    def _plain(self) -> Callable[..., Any]:
+    def _plain(self) -> UserFunction:
         """Without numba."""
-        plain: Callable[..., Any] = getattr(self._function, "py_func", self._function)
+        plain: UserFunction = getattr(self._function, "py_func", self._function)
         return plain
 
     def check(self) -> None:
@@ -126,7 +126,7 @@ class Kernel:
         self._known[tuple(given)] = None
         return _FittedKernel(made, self._plain, [name for name, _ in given])
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: object) -> object:
         """Calls the function, without numba."""
         return self._plain(*arguments)
 
@@ -138,7 +138,7 @@ class Kernel:
 
 
 def _copied(
-    function: Callable[..., Any], signature: str | None, known: Sequence[tuple[Given, ...]]
+    function: UserFunction, signature: str | None, known: Sequence[tuple[Given, ...]]
 ) -> Kernel:
     made = Kernel(function, signature)
     made._known.update(dict.fromkeys(known))
@@ -148,7 +148,7 @@ def _copied(
 class _FittedKernel:
     """A kernel for arguments of certain types (fitted.Fitted)."""
 
-    def __init__(self, made: Compiled, plain: Callable[..., Any], given: Sequence[str]) -> None:
+    def __init__(self, made: Compiled, plain: UserFunction, given: Sequence[str]) -> None:
         self._made = made  # the address is its code's
         self._plain = plain
         self._given = given
@@ -156,15 +156,15 @@ class _FittedKernel:
         self.outputs = made.outputs
         self.address: int | None = made.address
 
-    def call(self, rows: int, arguments: Sequence[Any]) -> Any:
+    def call(self, rows: int, arguments: Sequence[Handed]) -> NoReturn:
         """Not called: there is an address."""
         raise QueryError("a kernel is called by its address")
 
-    def why(self, rows: int, arguments: Sequence[Any]) -> str:
+    def why(self, rows: int, arguments: Sequence[Handed]) -> str:
         """Does the rows one by one until one fails."""
         rows_of = [
-            _rows(argument, kind, wanted)
-            for argument, kind, wanted in zip(arguments, self._given, self._made.types, strict=True)
+            _rows(argument, wanted)
+            for argument, wanted in zip(arguments, self._made.types, strict=True)
         ]
         names = parameter_names(self._plain, len(rows_of))
         for row in range(rows):
@@ -180,7 +180,7 @@ class _FittedKernel:
         return "it has raised an exception, and none when it was called again"
 
 
-def _rows(argument: Any, given: str, wanted: Any) -> Callable[[int], Any]:
+def _rows(argument: Handed, wanted: Any) -> Callable[[int], object]:
     """The argument's value in a row, of the type that the function was compiled for."""
     if isinstance(argument, tuple):
         items, ends = (np.asarray(each) for each in argument)

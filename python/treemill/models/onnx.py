@@ -20,12 +20,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import FormatError, MissingPackageError, QueryError, UnsupportedError
-from ..kernels.fitted import Given, Output, of_items
+from ..kernels.fitted import Given, Handed, Output, of_items
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from onnxruntime import NodeArg
 
     from treemill import _core
+
+    from ..kernels.fitted import Values
 
 __all__ = ["OnnxModel", "onnx"]
 
@@ -61,7 +63,7 @@ class _Tensor:
     """An input or an output: its name, the type of its numbers, how many each row has."""
 
     name: str
-    dtype: Any
+    dtype: type[np.generic]
     width: int
     is_flat: bool
     """Whether its shape is (rows,)."""
@@ -111,8 +113,8 @@ class _Session:
         return [each for each in self.inputs for _ in range(each.width)]
 
     def run(
-        self, columns: Sequence[NDArray[Any]], rows: int, outputs: Sequence[str] | None
-    ) -> list[Any]:
+        self, columns: Sequence[Values], rows: int, outputs: Sequence[str] | None
+    ) -> list[Values]:
         """What the runtime gives for columns, in the order of the inputs."""
         feed, rest = {}, list(columns)
         for each in self.inputs:
@@ -122,13 +124,13 @@ class _Session:
                 table[:, i] = values
             feed[each.name] = table[:, 0] if each.is_flat else table
         try:
-            found: list[Any] = self.session.run(outputs, feed)
+            found: list[Values] = self.session.run(outputs, feed)
         except Exception as error:
             raise QueryError(f"onnxruntime: {_first_line(error)}") from None
         return found
 
 
-def _tensor(described: Any, name: str, found: Any) -> _Tensor:
+def _tensor(described: NodeArg, name: str, found: Any) -> _Tensor:
     """An input, or an output with what it has given for one row."""
     what = f"{name}: {described.name}"
     dtype = _DTYPES.get(described.type)
@@ -312,7 +314,7 @@ class _FittedNetwork:
         ]
         self._asked = list(dict.fromkeys(each.name for each, _, _ in gives))
 
-    def call(self, rows: int, arguments: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    def call(self, rows: int, arguments: Sequence[Handed]) -> tuple[list[Values], list[Values]]:
         """Runs the session for a batch of rows."""
         if rows == 0:
             return [np.empty(0, _STORED[kind]) for _, kind, _ in self.outputs], []
@@ -329,7 +331,7 @@ class _FittedNetwork:
             made.append(np.ascontiguousarray(table[:, number], _STORED[each.kind]))
         return made, []
 
-    def why(self, rows: int, arguments: Sequence[Any]) -> str:
+    def why(self, rows: int, arguments: Sequence[Handed]) -> str:
         """Not asked: there is no address."""
         return "it has failed"
 

@@ -4,12 +4,17 @@ are data sets. Other programs' histograms in UHI's form are read, too.
 
 from __future__ import annotations
 
+import importlib
 import json
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from ..errors import FormatError, MissingPackageError, SourceError
 from .outline import Leaf, Outline, OutlineGroup, unsupported
 from .uhi_description import described, from_description
+
+if TYPE_CHECKING:
+    from h5py import Dataset, Group
 
 __all__ = ["read", "write"]
 
@@ -20,14 +25,13 @@ _ONE = "value"
 """The name of results that are no mapping."""
 
 
-def _h5py() -> Any:
+def _h5py() -> ModuleType:
     try:
-        import h5py
+        return importlib.import_module("h5py")
     except ImportError as error:
         raise MissingPackageError(
             "HDF5 files need h5py: pip install 'treemill[hdf5]'; .json.gz needs nothing"
         ) from error
-    return h5py
 
 
 def write(results: Outline, path: str) -> None:
@@ -41,7 +45,7 @@ def write(results: Outline, path: str) -> None:
             _put(file, _ONE, results, _ONE)
 
 
-def _put(parent: Any, name: str, made: Outline, path: str) -> None:
+def _put(parent: Group, name: str, made: Outline, path: str) -> None:
     """Add an object to a group. The name is one of ours: a slash would be a group of HDF5's."""
     own = _escaped(name)
     if isinstance(made, OutlineGroup) or made.kind == "histogram":
@@ -60,7 +64,7 @@ def _put(parent: Any, name: str, made: Outline, path: str) -> None:
     parent.create_dataset(own, data=value, compression="gzip" if large else None)
 
 
-def _fill(group: Any, made: Outline, path: str) -> None:
+def _fill(group: Group, made: Outline, path: str) -> None:
     if isinstance(made, Leaf):
         from uhi.io import hdf5
 
@@ -95,7 +99,7 @@ def read(path: str) -> Outline:
         raise FormatError(f"not a file of results in HDF5: {error}", file=path) from error
 
 
-def _got(found: Any, own: bool) -> Outline:
+def _got(found: Group | Dataset, own: bool) -> Outline:
     """The outline of a group or of a data set. `own`: whether treemill wrote the file."""
     if hasattr(found, "keys"):
         if "uhi_schema" in found.attrs:

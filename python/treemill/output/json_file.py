@@ -8,11 +8,15 @@ import gzip
 import json
 import math
 import zlib
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..errors import FormatError, SourceError
-from .outline import Leaf, Outline, OutlineGroup, unsupported
+from .outline import Json, Leaf, Outline, OutlineGroup, unsupported
 from .uhi_description import described, from_description
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = ["decoded", "encoded", "read", "write"]
 
@@ -46,7 +50,7 @@ def read(path: str) -> Outline:
         raise FormatError(f"damaged results: {error!r}", file=path) from error
 
 
-def encoded(made: Outline, path: str = "") -> Any:
+def encoded(made: Outline, path: str = "") -> object:
     """What the json module writes."""
     if isinstance(made, Leaf):
         return _of_leaf(made, path)
@@ -60,7 +64,7 @@ def encoded(made: Outline, path: str = "") -> Any:
     return {_MARK: made.kind, "facts": made.facts, "items": items}
 
 
-def _of_leaf(made: Leaf, path: str) -> Any:
+def _of_leaf(made: Leaf, path: str) -> object:
     if made.kind == "histogram":
         return _finite(described(made.value, path), path)
     if made.kind == "array":
@@ -77,12 +81,12 @@ def _of_leaf(made: Leaf, path: str) -> Any:
     return made.value
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> object:
     """JSON has no numbers that are not finite: these are words."""
     return repr(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _finite(value: Any, path: str) -> Any:
+def _finite(value: object, path: str) -> object:
     """Lists of UHI's arrays. Raises UnsupportedError for numbers that JSON does not have."""
     if isinstance(value, dict):
         return {name: _finite(each, path) for name, each in value.items()}
@@ -97,7 +101,7 @@ def _finite(value: Any, path: str) -> Any:
     raise unsupported(path, f"whose metadata have a {type(value).__name__}", "leave it out")
 
 
-def decoded(found: Any) -> Outline:
+def decoded(found: object) -> Outline:
     """The outline of what the json module read."""
     if found is None:
         return Leaf("nothing", None)
@@ -120,7 +124,7 @@ def decoded(found: Any) -> Outline:
     return OutlineGroup(kind, items, found["facts"])
 
 
-def _with_arrays(found: dict[str, Any]) -> dict[str, Any]:
+def _with_arrays(found: Json) -> Json:
     """Lists of a histogram's description as arrays."""
     from uhi.io.json import object_hook
 
@@ -128,7 +132,7 @@ def _with_arrays(found: dict[str, Any]) -> dict[str, Any]:
     return {**found, "axes": axes, "storage": object_hook(dict(found["storage"]))}
 
 
-def _array(found: dict[str, Any]) -> Any:
+def _array(found: Json) -> NDArray[np.generic]:
     import numpy as np
 
     values = found["values"]

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Leaf", "Outline", "OutlineGroup", "outline", "rebuilt", "unsupported"]
+__all__ = ["Json", "Leaf", "Outline", "OutlineGroup", "outline", "rebuilt", "unsupported"]
+
+
+Json: TypeAlias = dict[str, Any]
+"""An object of JSON. It contains Any because its kind says what is in it."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class OutlineGroup:
 
     kind: str = "mapping"
     items: dict[str, Outline] = field(default_factory=dict)
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: Json = field(default_factory=dict)
     """What else there is to know, as JSON has it."""
 
 
@@ -90,7 +94,7 @@ def _items(pairs: Iterable[tuple[object, object]], path: str) -> dict[str, Outli
     return made
 
 
-def _of_histogram(given: Any, path: str) -> Outline:
+def _of_histogram(given: object, path: str) -> Outline:
     from hist import Hist
 
     if not hasattr(given, "storage_type"):
@@ -98,7 +102,7 @@ def _of_histogram(given: Any, path: str) -> Outline:
     return Leaf("histogram", given if hasattr(given, "show") else Hist(given))
 
 
-def _of_numpy(given: Any, path: str) -> Outline:
+def _of_numpy(given: object, path: str) -> Outline:
     import numpy as np
 
     if isinstance(given, np.generic):
@@ -113,7 +117,7 @@ def _of_numpy(given: Any, path: str) -> Outline:
     return Leaf("array", np.ascontiguousarray(given))
 
 
-def _of_awkward(given: Any, path: str) -> Outline:
+def _of_awkward(given: object, path: str) -> Outline:
     import awkward as ak
 
     form, length, buffers = ak.to_buffers(ak.to_packed(given))
@@ -121,7 +125,7 @@ def _of_awkward(given: Any, path: str) -> Outline:
     return OutlineGroup("awkward", items, {"form": form.to_json(), "length": int(length)})
 
 
-_BY_LIBRARY: dict[str, Callable[[Any, str], Outline]] = {
+_BY_LIBRARY: dict[str, Callable[[object, str], Outline]] = {
     "hist": _of_histogram,
     "boost_histogram": _of_histogram,
     "numpy": _of_numpy,
@@ -142,7 +146,7 @@ def _of_cuts(cuts: CutFlow) -> OutlineGroup:
     return OutlineGroup("cutflow", items, {"names": [cut.name for cut in cuts]})
 
 
-def rebuilt(made: Outline) -> Any:
+def rebuilt(made: Outline) -> object:
     """The results of an outline."""
     if isinstance(made, Leaf):
         return made.value
@@ -154,7 +158,7 @@ def rebuilt(made: Outline) -> Any:
     return make(made)
 
 
-def _values(made: OutlineGroup) -> dict[str, Any]:
+def _values(made: OutlineGroup) -> dict[str, object]:
     return {name: rebuilt(each) for name, each in made.items.items()}
 
 
@@ -177,11 +181,11 @@ def _awkward(made: OutlineGroup) -> object:
     return ak.from_buffers(form, made.facts["length"], _values(made))
 
 
-def _in_order(made: OutlineGroup) -> list[Any]:
+def _in_order(made: OutlineGroup) -> list[object]:
     return [rebuilt(made.items[str(i)]) for i in range(len(made.items))]
 
 
-_MAKERS: dict[str, Callable[[OutlineGroup], Any]] = {
+_MAKERS: dict[str, Callable[[OutlineGroup], object]] = {
     "mapping": _values,
     "list": _in_order,
     "tuple": lambda made: tuple(_in_order(made)),

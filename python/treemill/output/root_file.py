@@ -8,15 +8,21 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import FormatError, SourceError, UnsupportedError
 from .json_file import decoded, encoded
-from .outline import Leaf, Outline, OutlineGroup, unsupported
+from .outline import Json, Leaf, Outline, OutlineGroup, unsupported
 from .root_histograms import check_exact, filled, is_profile, root_histogram
 from .uhi_description import described, from_description
+
+if TYPE_CHECKING:
+    from hist import Hist
+    from numpy.typing import NDArray
+    from uproot.reading import ReadOnlyDirectory
+    from uproot.writing import WritableDirectory
 
 __all__ = ["folder_name", "read", "write"]
 
@@ -44,7 +50,7 @@ def folder_name(name: str) -> str:
     return "".join(safe) or "_"
 
 
-def _put_all(file: Any, made: OutlineGroup, folder: str, path: str) -> OutlineGroup:
+def _put_all(file: WritableDirectory, made: OutlineGroup, folder: str, path: str) -> OutlineGroup:
     """Write the members of a group. What it gives is the record of them, in which objects of the
     file are only named."""
     record = OutlineGroup(made.kind, {}, made.facts)
@@ -59,7 +65,7 @@ def _put_all(file: Any, made: OutlineGroup, folder: str, path: str) -> OutlineGr
     return record
 
 
-def _put(file: Any, made: Outline, at: str, path: str) -> Outline:
+def _put(file: WritableDirectory, made: Outline, at: str, path: str) -> Outline:
     if isinstance(made, OutlineGroup):
         if made.kind == "awkward":
             instead = "a .h5 or .json.gz file holds it, and snapshot(…) makes a tree"
@@ -77,11 +83,11 @@ def _put(file: Any, made: Outline, at: str, path: str) -> Outline:
     return made
 
 
-def _put_histogram(file: Any, histogram: Any, at: str, path: str) -> OutlineGroup:
+def _put_histogram(file: WritableDirectory, histogram: Hist, at: str, path: str) -> OutlineGroup:
     check_exact(histogram, path)
     file[at] = root_histogram(histogram, path)
     said = described(histogram, path)
-    facts: dict[str, Any] = {"at": at}
+    facts: dict[str, object] = {"at": at}
     if not is_profile(histogram):
         # ROOT's object has the contents. The sums of a profile would give its means only about.
         contents = {k: v for k, v in said["storage"].items() if isinstance(v, np.ndarray)}
@@ -91,7 +97,7 @@ def _put_histogram(file: Any, histogram: Any, at: str, path: str) -> OutlineGrou
     return OutlineGroup(_ASIDE, {}, {**facts, "histogram": _plain(said)})
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, dict):
         return {name: _plain(each) for name, each in value.items()}
     if isinstance(value, (list, tuple)):
@@ -99,7 +105,9 @@ def _plain(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else value
 
 
-def _put_array(file: Any, array: Any, at: str, path: str) -> OutlineGroup:
+def _put_array(
+    file: WritableDirectory, array: NDArray[np.generic], at: str, path: str
+) -> OutlineGroup:
     if array.dtype.kind == "U" or not array.ndim:
         raise unsupported(path, "an array of texts", "a .h5 or .json.gz file holds it")
     if 0 in array.shape[1:] or (array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8)):
@@ -114,7 +122,7 @@ def _put_array(file: Any, array: Any, at: str, path: str) -> OutlineGroup:
     )
 
 
-def _put_cuts(file: Any, made: OutlineGroup, at: str) -> None:
+def _put_cuts(file: WritableDirectory, made: OutlineGroup, at: str) -> None:
     """A histogram of what came to each cut, and one of what passed."""
     import hist
 
@@ -163,7 +171,7 @@ def read(path: str) -> Outline:
         raise FormatError(f"not a ROOT file of results: {error}", file=path) from error
 
 
-def _got(record: Outline, file: Any) -> Outline:
+def _got(record: Outline, file: ReadOnlyDirectory) -> Outline:
     if isinstance(record, Leaf):
         return record
     if record.kind != _ASIDE:
@@ -182,14 +190,14 @@ def _got(record: Outline, file: Any) -> Outline:
     return Leaf("histogram", filled(from_description(_with_arrays(said)), found))
 
 
-def _with_arrays(said: dict[str, Any]) -> dict[str, Any]:
+def _with_arrays(said: Json) -> Json:
     from uhi.io.json import object_hook
 
     axes = [object_hook(dict(axis)) for axis in said["axes"]]
     return {**said, "axes": axes, "storage": object_hook(dict(said["storage"]))}
 
 
-def _others(file: Any, path: str) -> OutlineGroup:
+def _others(file: ReadOnlyDirectory, path: str) -> OutlineGroup:
     """Histograms and texts of a file that another program wrote, by folder. A warning says what is
     left out."""
     top, left = OutlineGroup(), []

@@ -7,14 +7,17 @@ kept: ROOT has one below and one above on every axis, hist has those that the us
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .outline import unsupported
 
 if TYPE_CHECKING:
+    from boost_histogram.axis import Axis
+    from hist import Hist
     from numpy.typing import NDArray
+    from uproot.model import Model
 
     Numbers = NDArray[np.float64]
 
@@ -25,12 +28,12 @@ _ELSEWHERE = "a .h5 or .json.gz file holds it"
 _AXES = ("xaxis", "yaxis", "zaxis")
 
 
-def is_profile(histogram: Any) -> bool:
+def is_profile(histogram: Hist) -> bool:
     """Whether it has means."""
     return str(histogram.kind) in ("MEAN", "Kind.MEAN")
 
 
-def root_histogram(histogram: Any, path: str) -> Any:
+def root_histogram(histogram: Hist, path: str) -> Model:
     """The object that uproot writes. Raises UnsupportedError if ROOT has no class for it."""
     axes, profile = histogram.axes, is_profile(histogram)
     most = 2 if profile else 3
@@ -43,11 +46,11 @@ def root_histogram(histogram: Any, path: str) -> Any:
     return make(histogram, [_axis(axis, name) for axis, name in zip(axes, _AXES, strict=False)])
 
 
-def _title(histogram: Any) -> str:
+def _title(histogram: Hist) -> str:
     return str(getattr(histogram, "label", None) or getattr(histogram, "name", None) or "")
 
 
-def _counts(histogram: Any, axes: Sequence[Any]) -> Any:
+def _counts(histogram: Hist, axes: Sequence[Model]) -> Model:
     from uproot.writing import identify
 
     view = histogram.view(flow=True)
@@ -71,7 +74,7 @@ def _effective(values: Numbers, squares: Numbers | None) -> float:
     return total * total / errors if errors > 0 else 0.0
 
 
-def _profile(histogram: Any, axes: Sequence[Any]) -> Any:
+def _profile(histogram: Hist, axes: Sequence[Model]) -> Model:
     from uproot.writing import identify
 
     view = histogram.view(flow=True)
@@ -98,20 +101,20 @@ def _profile(histogram: Any, axes: Sequence[Any]) -> Any:
     )
 
 
-def _slices(axes: Sequence[Any]) -> tuple[slice, ...]:
+def _slices(axes: Sequence[Axis]) -> tuple[slice, ...]:
     """Where hist's bins lie among ROOT's."""
     first = [0 if axis.traits.underflow else 1 for axis in axes]
     return tuple(slice(at, at + axis.extent) for at, axis in zip(first, axes, strict=True))
 
 
-def _padded(values: Any, axes: Sequence[Any]) -> Numbers:
+def _padded(values: NDArray[np.generic], axes: Sequence[Axis]) -> Numbers:
     """ROOT's bins in ROOT's order."""
     made = np.zeros([axis.size + 2 for axis in axes])
     made[_slices(axes)] = values
     return np.ascontiguousarray(made.T.reshape(-1), ">f8")
 
 
-def _axis(axis: Any, name: str) -> Any:
+def _axis(axis: Axis, name: str) -> Model:
     from uproot.writing import identify
 
     kind = type(axis).__name__
@@ -134,7 +137,7 @@ def _axis(axis: Any, name: str) -> Any:
     )
 
 
-def _labels(words: Sequence[str]) -> Any:
+def _labels(words: Sequence[str]) -> Model:
     from uproot.writing import identify
 
     made = identify.to_THashList([identify.to_TObjString(word) for word in words])
@@ -143,7 +146,7 @@ def _labels(words: Sequence[str]) -> Any:
     return made
 
 
-def check_exact(histogram: Any, path: str) -> None:
+def check_exact(histogram: Hist, path: str) -> None:
     """Raise UnsupportedError if a bin has a whole number that ROOT's doubles do not hold."""
     if histogram.storage_type.__name__ not in ("Int64", "AtomicInt64"):
         return
@@ -151,7 +154,7 @@ def check_exact(histogram: Any, path: str) -> None:
         raise unsupported(path, "which has more than 2^53 in a bin", _ELSEWHERE)
 
 
-def filled(histogram: Any, found: Any) -> Any:
+def filled(histogram: Hist, found: Model) -> Hist:
     """Put the contents of ROOT's histogram into an empty one with the same bins."""
     place = _slices(histogram.axes)
     view = histogram.view(flow=True)

@@ -5,10 +5,12 @@ variations. Knows histograms by their labels; knows no file.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
+    from boost_histogram.axis import Axis
+    from hist import Hist
     from numpy.typing import NDArray
 
 __all__ = ["TemplateFinding", "bins_in_words", "findings"]
@@ -27,7 +29,7 @@ class TemplateFinding(NamedTuple):
 
 
 def findings(
-    nominal: Mapping[str, Any], varied: Mapping[str, tuple[str, Any]]
+    nominal: Mapping[str, Hist], varied: Mapping[str, tuple[str, Hist]]
 ) -> list[TemplateFinding]:
     """What is wrong. `nominal`: histograms by name; `varied`: by name, with the name of the nominal
     one."""
@@ -37,7 +39,7 @@ def findings(
     return found
 
 
-def _of_one(name: str, made: Any, base: Any) -> Iterator[TemplateFinding]:
+def _of_one(name: str, made: Hist, base: Hist | None) -> Iterator[TemplateFinding]:
     import numpy as np
 
     values = np.asarray(made.values(), float)
@@ -64,7 +66,7 @@ def _of_one(name: str, made: Any, base: Any) -> Iterator[TemplateFinding]:
         yield TemplateFinding("empty", name, words)
 
 
-def bins_in_words(histogram: Any, chosen: NDArray[np.bool_]) -> str:
+def bins_in_words(histogram: Hist, chosen: NDArray[np.bool_]) -> str:
     """The first of the chosen bins by their edges, with a verb: "bin 3 [40, 60) is"."""
     import numpy as np
 
@@ -75,13 +77,13 @@ def bins_in_words(histogram: Any, chosen: NDArray[np.bool_]) -> str:
     return f"bin{'s' if len(places) > 1 else ''} {words} {'are' if len(places) > 1 else 'is'}"
 
 
-def _bin(histogram: Any, at: Sequence[int]) -> str:
+def _bin(histogram: Hist, at: Sequence[int]) -> str:
     words = [_range(axis, i) for axis, i in zip(histogram.axes, at, strict=True)]
     numbers = ",".join(str(i + 1) for i in at)
     return f"{numbers} {' x '.join(words)}"
 
 
-def _range(axis: Any, i: int) -> str:
+def _range(axis: Axis, i: int) -> str:
     if not axis.traits.continuous:
         return repr(axis.value(i))
     low, high = axis.bin(i)

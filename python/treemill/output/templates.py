@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 from ..errors import QueryError, UnsupportedError
 from ..faces import short_errors
@@ -18,7 +18,12 @@ from .template_checks import TemplateFinding, findings
 from .template_names import VARIATION, Pattern, levels_of, renamer
 from .whole_file import whole_file
 
+if TYPE_CHECKING:
+    from hist import Hist
+
 __all__ = ["templates"]
+
+T = TypeVar("T")
 
 _DO = ("error", "warn", "ignore")
 _TOLD = 5
@@ -27,7 +32,7 @@ _TOLD = 5
 
 @short_errors
 def templates(
-    results: Mapping[str, Any],
+    results: Mapping[str, object],
     path: str | PathLike[str],
     name: str = "{region}/{process}_{variation}",
     *,
@@ -105,14 +110,14 @@ def templates(
 
 
 def named(
-    results: Mapping[str, Any],
+    results: Mapping[str, object],
     pattern: Pattern,
     levels: Sequence[str] | None,
     rename: Callable[[str], str],
-) -> tuple[dict[str, Any], dict[str, tuple[str, Any]]]:
+) -> tuple[dict[str, Hist], dict[str, tuple[str, Hist]]]:
     """Nominal histograms by name, and those of variations with the names of their nominal ones."""
-    nominal: dict[str, Any] = {}
-    varied: dict[str, tuple[str, Any]] = {}
+    nominal: dict[str, Hist] = {}
+    varied: dict[str, tuple[str, Hist]] = {}
     for labels, value in _leaves(results, levels_of(pattern, levels), {}):
         missing = [field for field in pattern.fields if field not in labels]
         if missing:
@@ -136,15 +141,15 @@ def named(
     return nominal, varied
 
 
-def _take(into: dict[str, Any], name: str, made: Any, others: Mapping[str, Any]) -> None:
+def _take(into: dict[str, T], name: str, made: T, others: Mapping[str, object]) -> None:
     if name in into or name in others:
         raise QueryError(f"two histograms would have the name {name!r}: use rename=, or other keys")
     into[name] = made
 
 
 def _leaves(
-    value: Any, levels: Sequence[str], labels: dict[str, str]
-) -> Iterator[tuple[dict[str, str], Variations[Any]]]:
+    value: object, levels: Sequence[str], labels: dict[str, str]
+) -> Iterator[tuple[dict[str, str], Variations[Hist]]]:
     """The histograms with the labels of the mappings above them."""
     if isinstance(value, Booking):
         value = value.value
@@ -167,7 +172,7 @@ def _leaves(
     yield labels, systematic(values)
 
 
-def _check(value: Any, labels: Mapping[str, str]) -> None:
+def _check(value: object, labels: Mapping[str, str]) -> None:
     where = " / ".join(labels.values()) or "the result"
     if not hasattr(value, "storage_type"):
         raise UnsupportedError(f"{where} is a {type(value).__name__}, and no histogram")
@@ -192,7 +197,7 @@ def _act(found: Sequence[TemplateFinding], do: Mapping[str, str]) -> None:
         warnings.warn(more + " and ".join(kinds), stacklevel=4)
 
 
-def _write(made: Mapping[str, Any], path: str) -> None:
+def _write(made: Mapping[str, Hist], path: str) -> None:
     import uproot
 
     for own, histogram in made.items():

@@ -3,22 +3,26 @@ give the same histogram again."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..errors import UnsupportedError
+from .outline import Json
 
 _OFF = {"Mean": "_sum_of_deltas_squared", "WeightedMean": "_sum_of_weighted_deltas_squared"}
+
+if TYPE_CHECKING:
+    from hist import Hist
 
 __all__ = ["described", "from_description"]
 
 
-def described(histogram: Any, path: str) -> dict[str, Any]:
+def described(histogram: Hist, path: str) -> Json:
     """UHI's description, with NumPy arrays. Raises UnsupportedError for a histogram that UHI cannot
     describe."""
     import numpy as np
 
     try:
-        made: dict[str, Any] = histogram._to_uhi_()
+        made: Json = histogram._to_uhi_()
     except (AttributeError, TypeError, KeyError, NotImplementedError) as error:
         raise UnsupportedError(f"cannot save {path}: UHI does not describe it: {error}") from error
     storage = dict(made["storage"])
@@ -30,7 +34,7 @@ def described(histogram: Any, path: str) -> dict[str, Any]:
     return made
 
 
-def from_description(description: dict[str, Any]) -> Any:
+def from_description(description: Json) -> Hist:
     """The histogram."""
     import numpy as np
     from hist import Hist

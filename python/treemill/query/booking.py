@@ -95,7 +95,7 @@ class Origin:
         # A query that is kept on a cluster holds its bookings itself.
         return {"chain": self.chain, "services": self.services}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         self._open, self._groups, self._lock = {}, {}, threading.Lock()
 

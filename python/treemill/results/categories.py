@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .variations import NOMINAL, Variations
+
+if TYPE_CHECKING:
+    from hist import Hist
 
 __all__ = ["VARIATION", "split", "systematic"]
 
@@ -12,7 +15,7 @@ VARIATION = "variation"
 """The name of an axis of variations."""
 
 
-def split(values: Variations[Any], axis: str | int) -> dict[str, Variations[Any]]:
+def split(values: Variations[Hist], axis: str | int) -> dict[str, Variations[Hist]]:
     """Histograms by the categories of the axis of this name or number, without it; nothing if there
     is no such axis. Raises ValueError if they have no other."""
     axes = values.nominal.axes
@@ -28,7 +31,7 @@ def split(values: Variations[Any], axis: str | int) -> dict[str, Variations[Any]
     return made
 
 
-def systematic(values: Variations[Any]) -> Variations[Any]:
+def systematic(values: Variations[Hist]) -> Variations[Hist]:
     """The variations of a histogram that has them on an axis; others as they are."""
     found = split(values, VARIATION) if len(values) == 1 else {}
     if found and NOMINAL not in found:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from ..errors import QueryError
 from ..faces import short_errors
@@ -123,7 +122,7 @@ def cut_table(results: object, show: str = "passed") -> CutTable:
     return CutTable(["cut", *flows], rows)
 
 
-def _flows(results: Any) -> dict[str, CutFlow]:
+def _flows(results: object) -> dict[str, CutFlow]:
     if isinstance(results, Booking):
         results = results.value
     if isinstance(results, CutFlow):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..faces import short_errors
 from ..query.booking import Booking
@@ -15,6 +15,7 @@ from .histograms import checked, is_stack, saved
 from .variations import NOMINAL, Variations
 
 if TYPE_CHECKING:
+    from hist import Hist
     from matplotlib.figure import Figure
 
     from ..monitor.picture_parts import Band
@@ -107,7 +108,7 @@ def stack(
     return saved(stacked(shown, title, log, ratio), path)
 
 
-def _named(given: Any) -> dict[str, Variations[Any]]:
+def _named(given: object) -> dict[str, Variations[Hist]]:
     """Histograms by the legend's words, each with its variations."""
     if isinstance(given, Booking):
         given = given.value
@@ -125,14 +126,14 @@ def _named(given: Any) -> dict[str, Variations[Any]]:
     return {name: systematic(each) for name, each in by.items()}
 
 
-def _variations(given: Any) -> Variations[Any]:
+def _variations(given: object) -> Variations[Hist]:
     if isinstance(given, Booking):
         given = given.value
     values = given if isinstance(given, Variations) else Variations({NOMINAL: given})
     return systematic(values.map(checked))
 
 
-def _data(named: dict[str, Variations[Any]], data: Any) -> tuple[str, Any] | None:
+def _data(named: dict[str, Variations[Hist]], data: object) -> tuple[str, Hist] | None:
     """The data with their name, taken out of the histograms."""
     if data is None:
         return None
@@ -142,7 +143,7 @@ def _data(named: dict[str, Variations[Any]], data: Any) -> tuple[str, Any] | Non
     return "data", _variations(data).nominal
 
 
-def _check(histograms: list[Any]) -> None:
+def _check(histograms: list[Hist]) -> None:
     from ..monitor.histogram_labels import is_profile  # start-up
 
     first = histograms[0]
@@ -153,14 +154,14 @@ def _check(histograms: list[Any]) -> None:
             raise ValueError("histograms with different bins cannot be stacked")
 
 
-def _bins(histogram: Any) -> list[object]:
+def _bins(histogram: Hist) -> list[object]:
     axis = histogram.axes[0]
     if axis.traits.continuous:
         return [float(edge) for edge in axis.edges]
     return [axis.value(i) for i in range(axis.size)]
 
 
-def _band(processes: Iterable[Variations[Any]], systematics: bool) -> Band:
+def _band(processes: Iterable[Variations[Hist]], systematics: bool) -> Band:
     """Around the sum: its statistical errors, and the differences of variations of the sum."""
     import numpy as np
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, TypeAlias
 
 from .recorded import About, Recorded, of_columns
 from .row import Row
+
+Json: TypeAlias = dict[str, Any]
 
 __all__ = ["read", "write"]
 
@@ -35,7 +37,7 @@ def write(path: str, recorded: Recorded) -> None:
         file.write("\n]}\n")
 
 
-def _events(recorded: Recorded) -> Iterator[dict[str, Any]]:
+def _events(recorded: Recorded) -> Iterator[Json]:
     hosts: dict[str, int] = {}
     threads: set[tuple[int, int]] = set()
     for number, row in enumerate(recorded.rows):
@@ -55,11 +57,11 @@ def _events(recorded: Recorded) -> Iterator[dict[str, Any]]:
             yield event
 
 
-def _name(what: str, process: int, thread: int, name: str) -> dict[str, Any]:
+def _name(what: str, process: int, thread: int, name: str) -> Json:
     return {"ph": "M", "name": what, "pid": process, "tid": thread, "args": {"name": name}}
 
 
-def _event(row: Row, process: int, thread: int) -> dict[str, Any]:
+def _event(row: Row, process: int, thread: int) -> Json:
     values = zip(Row._fields, row, _NONE, strict=True)
     told = {name: value for name, value, none in values if value != none}
     name = row.event
@@ -72,7 +74,7 @@ def _event(row: Row, process: int, thread: int) -> dict[str, Any]:
     return event | {"ph": "i", "ts": row.time * 1e6, "s": "t"}
 
 
-def _beside(event: dict[str, Any], number: int) -> Iterator[dict[str, Any]]:
+def _beside(event: Json, number: int) -> Iterator[Json]:
     """Reads of servers go on beside the worker's other steps, and beside one another."""
     end = event["ts"] + event.pop("dur")
     yield event | {"ph": "b", "id": number}

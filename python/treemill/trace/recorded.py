@@ -60,7 +60,7 @@ class About:
     """The parameters of the sizes of packets."""
     commit_seconds: float = 1.0
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The fields, as JSON has them."""
         return dataclasses.asdict(self)
 
@@ -84,7 +84,7 @@ class Recorded:
     rows: Sequence[Row]
     about: About
 
-    def columns(self, start: int, stop: int) -> Iterator[tuple[str, type, list[Any]]]:
+    def columns(self, start: int, stop: int) -> Iterator[tuple[str, type, list[object]]]:
         """The columns of some rows: name, type, values."""
         part = self.rows[start:stop]
         for at, (name, kind) in enumerate(COLUMNS.items()):

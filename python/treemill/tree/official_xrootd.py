@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -48,7 +49,7 @@ def check(url: str) -> None:
         )
 
 
-def _client() -> Any:
+def _client() -> ModuleType:
     if has_inherited("XRootD"):
         raise OSError(
             "the official client of XRootD does not survive a fork of a process that has it: "
@@ -58,7 +59,7 @@ def _client() -> Any:
 
 
 @cache
-def _prepared() -> Any:
+def _prepared() -> ModuleType:
     client = importlib.import_module("XRootD.client")
     for name, value in _SETTINGS.items():
         if f"XRD_{name.upper()}" not in os.environ:

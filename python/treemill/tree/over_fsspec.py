@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
 from urllib.parse import urlsplit
 
 from ..errors import MissingPackageError
@@ -139,7 +139,7 @@ def _state(fs: AbstractFileSystem, path: str) -> State:
     return int(info["size"]), False, _mark(info, lambda: fs.modified(path))
 
 
-def _mark(info: Mapping[str, Any], modified: Callable[[], object]) -> str | None:
+def _mark(info: Mapping[str, object], modified: Callable[[], object]) -> str | None:
     """What tells this state of a file from any other."""
     tags = [f"{name}={info[name]}" for name in _TAGS if info.get(name)]
     times = {name: info[name] for name in _TIMES if info.get(name) is not None}
@@ -198,7 +198,7 @@ class _FsspecFile:
         self.told = stat(url)
         if self.told[1]:
             raise OSError("it is a folder")
-        self._handle: tuple[AbstractFileSystem, Any] | None = None
+        self._handle: tuple[AbstractFileSystem, BinaryIO] | None = None
         found = _asked(url, lambda fs, _: fs)
         self._is_parallel = hasattr(found, "_cat_ranges")
         self.at_once = _CALLS if self._is_parallel else 1
@@ -220,7 +220,7 @@ class _FsspecFile:
         return _asked(self._url, together if self._is_parallel else one_by_one)
 
 
-def _part(file: Any, start: int, end: int) -> bytes:
+def _part(file: BinaryIO, start: int, end: int) -> bytes:
     file.seek(start)
     found = bytes(file.read(end - start))
     while len(found) < end - start and (more := file.read(end - start - len(found))):

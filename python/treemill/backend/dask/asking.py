@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from distributed.core import send_recv
+from distributed.core import ConnectionPool, send_recv
 
 __all__ = ["asked"]
 
 
-async def asked(pool: Any, address: str, seconds: float, **message: object) -> Any:
+async def asked(pool: ConnectionPool, address: str, seconds: float, **message: object) -> Any:
     """The answer of a server, over a connection of a pool that is there or is made within so many
     seconds."""
     comm = await pool.connect(address, timeout=seconds)

@@ -236,7 +236,7 @@ class SimulatedGroups:
             answered = leader.desk.admit(self._engine.now, self._engine.scenario.master.request)
             self._engine.at(answered, partial(self._answer, leader, event))
 
-    def _answer(self, leader: Leader, event: Any) -> None:
+    def _answer(self, leader: Leader, event: Event) -> None:
         if leader.alive:
             leader.handle(event)
 
