@@ -17,6 +17,7 @@ from ..query.specification import Specification, SpecifiedRelations
 from ..tree.file_tree import FileTree
 from ..tree.foreign import Foreign, joined
 from .aliases import needed, paths
+from .compiled import compiled
 from .substitutes import Rescue, supplied
 
 if TYPE_CHECKING:
@@ -40,8 +41,7 @@ class _Variant:
 
     def __init__(self, specification: Specification) -> None:
         self.specification = specification
-        functions = {key: each.core() for key, each in specification.provided.items()}
-        self.core = _core.Query(specification.text, functions)
+        self.core = compiled(specification)
 
 
 class PerFile:

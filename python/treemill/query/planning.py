@@ -39,11 +39,14 @@ class Joined:
     tree: str
 
 
+_NOTHING = Specification()
+
+
 @dataclass
 class Plan:
     """A pass."""
 
-    specification: Specification = field(default_factory=Specification)
+    specification: Specification = _NOTHING
     slots: dict[int, dict[str, list[int]]] = field(default_factory=dict)
     """Indices of the core's results, by the booking's number and the variation."""
     names: dict[int, list[str]] = field(default_factory=dict)
