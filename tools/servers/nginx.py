@@ -45,6 +45,10 @@ _CERTIFICATE = """\
 ssl_certificate {folder}/certificate.pem;
     ssl_certificate_key {folder}/key.pem;
     ssl_session_cache none;"""
+# Whoever shows none gets 400.
+_USERS = """\
+ssl_client_certificate {folder}/users.pem;
+    ssl_verify_client on;"""
 _TOKEN = """\
 if ($http_authorization != "Bearer {token}") {{ return {status}; }}"""
 
@@ -53,6 +57,7 @@ class Nginx(Server):
     """A server of HTTP. `/moved/PATH` redirects to `/PATH`; folders are listed.
 
     certificate: folder with `certificate.pem` and `key.pem`: the server speaks TLS.
+    users: the certificate of an authority: clients must show a certificate that it has signed.
     token: what clients must bring in `Authorization: Bearer …`; else they get 401.
     link: what every answer has as its header `Link`; nginx's variables count, such as `$uri`.
     pool: the base of the URLs to which all requests are redirected, as a door of dCache does.
@@ -66,12 +71,14 @@ class Nginx(Server):
         host: Host = HERE,
         *,
         certificate: Path | None = None,
+        users: Path | None = None,
         token: str | None = None,
         link: str | None = None,
         pool: str | None = None,
         closes: bool = False,
     ) -> None:
         self._certificate = certificate
+        self._users = users
         self._token = token
         self._link = link
         self._pool, self._closes = pool, closes
@@ -101,6 +108,10 @@ class Nginx(Server):
             for name in ("certificate.pem", "key.pem"):
                 shutil.copyfile(self._certificate / name, self.folder / name)
                 give(self.folder / name)
+        if self._users is not None:
+            lines.append(_USERS.format(folder=self.folder))
+            shutil.copyfile(self._users, self.folder / "users.pem")
+            give(self.folder / "users.pem")
         if self._token is not None:
             lines.append(_TOKEN.format(token=self._token, status=401))
         if self._link is not None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..link.host import HERE, Host, give
+from . import certificates
 from .process import Process, Server
 
 __all__ = ["Federation", "Member", "XRootD"]
@@ -29,6 +30,16 @@ _TLS = """\
 xrd.tls {folder}/certificate.pem {folder}/key.pem
 xrd.tlsca noverify
 """
+_TLS_OF_USERS = """\
+xrd.tls {folder}/certificate.pem {folder}/key.pem
+xrd.tlsca certdir {folder}/trusted
+xrootd.tls none
+xrootd.seclib libXrdSec.so
+sec.protocol gsi -certdir:{folder}/trusted -cert:{folder}/certificate.pem -key:{folder}/key.pem \
+-crl:0 -gmapopt:10 -dlgpxy:0
+ofs.authorize 1
+acc.authdb {folder}/users
+"""
 _SECURITY: Mapping[str, str] = {
     "none": "",
     "host": "xrootd.seclib libXrdSec.so\nsec.protocol host\n",
@@ -41,6 +52,9 @@ class XRootD(Server):
 
     security: what a client must show: "none", "host" or "unix".
     certificate: folder with `certificate.pem` and `key.pem`, for TLS.
+    users: the certificate of the only user who may read, and that of the authority who has signed
+        it. The user logs in by GSI, and by HTTP shows the certificate, or a proxy of it. Needs a
+        certificate of the server's own, too, with keys of RSA.
     pool: a server that has the files. This one sends every client there, whatever that has tried
         before, as a door of dCache does.
     """
@@ -53,16 +67,19 @@ class XRootD(Server):
         *,
         security: str = "none",
         certificate: Path | None = None,
+        users: tuple[Path, Path] | None = None,
         pool: XRootD | None = None,
     ) -> None:
         self._security = security
+        self._users = users
         self._certificate = certificate
         self._pool = pool
         super().__init__(host)
 
     def url(self, path: str) -> str:
-        """`root://`; with TLS `roots://`."""
-        scheme = "root" if self._certificate is None else "roots"
+        """`root://`; with TLS `roots://`, unless users log in by GSI."""
+        is_plain = self._certificate is None or self._users is not None
+        scheme = "root" if is_plain else "roots"
         return f"{scheme}://{self.host.address}:{self.ports[0]}//{path}"
 
     def http_url(self, path: str) -> str:
@@ -74,13 +91,25 @@ class XRootD(Server):
         (port,) = self.ports
         parts = [_COMMON.format(run=self.folder, port=port), f"oss.localroot {self.data}\n"]
         if self._certificate is not None:
-            parts.append(_TLS.format(folder=_private_copy(self._certificate, self.folder)))
+            _private_copy(self._certificate, self.folder)
+            parts.append(
+                (_TLS if self._users is None else _TLS_OF_USERS).format(folder=self.folder)
+            )
+        if self._users is not None:
+            self._write_users(*self._users)
         if self._pool is not None:
             parts.append(f"xrootd.redirect {self._pool.host.address}:{self._pool.ports[0]} /\n")
         parts.append(_SECURITY[self._security])
         parts.append(_HTTP.format(port=port))
         process = _run(self, "xrootd", "".join(parts))
         self._wait_for_port(process, port)
+
+    def _write_users(self, user: Path, authority: Path) -> None:
+        """Who may read: by GSI a user has a whole name, by HTTP its digest."""
+        certificates.trusted_folder(authority, self.folder / "trusted")
+        names = (certificates.name(user), f"{certificates.digest(user)}.0")
+        lines = (f"u {name} / rl\n" for name in names)
+        (self.folder / "users").write_text("".join(lines))
 
 
 def _run(server: Server, program: str, configuration: str) -> Process:

@@ -13,7 +13,6 @@ import time
 from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -35,6 +34,7 @@ _SETTINGS = {"ConnectionWindow": 15, "ConnectionRetry": 2, "StreamErrorWindow": 
 _CALLS = 4
 _MOST = 2_000_000
 """Bytes of one range of a vector read; servers take 2,097,136."""
+_NO_LOGIN = "Auth failed"
 _MISSING = 3011
 """kXR_NotFound."""
 _SETTLED = 2.0
@@ -49,7 +49,7 @@ def check(url: str) -> None:
         )
 
 
-def _client() -> ModuleType:
+def _client() -> Any:
     if has_inherited("XRootD"):
         raise OSError(
             "the official client of XRootD does not survive a fork of a process that has it: "
@@ -59,7 +59,7 @@ def _client() -> ModuleType:
 
 
 @cache
-def _prepared() -> ModuleType:
+def _prepared() -> Any:
     client = importlib.import_module("XRootD.client")
     for name, value in _SETTINGS.items():
         if f"XRD_{name.upper()}" not in os.environ:
@@ -74,7 +74,10 @@ def _answer(answer: tuple[Any, Any]) -> Any:
         return found
     if status.errno == _MISSING:
         raise FileNotFoundError("no such file")
-    raise OSError(f"the official client of XRootD says: {status.message.strip()}")
+    said = f"the official client of XRootD says: {status.message.strip()}"
+    if _NO_LOGIN in said:
+        said += ". Is there a valid proxy certificate (X509_USER_PROXY), or a ticket of Kerberos?"
+    raise OSError(said)
 
 
 def _place(url: str) -> tuple[Any, str]:
@@ -110,7 +113,7 @@ def list_folder(url: str) -> list[tuple[str, bool]]:
     ]
 
 
-class _XrootdFile:
+class _File:
     """An open file. Implements bridged.BridgedFile."""
 
     at_once = _CALLS
@@ -136,6 +139,6 @@ class _XrootdFile:
         return [parts.get(each, b"") for each in ranges]
 
 
-def open_file(url: str) -> _XrootdFile:
+def open_file(url: str) -> _File:
     """See bridge.py."""
-    return _XrootdFile(url)
+    return _File(url)
