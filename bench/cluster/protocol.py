@@ -26,6 +26,10 @@ _SHORT = 5e-3
 """Seconds of a short packet: two hundred times less than usual."""
 _SLEEP = 2.5e-5
 """Seconds for which a worker that computes nothing sleeps for each entry."""
+_NAP = 1.25e-4
+"""The same where each cluster is a packet, which then lasts 25 ms."""
+_GROUP = 16
+"""Workers of a group, where some lead the others."""
 _COPIES = 4
 _LONG = 12
 """Copies of the usual files: the first packets of a worker, and the last ones, cannot be ahead."""
@@ -219,12 +223,58 @@ def connecting(address: str, path: str, rounds: int) -> list[Row]:
     ]
 
 
-def throughput(sizes: Sequence[int], path: str, rounds: int) -> Iterator[Row]:
-    """Tiny packets on more and more worker processes of this machine; with Dask as it is, and with
-    its own watching of workers turned down, which takes a core with 64 of them."""
+def throughput(sizes: Sequence[int], path: str, nap: str, rounds: int) -> Iterator[Row]:
+    """On more and more worker processes of this machine: packets of a selector that sleeps, which
+    say what the protocol can do, and tiny packets, which say what these cores can; with Dask as it
+    is, and with its own watching of workers turned down, which takes a core with 64 of them.
+    `nap`: a file that is as long as a worker is to have packets."""
     ends = sorted({sizes[0], sizes[-1]})
+    yield from _asleep(sizes, nap, rounds, None)
+    yield from _asleep(sizes[-1:], nap, rounds, _GROUP)
     yield from _throughput(sizes, path, rounds, QUIET, "Dask's profilers off", goal=1.0)
     yield from _throughput(ends, path, rounds, {}, "Dask as it is", goal=None)
+
+
+def _nap(chunk: Any) -> dict[str, int]:
+    time.sleep(len(chunk) * _NAP)
+    return {"n": len(chunk)}
+
+
+def _asleep(sizes: Sequence[int], path: str, rounds: int, submasters: int | None) -> Iterator[Row]:
+    """Packets that need no core of this machine. Their ideal is that each worker begins one as soon
+    as it has done another, from the call of run to its end."""
+    how = f"groups of {submasters}" if submasters else "the scheduler leads"
+    shares: list[Row] = []
+    for size in sizes:
+        rates, busy = [], []
+        with (
+            cluster(size, QUIET) as client,
+            _tiny_packets(),
+            tm.connect(client, submasters=submasters or False) as session,
+        ):
+            events = tm.dataset([path] * size, "Events")
+            for counted in range(-1, rounds):
+                client.run(probe.install)
+                used = client.run_on_scheduler(time.process_time)
+                began = time.perf_counter()
+                session.run(_nap, events, progress=False)
+                seconds = time.perf_counter() - began
+                if counted >= 0:
+                    packets = sum(map(len, client.run(probe.lengths).values()))
+                    rates.append(packets / seconds)
+                    used = client.run_on_scheduler(time.process_time) - used
+                    busy.append(100 * used / seconds)
+        nap, about = _CLUSTER * _NAP, f"{size} worker processes that sleep, {how}"
+        yield Row(f"packets of {1e3 * nap:g} ms per second, {about}", tuple(rates), "/s")
+        shares.append(
+            Row(f"of the ideal, {about}", tuple(100 * nap / size * r for r in rates), "%")
+        )
+        yield shares[-1]
+        yield Row(f"the scheduler's process, of one core, {about}", tuple(busy), "%")
+    if len(shares) > 1:
+        ratio = sizes[-1] * shares[-1].median / (sizes[0] * shares[0].median)
+        what = f"packets per second of {sizes[-1]} against {sizes[0]} worker processes that sleep"
+        yield Row(what, (ratio,), "x", above=1.0)
 
 
 def _throughput(

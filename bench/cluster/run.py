@@ -36,10 +36,11 @@ others show nothing before their end.
 *waiting for the next one*: from the end of a packet to the beginning of the next in the same
 worker. *threads that want a core*: that compute or wait for one, counted by the kernel; with more
 of them than cores each waits for its turn, whatever it waits for else. *a selector that sleeps*:
-its workers take no core, so that what is left is the protocol. *packets of one cluster*
-take less time than any message. *Dask's profilers off*: `distributed.worker.profile.enabled` and
-`distributed.admin.tick`; by default Dask looks at each worker process 150 times a second, also
-while it is idle.
+its workers take no core, so that what is left is the protocol; *of the ideal*: in which each of
+them begins a packet as soon as it has done one, from the call of `run` to its end. *packets of one
+cluster* take less time than any message. *Dask's profilers off*:
+`distributed.worker.profile.enabled` and `distributed.admin.tick`; by default Dask looks at each
+worker process 150 times a second, also while it is idle.
 ✓ the goal is reached, ✗ it is not; no mark: no goal.
 """
 
@@ -160,4 +161,5 @@ def _protocol(chosen: argparse.Namespace, large: Path) -> Iterator[Row]:
     if "throughput" in chosen.parts:
         sizes = [size for size in (2, 4, 8, 16, 32, 64) if size <= chosen.workers]
         sizes = sizes if quick else [size for size in sizes if size >= min(8, chosen.workers)]
-        yield from protocol.throughput(sizes, path, rounds)
+        nap = protocol.many_packets(chosen.data, 2_000 if quick else 40_000)
+        yield from protocol.throughput(sizes, path, nap, rounds)

@@ -142,7 +142,7 @@ import os, sys
 import treemill as tm
 
 events = tm.dataset(sys.argv[2:], tree="Events")
-session = tm.connect(sys.argv[1])
+session = tm.connect(sys.argv[1], submasters=int(os.environ["SUBMASTERS"]) or None)
 kind = os.environ["KIND"]
 if kind == "bookings":
     good = events.filter("nMuon >= 2")
@@ -161,13 +161,12 @@ sys.stdin.read()
 """
 
 
-@again
-@pytest.mark.parametrize("kind", ["bookings", "selector"])
-def test_the_client_is_killed_and_another_one_attaches(processes, events, kind, turn):
-    processes.add(2)
+def attached_after_the_client_was_killed(processes, events, kind, submasters=0):
+    """Kills a client, and gets its result in another session."""
     words = [sys.executable, "-c", textwrap.dedent(CLIENT), processes.address, *events.files]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(words, env=os.environ | {"KIND": kind}, **pipes) as client:
+    variables = os.environ | {"KIND": kind, "SUBMASTERS": str(submasters)}
+    with subprocess.Popen(words, env=variables, **pipes) as client:
         name = client.stdout.readline().decode().strip()
         assert name
         client.kill()
@@ -186,3 +185,10 @@ def test_the_client_is_killed_and_another_one_attaches(processes, events, kind, 
         assert [account.id for account in session.queries] == [name], "it was fetched"
         with pytest.raises(tm.QueryError, match="no query"):
             session.attach(name)
+
+
+@again
+@pytest.mark.parametrize("kind", ["bookings", "selector"])
+def test_the_client_is_killed_and_another_one_attaches(processes, events, kind, turn):
+    processes.add(2)
+    attached_after_the_client_was_killed(processes, events, kind)

@@ -114,6 +114,20 @@ def test_what_a_retired_worker_has_done_is_saved(connected, events, tmp_path, tu
     assert saved(query) == 1
 
 
+@again
+def test_one_that_has_nothing_more_to_lose_goes_at_once(processes, events, tmp_path, turn):  # noqa: F811
+    """And not when the time is over within which it may save what it has."""
+    processes.add(3)
+    with tm.connect(processes.address, patience=600) as session:
+        client = session._pool._client
+        client.wait_for_workers(3, timeout=60)
+        query = started(session, events, tmp_path, 1e-3)
+        goes = others(client, held(client)[0])[0]
+        assert goes in client.retire_workers([goes])
+        assert not query.done
+        query.abort()
+
+
 @pytest.mark.slow
 @again
 def test_what_a_worker_has_done_is_saved_when_it_gets_sigterm(

@@ -174,8 +174,7 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
             if address in self._mail:
                 self._mail[address].set()
         changed, self._desk.changed = self._desk.changed, set()
-        if changed:
-            self._news.set()
+        self._news.set()  # clients need not hear that somebody has nothing more to lose
         for name in changed & self._changes.keys():
             self._changes.pop(name).set()
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import pickle
 import time
 from collections.abc import Callable
@@ -30,6 +31,9 @@ _TICK = 0.5
 _CONNECT = 5.0
 _APART = 15.0
 """Seconds after which the scheduler is told that a sub-master does not answer."""
+_AGAIN = 0.2
+"""Seconds after which what has failed is tried again."""
+_log = logging.getLogger(__name__)
 
 
 class GroupLoop:
@@ -75,7 +79,10 @@ class GroupLoop:
         while True:
             await asyncio.sleep(_TICK)
             for led in list(self._station().groups.led.values()):
-                led.tick()
+                try:
+                    led.tick()
+                except Exception:  # the others need their clock, and so does this one
+                    _log.exception("treemill on a worker: a look at a group failed")
             self.wake()
 
     def wake(self, besides: tuple[str, str] | None = None) -> None:
@@ -114,14 +121,15 @@ class GroupLoop:
                 try:
                     await self._report(talk, wait=True)
                     failing = None
-                except (TimeoutError, OSError) as error:
+                except Exception as error:  # else this process would say nothing any more
+                    _say_if_strange(error)
                     now = time.monotonic()
                     failing = failing or now
                     if now - failing > _APART and not talk.over:
                         failing = now
                         words = f"{type(error).__name__}: {error}"
                         self._station().say(Apart(talk.work, talk.sub, words))
-                    await asyncio.sleep(0.2)
+                    await asyncio.sleep(_AGAIN)
         finally:
             event = self._something.pop(talk, None)
             if event is not None:
@@ -134,8 +142,9 @@ class GroupLoop:
             if talk.mail.waiting and not talk.over:
                 try:
                     await self._report(talk, wait=False)
-                except (TimeoutError, OSError):
-                    await asyncio.sleep(0.2)
+                except Exception as error:
+                    _say_if_strange(error)
+                    await asyncio.sleep(_AGAIN)
                     event.set()
 
     async def _report(self, talk: Conversation, wait: bool) -> None:
@@ -165,3 +174,9 @@ class GroupLoop:
             self._worker.rpc, address, _CONNECT, op="treemill_group", **about
         )
         return answer
+
+
+def _say_if_strange(error: Exception) -> None:
+    """Connections break, as TimeoutError and OSError say. All else is a mistake of ours."""
+    if not isinstance(error, TimeoutError | OSError):
+        _log.error("treemill on a worker: an exchange with a sub-master failed", exc_info=error)

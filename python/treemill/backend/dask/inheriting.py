@@ -73,6 +73,7 @@ class Inheriting(PassState):
         self._roster.unseat(address)
         self._begin_anew(led, lambda: None)
         if sub not in self._lessor.keepers:
+            self._heir_failed(sub)
             self._forsake(self._estates[sub], "it had nothing")
             self._drop_out(address)
 

@@ -36,7 +36,7 @@ from .group_messages import (
 )
 from .grouping import Member
 from .inheriting import NOBODY, Inheriting
-from .messages import End, HeldPartial, PassEnded, PassRequest, Status
+from .messages import Crashed, End, HeldPartial, PassEnded, PassRequest, Status
 from .pass_state import Messages
 from .roster import Led, Roster
 
@@ -266,6 +266,8 @@ class Master(Inheriting):
             if message.sub == estate.sub:
                 estate.status = message.status
                 self._hear_heir(message)
+        elif isinstance(message, Crashed):
+            self._fail(message.error)
         elif led is None:
             return self._told()
         elif isinstance(message, Up):

@@ -19,12 +19,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 
 from ..merged import Ranges
+from ..portable_error import portable
 from .conversation import Conversation
 from .crew import Crew, Handed, Read
 from .groups import ABOUT_GROUPS, Groups
 from .mailbox import Mailbox, Parcel
 from .merger import RefusedByMerger
-from .messages import Act, Begin, Drop, End, Fetch, Hold, Recall, RecallFrom
+from .messages import Act, Begin, Crashed, Drop, End, Fetch, Hold, Recall, RecallFrom
 
 __all__ = ["Station"]
 
@@ -116,7 +117,11 @@ class Station:
         with self._lock:
             messages = (self._mail if talk is None else talk.mail).take(parcel)
         for message in messages:
-            self._handle(message)
+            try:
+                self._handle(message)
+            except Exception as error:  # those after it are not said again
+                told = portable(error, f"worker {self.address} failed", self.address)
+                self.say(Crashed(message.work, told))  # type: ignore[attr-defined]
 
     def parcel_of(self, talk: Conversation) -> Parcel:
         """What is to be sent in a conversation."""
