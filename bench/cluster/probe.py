@@ -9,6 +9,7 @@ _commits: list[float] = []
 _lengths: list[float] = []
 _calls: list[float] = []
 _first: list[float] = []
+_nap = [0.0]
 
 
 def install() -> None:
@@ -54,6 +55,23 @@ def install() -> None:
     LoopPlugin._exchange = timed  # type: ignore[method-assign]
     Worker.perform = perform  # type: ignore[method-assign]
     Worker.watched = True  # type: ignore[attr-defined]
+
+
+def nap(seconds: float) -> None:
+    """From now on each packet begins with so much sleep, which counts as its work."""
+    from treemill.worker.beside import Beside
+
+    _nap[0] = seconds
+    if hasattr(Beside, "naps"):
+        return
+    inner = Beside.begin
+
+    def begin(self: Any, packet: Any) -> None:
+        time.sleep(_nap[0])
+        inner(self, packet)
+
+    Beside.begin = begin  # type: ignore[method-assign]
+    Beside.naps = True  # type: ignore[attr-defined]
 
 
 def waits() -> list[float]:

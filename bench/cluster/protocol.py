@@ -26,8 +26,8 @@ _SHORT = 5e-3
 """Seconds of a short packet: two hundred times less than usual."""
 _SLEEP = 2.5e-5
 """Seconds for which a worker that computes nothing sleeps for each entry."""
-_NAP = 1.25e-4
-"""The same where each cluster is a packet, which then lasts 25 ms."""
+_NAP = 25e-3
+"""Seconds of a packet that needs no core."""
 _GROUP = 16
 """Workers of a group, where some lead the others."""
 _COPIES = 4
@@ -224,20 +224,15 @@ def connecting(address: str, path: str, rounds: int) -> list[Row]:
 
 
 def throughput(sizes: Sequence[int], path: str, nap: str, rounds: int) -> Iterator[Row]:
-    """On more and more worker processes of this machine: packets of a selector that sleeps, which
-    say what the protocol can do, and tiny packets, which say what these cores can; with Dask as it
-    is, and with its own watching of workers turned down, which takes a core with 64 of them.
-    `nap`: a file that is as long as a worker is to have packets."""
+    """On more and more worker processes of this machine: packets that sleep, which say what the
+    protocol can do, and tiny packets, which say what these cores can; with Dask as it is, and with
+    its own watching of workers turned down, which takes a core with 64 of them. `nap`: a file that
+    is as long as a worker is to have packets."""
     ends = sorted({sizes[0], sizes[-1]})
     yield from _asleep(sizes, nap, rounds, None)
     yield from _asleep(sizes[-1:], nap, rounds, _GROUP)
     yield from _throughput(sizes, path, rounds, QUIET, "Dask's profilers off", goal=1.0)
     yield from _throughput(ends, path, rounds, {}, "Dask as it is", goal=None)
-
-
-def _nap(chunk: Any) -> dict[str, int]:
-    time.sleep(len(chunk) * _NAP)
-    return {"n": len(chunk)}
 
 
 def _asleep(sizes: Sequence[int], path: str, rounds: int, submasters: int | None) -> Iterator[Row]:
@@ -255,19 +250,20 @@ def _asleep(sizes: Sequence[int], path: str, rounds: int, submasters: int | None
             events = tm.dataset([path] * size, "Events")
             for counted in range(-1, rounds):
                 client.run(probe.install)
+                client.run(probe.nap, _NAP)
                 used = client.run_on_scheduler(time.process_time)
                 began = time.perf_counter()
-                session.run(_nap, events, progress=False)
+                session.run(events.count(), progress=False)
                 seconds = time.perf_counter() - began
                 if counted >= 0:
                     packets = sum(map(len, client.run(probe.lengths).values()))
                     rates.append(packets / seconds)
                     used = client.run_on_scheduler(time.process_time) - used
                     busy.append(100 * used / seconds)
-        nap, about = _CLUSTER * _NAP, f"{size} worker processes that sleep, {how}"
-        yield Row(f"packets of {1e3 * nap:g} ms per second, {about}", tuple(rates), "/s")
+        about = f"{size} worker processes that sleep, {how}"
+        yield Row(f"packets of {1e3 * _NAP:g} ms per second, {about}", tuple(rates), "/s")
         shares.append(
-            Row(f"of the ideal, {about}", tuple(100 * nap / size * r for r in rates), "%")
+            Row(f"of the ideal, {about}", tuple(100 * _NAP / size * r for r in rates), "%")
         )
         yield shares[-1]
         yield Row(f"the scheduler's process, of one core, {about}", tuple(busy), "%")
