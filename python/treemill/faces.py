@@ -97,8 +97,8 @@ def face(*internal: str, habits: Mapping[str, str] | None = None) -> Callable[[_
 
 
 def lacking(habits: Mapping[str, str]) -> Callable[[_Class], _Class]:
-    """By attributes that the class does not have, what to write instead; by `[]`, what to write
-    instead of a subscript. `dir` does not show them."""
+    """Says for attributes that the class does not have what to write instead; for `[]`, what to
+    write instead of a subscript. `dir` does not show them."""
 
     def made(cls: _Class) -> _Class:
         for name, hint in habits.items():

@@ -31,7 +31,7 @@ class SourceReport(NamedTuple):
     """How often a thread waited for bytes of this server. For files with replicas the waits are in
     the totals only: nobody waits for one of two."""
     seconds_waited: float = 0.0
-    """For how long, all threads together."""
+    """The time of these waits, summed over all threads."""
     seconds_busy: float = 0.0
     """How long at least one range was on its way, all processes together."""
 
@@ -86,10 +86,10 @@ class IOReport(NamedTuple):
     round_trips: int = 0
     """How often a thread waited for a server, because bytes that it needed were not here yet."""
     seconds_waited: float = 0.0
-    """For how long, all threads together."""
+    """The time of these waits, summed over all threads."""
     sources: tuple[SourceReport, ...] = ()
-    """By server, in the order of their names. Of runs at the same time in one process each counts
-    what all of them have asked for."""
+    """Reports by server, in the order of their names. Of runs at the same time in one process each
+    counts what all of them have asked for."""
 
     @property
     def bytes_over_read(self) -> int:

@@ -78,7 +78,7 @@ def levels_of(has: Collection[str] | None) -> list[str]:
 
 
 def best(there: Collection[str], has: Collection[str] | None, chosen: str | None = None) -> str:
-    """Of the levels that there are the best one that the processor has, or the one that was chosen.
+    """Gives the best level that is there and that the processor has, or the one that was chosen.
 
     Raises ImportError if the chosen one is not there or the processor lacks its instructions.
     """

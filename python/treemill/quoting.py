@@ -26,7 +26,7 @@ def is_plain(name: str) -> bool:
 
 
 def near(name: str, names: Iterable[str]) -> list[str]:
-    """At most three names that may have been meant; none for a name that is too long."""
+    """Gives up to three names that may have been meant; none for a name that is too long."""
     if len(name) > _LONGEST:
         return []
     from difflib import get_close_matches  # start-up

@@ -25,7 +25,7 @@ METHODS = {
     "typenames": "events.show() lists the types; events.branches[name].cpp_type is one of them",
     "pandas": "to_arrow(names).to_pandas() makes a DataFrame",
 }
-"""By methods of uproot's trees; `[]` is a subscript."""
+"""What to write for methods of uproot's trees; `[]` is a subscript."""
 
 BRANCH = {
     "array": "events.arrays(name)[name] is the column",
@@ -38,7 +38,7 @@ BRANCH = {
     "typename": "it is called cpp_type",
     "uncompressed_bytes": "it is called total_bytes",
 }
-"""By methods of uproot's branches."""
+"""What to write for methods of uproot's branches."""
 
 FUNCTIONS = {
     "open": 'tm.dataset("file.root", "Events") is a tree',
@@ -47,7 +47,7 @@ FUNCTIONS = {
     "lazy": "tm.dataset(path) reads nothing before it is asked",
     "dask": "tm.dataset(path) reads nothing before it is asked",
 }
-"""By functions of uproot."""
+"""What to write for functions of uproot."""
 
 KEYWORDS = {
     "expressions": "names is the first argument",
@@ -70,4 +70,4 @@ KEYWORDS = {
     "interpretation_executor": "tm.connect(workers=…) sets the number of workers",
     "array_cache": "tm.cache keeps what was read",
 }
-"""By keywords of uproot's methods."""
+"""What to write for keywords of uproot's methods."""

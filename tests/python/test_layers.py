@@ -250,6 +250,22 @@ def test_no_two_classes_have_one_name():
     assert not {name: found for name, found in places.items() if len(found) > 1}
 
 
+# Words with which a phrase would go on the name before it.
+FRAGMENTS = {"Of", "That", "As", "In", "On", "By", "From", "At", "Between", "For", "With", "Since"}
+
+
+def test_what_names_mean_is_said_in_whole_phrases():
+    wrong = [
+        f"{path}:{node.lineno}: {text}"
+        for path in MODULES
+        if path.stem != "_core"
+        for node in ast.walk(ast.parse((PACKAGE / path).read_text()))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if isinstance(text := node.value.value, str) and text.split()[0].rstrip(":,.") in FRAGMENTS
+    ]
+    assert not wrong
+
+
 def test_any_is_rare():
     """Of objects of other libraries their types say what they are; `object` says what is only
     handed on."""

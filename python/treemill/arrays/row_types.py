@@ -66,8 +66,8 @@ class RowTypes:
 
     @cached_property
     def groups(self) -> dict[str, int]:
-        """By column of lists a number: columns with equal numbers have the same lists in every
-        file."""
+        """A number for each column of lists. Columns with equal numbers have the same lists in
+        every file."""
         numbers: dict[tuple[int | None, ...], int] = {}
         groups = {}
         for kind, columns in zip(self.kinds.values(), zip(*self.files, strict=True), strict=True):

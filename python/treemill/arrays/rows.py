@@ -73,7 +73,7 @@ class CollectedRows:
 
     @property
     def groups(self) -> Mapping[str, int]:
-        """By column of lists a number: columns with equal numbers have the same lists."""
+        """A number for each column of lists. Columns with equal numbers have the same lists."""
         return self.types.groups
 
     @property

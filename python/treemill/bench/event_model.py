@@ -20,7 +20,7 @@ __all__ = ["BINS", "TRACKS", "chunk"]
 TRACKS = 600
 """Mean number of tracks of an event."""
 BINS = 100
-"""Of the histogram that each event has."""
+"""The number of bins of the histogram that each event has."""
 
 _SPREAD = 25.0
 _MUONS = 0.01

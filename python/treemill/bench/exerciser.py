@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 __all__ = ["COUNTERS", "ORDERS", "SWITCHES", "Exercise", "ExerciseOutcome", "Size", "chosen"]
 
 ORDERS = ("smallest", "largest", "roundrobin")
-"""In which order branches are taken until their share is reached; "roundrobin" takes a small and a
-large one in turn, which is closest to what users do."""
+"""The orders in which branches are taken until their share is reached; "roundrobin" takes a small
+and a large one in turn, which is closest to what users do."""
 
 SWITCHES: Mapping[str, str] = {
     "startup": "headers and ends of files together, known metadata from the disk",
@@ -48,14 +48,14 @@ class Exercise:
     """What to read."""
 
     share: float = 0.3
-    """Of all branches' bytes in the file: at least so much is read for every entry."""
+    """The least share of the bytes of all branches that is read for every entry."""
     prescale: int = 50
     """Each so manyth entry is read with all its branches; 0: none."""
     entries: int = 1000
     """The first ones of all files together; 0: all."""
     order: str = "smallest"
     without: frozenset[str] = field(default_factory=frozenset)
-    """Of SWITCHES."""
+    """Names of SWITCHES."""
 
     @property
     def trigger(self) -> str:
@@ -73,11 +73,11 @@ class ExerciseOutcome:
     """Branches that were read for every entry."""
     branches: int
     total: float
-    """The sum of all values that were read: equal for whoever reads the same."""
+    """The sum of all values that were read: equal for all readers of the same data."""
     counters: Mapping[str, float]
 
     def lines(self) -> list[str]:
-        """For a terminal."""
+        """Gives lines for a terminal."""
         return [
             f"{self.entries:,} entries, {self.chosen} of {self.branches} branches: "
             f"{self.seconds:.3f} s",

@@ -34,6 +34,6 @@ def counts(kind: str) -> Integers:
 
 
 def drawn(rng: np.random.Generator, kind: str, events: int) -> Integers:
-    """For each of so many events a number of particles, as the real events have them."""
+    """Draws the number of particles of each event, distributed as in the real events."""
     steps = np.cumsum(counts(kind))
     return np.searchsorted(steps, rng.integers(0, steps[-1], events), side="right")

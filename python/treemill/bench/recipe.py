@@ -1,5 +1,5 @@
 """What made-up files have in them: schema, number of events, seed, compression, kind of file. Equal
-recipes give equal events, whoever writes the files. Knows no file."""
+recipes give equal events, in whatever process files are written. Knows no file."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ a small NanoAOD; "opendata" has the branches and the multiplicities of CMS's ope
 `Run2012B_SingleMu`; "event" is the `Event` of ROOT's test suite, which PROOF's benchmark writes."""
 
 BLOCKS = {"event": 1_000}
-"""By schema, the events that are drawn together where they are not `BLOCK`. Events depend on the
+"""The events that are drawn together, by schema, where they are not `BLOCK`. Events depend on the
 block that they are in, and not on what is written together."""
 BLOCK = 100_000
 
 _VERSIONS = {"demo": 1, "opendata": 2, "event": 1}
-"""To be raised if the same recipe gives other values."""
+"""Versions by schema. Raise one if the same recipe gives other values."""
 
 CODECS = {"zlib": 1, "lz4": 4, "zstd": 5, "lzma": 7, "none": 0}
 """Compressions, with the level that ROOT and NanoAOD use."""
@@ -51,7 +51,7 @@ class Recipe:
     schema: str = "demo"
     """One of SCHEMAS."""
     level: int | None = None
-    """Of the compression; None: the usual one."""
+    """The level of the compression; None: the usual one."""
     kind: str = "ttree"
     """One of KINDS."""
 

@@ -27,9 +27,9 @@ __all__ = ["CERTIFIED", "CORRECTIONS", "FILESET", "write_samples"]
 FILESET, CORRECTIONS, CERTIFIED = "fileset.json", "muon_sf.json.gz", "certified.json"
 _DONE = "manifest.json"
 _VERSION = 1
-"""To be raised if the same recipe gives other values."""
+"""The version of the samples. Raise it if the same recipe gives other values."""
 _ERROR = 0.01
-"""Of the scale factors."""
+"""The error of the scale factors."""
 _FILE_EVENTS = 40_000
 _RUN = LUMINOSITY / 3
 """The luminosity of a run of the data, which is a file."""
@@ -147,7 +147,7 @@ def _write(folder: Path, name: str, parts: Iterable[Columns]) -> list[Path]:
 
 
 def _scale_factors() -> dict[str, object]:
-    """For muons, by |eta|, with variations."""
+    """Gives the scale factors for muons, by |eta|, with variations."""
     edges = [SCALE_FACTORS[0][0], *(high for _, high, _ in SCALE_FACTORS)]
 
     def bins(shift: float) -> dict[str, Any]:

@@ -41,8 +41,8 @@ def parts_between(firsts: Sequence[int], start: int, stop: int) -> list[Part]:
 
 
 def parts_of(sizes: Iterable[int], start: int, stop: int | None) -> Iterator[Part]:
-    """As `parts_between`, if looking up a size is expensive: `sizes` is not asked for files after
-    `stop`. There is always at least one part, so that types are known of no entries too."""
+    """Does what `parts_between` does without looking at all sizes: `sizes` is not asked for files
+    after `stop`. There is always at least one part, so that types are known of no entries too."""
     begin, is_empty = 0, True
     for file, entries in enumerate(sizes):
         first = min(max(start - begin, 0), entries)

@@ -203,7 +203,7 @@ def _resolved(given: str, main: str) -> str:
 
 
 def _bare(friends: list[tuple[str, list[str]]], own: set[str]) -> dict[str, frozenset[str]]:
-    """By friend the columns that may be named without its alias, because neither the tree nor
+    """The columns of each friend that may be named without its alias, because neither the tree nor
     another friend has a column of that name. `friends`: aliases and columns."""
     owners: dict[str, list[str]] = {}
     for alias, names in friends:

@@ -1,4 +1,4 @@
-"""From what a user writes for a dataset to (path, tree) pairs: globs, lists, dictionaries,
+"""Makes (path, tree) pairs of what a user writes for a dataset: globs, lists, dictionaries,
 "file.root:Events", "@list.txt".
 
 Asks tree/source.py for directories and list files; opens no ROOT file.

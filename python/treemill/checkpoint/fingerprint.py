@@ -13,7 +13,7 @@ class Fingerprint:
     """What decides the numbers of a pass, as digests by name."""
 
     versions: Mapping[str, str]
-    """Of treemill and of Python."""
+    """The versions of treemill and of Python."""
     parts: Mapping[str, str]
     """What is computed, on which files: digests by names that the user understands."""
 

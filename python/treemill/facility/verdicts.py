@@ -33,7 +33,7 @@ class Wiring:
     client: Facts
     scheduler: Facts
     workers: Mapping[str, Facts]
-    """By address."""
+    """The facts of each worker, by its address."""
     clocks: Mapping[str, float] = field(default_factory=dict)
     """How far a clock is certainly wrong, in seconds, beside the client's, by address."""
     limits: Mapping[str, int] = field(default_factory=dict)

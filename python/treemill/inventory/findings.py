@@ -115,7 +115,8 @@ def _own_first(each: Seen, others: Iterable[Seen]) -> list[Seen]:
 
 
 def _doubled(number: int, each: Seen, other: Seen, what: str) -> Finding:
-    """In one data set the second one is left out; two data sets may share a file on purpose."""
+    """Makes a finding of two equal files. In one data set the second one is left out; two data sets
+    may share a file on purpose."""
     within = each.dataset == other.dataset
     place = other.path if within else f"{other.path} of {other.dataset!r}"
     kind = "doubled" if within else "shared"

@@ -53,7 +53,8 @@ class Fitted(Protocol):
 
     @property
     def address(self) -> int | None:
-        """Of the compiled batch (crates/treemill-kernels); None: `call` is called."""
+        """The address of the compiled batch (crates/treemill-kernels). If None, `call` is
+        called."""
 
     def call(self, rows: int, arguments: Sequence[Handed]) -> tuple[list[Values], list[Values]]:
         """The outputs for so many rows, and the lengths of the lists."""

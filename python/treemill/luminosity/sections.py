@@ -37,7 +37,7 @@ class LumiSections:
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[int, int]]) -> LumiSections:
-        """Of pairs of a run and a section."""
+        """Makes a set of pairs of a run and a section."""
         by_run: dict[int, list[tuple[int, int]]] = {}
         for run, section in pairs:
             by_run.setdefault(int(run), []).append((int(section), int(section)))

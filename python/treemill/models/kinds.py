@@ -26,7 +26,7 @@ class ModelKind:
     """A kind of files of models."""
 
     words: str
-    """As messages have it."""
+    """The name of the kind in messages."""
     begins: re.Pattern[bytes]
     """How such a file begins."""
     module: str

@@ -70,7 +70,7 @@ class _Tensor:
 
     @property
     def kind(self) -> str:
-        """As the core's functions have it."""
+        """The name of the type for the core's functions."""
         found = np.dtype(self.dtype).kind
         return {"b": "bool", "f": "float"}.get(found, "int")
 

@@ -15,7 +15,7 @@ __all__ = ["Panel", "Series", "save", "svg"]
 
 
 _MANY, _FEW = 10_000, 0.02
-"""Between these numbers ticks have no letter for powers of ten."""
+"""The numbers between which ticks have no letter for powers of ten."""
 
 
 @dataclass(frozen=True)

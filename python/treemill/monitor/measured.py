@@ -34,7 +34,7 @@ class Measured:
 
     @property
     def counts(self) -> Monitored:
-        """As plain data."""
+        """The counts as plain data."""
         with _COUNTING:
             if not isinstance(self._counts, Monitored):
                 self._counts = self._counts()
@@ -143,7 +143,7 @@ HISTOGRAMS = {
     "decompressing_per_worker": _of("decompressing"),
     "waited_per_worker": _of("waited"),
 }
-"""By name: `<measure>_per_worker`, of the one table of measures, and `workers_per_node`."""
+"""Kinds by name: `<measure>_per_worker`, of the one table of measures, and `workers_per_node`."""
 
 
 def prometheus(queries: Sequence[tuple[str, Measured]]) -> str:

@@ -22,10 +22,10 @@ class Progress:
     bytes_read: int
     bytes_decompressed: int
     seconds: float
-    """Since the query began."""
+    """The time since the query began."""
     workers: int
     pass_seconds: float
-    """Since this pass began."""
+    """The time since this pass began."""
     bytes_from_cache: int = 0
     """Bytes that earlier passes have decompressed: they are taken from memory, not read."""
     entries_before: int = 0

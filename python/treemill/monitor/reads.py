@@ -23,7 +23,7 @@ class Read(NamedTuple):
     """A range that a server was asked for."""
 
     number: int
-    """Of the vectored read that the range was a part of."""
+    """The number of the vectored read that the range was a part of."""
     source: str
     """The server."""
     file: str

@@ -39,7 +39,7 @@ class Stack:
     """What is drawn: histograms of one dimension with equal bins, by the legend's words."""
 
     processes: Mapping[str, Hist]
-    """From the bottom to the top."""
+    """Histograms by process, from the bottom to the top."""
     band: Band
     """Around the sum of the processes."""
     data: tuple[str, Hist] | None = None

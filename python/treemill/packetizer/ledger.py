@@ -362,7 +362,7 @@ class Ledger:
         self._given_up.append(Missing(file, span[0], span[1], reason, error))
 
     def give_back(self, file: int, span: Range) -> None:
-        """Notes that this range, which was handed out and is nobody's now, leaves the dataset."""
+        """Notes that this range, which was handed out and has no owner now, leaves the dataset."""
         self._given_back.setdefault(file, []).append(span)
 
     def take_news(self) -> News:

@@ -66,4 +66,4 @@ MEASURES = {
     "decompressing": Measure("s", "time of decompression"),
     "decoding": Measure("s", "time from the bytes of baskets and pages to columns"),
 }
-"""By name. The fields of `Spent` are among them."""
+"""All measures by name. The fields of `Spent` are among them."""

@@ -34,7 +34,8 @@ class Mergers:
         self.numbers: Set[int] = self._there.keys()
         """The numbers of all mergers."""
         self._turns: dict[str | None, deque[int]] = {None: deque()}
-        """By host; None has all. Not those that are leaving or handing on."""
+        """Mergers by host, without those that are leaving or handing on; None has those of all
+        hosts."""
         self.leaving: list[int] = []
         """Those that will go, in the order in which that was said. Not to be changed by others."""
 

@@ -41,7 +41,7 @@ _LAST = (SECONDS[1] - SECONDS[0]) * PER_DECADE
 _SPREAD = ("latency", "seconds", "cpu")
 """The measures that are binned for each packet."""
 BINS = 120
-"""Of time, at most; when they are full, pairs of them are halved."""
+"""The most bins of time; when they are full, pairs of them become one."""
 WIDTH = 0.05
 """Seconds of the first ones."""
 _KEPT = 256
@@ -66,9 +66,9 @@ class OfWorker:
 
     host: str = ""
     sums: dict[str, float] = field(default_factory=dict)
-    """By measure: the sum over the worker's packets."""
+    """The sum of each measure over the worker's packets."""
     spread: dict[str, dict[int, int]] = field(default_factory=dict)
-    """By measure: how many packets are in each bin; see `bin_of`."""
+    """The number of packets in each bin of each measure; see `bin_of`."""
 
 
 @dataclass(slots=True)
@@ -76,12 +76,12 @@ class Monitored:
     """What was counted so far. Plain data."""
 
     seconds: float
-    """Since the pass began."""
+    """The time since the pass began."""
     workers: dict[int, OfWorker]
     width: float
     """Seconds of a bin of time."""
     nodes: dict[str, list[float]]
-    """By node: seconds of workers at its packets, by bin of time."""
+    """Seconds of workers at a node's packets, by node and bin of time."""
 
 
 class Monitoring:
@@ -179,7 +179,7 @@ class Monitoring:
 
 
 def halved(bins: list[float]) -> list[float]:
-    """As many bins, of which each of the first half is a pair of these."""
+    """Gives as many bins; each of the first half is a pair of these."""
     pairs = [bins[at] + bins[at + 1] for at in range(0, BINS, 2)]
     return pairs + [0.0] * (BINS // 2)
 

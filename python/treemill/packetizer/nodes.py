@@ -43,7 +43,7 @@ _PREFERENCE = 1.2
 _PERSISTENCE = 2.0
 """A worker leaves a file in the middle only for a node that has so many times more left."""
 _WORTH_A_MOVE = 5.0
-"""That node must also have so many seconds more left."""
+"""The seconds that the other node must have left beyond that."""
 
 
 @dataclass(eq=False)

@@ -51,7 +51,7 @@ class Sizing:
 
 
 CLUSTER = Sizing(shortest=3.0)
-"""For clusters: asking costs a round trip over a network, and there may be thousands of workers."""
+"""The sizes for clusters: asking costs a round trip, and there may be thousands of workers."""
 
 
 @dataclass

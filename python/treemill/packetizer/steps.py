@@ -15,7 +15,7 @@ class Step(NamedTuple):
     kind: str
     """"bound", "read", "came", "wait", "decompress", "decode", "evaluate" or "left out"."""
     number: int
-    """Of a read: its number among the worker's; "came" has that of a read that was told of before.
+    """The number of a read among the worker's; "came" has that of a read that was told of before.
     Of what is left out: how many steps."""
     ago: float
     """Seconds from its begin to the end of the packet."""
@@ -24,10 +24,10 @@ class Step(NamedTuple):
     amount: int
     """Bytes that a read has asked for, or those after decompression; rows of other steps."""
     ranges: list[tuple[int, int]]
-    """Bytes of the file; of an evaluation its entries."""
+    """The ranges of bytes of the file; of an evaluation, those of its entries."""
     file: str
-    """That was read."""
+    """The file that was read."""
     server: str
-    """That was asked."""
+    """The server that was asked."""
     ok: bool
-    """Whether all came."""
+    """Whether all of it came."""

@@ -45,7 +45,7 @@ class Trace:
         self.there: dict[int, float] = {}
         """The workers that had joined before the first kept record, and when they had joined."""
         self.sizes: dict[int, tuple[int, int]] = {}
-        """By file that workers have opened: its entries, and the pieces that packets may be."""
+        """The entries of each file that workers have opened, and the pieces that packets may be."""
         self._began = began
         self._limit = limit
         self._held = 0  # records, and the steps in them

@@ -336,7 +336,7 @@ class Node(Place, Bookable):
 
     @property
     def node(self) -> Node:
-        """Itself."""
+        """The node itself."""
         return self
 
     def below(self, step: Step) -> Node:

@@ -15,11 +15,11 @@ class QueriedBranch(Protocol):
 
     @property
     def name(self) -> str:
-        """As expressions name it."""
+        """The name in expressions."""
 
     @property
     def title(self) -> str:
-        """As ROOT has it."""
+        """The title in the file."""
 
     @property
     def counter(self) -> str | None:

@@ -229,4 +229,4 @@ FILES: Mapping[str, type[_SnapshotFile]] = {
     "parquet": _Parquet,
     "feather": _Feather,
 }
-"""By the kind that `snapshot_format` gives."""
+"""Writers by the kind that `snapshot_format` gives."""

@@ -203,7 +203,7 @@ def _whole(sums: ArrayLike, storage: str) -> NDArray[np.float64]:
 
 
 _EXACT = 2.0**53
-"""Below it each sum of whole numbers is exact in double precision."""
+"""The number below which each sum of whole numbers is exact in double precision."""
 
 # The core's names for the fields of a storage.
 _FIELDS = {

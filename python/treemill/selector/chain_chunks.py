@@ -137,7 +137,7 @@ class ChainChunks:
         return sorted({*tuple(self._touched), *filtered})
 
     def _learn(self, file: int, start: int, stop: int, control: Control) -> object | None:
-        """Of a selector of which nothing is known, asks for the columns with the fewest bytes: what
+        """Asks for the columns with the fewest bytes if nothing is known of the selector: what
         it touches of them need not be waited for, one after the other."""
         if file not in self._far or self._touched:
             return None

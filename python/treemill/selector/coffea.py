@@ -112,7 +112,7 @@ class _Schema(Schema):
     ) -> None:
         super().__init__(form, behavior)
         self.own = own
-        """By coffea's key, for columns that coffea does not take apart: the column, and the key of
+        """Columns that coffea does not take apart, by coffea's key: the column, and the key of
         its buffer in `ChunkColumns`."""
 
 

@@ -70,7 +70,7 @@ class Selector:
     inputs: Inputs
     """The argument of `run(…, inputs=…)`. Workers share it, so it must not be changed."""
     rng: np.random.Generator
-    """In `process`: random numbers that depend on `seed` and the chunk's entries only."""
+    """Random numbers for `process`, which depend on `seed` and the chunk's entries only."""
     collections: bool = False
     """Whether `events.Muon.pt` is read from a branch Muon_pt (NanoAOD's collections)."""
 

@@ -50,7 +50,7 @@ class _RecordedPass:
     reason: str = ""
     trace: Trace | None = None
     leased: Sequence[LeasedTrace] = ()
-    """Of several sites."""
+    """The traces of several sites."""
 
     def rows(self, place: Place, offset: float) -> list[Row]:
         """What happened. `offset`: the pass's begin, in seconds from the query's."""

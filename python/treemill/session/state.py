@@ -14,9 +14,9 @@ class QueryState(Enum):
     RUNNING = auto()
     """Nothing: it ends when all entries are processed."""
     STOPPED = auto()
-    """To end soon: what is done by then becomes the result."""
+    """The query is to end soon: what is done by then becomes the result."""
     ABORTED = auto()
-    """To end at once: there is no result."""
+    """The query is to end at once: there is no result."""
 
 
 class QueryNews(Enum):

@@ -22,7 +22,7 @@ class LeaseAccount:
 
     def __init__(self) -> None:
         self.cuts: dict[int, tuple[int, ...]] = {}
-        """By file: the entries before which packets should end."""
+        """The entries before which packets should end, by file."""
         self.committed_entries = 0
         self._held: dict[int, dict[int, Held]] = {}  # by sub-master and file; no empty lists
         self._committed: dict[int, list[Range]] = defaultdict(list)

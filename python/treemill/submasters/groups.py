@@ -11,7 +11,7 @@ from .leasing import Leasing, lease_entries
 __all__ = ["PARENT", "KnownSubmaster", "KnownSubmasters"]
 
 PARENT = -1
-"""In place of a sub-master's number."""
+"""The number that stands for the parent."""
 
 
 @dataclass(eq=False, slots=True)
@@ -92,8 +92,8 @@ class KnownSubmasters(dict[int, KnownSubmaster]):
     def to_take_back(
         self, poor: KnownSubmaster, now: float, worth: float
     ) -> tuple[KnownSubmaster, int] | None:
-        """From whom how many entries should be taken back for a group that has little left, so that
-        both have as much time left. None if that is not worth it."""
+        """The group from which entries should be taken back for one that has little left, and how
+        many, so that both have as much time left. None if that is not worth it."""
         mine = poor.seconds_left(now) if poor.rate else 0.0
         if poor.helped or not poor.workers or mine > worth:
             return None

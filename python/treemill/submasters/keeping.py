@@ -106,7 +106,7 @@ class KeepingLessor(Lessor):
         reach: Callable[[int], Reach] | None = None,
         expected: Collection[str] = (),
     ) -> None:
-        """As those of Lessor."""
+        """Takes what `Lessor` takes."""
         super().__init__(files, leasing, reach=reach, expected=expected)
         self._account = KeepingAccount()
         self._resigning: set[int] = set()

@@ -99,7 +99,7 @@ class Lessor:
 
     @property
     def groups(self) -> KnownSubmasters:
-        """How they stand."""
+        """The sub-masters, as they have said last."""
         return self._groups
 
     @property

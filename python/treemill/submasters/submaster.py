@@ -71,7 +71,7 @@ class SubMaster:
         return self._over
 
     def join(self, now: float) -> list[Upward]:
-        """Its first message."""
+        """Gives the first message to the parent."""
         self._last = now
         return [SubJoined(self.number, self._site)]
 

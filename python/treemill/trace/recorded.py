@@ -16,7 +16,7 @@ COLUMNS: dict[str, type] = {
 }
 """The types of a row's columns: float, int, str or bool."""
 FORMAT = 1
-"""Of what is written: a reader refuses what is newer."""
+"""The version of what is written. A reader refuses newer ones."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class RecordedFile:
     first: int
     entries: int
     pieces: int = 1
-    """Between as many pieces of equal size packets may end."""
+    """The number of pieces of equal size between which packets may end."""
 
 
 @dataclass(frozen=True)
@@ -39,16 +39,16 @@ class About:
     """treemill's."""
     query: str = ""
     workers: int = 0
-    """That were asked for."""
+    """The number that was asked for."""
     kind: str = ""
     """What the workers were: "threads", "processes", ..."""
     machine: str = ""
     """The master's."""
     seconds: float = 0.0
     entries: int = 0
-    """In the result."""
+    """The entries in the result."""
     bytes_read: int = 0
-    """As the sources counted them, those of workers that were lost included."""
+    """The bytes that sources counted, those of lost workers included."""
     dropped: int = 0
     """Records that were dropped because there were too many: the oldest ones."""
     phases: tuple[str, ...] = ()

@@ -75,7 +75,7 @@ class Row(NamedTuple):
     entries: int = 0
     ok: bool = True
     counted: bool = False
-    """Of packets: whether their entries are in the result. Each entry is in one of these."""
+    """Whether the entries of a packet are in the result. Each entry is in one such packet."""
     seconds: float = 0.0
     latency: float = 0.0
     opening: float = 0.0
@@ -93,7 +93,7 @@ class Row(NamedTuple):
     reason: str = ""
     """Why something failed, was lost or stopped."""
     bytes: int = 0
-    """Of a step."""
+    """The bytes of a step."""
     source: str = ""
     """The server of a read: scheme, host and port, or "this machine"."""
     ranges: str = ""

@@ -22,7 +22,7 @@ class StepRows:
         self._bound: set[tuple[int, str]] = set()
         """Workers and the files that they have open."""
         self._reading: dict[tuple[int, int], int] = {}
-        """By worker and number of a read that is on its way: its row."""
+        """The row of each read that is on its way, by worker and number."""
 
     def follow(self, steps: Sequence[Step]) -> None:
         """Adds the steps of the packet that the last row is of, which ended with it."""

@@ -18,7 +18,7 @@ class OfStep:
     kind: str
     number: int = 0
     seconds: float = 0.0
-    """In all, with the steps inside."""
+    """The sum, with the steps inside."""
     longest: float = 0.0
     bytes: int = 0
     entries: int = 0
@@ -33,7 +33,7 @@ class OfServer:
     ranges: int = 0
     bytes: int = 0
     seconds: float = 0.0
-    """From asking until the last bytes, of all reads together."""
+    """The time from asking until the last bytes, summed over all reads."""
     longest: float = 0.0
     failed: int = 0
 
@@ -45,7 +45,7 @@ class Steps:
     kinds: list[OfStep]
     servers: list[OfServer]
     reads: list[Row]
-    """In the order of time."""
+    """All reads, in the order of time."""
 
     @property
     def longest_reads(self) -> list[Row]:

@@ -44,7 +44,7 @@ class WorkerSummary:
     in_vain: int = 0
     """Entries that it has done and that are not in the result."""
     seconds: float = 0.0
-    """In packets."""
+    """The time in packets."""
     cpu: float = 0.0
     latency: float = 0.0
     bytes_read: int = 0
@@ -94,9 +94,9 @@ class TraceSummary:
     packets: list[Row]
     """Those that were done, in the order in which the master heard of it."""
     seconds: float
-    """From the pass's start to its end."""
+    """The time from the start of the pass to its end."""
     entries: int
-    """In the result."""
+    """The entries in the result."""
     in_vain: int
     """Entries that were done and are not in the result."""
     bytes_read: int
@@ -105,9 +105,10 @@ class TraceSummary:
     stages: dict[str, float]
     """Seconds of all workers together, by `STAGES`."""
     all_at_work: float
-    """When for the first time as many workers had a packet as ever had one together."""
+    """The first time at which the largest number of workers had a packet."""
     first_idle: float
-    """When the first of the workers that were there at the end had done its last packet."""
+    """The time at which the first of the workers that stayed to the end had done its last
+    packet."""
     steps: Steps
     """What workers did one by one; empty if the trace does not have it."""
     losses: list[Row]

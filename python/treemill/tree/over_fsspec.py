@@ -78,7 +78,7 @@ class _System:
 
 
 _systems: dict[tuple[int, str], _System] = {}
-"""By process, since connections do not outlive a fork, and by server."""
+"""File systems by process and server: connections do not outlive a fork."""
 _lock = threading.Lock()
 
 

@@ -67,7 +67,7 @@ class Storage(Protocol):
         the storage refuses to tell."""
 
     def recent_identity(self, path: str) -> Identity:
-        """As `identity`; of a far file it may be some seconds old."""
+        """Gives what `identity` gives; for a far file it may be some seconds old."""
 
     def identities(self, paths: Iterable[str]) -> dict[str, Identity]:
         """The identities of many files, asked for at once; without those that fail."""
@@ -150,7 +150,7 @@ def _failed(path: str, error: OSError) -> SourceError:
 _LOCAL = _Local()
 _REMOTE = Remote()
 _STORAGES: Mapping[str, Storage] = {"": _LOCAL, "file": _LOCAL}
-"""By scheme; a path has none. The core's table says which other schemes there are."""
+"""Storages by scheme; a path has none. The core's table says which other schemes there are."""
 _BRIDGED: set[str] = set()
 """Schemes that the core's table does not have, and that Python reads."""
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Fallback", "Known", "cannot_read"]
 
 Known = dict[tuple[str, str], "Column | None"]
-"""By a branch's path and C++ type: the column without entries, None if uproot does not know the
+"""Columns without entries by a branch's path and C++ type; None if uproot does not know the
 type. uproot takes long to open a file, so that the dataset's files share what it says."""
 
 

@@ -126,8 +126,8 @@ class TreeWriter:
     def _baskets(
         self, written: _Written, values: BranchValues, entries: int
     ) -> Iterator[tuple[int, bytes, tuple[int, int]]]:
-        """For each basket its number of entries, its data, and a pair: the bytes of the entries
-        alone; the bytes of an entry, or the number of offsets."""
+        """Gives for each basket its number of entries, its data, and a pair: the bytes of the
+        entries alone; the bytes of an entry, or the number of offsets."""
         if values.offsets is None:
             items = values.items
             each = items.nbytes // entries

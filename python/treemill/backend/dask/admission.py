@@ -10,12 +10,12 @@ __all__ = ["UNLIMITED", "Admitted", "Limits", "room"]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """At most so many workers; None: all that there are."""
+    """The largest numbers of workers of a pass; None: no limit."""
 
     workers: int | None = None
-    """In all."""
+    """The number of workers in all."""
     on_host: int | None = None
-    """On each host."""
+    """The number of workers on each host."""
 
 
 UNLIMITED = Limits()

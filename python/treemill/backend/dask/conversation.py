@@ -24,7 +24,7 @@ class Conversation:
     work: str
     sub: int
     address: str
-    """Of the process that leads."""
+    """The address of the leading process."""
     start: str = field(default_factory=_start)
     mail: Mailbox = field(default_factory=Mailbox)
     over: bool = False

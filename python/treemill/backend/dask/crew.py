@@ -68,7 +68,7 @@ Handed = tuple[str, int, int, int]
 _PULSE_SECONDS = 0.2
 """How often counters are told with packets."""
 _HOLD_SECONDS = 30.0
-"""For how long a partial waits for the word that makes this process its merger."""
+"""Seconds for which a partial waits for the word that makes this process its merger."""
 
 
 class Surroundings(Protocol):
@@ -76,7 +76,7 @@ class Surroundings(Protocol):
 
     address: str
     names: tuple[str, ...]
-    """Of its host, as far as they are known."""
+    """The names of its host, as far as they are known."""
 
     def say(self, message: object, soon: bool = True) -> None:
         """Sends a message to the scheduler, at once or (not `soon`) with others. Does not wait."""

@@ -26,7 +26,7 @@ __all__ = ["Desk"]
 Make = Callable[[str, PassRequest, Callable[[], float]], Lead | Master]
 
 _BLOB_SECONDS = 600.0
-"""For how long bytes are kept that no pass needs."""
+"""Seconds for which bytes are kept that no pass needs."""
 
 
 @dataclass(eq=False, slots=True)

@@ -105,7 +105,8 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
     async def retire_workers(
         self, workers: list[str] | None = None, *, names: list[Any] | None = None, **options: Any
     ) -> Any:
-        """As Scheduler.retire_workers; but first what these workers have done is saved."""
+        """Does what Scheduler.retire_workers does, after it has saved what these workers have
+        done."""
         scheduler = self._scheduler
         if workers is None and names is None:
             how = {key: options.pop(key) for key in _HOW if key in options}

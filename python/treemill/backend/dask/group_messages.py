@@ -52,9 +52,9 @@ class LeadGroup:
     host: str
     threads: int
     request: PassRequest
-    """That of the pass, but without its files."""
+    """The request of the pass, without its files."""
     seconds: float
-    """Since the pass began."""
+    """The time since the pass began."""
 
 
 @dataclass(frozen=True, slots=True)

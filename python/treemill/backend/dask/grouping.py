@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 __all__ = ["RACK", "Group", "Member", "group_size", "grouped", "joins", "rack_of"]
 
 _MANY = 100
-"""With more workers than this there are sub-masters, if nobody has said whether."""
+"""The number of workers above which there are sub-masters, unless the user says otherwise."""
 _SIZE = 64
 """The workers of a group, if nobody has said how many."""
 

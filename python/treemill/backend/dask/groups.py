@@ -30,7 +30,7 @@ ABOUT_GROUPS = (LeadGroup, Under, Seat, Unseat, Release, Down, Give, Inherit, Re
 
 
 class Groups:
-    """See above."""
+    """The groups of one pass, as the scheduler sees them."""
 
     def __init__(
         self,

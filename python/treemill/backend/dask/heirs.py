@@ -31,7 +31,7 @@ class Estates(dict[int, Estate]):
     """All of them, by the number of the sub-master."""
 
     def at(self, address: str) -> Estate | None:
-        """That of this process."""
+        """The estate of this process."""
         return next((each for each in self.values() if each.address == address), None)
 
     def left_to(self, sub: int) -> list[Estate]:

@@ -31,7 +31,7 @@ class Inheriting(PassState):
     _roster: Roster
 
     def __init__(self, name: str, request: PassRequest, clock: Callable[[], float]) -> None:
-        """As PassState's."""
+        """Takes what `PassState` takes."""
         super().__init__(name, request, clock)
         self._lessor: KeepingLessor | None = None  # once there are processes
         self._members: dict[str, Member] = {}

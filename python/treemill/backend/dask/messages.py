@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 VERSION = 3
-"""Of these messages: client, scheduler and workers must have the same."""
+"""The version of these messages. Client, scheduler and workers must have the same one."""
 
 
 # From the client to the scheduler.

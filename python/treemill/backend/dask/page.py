@@ -1,5 +1,5 @@
 """The dashboard's page on the scheduler's own web server: the passes that the desk leads, of all
-sessions. It cannot stop them, because whoever reaches Dask's server sees it."""
+sessions. It cannot stop them, because everyone who reaches Dask's server sees it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""For how long the scheduler lets a process wait for news. News come at once in any case: the wait
+"""How long the scheduler lets a process wait for news. News come at once in any case: the wait
 only says how often a process is heard of that has nothing to say. Pure.
 """
 

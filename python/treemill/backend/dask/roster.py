@@ -36,9 +36,9 @@ class Roster:
         """`size`: the workers of a group."""
         self.groups: list[Led] = []
         self.of: dict[str, Led] = {}
-        """By process."""
+        """Groups by process."""
         self.subs: dict[int, Led] = {}
-        """By the sub-master's number."""
+        """Groups by the sub-master's number."""
         self._size = size
         self._next = 0
         self._gone = Pulse()  # the counters of sub-masters that are lost

@@ -33,7 +33,7 @@ class FederatedPool(Pool):
     kind = "workers of several sites"
     remembers = False
     sizing = Sizing()
-    """Of no effect: sites size their packets themselves."""
+    """This has no effect: sites size their packets themselves."""
 
     def __init__(
         self, sites: Mapping[str, Pool], reach: Mapping[str, str | Sequence[str]] | None = None

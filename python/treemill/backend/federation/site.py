@@ -217,7 +217,7 @@ class Site:
         running.begin()
 
     def _hear_end(self, ended: Pass) -> None:
-        """On any thread: the pass drops what it has merged afterwards."""
+        """Called on any thread: the pass drops what it has merged afterwards."""
         outcome = (ended.merged.take(), ended.coverage(), ended.error, ended.began)
         self._inbox.put(_Outcome(*outcome, ended.trace if self._trace else None))
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["LUMINOSITY", "PROCESSES", "SCALE_FACTORS", "Particles", "SimulatedProcess"]
 
 LUMINOSITY = 30.0
-"""Of the data, in 1/pb."""
+"""The luminosity of the data, in 1/pb."""
 SCALE_FACTORS = ((0.0, 0.9, 0.97), (0.9, 1.2, 0.92), (1.2, 2.1, 0.95), (2.1, 2.4, 0.88))
-"""By |eta| from, to: the efficiency for muons in data over that in simulation."""
+"""The efficiency for muons in data over that in simulation, for |eta| from, to."""
 
 MUON, ELECTRON, LIGHT, HEAVY, NEUTRINO = 13, 11, 1, 5, 14
 """Kinds of particles."""
@@ -40,7 +40,7 @@ class Particles:
 
     @staticmethod
     def of(event: Integers, kind: Integers | int, charge: Integers | int, p: Floats) -> Particles:
-        """With one kind or charge for all."""
+        """Makes particles, which may have one kind or one charge for all."""
         full = np.broadcast_to
         return Particles(event, full(kind, len(event)), full(charge, len(event)), p)
 
@@ -61,7 +61,7 @@ class SimulatedProcess:
 
     title: str
     cross_section: float
-    """In pb."""
+    """The cross section in pb."""
     events: int
     """Simulated."""
     particles: Callable[[np.random.Generator, int], Particles]
@@ -109,7 +109,7 @@ def _radiation(
 
 
 def _top_pairs(rng: np.random.Generator, count: int) -> Particles:
-    """With at least one lepton."""
+    """Draws top pairs with at least one lepton."""
     event, phi = np.arange(count), angles(rng, count)
     sign = 2 * rng.integers(0, 2, count) - 1
     first, second = _tops(rng, count, phi), _tops(rng, count, phi + np.pi)

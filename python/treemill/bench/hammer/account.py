@@ -44,7 +44,7 @@ class Tally:
     bytes_asked: int = 0
     cpu: float = 0.0
     seconds: float = 0.0
-    """Of all jobs together."""
+    """The time of all jobs together."""
     seconds_50: float | None = None
     """Within which half of the jobs that did not fail had ended."""
     seconds_90: float | None = None
@@ -62,7 +62,7 @@ class Moment:
     """What there was in all at a time."""
 
     seconds: float
-    """Since the run's start."""
+    """The time since the start of the run."""
     running: int
     done: int
     failed: int

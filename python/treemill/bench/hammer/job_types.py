@@ -21,7 +21,7 @@ class JobType:
 
     name: str
     share: float = 1.0
-    """Of all jobs, beside the shares of the others."""
+    """The share of all jobs, relative to the shares of the others."""
     files: int = 1
     """How many of the storage's files a job takes; the next job takes the next ones."""
     read: str | None = None

@@ -23,7 +23,7 @@ class Bounds:
     most: int
     """Jobs at once, at most."""
     ramp: float = 0.0
-    """From one job at once to all of them."""
+    """The time from one job at once to all of them."""
     seconds: float | None = None
     """No job begins later."""
     jobs: int | None = None
@@ -57,7 +57,7 @@ class Start:
     job: int
     """Its number in the run."""
     kind: int
-    """Of job, by its place in the file."""
+    """The kind of job, by its place in the file."""
     storage: int
     turn: int
     """How many jobs of this kind began before at this storage."""
@@ -76,7 +76,7 @@ class HammerLead:
     """The state of a run: `tick` as time passes, `ended` for each job, `stop` and `abort`."""
 
     shares: Sequence[float]
-    """Of the kinds of jobs."""
+    """The share of each kind of job."""
     storages: int
     bounds: Bounds
     started: int = 0
@@ -173,8 +173,8 @@ class HammerLead:
         return found
 
     def _free(self, kind: int, now: float) -> int:
-        """Of the storages with less than their part of the places the one that this kind was at
-        least often."""
+        """Gives, of the storages with less than their part of the places, the one that this kind
+        was at least often."""
         part = math.ceil(self.bounds.allowed(now) / self.storages)
         taken = [*self._places.values(), *(storage for _, storage in self._paused)]
         # Kinds begin at different storages.

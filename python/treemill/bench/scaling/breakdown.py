@@ -36,13 +36,13 @@ class Breakdown:
     """Seconds of all workers together: they add up to the number of workers times the query's."""
 
     starting: float
-    """From the query's start until each worker had something to do."""
+    """The time from the query's start until each worker had something to do."""
     opening: float
     """Opening files, as far as workers waited for it."""
     busy: float
-    """At packets: reading, decoding, computing."""
+    """The time at packets: reading, decoding, computing."""
     asking: float
-    """Between a packet's end and the next one's beginning: messages, the packetizer, waiting."""
+    """The time between the end of a packet and the beginning of the next: messages, waiting."""
     committing: float
     """Handing partials over, while they were merged."""
     tail: float
@@ -53,15 +53,15 @@ class Breakdown:
     """Before the master began and after its end: planning, sending the query, fetching the
     result."""
     cpu: float = 0.0
-    """Of `busy`: seconds of CPU of the workers' own threads."""
+    """The part of `busy` that is CPU time of the workers' own threads."""
     reading: float = 0.0
-    """Of `busy`: in reads of near files, of which the system's cache may serve some."""
+    """The part of `busy` in reads of near files, some of which the system's cache may serve."""
     waited: float = 0.0
-    """Of `busy`: waiting for bytes of servers."""
+    """The part of `busy` spent waiting for bytes of servers."""
     decompressing: float = 0.0
-    """Of `busy`: decompression."""
+    """The part of `busy` spent in decompression."""
     decoding: float = 0.0
-    """Of `busy`: from bytes to columns."""
+    """The part of `busy` spent making columns of bytes."""
     packets: int = 0
     peak: float = 0.0
     """Events in a second, at the best time of the run."""
@@ -75,7 +75,7 @@ class Breakdown:
 
     @property
     def evaluating(self) -> float:
-        """Of `busy`: all that is not getting columns."""
+        """The part of `busy` that is not spent getting columns."""
         return self.busy - self.reading - self.waited - self.decompressing - self.decoding
 
     @property

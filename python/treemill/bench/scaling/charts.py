@@ -18,7 +18,7 @@ Figure = tuple[str, list[list[Panel]]]
 """A title, and rows of panels."""
 
 _BINS = 20
-"""Of latencies."""
+"""The number of bins of latencies."""
 _SHORTEST = 1e-5
 """Seconds: latencies below are drawn as this."""
 

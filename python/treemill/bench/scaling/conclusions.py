@@ -1,4 +1,4 @@
-"""From a file of results to its verdicts: one line for each query on each system. Pure."""
+"""Makes verdicts of a file of results: one line for each query on each system. Pure."""
 
 from __future__ import annotations
 

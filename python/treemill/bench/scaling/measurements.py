@@ -32,7 +32,7 @@ class Measurement:
     workers: int
     round: int
     seconds: float
-    """From the call to the result, as the user waits for it."""
+    """The time from the call to the result, as the user waits for it."""
     entries: int
     bytes_read: int = 0
     bytes_from_cache: int = 0
@@ -80,7 +80,7 @@ class ResultsFile:
     """A file of results."""
 
     date: str
-    """In the form of ISO 8601."""
+    """The date in the form of ISO 8601."""
     machine: Mapping[str, object]
     """The machine that the benchmark was started on, and versions."""
     settings: Mapping[str, object]
@@ -89,11 +89,11 @@ class ResultsFile:
     measurements: Sequence[Measurement] = ()
     storage: Sequence[StorageScan] = ()
     readings: Sequence[Reading] = field(default_factory=list)
-    """Of `treemill bench storage`."""
+    """The results of `treemill bench storage`."""
     jobs: Sequence[Tally] = field(default_factory=list)
-    """Of `treemill bench hammer`: by kind of job and storage."""
+    """The results of `treemill bench hammer`, by kind of job and storage."""
     course: Sequence[Moment] = field(default_factory=list)
-    """Of the same: the run against time."""
+    """The course of that run against time."""
     notes: Sequence[str] = field(default_factory=tuple)
     """What a reader of the figures should know."""
 

@@ -25,7 +25,7 @@ _PARTS = (
     *("starting", "opening", "reading", "waited", "decompressing", "decoding", "evaluating"),
     *("asking", "committing", "tail", "collecting", "around"),
 )
-"""Of a breakdown, in the order of a query's life."""
+"""The parts of a breakdown, in the order of a query's life."""
 
 
 def page(results: Sequence[tuple[str, ResultsFile]]) -> str:

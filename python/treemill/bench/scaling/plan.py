@@ -44,7 +44,7 @@ class ScalingPlan:
     queries: Sequence[str]
     rounds: int
     events: int
-    """Of the dataset."""
+    """The events of the dataset."""
     cycles: int
     """Events that `cpu` makes."""
     scaling: str = "strong"

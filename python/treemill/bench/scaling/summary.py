@@ -71,7 +71,7 @@ class Summary:
     system: str
     query: str
     points: tuple[Point, ...]
-    """By rising number of workers."""
+    """All points, by rising number of workers."""
     baseline: Point | None = None
     """One file in one process of this machine."""
 

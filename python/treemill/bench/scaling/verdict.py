@@ -52,7 +52,7 @@ LIMITS: Mapping[str, tuple[str, str]] = {
         "a longer query, workers that are there already, or fewer and larger files",
     ),
 }
-"""By limit: what was found, and what would help."""
+"""What was found, and what would help, by limit."""
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ class SimulatedNode:
     reads: list[DiskRead] = field(default_factory=list)
     since: float = 0.0
     version: int = 0
-    """Of the end of the next read: each reader that comes or goes makes a new one."""
+    """The version of the end of the next read: each reader that comes or goes makes a new one."""
 
     def begin(self, read: DiskRead, now: float) -> tuple[float, DiskRead] | None:
         """Adds a read. Returns the end of the read that will end next."""

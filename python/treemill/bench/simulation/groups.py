@@ -30,7 +30,7 @@ _TICK = 0.5
 """Seconds between two looks of a leader at its group."""
 _FIRST_POLL = 5.0
 _SILENCE = 60.0
-"""As in connect(): seconds without a word after which a process would be given up."""
+"""Seconds without a word after which a process would be given up, as in connect()."""
 
 
 class _SimulatedProcess:
@@ -46,7 +46,7 @@ class _SimulatedProcess:
 
 
 class SimulatedGroups:
-    """See Masters."""
+    """The groups of a simulated cluster, led by sub-masters. Implements Masters."""
 
     def __init__(self, engine: Engine, clock: Callable[[], float] | None) -> None:
         """`clock`: see MasterDesk."""
@@ -70,7 +70,7 @@ class SimulatedGroups:
         return (self._desk.load, *(leader.desk.load for leader in self._leaders.values()))
 
     def begin(self) -> None:
-        """See Masters."""
+        """The groups of a simulated cluster, led by sub-masters. Implements Masters."""
         engine = self._engine
         machines, size = engine.cluster.machines, engine.scenario.threads
         first = 0
@@ -229,7 +229,7 @@ class SimulatedGroups:
     # Sub-masters.
 
     def hear(self, event: Event) -> None:
-        """See Masters."""
+        """The groups of a simulated cluster, led by sub-masters. Implements Masters."""
         process, sub = self._of[event.worker]  # type: ignore[union-attr]
         leader = self._leaders[sub]
         if leader.alive and process.alive and process.under == sub:
@@ -268,7 +268,7 @@ class SimulatedGroups:
         self._send(out, address)
 
     def tick(self) -> None:
-        """See Masters."""
+        """The groups of a simulated cluster, led by sub-masters. Implements Masters."""
         self._send(self._desk.decide(lambda: self._master.tick({})))
 
     # The client.

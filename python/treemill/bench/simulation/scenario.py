@@ -124,7 +124,7 @@ class Scenario:
     of the master. A client fetches what each has merged at the end. 0: the master leads all
     workers itself."""
     threads: int = 0
-    """With sub-masters: the workers of each process. 0: all of a node."""
+    """The workers of each process, if there are sub-masters. 0: all of a node."""
     max_foreign: int | None = None
     """The greatest number of readers from other hosts on one node."""
     seed: int = 1

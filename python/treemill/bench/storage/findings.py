@@ -46,7 +46,7 @@ def findings(readings: Sequence[Reading], cores: int | None) -> Iterator[str]:
 
 
 def said_window(window: int) -> str:
-    """In MB.
+    """The window in MB.
 
     >>> said_window(60_000_000)
     'window 60 MB'

@@ -82,9 +82,9 @@ class Matrix:
         return number
 
     def cells(self) -> Iterator[Cell]:
-        """In the order of measuring. Storages follow one another within each combination, so that
-        what disturbs the machine hits all alike, and take turns at coming first. Rounds go over
-        everything, every second one backwards."""
+        """All cells, in the order of measuring. Storages follow one another within each
+        combination, so that what disturbs the machine hits all alike, and take turns at coming
+        first. Rounds go over everything, every second one backwards."""
         combinations = [*product(self.readers, self.whats, self.windows, self.ways)]
         for number in range(self.rounds):
             ordered = combinations if number % 2 == 0 else combinations[::-1]

@@ -19,14 +19,14 @@ class ReaderOutcome:
     """What one reader has done."""
 
     seconds: float = 0.0
-    """From the start of all readers until its end."""
+    """The time from the start of all readers to the end of this one."""
     bytes_wanted: int = 0
     """Stored bytes of what it has read."""
     events: int = 0
     files: int = 0
     """Files that it has opened, each time."""
     errors: Mapping[str, int] = field(default_factory=dict)
-    """By cause."""
+    """The number of errors, by cause."""
 
 
 @dataclass(frozen=True)
@@ -45,14 +45,14 @@ class Reading:
     """Until the last reader's end."""
     bytes_wanted: int
     bytes_asked: int
-    """That servers were asked for and gave, opening included."""
+    """The bytes that servers were asked for and gave, opening included."""
     events: int
     files: int
     requests: int
     cpu: float
-    """Of the readers, on this machine."""
+    """The CPU time of the readers, on this machine."""
     slowest: float
-    """Of all readers' rates, 10^6 bytes wanted in a second."""
+    """The lowest rate of all readers, in 10^6 wanted bytes a second."""
     typical: float
     """The median of the same."""
     latency_50: float | None
@@ -151,12 +151,12 @@ class CellRounds:
         return median(known) if known else None
 
     def value(self, name: str) -> float:
-        """As `middle`; 0 if no round has it."""
+        """Gives what `middle` gives; 0 if no round has it."""
         return self.middle(name) or 0.0
 
     @property
     def errors(self) -> int:
-        """Of all rounds."""
+        """The errors of all rounds."""
         return sum(sum(each.errors.values()) for each in self.rounds)
 
 
@@ -170,7 +170,7 @@ class ReaderSeries:
     what: str
     window: int
     points: tuple[CellRounds, ...]
-    """With rising numbers of readers."""
+    """All points, by rising number of readers."""
 
     @property
     def best(self) -> CellRounds:

@@ -1,4 +1,4 @@
-"""In which steps a reader goes through a tree, which branches it reads, and how the tree's baskets
+"""The steps in which a reader goes through a tree, the branches that it reads, and how the baskets
 lie. Pure: knows numbers of entries and bytes, no file."""
 
 from __future__ import annotations

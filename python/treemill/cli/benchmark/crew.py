@@ -49,7 +49,7 @@ class Told:
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> Told:
-        """From JSON, whose keys are texts."""
+        """Makes it of JSON, whose keys are texts."""
         bins = {int(number): count for number, count in told["latencies"].items()}
         outcomes = [ReaderOutcome(**each) for each in told["outcomes"]]
         return cls(outcomes, told["bytes_asked"], told["requests"], told["cpu"], bins)

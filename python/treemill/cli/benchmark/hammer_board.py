@@ -128,7 +128,7 @@ class HammerBoard:
 
     @property
     def state(self) -> HammerState:
-        """As it was put last."""
+        """The state that was put last."""
         with self._lock:
             return self._state
 

@@ -53,7 +53,7 @@ class Reader:
         self._wanted = self._events = self._files = 0
         self._errors: Counter[str] = Counter()
         self.latencies: dict[int, int] = {}
-        """Of blocks of whole files, and of steps through trees without a server."""
+        """The latencies of blocks of whole files, and of steps through trees without a server."""
         self.whole_bytes = 0
         """Bytes of whole files."""
 

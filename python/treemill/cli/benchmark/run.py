@@ -30,7 +30,7 @@ _QUICK = Recipe(4, 1_500, 250, schema="event")
 _QUICK_ROUNDS = 2
 _QUICK_EVENTS = 400_000
 _EVENTS = 10_000_000
-"""That the query cpu makes."""
+"""The number of events that the query `cpu` makes."""
 _FOLDER = Path("treemill-benchmark")
 
 

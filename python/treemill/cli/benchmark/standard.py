@@ -36,7 +36,7 @@ Digest = tuple[str, tuple[float, ...]]
 
 
 class Gaussians(Selector):
-    """`cpu`: 16 histograms of Gaussian random numbers; the same ones, whoever makes them."""
+    """`cpu`: 16 histograms of Gaussian random numbers; the same ones in every process."""
 
     def begin_worker(self, inputs: Inputs) -> None:
         """Makes the histograms."""
