@@ -4,6 +4,7 @@ Results are equal to the last bit, and where there is none, both say the same.""
 import json
 import math
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import treemill as tm
 from treemill.errors import FormatError, UnsupportedError
 
 correctionlib = pytest.importorskip("correctionlib")
+compare_corrections = pytest.importorskip("tools.compare_corrections")
 
 INPUTS = [
     {"name": "x", "type": "real"},
@@ -232,6 +234,21 @@ def compare(mine, their, values):
     many = [each if isinstance(each, str) else np.repeat(each, 100) for each in given]
     wanted = outcome(their.evaluate, many)
     assert same(outcome(mine, many), wanted), (mine, wanted)
+
+
+def test_the_comparison_of_files(tmp_path, capsys, monkeypatch):
+    names = []
+    for seed in range(3):
+        names.append(str(tmp_path / f"{seed}.json"))
+        Path(names[-1]).write_text(json.dumps(Maker(seed).document()))
+    assert compare_corrections.main([*names, "--rows", "50", "--words", "3"]) == 0
+    assert "values" in capsys.readouterr().out
+
+    real = tm.corrections
+    other = json.dumps(Maker(3).document()).encode()
+    monkeypatch.setattr(tm, "corrections", lambda _: real(other))
+    assert compare_corrections.main([names[0], "--rows", "50", "--words", "3"]) == 1
+    assert "correctionlib" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["erf", "asinh", "acosh", "atanh"])

@@ -45,6 +45,18 @@ def test_columns_in_backticks(odd, tmp_path):
     assert rows.fields == ["a#0", "x-y", "x - y"]
     np.testing.assert_array_equal(rows["x-y"], columns["x-y"])
     assert dataset.arrays(["`x-y`", "x - y"]).fields == ["x-y", "x - y"]
+    renamed = dataset.arrays({"one": "`x-y`", "other": "`a#0`"})
+    np.testing.assert_array_equal(renamed["one"], columns["x-y"])
+    np.testing.assert_array_equal(renamed["other"], columns["a#0"])
+
+
+def test_members_with_names_of_statements(tmp_path):
+    records = ak.Array([[{"from": 1.0, "class": 2.0}], [], [{"from": 3.0, "class": 4.0}]])
+    with uproot.recreate(tmp_path / "links.root") as file:
+        file.mkrntuple("Events", {"links": records})
+    dataset = tm.dataset(tmp_path / "links.root")
+    assert ak.to_list(dataset.arrays({"x": "links.from + links.class"})["x"]) == [[3.0], [], [7.0]]
+    assert dataset.sum("sum(l.from for l in links if l.class > 2)").value == 3.0
 
 
 def test_globs_read_the_columns_that_they_find(odd, tmp_path):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from .._core import Control
 from ..errors import QueryError, UnsupportedError
+from ..quoting import unquoted
 from ..tree.branch_group import BranchGroup
 from .chunked_columns import ChunkedColumn, ChunkedColumns, Chunks, ExpressionColumn, RecordColumn
 from .read_plan import ReadPlan, plan
@@ -121,6 +122,9 @@ def _number(entry: int | None) -> int | None:
 
 def _renamed(found: ChunkedColumns, names: Mapping[str, str]) -> ChunkedColumns:
     columns = dict(zip(found.names, found.columns, strict=True))
+    names = {
+        name: text if text in columns else unquoted(text) or text for name, text in names.items()
+    }
     globs = [text for text in names.values() if text not in columns]
     if globs:
         raise QueryError(f"{globs[0]!r} is more than one column, and cannot have one name")

@@ -38,6 +38,8 @@ _TOKENS = re.compile(
     | (?P<scoped> (?<!\w)(?<!::)[^\W\d]\w*+(?:::[^\W\d]\w*+)++(?=\s*\() )
     | (?P<size> @[^\W\d][\w.]*\.(?:size|GetEntries|GetEntriesFast)\(\)
               | (?<![\w.])[^\W\d][\w.]*+@\.size\(\) )
+    | (?P<keyword> (?<=\.)(?:from|class|def|del|global|import|pass|raise|return|try|while|with)
+                  \b )
     | (?P<word> [^\W\d]\w* )
     | (?P<method> (?:->\s*[^\W\d]|\.[A-Z])\w*(?=\s*\() | \.[a-z]\w*(?=\s*\(\s*\)) | -> )
     | (?P<power> \^ )
@@ -116,6 +118,8 @@ def _pieces(text: str) -> Iterator[Piece]:
             if token.group().isascii() or normalize("NFKC", token.group()) == token.group():
                 continue  # part of what is between tokens
             kind = "quoted"
+        elif kind == "keyword":
+            kind = "quoted"  # a member that has the name of one of Python's statements
         if done < at:
             yield Piece(text[done:at], done)
         done = token.end()
