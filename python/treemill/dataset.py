@@ -243,7 +243,7 @@ class Dataset(ReadMethods, Bookable):
         other = friend if isinstance(friend, Dataset) else dataset(friend)
         name = alias or other.chain.locations[0].tree or other.chain.trees[0].name
         if not isinstance(name, str) or not name.split("/")[-1].isidentifier():
-            raise QueryError(f"a friend called {name!r} cannot be named in expressions: alias=")
+            raise QueryError(f"expressions cannot name a friend {name!r}: name it by alias=")
         added = Friend(other.chain, name.split("/")[-1], index_names(index))
         return Dataset(self.chain.with_friends(self.chain.friends.plus(added)))
 
@@ -295,9 +295,9 @@ class Dataset(ReadMethods, Bookable):
         self, arrays: Mapping[str, object], alias: str | None, index: object
     ) -> Dataset:
         if not isinstance(alias, str) or not alias.isidentifier():
-            raise QueryError("arrays need a name to go by, an identifier: alias=")
+            raise QueryError("arrays need a name for expressions, an identifier: give it by alias=")
         if index:
-            raise QueryError("arrays go with entries by their number, and not by an index=")
+            raise QueryError("arrays are matched by entry number: leave index= out")
         return self._joined(arrays, alias)
 
     def _joined(self, arrays: Mapping[str, object], alias: str | None) -> Dataset:

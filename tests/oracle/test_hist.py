@@ -202,7 +202,7 @@ def test_edges(events):
     for edges in ([0, math.nan], [0, INF, INF]):
         with pytest.raises(tm.QueryError, match="ascending"):
             events.hist("x", bins=edges)
-    with pytest.raises(tm.QueryError, match="no finite turn"):
+    with pytest.raises(tm.QueryError, match="its edges are not finite"):
         events.hist("x", bins=axis.Variable([0, 1, INF], circular=True))
     with pytest.raises(tm.QueryError, match=r"not Mean; profile\(…, sample=\) fills it"):
         events.hist("x", storage="Mean")

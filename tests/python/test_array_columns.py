@@ -159,7 +159,7 @@ def test_what_does_not_fit(dataset, truth):
         dataset.add_friend({"a": np.ones(3), "b": np.ones(4)}, alias="nn")
     with pytest.raises(QueryError, match="alias="):
         dataset.add_friend({"a": np.ones(N)})
-    with pytest.raises(QueryError, match="by their number"):
+    with pytest.raises(QueryError, match="by entry number"):
         dataset.add_friend({"a": np.ones(N)}, alias="nn", index="x")
     with pytest.raises(QueryError, match="identifier"):
         dataset.define("a-b", np.ones(N))

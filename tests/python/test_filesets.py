@@ -1,7 +1,5 @@
 """Bookings on a fileset: for each data set what it gives by itself, in one pass, on any workers."""
 
-import json
-
 import hist
 import numpy as np
 import pytest
@@ -303,51 +301,6 @@ def test_begin_file_that_fails(fs, paths):
         with pytest.raises(tm.WorkerError, match=r"begin_file raised ValueError: no calib"):
             session.run(Fails(), doubled)
         assert session.run(Fails(), doubled, on_error="skip")["n"] == 5201
-
-
-def test_forms(paths, tmp_path):
-    rdf = {
-        "samples": {
-            "dy": {"trees": ["Events"], "files": paths[:2], "metadata": {"xsec": 6.5}},
-            "tt": {"trees": ["Events"], "files": [paths[2]]},
-            "both": {"trees": ["Events", "Events"], "files": paths[:2]},
-        }
-    }
-    written = tmp_path / "spec.json"
-    written.write_text(json.dumps(rdf))
-    for given_as in (rdf, written, str(written)):
-        found = tm.fileset(given_as)
-        assert found.count().value == {"dy": 5001, "tt": 7321, "both": 5001}
-        assert found.metadata["dy"] == {"xsec": 6.5}
-    assert tm.dataset(rdf).num_entries == 5001 + 7321 + 5001
-    plain = tm.fileset({"a": paths[0], "b": f"{paths[1]}:Events", "c": paths}, tree="Events")
-    assert plain.count().value == {"a": 5000, "b": 1, "c": 12322}
-    assert "a" in plain
-    assert len(plain) == 3
-    assert plain["c"].num_entries == 12322
-
-
-@pytest.mark.parametrize(
-    ("given_as", "message"),
-    [
-        ({}, "a mapping of names"),
-        (["x.root"], "a mapping of names"),
-        ({"files": ["x.root"]}, "give it a name"),
-        ({"x.root": {"object_path": "Events"}}, "give it a name"),
-        ({"dy": []}, "'dy' of a fileset has no file"),
-        ({"dy": 3}, "'dy' of a fileset is a list of files"),
-        ({"samples": {"a": {"trees": ["t", "u"], "files": ["x"]}}}, "2 trees and 1 files"),
-        ({"samples": {"a": {"trees": ["t"], "files": []}}}, "a list of files"),
-        (
-            {"samples": {"a": {"trees": ["t"], "files": ["x"]}}, "friends": {"f": {}}},
-            "friends in a specification",
-        ),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_what_is_no_fileset(given_as, message):
-    with pytest.raises(tm.TreemillError, match=message):
-        tm.fileset(given_as)
 
 
 def test_what_is_of_one_data_set(fs, tmp_path):

@@ -64,7 +64,7 @@ class ThreadPool(Pool):
         """Runs each job on a thread, at most `size` at once."""
         with self._lock:
             if self._closed:
-                raise RuntimeError("the session is closed")
+                raise RuntimeError("the session is closed: make another one by treemill.connect()")
             self._outstanding += len(jobs)
             while len(self._threads) < min(self.size, self._outstanding):
                 thread = threading.Thread(

@@ -266,7 +266,7 @@ def _from_object(axis: UserAxis) -> AxisSpecification:
         return made if transform is None else {**made, "transform": _transform(axis, transform)}
     if kind == "Variable":
         if traits.circular and not all(math.isfinite(edge) for edge in axis.edges):
-            raise QueryError(f"{axis!r} has no finite turn to go round")
+            raise QueryError(f"{axis!r} is circular, and its edges are not finite")
         edges = _circular_edges(axis) if traits.circular else [float(e) for e in axis.edges]
         return variable(edges, **flags)
     if kind == "Integer":

@@ -234,7 +234,7 @@ def named_columns(
         raise QueryError("name at least one column")
     names = [name for name, _ in pairs]
     if not all(isinstance(name, str) and name for name in names):
-        raise QueryError("columns have names")
+        raise QueryError("the names of columns are strings, and not empty")
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise QueryError(f"the column {twice!r} is listed twice")

@@ -154,7 +154,8 @@ def check_tree(name: object, kind: str = "ttree") -> None:
         raise QueryError(f"a tree's name is a text, not {name!r}")
     sign = unfit(name) if kind == "rntuple" else next((s for s in name if s in "/;"), None)
     if sign is not None:
-        raise QueryError(f"a {_WORDS[kind]}'s name cannot be {name!r}, because of {sign!r}: tree=")
+        message = f"a {_WORDS[kind]}'s name cannot be {name!r}, because of {sign!r}"
+        raise QueryError(f"{message}: name it by tree=")
 
 
 def copied_names(kind: str, tree: str, given: str | Sequence[str]) -> tuple[str, ...]:

@@ -84,7 +84,7 @@ class ProcessPool(Pool):
         """The thread that talks to workers. Starts one if there is none."""
         with self._lock:
             if self._closed:
-                raise RuntimeError("the session is closed")
+                raise RuntimeError("the session is closed: make another one by treemill.connect()")
             if self._master is None or not self._master.alive:
                 self._master = TemplateWorkers(
                     self._paths, self.start, silence=self.silence, patience=self.patience

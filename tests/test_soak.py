@@ -1,0 +1,34 @@
+"""The random search finds the random tests by itself, and counts what it tries."""
+
+from tools.soak import EXAMPLES, REPOSITORY, cases_of, python_tests, rust_cases
+
+
+def test_it_takes_the_files_with_random_tests():
+    found = python_tests(REPOSITORY)
+    assert "tests/python/test_language.py" in found
+    assert "tests/oracle/test_arrays.py" in found
+    assert "tests/test_soak.py" not in found
+
+
+def test_cases_are_counted():
+    text = """
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn one(a: u8) {}
+
+    #[test]
+    fn two(a: u8) {}
+}
+
+proptest! {
+    #[test]
+    fn three(a: u8) {}
+}
+"""
+    assert cases_of(text) == 2256
+    assert cases_of("fn none() {}") == 0
+    assert rust_cases(REPOSITORY) > 2000
+    said = "  - 100 passing examples, 0 failing examples, 3 invalid"
+    assert EXAMPLES.findall(said) == [("100", "0")]
