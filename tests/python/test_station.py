@@ -17,11 +17,11 @@ from treemill.backend.dask.station import Station
 from treemill.errors import WorkerError
 
 
-def station(folder):
+def station(folder, awake=lambda soon: None):
     def nothing(*about):
         raise AssertionError("nobody asks")
 
-    return Station("here", str(folder), nothing, nothing, nothing, awake=lambda soon: None)
+    return Station("here", str(folder), nothing, nothing, nothing, awake)
 
 
 def test_a_message_that_fails_is_told_and_those_after_it_are_heard(tmp_path):
@@ -33,6 +33,23 @@ def test_a_message_that_fails_is_told_and_those_after_it_are_heard(tmp_path):
     assert told.work == "one"
     (talk,) = there.groups.talks.values()
     assert (talk.work, talk.sub, talk.address) == ("two", 3, "elsewhere")
+
+
+@pytest.mark.parametrize("led", [False, True], ids=["the scheduler leads", "another one leads"])
+def test_what_need_not_be_said_at_once_travels_together(tmp_path, led):
+    awoken = []
+    there = station(tmp_path, awoken.append)
+    there.hear(Parcel(0, (Under("work", 3, "elsewhere"),), 0))
+    (talk,) = there.groups.talks.values()
+    name = talk.name if led else "another pass"
+    for sent in range(2):
+        for number in range(3):
+            there.say(Crashed(name, ValueError(number)), soon=False)
+        assert awoken == [False] * (sent + 1)
+        parcel = there.parcel_of(talk) if led else there.parcel()
+        assert len(parcel.messages) == 3 * (sent + 1)
+    there.say(Crashed(name, ValueError("the last one")))
+    assert awoken[-1]
 
 
 def test_what_a_process_of_a_group_says_of_its_failure_ends_the_pass():

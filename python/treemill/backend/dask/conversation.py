@@ -27,6 +27,8 @@ class Conversation:
     """The address of the leading process."""
     start: str = field(default_factory=_start)
     mail: Mailbox = field(default_factory=Mailbox)
+    is_awake: bool = False
+    """Whether what waits in the mailbox will be sent without more ado."""
     over: bool = False
 
     @property
@@ -36,4 +38,4 @@ class Conversation:
 
     def restart(self) -> None:
         """Begins anew: the other side knows nothing of this process."""
-        self.start, self.mail = _start(), Mailbox()
+        self.start, self.mail, self.is_awake = _start(), Mailbox(), False

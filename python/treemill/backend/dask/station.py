@@ -89,12 +89,14 @@ class Station:
         """Sends a message to those who lead its pass, at once or (not `soon`) with others."""
         talk = self.groups.talks.get(message.work)  # type: ignore[attr-defined]
         with self._lock:
-            (self._mail if talk is None else talk.mail).put(message)
             if talk is None:
-                if self._is_awake and not soon:
-                    return
-                self._is_awake = True
-        self._awake(soon or talk is not None)
+                self._mail.put(message)
+                was_awake, self._is_awake = self._is_awake, True
+            else:
+                talk.mail.put(message)
+                was_awake, talk.is_awake = talk.is_awake, True
+        if soon or not was_awake:
+            self._awake(soon)
 
     @property
     def is_busy(self) -> bool:
@@ -126,6 +128,7 @@ class Station:
     def parcel_of(self, talk: Conversation) -> Parcel:
         """What is to be sent in a conversation."""
         with self._lock:
+            talk.is_awake = False
             return talk.mail.parcel()
 
     def restart_with(self, talk: Conversation) -> None:
