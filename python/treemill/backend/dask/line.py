@@ -30,6 +30,8 @@ _CONNECT = 3.0
 """Seconds after which a worker counts as hidden from this process."""
 _AGAIN = 6.0
 """Seconds within which a scheduler must be there again after its connection broke."""
+_INSTALL = 30.0
+"""Seconds for which workers may import treemill, at least: on a busy machine that takes a while."""
 
 
 class Gone(Exception):  # noqa: N818 - what happened, not a mistake
@@ -53,11 +55,18 @@ class Line:
 
     def install(self) -> dict[str, Any]:
         """Puts treemill on the scheduler. Gives what the scheduler says of itself. Raises
-        UnsupportedError if it cannot have treemill, or has another version."""
+        UnsupportedError if it cannot have treemill, or has another version; WorkerError if it does
+        not answer."""
+        seconds = max(self._silence, _INSTALL)
         try:
-            found = self._wait(install(self._client), self._silence)
+            found = self._wait(install(self._client), seconds)
         except WorkerError:
             raise
+        except TimeoutError as error:
+            raise WorkerError(
+                f"treemill could not be put on the scheduler {self.address} and its workers within "
+                f"{seconds:g} seconds: are all of them alive, or is one overloaded? Try again"
+            ) from error
         except ImportError as error:
             raise UnsupportedError(
                 f"the scheduler {self.address} cannot import treemill ({error}): install the same "

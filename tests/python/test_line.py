@@ -1,0 +1,46 @@
+"""How a session puts treemill on a cluster whose processes are slow or stopped."""
+
+import asyncio
+import threading
+from types import SimpleNamespace
+
+import pytest
+from treemill.errors import WorkerError
+
+pytest.importorskip("distributed", reason="needs Dask: pip install 'treemill[cluster]'")
+
+from treemill.backend.dask import line as lines
+from treemill.backend.dask.line import Line
+from treemill.backend.dask.messages import VERSION
+
+
+@pytest.fixture
+def client():
+    """As far as a line meets it: an event loop on a thread of its own."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    scheduler = SimpleNamespace(address="tcp://there:8786")
+    yield SimpleNamespace(loop=SimpleNamespace(asyncio_loop=loop), scheduler=scheduler)
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    loop.close()
+
+
+def test_workers_may_take_longer_to_import_than_to_answer(client, monkeypatch):
+    async def install(client):
+        await asyncio.sleep(0)
+        return {"version": VERSION}
+
+    monkeypatch.setattr(lines, "install", install)
+    assert Line(client, silence=0.0).install() == {"version": VERSION}
+
+
+def test_a_cluster_that_never_takes_it_is_an_error(client, monkeypatch):
+    async def install(client):
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(lines, "install", install)
+    monkeypatch.setattr(lines, "_INSTALL", 0.0)
+    with pytest.raises(WorkerError, match=r"on the scheduler tcp://there:8786 .* within 0 seconds"):
+        Line(client, silence=0.0).install()
