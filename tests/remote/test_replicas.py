@@ -96,3 +96,18 @@ def test_protocols_may_differ(servers, files, paths):
         assert_same(read(both), paths)
         nginx.kill()
         assert_same(outcome(lambda: read(both)), paths)
+
+
+def test_each_place_is_opened_once(files, paths, nothing_remembered):
+    skip_without(Nginx.missing())
+    with Nginx() as one, Nginx() as two:
+        for server in (one, two):
+            for path, source in files.items():
+                server.put(source, path)
+        events = tm.dataset(fileset(one, two), tree="Events")
+        for column in ("MET_pt", "nMuon"):  # the second pass has the files open
+            expected = tm.dataset(paths, "Events").sum(column).value
+            assert events.sum(column).value == expected
+        for server in (one, two):
+            opened = [line for line in server.requests() if "range=bytes=0-8191" in line]
+            assert len(opened) == len({line.split()[2] for line in opened})

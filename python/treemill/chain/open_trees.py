@@ -20,6 +20,7 @@ from ..tree.open_tree import OpenTree, shared
 from ..tree.source import Identity
 from ..tree.uproot_fallback import Known
 from .location import Location
+from .ready_files import ReadyFiles
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -115,7 +116,7 @@ class OpenTrees:
     def _identity(self, number: int) -> Identity:
         location = self.locations[number]
         if location.replicas:
-            return source.identity_of_any(location.replicas)
+            return _identity_of_any(location)
         return source.recent_identity(location.path)
 
     def _has_looked(self, number: int) -> bool:
@@ -167,7 +168,7 @@ class _Pinned(OpenTrees):
         if known is None:
             location = self.locations[number]
             if location.replicas:
-                looked = source.identity_of_any(location.replicas)
+                looked = _identity_of_any(location)
             else:
                 looked = self._looked(number, location.path)
             known = self._identities.setdefault(number, looked)
@@ -274,13 +275,29 @@ def _open(location: Location, expected: Identity) -> OpenTree:
 
 
 def _open_replicas(location: Location, expected: Identity) -> OpenTree:
-    from treemill import _core  # heavy: core
-
-    prepare()
-    file = _core.File(location.logical or location.path, replicas=location.replicas)
+    file = _ready.take(location) or _file_of(location)
     if file.state[0] != expected.size:
         raise _changed(location.path)
     return _tree(file, location)
+
+
+def _file_of(location: Location) -> File:
+    """A file that lies at several addresses, open."""
+    from treemill import _core  # heavy: core
+
+    prepare()
+    return _core.File(location.logical or location.path, replicas=location.replicas)
+
+
+_ready = ReadyFiles(_file_of)
+
+
+def _identity_of_any(location: Location) -> Identity:
+    size = _ready.size(location)
+    if size is None:
+        return source.identity_of_any(location.replicas)
+    source.has_size(location.replicas, size)
+    return Identity(size, 0, ())
 
 
 def _tree(file: File, location: Location) -> OpenTree:

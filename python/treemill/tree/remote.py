@@ -10,7 +10,7 @@ import posixpath
 import re
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ..errors import SourceError
 from ..machine.cache import prepare
@@ -38,6 +38,7 @@ class Remote:
 
     def __init__(self) -> None:
         self._looks: dict[str, tuple[float, Identity]] = {}
+        self._sizes: dict[tuple[str, ...], tuple[float, int]] = {}
         self._failures: dict[str, tuple[float, SourceError]] = {}
         self._lock = threading.Lock()
 
@@ -76,11 +77,29 @@ class Remote:
 
     def recent_identity(self, path: str) -> Identity:
         """See Storage."""
+        return self._recent(path) or self.identity(path)
+
+    def size(self, path: str) -> int:
+        """Bytes, of a file that will not be opened by this address alone; they may be some seconds
+        old."""
+        return (self._recent(path) or self._looked(path, False)).size
+
+    def _recent(self, path: str) -> Identity | None:
         with self._lock:
             known = self._looks.get(path)
-        if known is not None and time.monotonic() - known[0] < _RECENT:
-            return known[1]
-        return self.identity(path)
+        is_recent = known is not None and time.monotonic() - known[0] < _RECENT
+        return known[1] if known is not None and is_recent else None
+
+    def has_size(self, replicas: Sequence[str], size: int) -> None:
+        """A file that lies at all of these addresses has so many bytes now."""
+        with self._lock:
+            self._sizes[tuple(replicas)] = time.monotonic(), size
+
+    def size_of_any(self, replicas: Sequence[str]) -> int | None:
+        """The bytes of a file that lies at all of these addresses, if that was said lately."""
+        with self._lock:
+            when, size = self._sizes.get(tuple(replicas), (-_RECENT, None))
+        return size if time.monotonic() - when < _RECENT else None
 
     def identities(self, paths: Iterable[str]) -> dict[str, Identity]:
         """See Storage."""

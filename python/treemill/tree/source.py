@@ -26,6 +26,7 @@ __all__ = [
     "canonical",
     "content",
     "exists",
+    "has_size",
     "identities",
     "identity",
     "identity_of_any",
@@ -228,8 +229,17 @@ def identity_of_any(replicas: Sequence[str]) -> Identity:
     another one each time. The core compares their first and last bytes when it opens them."""
     from .replicas import first_answer  # start-up: most files have one address
 
-    size = first_answer(replicas, lambda path: recent_identity(path).size)
-    return Identity(size, 0, ())
+    def ask(path: str) -> int:
+        return _REMOTE.size(path) if is_far(path) else identity(path).size
+
+    known = _REMOTE.size_of_any(replicas)
+    return Identity(first_answer(replicas, ask) if known is None else known, 0, ())
+
+
+def has_size(replicas: Sequence[str], size: int) -> None:
+    """A file that lies at all of these addresses has been opened, and has so many bytes: they are
+    not asked for it for some seconds."""
+    _REMOTE.has_size(replicas, size)
 
 
 def identities(paths: Iterable[str]) -> dict[str, Identity]:
