@@ -34,6 +34,9 @@ pub struct Relations {
     /// What stands for collections in references, by their names, where a table in the file tells.
     #[serde(default)]
     pub ids: BTreeMap<String, i64>,
+    /// The classes of collections' items, by the collections' names, where references depend on them.
+    #[serde(default)]
+    pub classes: BTreeMap<String, String>,
 }
 
 impl Relations {

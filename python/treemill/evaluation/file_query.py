@@ -30,10 +30,10 @@ _RELATED = frozenset(
     {
         *("parents", "daughters", "clusters", "tracks", "particles", "particleIDs"),
         *("startVertex", "particleIDUsed", "hits", "trackerHits", "associatedParticle"),
-        *("rec", "sim"),
+        *("rec", "sim", "from", "to"),
     }
 )
-"""The relations that podio's files may have numbers for, and a table of IDs."""
+"""The relations of podio's files that columns' names do not say enough of."""
 
 
 class _Variant:

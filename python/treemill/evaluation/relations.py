@@ -1,11 +1,12 @@
 """How a file's references are known where its columns' names do not say enough: by the schema that
-the user has given, and by the table of collections' IDs that podio wrote beside the events before
-its version 0.17.
+the user has given, by the classes of podio's links, and by the tables that podio writes beside the
+events: collections' IDs before its version 0.17, collections' classes since.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 from ..errors import TreemillError
 from ..query.specification import SpecifiedRelations
@@ -16,31 +17,77 @@ if TYPE_CHECKING:
 
 __all__ = ["relations"]
 
-_TABLE = "metadata"
+_IDS = "metadata"
+_CLASSES = "podio_metadata"
 
 
 def relations(chain: Chain, file: int) -> SpecifiedRelations | None:
     """What is to be told of a file to a query; None: nothing."""
     schema = chain.schema
-    is_podio = schema is None or "podio" in schema.formats
-    ids = _ids(chain, chain.trees[file]) if is_podio else {}
-    if schema is None and not ids:
+    ids: dict[str, int] = {}
+    classes: dict[str, str] = {}
+    if schema is None or "podio" in schema.formats:
+        ids = _ids(chain, chain.trees[file])
+        classes = _classes(chain, chain.trees[file])
+    if schema is None and not ids and not classes:
         return None
-    return {"formats": None if schema is None else schema.formats, "ids": ids}
+    formats = None if schema is None else schema.formats
+    return {"formats": formats, "ids": ids, "classes": classes}
 
 
 def _ids(chain: Chain, tree: FileTree) -> dict[str, int]:
     """The IDs of collections; none if the file has no such table, or needs none."""
     if not any(name.endswith("#0.collectionID") for name in tree.by_name):
         return {}
+    found = _first_row(chain, tree, _IDS, ("m_names", "m_collectionIDs"))
+    return dict(zip(*found, strict=True)) if found else {}
+
+
+def _classes(chain: Chain, tree: FileTree) -> dict[str, str]:
+    """The classes of collections of links, as far as the file tells them."""
+    ends = (_END.fullmatch(name) for name in tree.by_name)
+    links = {end[1] for end in ends if end is not None}
+    if not links:
+        return {}
+    told = _told(chain, tree)
+    types = {name: tree.by_name[name]["cpp_type"] for name in links if name in tree.by_name}
+    return {name: told.get(name, _item(cpp_type)) for name, cpp_type in types.items()}
+
+
+def _told(chain: Chain, tree: FileTree) -> dict[str, str]:
+    """The classes of collections by podio's table; none if the file lacks it."""
+    info = f"{tree.name}___CollectionTypeInfo"
+    named = _first_row(chain, tree, _CLASSES, (f"{info}.name", f"{info}.dataType"))
+    if named:
+        return dict(zip(*named, strict=True))
+    numbered = _first_row(chain, tree, _CLASSES, (f"{info}._0", f"{info}._1"))
+    ids = _first_row(chain, tree, _CLASSES, ("m_collectionIDs", "m_names"))
+    if not numbered or not ids:
+        return {}
+    names = dict(zip(*ids, strict=True))
+    return {names[each]: told for each, told in zip(*numbered, strict=True) if each in names}
+
+
+_END = re.compile(r"_(.+)_(?:from|to|rec|sim)\.collectionID")
+
+
+def _item(cpp_type: str) -> str:
+    """The class of a vector's items; "" if it is no vector."""
+    inner = re.fullmatch(r"(?:std::)?vector<(.+?) *>", cpp_type)
+    return inner[1] if inner else ""
+
+
+def _first_row(
+    chain: Chain, tree: FileTree, name: str, columns: tuple[str, str]
+) -> list[list[Any]]:
+    """The lists of two columns in the first row of a table in the file; none if it lacks them."""
     import awkward as ak  # heavy: awkward
 
     from ..arrays.from_core import layout  # heavy: awkward
 
     try:
-        table = chain.sibling([tree.path], _TABLE).trees[0]
-        columns = table.read(["m_names", "m_collectionIDs"], 0, 1)
+        table = chain.sibling([tree.path], name).trees[0]
+        found = [ak.to_list(layout(column)) for column in table.read(columns, 0, 1)]
     except TreemillError:
-        return {}  # the query's error says that the table is missing
-    names, ids = (ak.to_list(layout(column)) for column in columns)
-    return dict(zip(names[0], ids[0], strict=True)) if names else {}
+        return []  # the query's error says that the table is missing
+    return [column[0] for column in found] if all(found) else []

@@ -43,6 +43,8 @@ class SpecifiedRelations(TypedDict):
     """Those whose references are followed; None: all."""
     ids: Mapping[str, int]
     """What stands for collections, by their names."""
+    classes: Mapping[str, str]
+    """The classes of collections' items, by the collections' names."""
 
 
 class Specification:

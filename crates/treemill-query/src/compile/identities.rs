@@ -4,7 +4,7 @@ use super::objects::{Object, RecordSource};
 use super::{Binding, Compiler, Constant, Node, NodeId, Op, Result, Type};
 use crate::error::QueryError;
 use crate::kernel::{Compare, Map};
-use crate::references::{self, Columns, Indices};
+use crate::references::{self, Class, Columns, Indices};
 use crate::schema::Schema;
 use crate::spec::{Format, Relations, Span};
 use std::collections::HashMap;
@@ -125,5 +125,10 @@ impl Columns for Stored<'_> {
 
     fn id(&self, collection: &str) -> Option<i64> {
         self.relations.ids.get(collection).copied()
+    }
+
+    fn class(&self, collection: &str) -> Class<'_> {
+        let known = self.relations.classes.get(collection);
+        Class::Named(known.map_or("", String::as_str))
     }
 }

@@ -105,7 +105,8 @@ impl Compiler<'_> {
             let message = match names.len() {
                 0 => format!(
                     "what {prefix}.{name} refers to is not among the columns, or the file's table of \
-                     collections' IDs, which podio writes, is missing"
+                     collections' IDs and classes, which podio writes, is missing or names a class that \
+                     treemill does not know"
                 ),
                 1 => format!("{prefix}.{name} refers to {of}, and there is no collection {of}"),
                 _ => format!("{prefix}.{name} refers to one of {of}, and there is none of them"),

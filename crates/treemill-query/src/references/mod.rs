@@ -85,6 +85,17 @@ pub(crate) trait Columns {
     fn follows(&self, format: Format) -> bool;
     /// What a table in the file says that stands for the collection.
     fn id(&self, collection: &str) -> Option<i64>;
+    /// What class the file says that the collection's items are of.
+    fn class(&self, collection: &str) -> Class<'_>;
+}
+
+/// The class of a collection's items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class<'a> {
+    /// Only names are known: it may be any.
+    Any,
+    /// Its name; empty if the file does not say it.
+    Named(&'a str),
 }
 
 /// The collections that members of these names may refer to, whichever collection of these columns has them.
@@ -128,6 +139,10 @@ impl Columns for Names<'_> {
 
     fn id(&self, _collection: &str) -> Option<i64> {
         Some(0)
+    }
+
+    fn class(&self, _collection: &str) -> Class<'_> {
+        Class::Any
     }
 }
 

@@ -1,8 +1,9 @@
 //! podio's files (EDM4hep, FCC): relations lie in columns of their own, `_Jets_tracks.index` and `.collectionID`, of
 //! which each object has those from `Jets.tracks_begin` to `Jets.tracks_end`, or one. A collection's ID follows
 //! from its name. Before podio 0.17 relations have numbers, `Jets#1.index`, and a table in the file has the IDs.
+//! Links have two ends, `_Links_from.index` and `_Links_to.index`; to which classes they lead tells the links' class.
 
-use super::{Columns, Indices, Reference, Target};
+use super::{Class, Columns, Indices, Reference, Target};
 
 /// Relations by the class that they lead to, and members by which collections of that class are known.
 const CLASSES: &[(&[&str], &[&str])] = &[
@@ -16,8 +17,9 @@ const CLASSES: &[(&[&str], &[&str])] = &[
         &[
             "parents",
             "daughters",
-            "MCParticle",
+            "signalVertex",
             "signalVertexParticles",
+            "MCParticle",
         ],
         &["generatorStatus", "PDG"],
     ),
@@ -29,6 +31,68 @@ const CLASSES: &[(&[&str], &[&str])] = &[
     (&["trackerHits"], &["eDepError", "quality"]),
     (&["contributions"], &["stepPosition.x", "energy"]),
     (&["hits"], &["energyError", "cellID"]),
+    (&["SimCalorimeterHit"], &["contributions_begin", "cellID"]),
+    (&["SimTrackerHit"], &["pathLength", "cellID"]),
+];
+
+/// Classes at the ends of links, and relations that lead to the same class. Those that are their own class's name are
+/// left out.
+const ENDS: &[(&str, &str)] = &[
+    ("ReconstructedParticle", "particles"),
+    ("Track", "tracks"),
+    ("Cluster", "clusters"),
+    ("Vertex", "vertex"),
+    ("CalorimeterHit", "hits"),
+    ("TrackerHit", "trackerHits"),
+    ("TrackerHit3D", "trackerHits"),
+    ("TrackerHitPlane", "trackerHits"),
+    ("ParticleID", "particleIDs"),
+];
+
+/// The names of links' ends, since podio has links and before. The first two are those that a link begins at.
+const ENDS_OF_LINKS: [&str; 4] = ["from", "rec", "to", "sim"];
+
+/// EDM4hep's classes of links, and those at their ends. Before podio had links they were associations.
+const LINKS: &[(&str, &str, &str)] = &[
+    ("RecoMCParticleLink", "ReconstructedParticle", "MCParticle"),
+    ("CaloHitMCParticleLink", "CalorimeterHit", "MCParticle"),
+    (
+        "CaloHitSimCaloHitLink",
+        "CalorimeterHit",
+        "SimCalorimeterHit",
+    ),
+    ("TrackerHitSimTrackerHitLink", "TrackerHit", "SimTrackerHit"),
+    ("ClusterMCParticleLink", "Cluster", "MCParticle"),
+    ("TrackMCParticleLink", "Track", "MCParticle"),
+    ("VertexRecoParticleLink", "Vertex", "ReconstructedParticle"),
+    (
+        "MCRecoParticleAssociation",
+        "ReconstructedParticle",
+        "MCParticle",
+    ),
+    (
+        "MCRecoCaloAssociation",
+        "CalorimeterHit",
+        "SimCalorimeterHit",
+    ),
+    (
+        "MCRecoCaloParticleAssociation",
+        "CalorimeterHit",
+        "MCParticle",
+    ),
+    ("MCRecoTrackerAssociation", "TrackerHit", "SimTrackerHit"),
+    (
+        "MCRecoTrackerHitPlaneAssociation",
+        "TrackerHitPlane",
+        "SimTrackerHit",
+    ),
+    ("MCRecoClusterParticleAssociation", "Cluster", "MCParticle"),
+    ("MCRecoTrackParticleAssociation", "Track", "MCParticle"),
+    (
+        "RecoParticleVertexAssociation",
+        "ReconstructedParticle",
+        "Vertex",
+    ),
 ];
 
 /// Relations that lead to other classes, by a member of the collection that has them: the class's other relation.
@@ -105,14 +169,14 @@ pub(super) fn reference(
         .iter()
         .find(|(name, of, _)| *name == member && has(of));
     let member = other.map_or(member, |(_, _, alike)| *alike);
-    let (_, known_by) = CLASSES
-        .iter()
-        .find(|(relations, _)| relations.contains(&member))?;
-    let (first, rest) = known_by.split_first()?;
-    let targets = columns.with_member(first).into_iter().filter(|name| {
-        let has = |member: &&str| columns.has(&format!("{name}.{member}"));
-        rest.iter().all(has)
-    });
+    let classes = match CLASSES.iter().find(|(names, _)| names.contains(&member)) {
+        Some((_, known_by)) => vec![*known_by],
+        None if ENDS_OF_LINKS.contains(&member) => ends(columns.class(collection), member),
+        None => return None,
+    };
+    let targets = classes
+        .into_iter()
+        .flat_map(|known_by| of(known_by, columns));
     let targets = targets.filter_map(|collection| {
         let key = id(&collection)?;
         Some(Target { collection, key })
@@ -122,6 +186,57 @@ pub(super) fn reference(
         key: Some(format!("{relation}.collectionID")),
         targets: targets.collect(),
     })
+}
+
+/// The collections that have all of these members.
+fn of(known_by: &[&str], columns: &dyn Columns) -> Vec<String> {
+    let Some((first, rest)) = known_by.split_first() else {
+        return Vec::new();
+    };
+    let names = columns.with_member(first).into_iter().filter(|name| {
+        let has = |member: &&str| columns.has(&format!("{name}.{member}"));
+        rest.iter().all(has)
+    });
+    names.collect()
+}
+
+/// By which members the class is known that links of a class have at this end: none for classes that are not known
+/// here, and all if nothing is known of the links.
+fn ends(class: Class<'_>, member: &str) -> Vec<&'static [&'static str]> {
+    let class = match class {
+        Class::Any => return CLASSES.iter().map(|(_, known_by)| *known_by).collect(),
+        Class::Named(class) => class,
+    };
+    let end = || {
+        let generic = class.strip_prefix("podio::LinkCollection<");
+        let (from, to) = match generic.and_then(|ends| ends.strip_suffix('>')) {
+            Some(ends) => ends.split_once(',')?,
+            None => {
+                let (_, from, to) = LINKS.iter().find(|(name, _, _)| *name == short(class))?;
+                (*from, *to)
+            }
+        };
+        let is_first = ENDS_OF_LINKS.iter().take(2).any(|name| *name == member);
+        let name = short(if is_first { from } else { to });
+        let alike = ENDS.iter().find(|(class, _)| *class == name);
+        let alike = alike.map_or(name, |(_, alike)| *alike);
+        let known = CLASSES.iter().find(|(names, _)| names.contains(&alike));
+        known.map(|(_, known_by)| *known_by)
+    };
+    end().into_iter().collect()
+}
+
+/// The name of a class of EDM4hep, or of EDM4eic which extends it, without what is around it.
+fn short(class: &str) -> &str {
+    let class = class.trim();
+    let class = class
+        .strip_prefix("edm4hep::")
+        .or_else(|| class.strip_prefix("edm4eic::"))
+        .unwrap_or(class);
+    ["Collection", "Data"]
+        .iter()
+        .find_map(|end| class.strip_suffix(end))
+        .unwrap_or(class)
 }
 
 /// What stands for a collection, by its name.
@@ -181,6 +296,39 @@ fn key(name: &str) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn classes_at_the_ends_of_links() {
+        let found = |class, member| ends(Class::Named(class), member);
+        let mc: &[&str] = &["generatorStatus", "PDG"];
+        let reco: &[&str] = &["goodnessOfPID", "tracks_begin"];
+        for class in [
+            "edm4hep::RecoMCParticleLinkData",
+            "edm4hep::RecoMCParticleLinkCollection",
+            "edm4eic::MCRecoParticleAssociationData",
+            "podio::LinkCollection<edm4hep::ReconstructedParticle, edm4hep::MCParticle>",
+        ] {
+            assert_eq!(found(class, "from"), [reco], "{class}");
+            assert_eq!(found(class, "rec"), [reco], "{class}");
+            assert_eq!(found(class, "to"), [mc], "{class}");
+            assert_eq!(found(class, "sim"), [mc], "{class}");
+        }
+        let mine = "podio::LinkCollection<mine::Hit,edm4hep::MCParticle>";
+        assert!(found(mine, "from").is_empty());
+        assert_eq!(found(mine, "to"), [mc]);
+        assert!(found("", "to").is_empty());
+        assert!(found("podio::LinkData", "to").is_empty());
+    }
+
+    #[test]
+    fn all_ends_of_links_are_known_by_members() {
+        for (name, from, to) in LINKS {
+            for (member, class) in [("from", from), ("to", to)] {
+                let name = format!("edm4hep::{name}Data");
+                assert_eq!(ends(Class::Named(&name), member).len(), 1, "{class}");
+            }
+        }
+    }
 
     #[test]
     fn ids_are_murmurs() {
