@@ -19,6 +19,7 @@ __all__ = [
     "QueryInterrupted",
     "SourceError",
     "TreemillError",
+    "TruncatedError",
     "UnknownBranchError",
     "UnsupportedError",
     "WorkerError",
@@ -102,6 +103,10 @@ def writing(path: str) -> Iterator[None]:
 
 class FormatError(TreemillError):
     """Bytes are there but break ROOT's file format: not a ROOT file, cut short, damaged."""
+
+
+class TruncatedError(FormatError):
+    """The file ends before what it says that it has."""
 
 
 class UnsupportedError(TreemillError):

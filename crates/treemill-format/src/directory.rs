@@ -1,6 +1,6 @@
 //! TDirectory records and key lists. Says which bytes come next; never fetches them.
 
-use crate::error::{Result, malformed};
+use crate::error::{Result, truncated};
 use crate::key::Key;
 use crate::reader::Reader;
 use std::ops::Range;
@@ -47,8 +47,8 @@ impl Directory {
         let end = keys.saturating_add(key_list_bytes);
         let saved = keys > 0 && key_list_bytes > 0;
         if saved && end > file_size {
-            return Err(malformed(
-                format!("truncated: a key list ends at byte {end} of a file of {file_size} bytes"),
+            return Err(truncated(
+                format!("a key list ends at byte {end} of a file of {file_size} bytes"),
                 usize::try_from(keys).unwrap_or(usize::MAX),
             ));
         }
@@ -74,9 +74,9 @@ pub fn parse_key_list(bytes: &[u8], file_size: u64) -> Result<Vec<Key>> {
         let at = r.position();
         let key = Key::parse(&mut r)?;
         if key.record().end > file_size {
-            return Err(malformed(
+            return Err(truncated(
                 format!(
-                    "truncated: {} '{}' ends at byte {} of a file of {file_size} bytes",
+                    "{} '{}' ends at byte {} of a file of {file_size} bytes",
                     key.class,
                     key.name,
                     key.record().end

@@ -11,6 +11,14 @@ pub enum FormatError {
         /// Byte offset: in the file if known, else in the object being read.
         at: u64,
     },
+    /// The file ends before what it says that it has.
+    #[error("truncated: {what} at byte {at}")]
+    Truncated {
+        /// What lies beyond the end.
+        what: String,
+        /// As of `Malformed`: where the bytes say so.
+        at: u64,
+    },
     /// The bytes may be right, but this version cannot read them.
     #[error("{what}")]
     Unsupported {
@@ -24,6 +32,8 @@ pub enum FormatError {
 pub enum FormatErrorKind {
     /// The bytes break the format's own rules.
     Malformed,
+    /// The file ends before what it says that it has.
+    Truncated,
     /// The bytes may be right, but this version cannot read them.
     Unsupported,
 }
@@ -34,6 +44,7 @@ impl FormatError {
     pub fn kind(&self) -> FormatErrorKind {
         match self {
             FormatError::Malformed { .. } => FormatErrorKind::Malformed,
+            FormatError::Truncated { .. } => FormatErrorKind::Truncated,
             FormatError::Unsupported { .. } => FormatErrorKind::Unsupported,
         }
     }
@@ -43,6 +54,14 @@ impl FormatError {
 pub(crate) fn malformed(what: impl Into<String>, at: usize) -> FormatError {
     FormatError::Malformed {
         what: what.into(),
+        at: u64::try_from(at).unwrap_or(u64::MAX),
+    }
+}
+
+/// `FormatError::Truncated` at a byte offset.
+pub(crate) fn truncated(what: String, at: usize) -> FormatError {
+    FormatError::Truncated {
+        what,
         at: u64::try_from(at).unwrap_or(u64::MAX),
     }
 }

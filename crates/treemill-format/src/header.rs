@@ -1,6 +1,6 @@
 //! The TFile header: where the root directory, its keys and the streamer info lie. Reads nothing else.
 
-use crate::error::{Result, malformed, unsupported};
+use crate::error::{Result, malformed, truncated, unsupported};
 use crate::reader::Reader;
 use std::ops::Range;
 
@@ -73,19 +73,15 @@ impl FileHeader {
 
         let directory = begin.saturating_add(name_bytes);
         if begin < 12 || directory >= file_size {
-            return Err(malformed(
-                format!(
-                    "truncated: the root directory is at byte {directory} of a file of {file_size} bytes"
-                ),
+            return Err(truncated(
+                format!("the root directory is at byte {directory} of a file of {file_size} bytes"),
                 8,
             ));
         }
         let info_end = seek_info.saturating_add(info_bytes);
         if info_bytes > 0 && info_end > file_size {
-            return Err(malformed(
-                format!(
-                    "truncated: the streamer info ends at byte {info_end} of a file of {file_size} bytes"
-                ),
+            return Err(truncated(
+                format!("the streamer info ends at byte {info_end} of a file of {file_size} bytes"),
                 usize::try_from(seek_info).unwrap_or(usize::MAX),
             ));
         }
@@ -117,6 +113,7 @@ mod tests {
         clippy::arithmetic_side_effects
     )]
     use super::*;
+    use crate::error::FormatErrorKind;
 
     fn header(big: bool) -> Vec<u8> {
         of_version(big, if big { 1_062_206 } else { 62_206 })
@@ -177,7 +174,12 @@ mod tests {
         assert!(FileHeader::parse(b"", 0).is_err());
         assert!(FileHeader::parse(b"PK\x03\x04 and so on", 100).is_err());
         assert!(FileHeader::parse(b"hello, world, this is no ROOT file", 100).is_err());
-        assert!(FileHeader::parse(&header(false), 5_100).is_err());
+        let cut = FileHeader::parse(&header(false), 5_100).unwrap_err();
+        assert_eq!(cut.kind(), FormatErrorKind::Truncated);
+        assert!(
+            cut.to_string().starts_with("truncated: the streamer info"),
+            "{cut}"
+        );
         assert!(FileHeader::parse(&header(false)[..40], 5_400).is_err());
     }
 }

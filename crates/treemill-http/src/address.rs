@@ -51,7 +51,7 @@ pub(crate) struct Address {
     pub(crate) login: Option<(String, String)>,
     /// For messages: without query, user and password, with the user's own scheme.
     pub(crate) name: String,
-    /// Which file it is, whoever asks for it.
+    /// Which file it is, the same for all users.
     pub(crate) place: String,
     /// Whether the scheme says that it is a server of WebDAV.
     pub(crate) is_dav: bool,

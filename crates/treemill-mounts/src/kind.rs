@@ -45,7 +45,7 @@ const TYPES: &[(u32, Kind)] = &[
     (0x7366_746E, Kind::Here), // NTFS
 ];
 
-/// The number of all file systems in user space, whoever has their bytes.
+/// The number of all file systems in user space, of whatever kind.
 const FUSE: u32 = 0x6573_5546;
 
 /// File systems in user space, by the kernel's names, that are disks of this machine, or whose bytes may be anywhere.

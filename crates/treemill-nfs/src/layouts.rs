@@ -202,7 +202,7 @@ async fn laid(client: &Arc<Client>, kind: LayoutType, layout: layout::Layout) ->
     let laid = Laid::new(kind, layout.state, &layout.segments, parts);
     for place in laid.best() {
         if let Some(server) = place.client(client.server.minor) {
-            // Whoever reads first waits for the same session.
+            // The first reader waits for the same session.
             tokio::spawn(async move { server.session().await.is_ok() });
         }
     }

@@ -14,6 +14,7 @@ fn class(kind: EngineErrorKind) -> (&'static str, &'static str) {
         EngineErrorKind::Read(kind) => match kind {
             ErrorKind::Source => (TREEMILL, "SourceError"),
             ErrorKind::Format => (TREEMILL, "FormatError"),
+            ErrorKind::Truncated => (TREEMILL, "TruncatedError"),
             ErrorKind::Unsupported => (TREEMILL, "UnsupportedError"),
             ErrorKind::NotFound => (TREEMILL, "QueryError"),
         },

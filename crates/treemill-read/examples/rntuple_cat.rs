@@ -131,7 +131,7 @@ fn line(file: &Arc<NTupleFile>, index: usize, name: &str, range: Range<u64>, how
 fn failure(error: &ReadError) -> String {
     let kind = match error.kind {
         ErrorKind::Source => "source",
-        ErrorKind::Format => "format",
+        ErrorKind::Format | ErrorKind::Truncated => "format",
         ErrorKind::Unsupported => "unsupported",
         ErrorKind::NotFound => "not found",
     };

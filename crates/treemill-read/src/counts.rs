@@ -123,7 +123,7 @@ impl Counts {
             Some(part) => part,
             None => slot.join(entries, Vec::new())?.into(),
         };
-        let by = slot.teller(entries);
+        let by = slot.common_source(entries);
         Some(Ends { ends, by })
     }
 
@@ -201,7 +201,7 @@ impl Counts {
                 let made = ScalarBuffer::from(slot.join(entries, room)?);
                 if all {
                     // The results hold them; what they were made of is not needed beside them.
-                    let by = slot.teller(entries);
+                    let by = slot.common_source(entries);
                     let (entries, ends) = (entries.clone(), made.clone());
                     slot.insert(Run { entries, ends, by });
                 } else {

@@ -11,6 +11,8 @@ pub enum ErrorKind {
     Source,
     /// The bytes break the format's rules.
     Format,
+    /// The file ends before what it says that it has.
+    Truncated,
     /// The bytes may be right, but this version cannot read them.
     Unsupported,
     /// The file is fine, but has no tree or branch of that name.
@@ -84,11 +86,17 @@ impl ReadError {
             (FormatError::Malformed { what, at }, Some(base)) => {
                 (what.clone(), Some(base.saturating_add(*at)))
             }
-            (FormatError::Malformed { .. }, None) => (error.to_string(), None),
+            (FormatError::Truncated { what, at }, Some(base)) => {
+                (format!("truncated: {what}"), Some(base.saturating_add(*at)))
+            }
+            (FormatError::Malformed { .. } | FormatError::Truncated { .. }, None) => {
+                (error.to_string(), None)
+            }
             (FormatError::Unsupported { what }, base) => (what.clone(), base),
         };
         let kind = match error.kind() {
             FormatErrorKind::Malformed => ErrorKind::Format,
+            FormatErrorKind::Truncated => ErrorKind::Truncated,
             FormatErrorKind::Unsupported => ErrorKind::Unsupported,
         };
         ReadError {

@@ -1,6 +1,5 @@
 //! Opens files: from the header to the key lists to the trees; the parser says which bytes each step needs.
 
-use crate::faults::malformed;
 use crate::fetch::Fetch;
 use crate::first_look;
 use crate::keys::{Keys, Kind, TreeKey};
@@ -12,6 +11,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tracing::debug_span;
 use treemill_format::directory::Directory;
+use treemill_format::error::FormatError;
 use treemill_format::header::{FileHeader, HEADER_BYTES};
 use treemill_format::key::Key;
 use treemill_format::parse_tree;
@@ -63,7 +63,7 @@ impl File {
     /// Reads the header and the key lists of all directories.
     ///
     /// # Errors
-    /// `Format` if this is no ROOT file or is truncated; `Source` if bytes could not be had.
+    /// `Format` if this is no ROOT file, `Truncated` if it ends too early; `Source` if bytes could not be had.
     pub fn open(source: Arc<dyn Source>) -> Result<Arc<Self>, ReadError> {
         let _span = debug_span!("open", file = source.name()).entered();
         let size = source.size();
@@ -71,8 +71,9 @@ impl File {
         let first = fetch.bytes(0..FIRST_BYTES.max(HEADER_BYTES).min(size))?;
         let header = FileHeader::parse(&first, size).map_err(|e| fetch.wrong(&e, Some(0)))?;
         if size < header.end {
-            let what = format!("truncated: {size} bytes of {}", header.end);
-            return Err(fetch.wrong(&malformed(0, what), Some(size)));
+            let what = format!("{size} bytes of {}", header.end);
+            let error = FormatError::Truncated { what, at: 0 };
+            return Err(fetch.wrong(&error, Some(size)));
         }
         let root = header.root_directory.clone();
         let record = match part(&first, &root) {

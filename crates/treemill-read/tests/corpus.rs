@@ -201,7 +201,11 @@ fn damaged_files_give_errors_and_no_panic() {
     };
     read_all(bytes.clone()).unwrap();
     for cut in (0..bytes.len()).step_by(bytes.len() / 50) {
-        assert!(read_all(bytes[..cut].to_vec()).is_err(), "{cut}");
+        let error = read_all(bytes[..cut].to_vec()).unwrap_err();
+        assert!(
+            cut < 100 || error.kind == ErrorKind::Truncated,
+            "{cut}: {error}"
+        );
     }
     // A changed byte may go unnoticed (uncompressed values, dates), but never panics.
     let mut found = 0;

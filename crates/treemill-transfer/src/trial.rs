@@ -48,7 +48,7 @@ impl Trial {
         }
     }
 
-    /// The only attempt at `range`, at a server that was given up a moment ago because it was silent. Whoever asks next
+    /// The only attempt at `range`, at a server that was given up a moment ago because it was silent. The next caller
     /// does not wait as long as the first one did.
     #[must_use]
     pub fn doubtful(range: Range<u64>) -> Self {

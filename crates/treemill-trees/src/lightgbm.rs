@@ -315,11 +315,11 @@ fn sets(lines: &Lines<'_>) -> Result<Vec<Arc<Categories>>> {
     if count == 0 {
         return Ok(Vec::new());
     }
-    let borders: Vec<usize> = list(lines, "cat_boundaries", count.saturating_add(1))?;
-    let last = borders.last().copied().unwrap_or(0);
+    let boundaries: Vec<usize> = list(lines, "cat_boundaries", count.saturating_add(1))?;
+    let last = boundaries.last().copied().unwrap_or(0);
     let words: Vec<u32> = list(lines, "cat_threshold", last)?;
     let mut sets = Vec::new();
-    for pair in borders.windows(2) {
+    for pair in boundaries.windows(2) {
         let [from, to] = pair else { continue };
         let words = words.get(*from..*to);
         let wrong = || LoadError::new("cat_boundaries= are not in order");

@@ -244,7 +244,7 @@ fn deep_trees_end_and_circles_are_errors() {
     (tree.left[last], tree.right[last]) = (-1, -1);
     let model = Model::from_xgboost(xgboost(&[tree.clone()], "multi:softprob").as_bytes()).unwrap();
     evaluated(&model);
-    // The last place is nobody's child, which XGBoost's files may have.
+    // The last place is the child of no other, which XGBoost's files may have.
     let mut all = tree.clone();
     for list in [&mut all.left, &mut all.right, &mut all.features] {
         list.pop();

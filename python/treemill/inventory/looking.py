@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..chain.open_trees import OpenTrees
 from ..chain.verified import Verified
-from ..errors import FormatError, TreemillError
+from ..errors import FormatError, TreemillError, TruncatedError
 from ..tree import source
 from .findings import Seen
 
@@ -79,7 +79,7 @@ def _unverified(location: Location) -> Location:
 
 def _kind(location: Location, error: Exception) -> str:
     if isinstance(error, FormatError):
-        return "truncated" if "truncated" in str(error) else "unreadable"
+        return "truncated" if isinstance(error, TruncatedError) else "unreadable"
     try:
         if location.absence is None:
             trees = OpenTrees((_unverified(location),))

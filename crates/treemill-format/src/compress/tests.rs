@@ -228,7 +228,7 @@ fn the_front_of_a_record_is_had_without_the_rest() {
                     front.len()
                 );
             }
-            // In between, and afterwards, whole ones as ever.
+            // Whole ones in between and afterwards.
             let mut out = Vec::new();
             assert!(
                 d.unpack(&src, data.len(), &mut out).unwrap() == data,

@@ -6,7 +6,7 @@ use super::cursor::Cursor;
 use super::envelope::{self, Kind};
 use super::locator::Locator;
 use super::metadata::{ClusterGroup, Metadata};
-use crate::error::{Result, malformed, unsupported};
+use crate::error::{Result, malformed, truncated, unsupported};
 use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -176,8 +176,8 @@ fn parse_page(cursor: &mut Cursor<'_>, file_size: u64) -> Result<Page> {
     };
     let end = page.bytes().end;
     if end > file_size {
-        return Err(malformed(
-            format!("truncated: a page ends at byte {end} of a file of {file_size} bytes"),
+        return Err(truncated(
+            format!("a page ends at byte {end} of a file of {file_size} bytes"),
             at,
         ));
     }

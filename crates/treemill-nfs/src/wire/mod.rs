@@ -1,5 +1,5 @@
 //! What goes over the wire, as bytes and as values: XDR, RPC, and the operations of NFSv4.1 (RFC 8881, RFC 7862). Pure:
-//! no byte from outside panics, and nothing is allocated by a length that the bytes do not bear out.
+//! no byte from outside panics, and nothing is allocated for more than the bytes present can hold.
 
 pub mod attributes;
 pub mod callback;

@@ -112,7 +112,7 @@ impl Reader {
         Ok(String::from_utf8_lossy(&self.opaque(most)?).into_owned())
     }
 
-    /// A list behind its length, `most` at most. Each item takes bytes, so that no list is longer than they bear out.
+    /// A list behind its length, `most` at most. Each item takes bytes, so that no list is longer than its bytes allow.
     ///
     /// # Errors
     /// See `u32`; if there are more; those of `item`.

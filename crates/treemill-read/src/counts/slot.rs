@@ -126,7 +126,7 @@ impl Slot {
     }
 
     /// The branch that all of these entries' ends come from.
-    pub(super) fn teller(&self, entries: &Range<u64>) -> Option<usize> {
+    pub(super) fn common_source(&self, entries: &Range<u64>) -> Option<usize> {
         let by = self.run(entries.start)?.by;
         let mut at = entries.start;
         while at < entries.end {

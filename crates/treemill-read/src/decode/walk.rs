@@ -295,12 +295,13 @@ fn moved(
     error: treemill_format::error::FormatError,
     by: usize,
 ) -> treemill_format::error::FormatError {
-    use treemill_format::error::FormatError::{Malformed, Unsupported};
+    use treemill_format::error::FormatError::{Malformed, Truncated, Unsupported};
     match error {
         Malformed { what, at } => Malformed {
             what,
             at: at.saturating_add(by as u64),
         },
-        Unsupported { what } => Unsupported { what },
+        // Their places are in the file, or there is none.
+        error @ (Truncated { .. } | Unsupported { .. }) => error,
     }
 }

@@ -282,7 +282,7 @@ impl<T: Clone> State<T> {
         }
     }
 
-    /// A flight has failed: its wants wait again, so that whoever needs one of them asks the source again.
+    /// A flight has failed: its wants wait again, so that the next reader that needs one of them asks the source again.
     pub(crate) fn failed(&mut self, number: u64) {
         let Some(range) = self.flights.get(&number).map(|flight| flight.range.clone()) else {
             return;

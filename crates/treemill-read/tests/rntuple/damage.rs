@@ -12,7 +12,7 @@ use treemill_testing::{FAR, peak_of};
 fn is_fair(error: &ReadError) -> bool {
     matches!(
         error.kind,
-        ErrorKind::Format | ErrorKind::Unsupported | ErrorKind::Source
+        ErrorKind::Format | ErrorKind::Truncated | ErrorKind::Unsupported | ErrorKind::Source
     )
 }
 
