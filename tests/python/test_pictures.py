@@ -134,3 +134,22 @@ def test_axes_of_decades_are_logarithmic_and_show_what_is_filled():
     assert place.get_yscale() == "log"
     low, high = place.get_ylim()
     assert 0.001 < low < 0.0015 < 0.015 < high < 0.02
+
+
+def test_long_names_below_charts_stay_within_their_own():
+    """Storages are named by their addresses: neither a chart's neighbour nor the picture's edge is
+    written over."""
+    pytest.importorskip("matplotlib")
+    from treemill.monitor.line_charts import Panel, Series, _figure
+
+    folder = "root://storage.of.a.site.org:1094//store/data/run2016/nano/"
+    names = [f"{folder}{number}, {way}" for number in (1, 2) for way in ("processes", "streams")]
+    series = [Series(name, [1, 4], [2, 3]) for name in names]
+    figure = _figure([[Panel("two", "readers", "MB/s", series, below=True)] * 2])
+    figure.canvas.draw()
+    boxes = [axes.get_legend().get_window_extent() for axes in figure.axes]
+    assert not boxes[0].overlaps(boxes[1])
+    assert boxes[0].x0 >= 0
+    assert boxes[1].x1 <= figure.bbox.width
+    written = [text.get_text() for axes in figure.axes for text in axes.get_legend().get_texts()]
+    assert len(set(written)) == len(names)

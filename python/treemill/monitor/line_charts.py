@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,10 @@ __all__ = ["Panel", "Series", "save", "svg"]
 
 _MANY, _FEW = 10_000, 0.02
 """The numbers between which ticks have no letter for powers of ten."""
+
+
+_NARROW, _WIDE = 28, 64
+"""Characters of a name below a chart: two such names fit beside each other, and one fits alone."""
 
 
 @dataclass(frozen=True)
@@ -80,15 +84,33 @@ def _figure(rows: Sequence[Sequence[Panel]]) -> Figure:
             # Lines of one name have one colour, and are named once in a row.
             labels = {series.label for series in panel.series if series.label}
             if panel.below:
-                axes[y][x].legend(
-                    fontsize=6, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2
-                )
+                _name_below(axes[y][x], labels)
             elif not labels <= named:
                 axes[y][x].legend(fontsize=7)
             named |= labels
         for axis in axes[y][len(row) :]:
             axis.set_axis_off()
     return figure
+
+
+def _name_below(axes: Axes, labels: Iterable[str]) -> None:
+    """Names the lines below the chart, within its width."""
+    lines, named = axes.get_legend_handles_labels()
+    longest = max(map(len, labels), default=0)
+    axes.legend(
+        lines,
+        [_short(name) for name in named],
+        fontsize=6,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.2),
+        ncols=2 if longest <= _NARROW else 1,
+    )
+
+
+def _short(name: str) -> str:
+    """A long name without its middle: addresses differ at their ends."""
+    half = _WIDE // 2
+    return name if len(name) <= _WIDE else f"{name[:half]}…{name[-half:]}"
 
 
 def _draw(axes: Axes, panel: Panel) -> None:
