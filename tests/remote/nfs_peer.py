@@ -83,13 +83,15 @@ class Server:
         """By operation: how often the next request must come before it is answered."""
         self.accepted = 0
         """Connections."""
+        self.is_alone = False
+        """A session has the connection that it was made on, and no other one."""
         self.is_parallel = True
         """It says that it gives layouts."""
         self._numbers = itertools.count(7)
         self._clients = {}  # by number: the sequence of the next session
         self._known = {}  # numbers, by owners and verifiers
         self._complete = set()
-        self._sessions = {}  # by name: the client, and the next sequence of each slot
+        self._sessions = {}  # by name: the client, the next sequence of each slot, the connection
         self._lock = threading.Lock()
         self._socket = socket.create_server((host, 0))
         self.port = self._socket.getsockname()[1]
@@ -161,7 +163,7 @@ class Server:
         arguments.opaque()
         arguments.u32()
         status, results, done = 0, b"", 0
-        where = {"handle": b""}
+        where = {"handle": b"", "connection": stream}
         numbers = []
         self.calls.append(numbers)
         for _ in range(arguments.u32()):
@@ -219,7 +221,8 @@ class Server:
         channels = [[arguments.u32() for _ in range(7)] for _ in range(2)]
         arguments.fixed(12)
         name = u64(client, next(self._numbers))
-        self._sessions[name] = (client, collections.defaultdict(lambda: 1))
+        slots = collections.defaultdict(lambda: 1)
+        self._sessions[name] = (client, slots, where["connection"])
         return name + u32(sequence, 2) + b"".join(u32(*channel) for channel in channels)
 
     def _sequence(self, arguments, where):
@@ -227,7 +230,9 @@ class Server:
         sequence, slot, highest, _ = (arguments.u32() for _ in range(4))
         if session not in self._sessions:
             raise RefusedError(BAD_SESSION)
-        where["client"], slots = self._sessions[session]
+        where["client"], slots, connection = self._sessions[session]
+        if self.is_alone and connection is not where["connection"]:
+            raise RefusedError(NOT_BOUND)
         if slots[slot] != sequence:
             raise RefusedError(MISORDERED)
         slots[slot] += 1
@@ -238,6 +243,8 @@ class Server:
         way, _ = arguments.u32(), arguments.u32()
         if session not in self._sessions:
             raise RefusedError(BAD_SESSION)
+        if self.is_alone:
+            raise RefusedError(NOT_SUPPORTED)
         return session + u32(way, 0)
 
     def is_complete(self, client):

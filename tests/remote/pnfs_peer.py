@@ -2,8 +2,9 @@
 one folder, striped over data servers, as files layout (RFC 8881) or flex_files (RFC 8435). Faults
 are switched on by a test. A peer for tests, not a server: nothing is written.
 
-By hand: `python tests/remote/pnfs_peer.py FILE files|flex SERVERS MEGABYTES_A_SECOND [HOST]`, which
-prints the address; each data server sends no faster than that.
+By hand: `python tests/remote/pnfs_peer.py FILE files|flex SERVERS MEGABYTES_A_SECOND [HOST]
+[alone]`, which prints the address; each data server sends no faster than that. Without data servers
+no layouts are given; `alone`: sessions have one connection.
 """
 
 import sys
@@ -292,10 +293,13 @@ class MetadataServer(Server):
 
 
 if __name__ == "__main__":
-    path, layout, count, megabytes, *place = sys.argv[1:]
-    there = place[0] if place else "127.0.0.1"
+    path, layout, count, megabytes, *more = sys.argv[1:]
+    there = next((word for word in more if word != "alone"), "127.0.0.1")
     stores = [DataServer(there, float(megabytes) * 1e6) for _ in range(int(count))]
     kinds = {"files": FILES, "flex": FLEX}
     lead = MetadataServer(stores, kinds[layout], 1 << 20, dense=layout == "files", host=there)
+    lead.is_parallel = lead.gives_layouts = bool(stores)
+    for server in (lead, *stores):
+        server.is_alone = "alone" in more
     print(lead.put(Path(path).name, Path(path).read_bytes()), flush=True)
     threading.Event().wait()

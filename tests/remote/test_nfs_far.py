@@ -4,7 +4,9 @@ do not wait for data servers that are still being connected to.
 
 import shutil
 import tempfile
+import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import awkward as ak
 import pytest
@@ -48,12 +50,20 @@ def connections(port):
     return sum(line[2].endswith(there) and line[3] == ESTABLISHED for line in lines)
 
 
+def one_is_left(port):
+    """Waits until one connection is: those of a session that has ended go with its last request."""
+    until = time.monotonic() + 5
+    while connections(port) != 1 and time.monotonic() < until:
+        pass
+    return connections(port) == 1
+
+
 def is_whole(url, path):
     found = tm.dataset(url, "Events").arrays(NAMES)
     return ak.array_equal(found, tm.dataset(path, "Events").arrays(NAMES))
 
 
-def test_a_far_server_has_four_connections(far, paths):
+def test_a_far_server_has_six_connections(far, paths):
     """They stay as long as the session: it would end if the server did not take them."""
     skip_without(Ganesha.missing())
     with Ganesha(far.hosts["s"]) as server:
@@ -61,7 +71,17 @@ def test_a_far_server_has_four_connections(far, paths):
         server.put(paths[2], "events.root")
         for _ in range(2):
             assert is_whole(url, paths[2])
-            assert connections(server.ports[0]) == 4
+            assert connections(server.ports[0]) == 6
+
+
+@pytest.mark.parametrize("count", [0, 2], ids=["metadata server", "data servers"])
+def test_servers_that_refuse_further_connections(far, readable, count):
+    """BIND_CONN_TO_SESSION is refused, and so are requests on the connection that it came on: the
+    next session has one connection, and stays."""
+    with ParallelNfs(readable, "flex", count, 20.0, far.hosts["s"], is_alone=True) as server:
+        for _ in range(2):
+            assert is_whole(server.url(), readable)
+            assert one_is_left(urlsplit(server.url()).port)
 
 
 @pytest.mark.parametrize("layout", ["files", "flex"])

@@ -52,12 +52,20 @@ class ParallelNfs(_Peer):
 
     path: the file. layout: "files" or "flex". count: data servers. megabytes: that each of them
         sends in a second, at most.
+    is_alone: whether sessions have one connection, and others are refused.
     """
 
     def __init__(
-        self, path: Path, layout: str, count: int, megabytes: float, host: Host = HERE
+        self,
+        path: Path,
+        layout: str,
+        count: int,
+        megabytes: float,
+        host: Host = HERE,
+        *,
+        is_alone: bool = False,
     ) -> None:
-        self._arguments = [str(path), layout, str(count), str(megabytes)]
+        self._arguments = [str(path), layout, str(count), str(megabytes), *["alone"] * is_alone]
         super().__init__(host)
 
     def url(self, path: str = "") -> str:

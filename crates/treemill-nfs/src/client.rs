@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::time::{sleep, timeout};
 use treemill_transfer::{Kind, PerProcess, Trouble};
@@ -277,14 +277,14 @@ impl Client {
         }
         let session = self.establish(&mut now).await?;
         *self.place() = Some(Arc::clone(&session));
-        tokio::spawn(Arc::clone(self).renewing(Arc::clone(&session)));
+        tokio::spawn(Arc::clone(self).renewing(Arc::downgrade(&session)));
         Ok(session)
     }
 
     /// `renew`, in a box: it may make the next session, which is renewed, too.
     fn renewing(
         self: Arc<Self>,
-        session: Arc<Session>,
+        session: Weak<Session>,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(self.renew(session))
     }
@@ -301,24 +301,26 @@ impl Client {
         })
     }
 
-    /// Keeps the lease while files are open and nothing is asked; ends a session that nothing needs.
-    async fn renew(self: Arc<Self>, session: Arc<Session>) {
+    /// Keeps the lease while files are open and nothing is asked; ends a session that nothing needs. The connections of a session
+    /// that is not used any more are not kept for it.
+    async fn renew(self: Arc<Self>, session: Weak<Session>) {
+        let good = || session.upgrade().filter(|session| session.is_good());
         // What is asked first has a user who waits for it.
         sleep(FIRST_RENEWAL).await;
-        let lease = match session.is_good() {
-            true => self.lease(&session).await,
-            false => USUAL_LEASE,
+        let lease = match good() {
+            Some(session) => self.lease(&session).await,
+            None => USUAL_LEASE,
         };
         let pause = lease.checked_div(3).unwrap_or(lease);
         loop {
             sleep(pause).await;
-            if !session.is_good() {
+            let Some(session) = good() else {
                 if !self.files().is_empty() {
                     // The lease goes on in another session.
                     let _ = self.session().await;
                 }
                 return;
-            }
+            };
             if session.idle() < pause {
                 continue;
             }
