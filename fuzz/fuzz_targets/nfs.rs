@@ -2,6 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use treemill_nfs::wire::apart::front;
 use treemill_nfs::wire::callback::answer;
 use treemill_nfs::wire::compound::Results;
 use treemill_nfs::stripes::{Stripes, devices};
@@ -62,6 +63,7 @@ fn laid(results: &mut Results, kind: LayoutType) {
 fuzz_target!(|data: &[u8]| {
     let bytes = Bytes::copy_from_slice(data);
     let _ = message(bytes.clone());
+    let _ = front(&bytes);
     let _ = answer(CALL, &Reader::new(bytes.clone()), |_| true);
     for read in READ {
         if let Ok(mut results) = Results::new(Reader::new(bytes.clone())) {

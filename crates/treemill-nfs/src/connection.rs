@@ -1,9 +1,11 @@
 //! A connection to a server: a task writes calls, another one reads what comes and hands each answer to the call that
 //! waits for it. Knows RPC, no operation of NFS but calls on the back channel, which it answers.
 
-use crate::limits::{GULP, LEAST_ROOM, MOST_ANSWER, SILENCE};
+use crate::intake::{Came, Intake};
+use crate::limits::{MOST_ANSWER, SILENCE, TOGETHER};
+use crate::room::Room;
 use crate::wire::callback::{Called, Recall, answer};
-use crate::wire::rpc::{Credential, Message, Procedure, Records, call, message, reply};
+use crate::wire::rpc::{Credential, Message, Procedure, call, message, reply};
 use crate::wire::xdr::{Reader, Writer};
 use bytes::{Bytes, BytesMut};
 use std::collections::HashMap;
@@ -28,6 +30,8 @@ pub(crate) struct Sending<'a> {
     pub(crate) arguments: &'a Writer,
     /// Bytes that its results have at most, about.
     pub(crate) most: u64,
+    /// Where the data that are asked for may be written.
+    pub(crate) room: Option<Room>,
     /// Kept until the results are here or the connection ends.
     pub(crate) hold: Hold,
 }
@@ -50,6 +54,7 @@ struct Waiting {
     answer: oneshot::Sender<Result<Reader, Trouble>>,
     since: Instant,
     most: u64,
+    room: Option<Room>,
     /// Freed when the answer comes, whether or not the caller still waits for it.
     _hold: Hold,
 }
@@ -93,6 +98,23 @@ impl Calls {
         for (_, waiting) in left {
             let _ = waiting.answer.send(Err(why.clone()));
         }
+    }
+
+    /// The room for so many bytes of data of a call, if it has one.
+    fn room(&self, xid: u32, bytes: usize) -> Option<BytesMut> {
+        let state = self.state();
+        state.waiting.get(&xid)?.room.as_ref()?.take_for(bytes)
+    }
+
+    /// As `answered`, with the data in their room. They go nowhere if nobody waits: another answer may have its place there.
+    fn filled(&self, xid: u32, answer: Reader, data: BytesMut) {
+        if let Some(Waiting {
+            room: Some(room), ..
+        }) = self.state().waiting.get(&xid)
+        {
+            room.put(data);
+        }
+        self.answered(xid, Ok(answer));
     }
 
     /// Bytes of the largest answer that is due.
@@ -171,6 +193,7 @@ impl Connection {
             answer: sender,
             since: Instant::now(),
             most: sending.most,
+            room: sending.room,
             _hold: sending.hold,
         };
         {
@@ -216,7 +239,13 @@ async fn write(
     mut queue: mpsc::UnboundedReceiver<Vec<u8>>,
     calls: Arc<Calls>,
 ) {
-    while let Some(record) = queue.recv().await {
+    while let Some(mut record) = queue.recv().await {
+        // Those that wait go with it: one packet, and one call of the system.
+        while record.len() < TOGETHER
+            && let Ok(next) = queue.try_recv()
+        {
+            record.extend(next);
+        }
         if let Err(error) = socket.write_all(&record).await {
             calls.end(&lost(format!("the connection broke: {error}")));
             return;
@@ -238,12 +267,10 @@ impl Listener {
     }
 
     async fn until_it_ends(&self, mut socket: OwnedReadHalf) -> Trouble {
-        let most = usize::try_from(MOST_ANSWER).unwrap_or(usize::MAX);
-        let mut records = Records::new(most);
-        let mut buffer = BytesMut::new();
+        let mut intake = Intake::new(usize::try_from(MOST_ANSWER).unwrap_or(usize::MAX));
         loop {
-            buffer.reserve(self.room(records.wanted(&buffer), buffer.len()));
-            match timeout(SILENCE, socket.read_buf(&mut buffer)).await {
+            let mut target = intake.target(self.calls.most());
+            match timeout(SILENCE, socket.read_buf(&mut target)).await {
                 Err(_) if self.calls.is_silent() => {
                     let what = format!("the server has sent nothing for {} s", SILENCE.as_secs());
                     return Trouble::new(Kind::Silent, what);
@@ -251,31 +278,32 @@ impl Listener {
                 Err(_) => continue,
                 Ok(Err(error)) => return lost(format!("the connection broke: {error}")),
                 Ok(Ok(0)) => return lost("the server has closed the connection"),
-                Ok(Ok(_)) => {}
+                Ok(Ok(bytes)) => intake.wrote(bytes),
             }
             loop {
-                match records.next(&mut buffer) {
+                let came = match intake.next(|xid, bytes| self.calls.room(xid, bytes)) {
                     Ok(None) => break,
-                    Ok(Some(record)) => {
-                        if let Err(why) = self.came(record) {
-                            return why;
-                        }
-                    }
+                    Ok(Some(Came::Record(record))) => self.came(record),
+                    Ok(Some(Came::Apart { xid, record, data })) => self.landed(xid, record, data),
                     Err(wrong) => return Trouble::new(Kind::Final, wrong.to_string()),
+                };
+                if let Err(why) = came {
+                    return why;
                 }
             }
         }
     }
 
-    /// Bytes to make room for, of so many that the server has announced: no more than it was asked for, or than have come
-    /// already, or a gulp. A record for which there is room at once need not be copied as it grows.
-    fn room(&self, announced: usize, here: usize) -> usize {
-        let known = GULP.max(here);
-        let room = match announced <= known {
-            true => announced,
-            false => announced.min(known.max(self.calls.most())),
-        };
-        room.max(LEAST_ROOM)
+    /// An answer whose data are in their room.
+    fn landed(&self, xid: u32, record: Bytes, data: BytesMut) -> Result<(), Trouble> {
+        let length = data.len();
+        match message(record).map_err(|e| Trouble::new(Kind::Final, e.to_string()))? {
+            Message::Reply { body: Ok(body), .. } => {
+                self.calls.filled(xid, body.without(length), data);
+            }
+            _ => return Err(Trouble::new(Kind::Final, "an answer has changed")),
+        }
+        Ok(())
     }
 
     fn came(&self, record: Bytes) -> Result<(), Trouble> {

@@ -125,6 +125,7 @@ impl Client {
             credential: &self.credential,
             arguments: &arguments,
             most: 0,
+            room: None,
             hold: Box::new(()),
         });
         let reader = match timeout(SILENCE, asked).await {

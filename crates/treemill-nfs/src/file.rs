@@ -7,20 +7,21 @@ use crate::layouts::{Layouts, Told, gives_itself};
 use crate::limits::{
     LEAST_READ, MOST_SESSIONS, READ_PATIENCE, READS_EACH, WITH_LAYOUT, YOUNG_READ,
 };
+use crate::room::Room;
 use crate::session::{Session, trouble};
 use crate::walk::walk;
 use crate::wire::attributes::{Attributes, OF_FILE, OF_STATE};
-use crate::wire::compound::{Failure, Results, StateId};
+use crate::wire::compound::{Failure, Operations, Results, StateId};
 use crate::wire::layout::LayoutType;
 use crate::wire::open::Claim;
 use crate::wire::status::{Meaning, meaning};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesOrdered;
 use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
-use treemill_transfer::{Body, Carrier, Kind, Part, Trouble, parts, runtime};
+use treemill_transfer::{Body, Carrier, Chunk, Kind, Part, Trouble, parts, runtime};
 
 /// A file that is open. The last clone closes it.
 #[derive(Clone)]
@@ -135,8 +136,26 @@ async fn found(
 }
 
 impl Open {
-    /// Bytes from a place on: all that were asked for, or as many as the server gives at once.
-    async fn some(&self, offset: u64, count: u32) -> Result<Bytes, Trouble> {
+    /// Bytes from a place on, behind those of `into`: all that were asked for, or as many as the server gives at once.
+    async fn some(&self, offset: u64, count: u32, into: &mut BytesMut) -> Result<(), Trouble> {
+        let room = Room::new(into.split_off(into.len()));
+        let found = self.some_in(offset, count, &room).await;
+        if let Some(back) = room.take() {
+            into.unsplit(back); // with the bytes in it, or as it was
+        }
+        if let Some(bytes) = found? {
+            into.extend_from_slice(&bytes);
+        }
+        Ok(())
+    }
+
+    /// As `some`; no bytes if they are in the room.
+    async fn some_in(
+        &self,
+        offset: u64,
+        count: u32,
+        room: &Room,
+    ) -> Result<Option<Bytes>, Trouble> {
         for _ in 0..MOST_SESSIONS {
             let (handle, state, turn) = self.held.now();
             let Some(state) = state else {
@@ -144,14 +163,15 @@ impl Open {
                 continue;
             };
             let ask = |_: &_| {
-                let operations = crate::wire::compound::Operations::default().handle(&handle);
+                let operations = Operations::default().handle(&handle);
                 operations
                     .read(state.newest(), offset, count)
+                    .into_room(room)
                     .attributes(OF_STATE)
             };
             let read = |results: &mut Results| {
                 results.handle()?;
-                let (_, bytes) = results.read(count)?;
+                let bytes = results.read_apart(count)?;
                 Ok((bytes, results.attributes()?))
             };
             let failure = match self.client.settled(READ_PATIENCE, ask, read).await? {
@@ -183,46 +203,43 @@ impl Open {
         Ok(())
     }
 
-    /// All bytes of a range that one READ may bring: from data servers, if the file has a layout and they give them.
-    async fn all(self: Arc<Self>, range: Range<u64>) -> Result<Bytes, Trouble> {
+    /// All bytes of a range that one READ may bring, written to `into`: from data servers, if the file has a layout and they
+    /// give them.
+    async fn all(
+        self: Arc<Self>,
+        range: Range<u64>,
+        mut into: BytesMut,
+    ) -> Result<BytesMut, Trouble> {
         let Some(gathered) = self.layouts.read(&self.client, &self.held, &range).await else {
-            return self.served(range).await;
+            return self.served(range, into).await;
         };
-        let mut whole: Vec<u8> = Vec::new();
         for part in gathered.parts {
-            let bytes = match part.bytes {
-                Some(bytes) => bytes,
+            match part.bytes {
+                Some(bytes) => into.extend_from_slice(&bytes),
                 None if gathered.is_exclusive => return Err(kept_away()),
-                None => self.served(part.range.clone()).await?,
-            };
-            if part.range == range {
-                return Ok(bytes); // without a copy
+                None => into = self.served(part.range, into).await?,
             }
-            whole.extend_from_slice(&bytes);
         }
-        Ok(Bytes::from(whole))
+        Ok(into)
     }
 
-    /// All bytes of a range, from the metadata server.
-    async fn served(&self, range: Range<u64>) -> Result<Bytes, Trouble> {
-        let mut whole = Vec::new();
+    /// All bytes of a range, behind those of `into`, from the metadata server.
+    async fn served(&self, range: Range<u64>, mut into: BytesMut) -> Result<BytesMut, Trouble> {
         let mut at = range.start;
         while at < range.end {
             let left = u32::try_from(range.end.saturating_sub(at)).unwrap_or(u32::MAX);
-            let bytes = self.some(at, left).await?;
-            if bytes.is_empty() {
+            let before = into.len();
+            self.some(at, left, &mut into).await?;
+            let gained = into.len().saturating_sub(before);
+            if gained == 0 {
                 return Err(Trouble::new(
                     Kind::Transient,
                     format!("the server gives no bytes at {at}, within the file"),
                 ));
             }
-            at = at.saturating_add(bytes.len() as u64);
-            if at >= range.end && whole.is_empty() {
-                return Ok(bytes); // without a copy, as a rule
-            }
-            whole.extend_from_slice(&bytes);
+            at = at.saturating_add(gained as u64);
         }
-        Ok(Bytes::from(whole))
+        Ok(into)
     }
 }
 
@@ -270,21 +287,40 @@ fn shares(length: u64, session: &Session) -> u64 {
     share.max(least).min(most)
 }
 
-type Reading = Pin<Box<dyn Future<Output = Result<Bytes, Trouble>> + Send>>;
+type Reading = Pin<Box<dyn Future<Output = Result<BytesMut, Trouble>> + Send>>;
 
 /// The bytes of several READs, which are in flight together, in their order.
 pub(crate) struct Reads {
-    first: Option<Bytes>,
+    first: Option<BytesMut>,
     left: FuturesOrdered<Reading>,
 }
 
 impl Body for Reads {
     async fn chunk(&mut self) -> Result<Option<Bytes>, Trouble> {
-        match self.first.take() {
-            Some(first) => Ok(Some(first)),
-            None => self.left.next().await.transpose(),
-        }
+        let next = self.next().await?;
+        Ok(next.map(|chunk| match chunk {
+            Chunk::Bytes(bytes) => bytes,
+            Chunk::Placed(placed) => placed.freeze(),
+        }))
     }
+
+    async fn next(&mut self) -> Result<Option<Chunk>, Trouble> {
+        let next = match self.first.take() {
+            Some(first) => Some(first),
+            None => self.left.next().await.transpose()?,
+        };
+        Ok(next.map(Chunk::Placed))
+    }
+}
+
+/// The front of the room, for a part of what it is for; memory of its own, if the room is too small.
+fn cut(room: &mut BytesMut, part: &Range<u64>) -> BytesMut {
+    let length = usize::try_from(part.end.saturating_sub(part.start)).unwrap_or(usize::MAX);
+    if !room.is_empty() || room.capacity() < length {
+        return BytesMut::with_capacity(length);
+    }
+    let rest = room.split_off(length);
+    std::mem::replace(room, rest)
 }
 
 impl Carrier for File {
@@ -295,6 +331,14 @@ impl Carrier for File {
     }
 
     async fn ask(&self, range: Range<u64>) -> Result<Part<Reads>, Trouble> {
+        self.ask_into(range, &mut BytesMut::new()).await
+    }
+
+    async fn ask_into(
+        &self,
+        range: Range<u64>,
+        room: &mut BytesMut,
+    ) -> Result<Part<Reads>, Trouble> {
         let session = self.0.client.session().await?;
         let length = range.end.saturating_sub(range.start);
         if length > LEAST_READ {
@@ -304,10 +348,10 @@ impl Carrier for File {
         drop(session);
         let is_sooner = (self.0.layouts).is_sooner(&self.0.client, &self.0.held, length);
         let one = |part: Range<u64>| -> Reading {
-            let open = Arc::clone(&self.0);
+            let (open, into) = (Arc::clone(&self.0), cut(room, &part));
             match is_sooner {
-                true => Box::pin(async move { open.served(part).await }),
-                false => Box::pin(open.all(part)),
+                true => Box::pin(async move { open.served(part, into).await }),
+                false => Box::pin(open.all(part, into)),
             }
         };
         let start = range.start;

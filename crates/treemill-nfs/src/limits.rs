@@ -56,9 +56,9 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(150);
 pub(crate) const MOST_SESSIONS: u32 = 3;
 /// Steps on the way to one session.
 pub(crate) const MOST_STEPS: u32 = 24;
-/// Connections of a session at a far server, as XRootD has them (`LANES` of treemill-remote): a far connection brings few
-/// bytes at first.
-pub(crate) const WIDTH: usize = 4;
+/// Connections of a session at a far server: one brings few bytes at first. XRootD has four (`LANES` of treemill-remote), and
+/// takes one round trip less to its first bytes.
+pub(crate) const WIDTH: usize = 6;
 /// The round trip from which on a session has several connections: nearer, one has all of the bandwidth.
 pub(crate) const FAR: Duration = Duration::from_millis(5);
 /// Bytes of one READ, at least, where a range is shared out over several connections.
@@ -79,7 +79,13 @@ pub(crate) const SILENCE: Duration = Duration::from_secs(9);
 /// Bytes that a connection reads at once, where it is not known that more were asked for.
 pub(crate) const GULP: usize = 256 << 10;
 /// Bytes that a connection has room for at least when it reads.
-pub(crate) const LEAST_ROOM: usize = 4096;
+pub(crate) const LEAST_ROOM: usize = 8 << 10;
+/// Bytes of an answer from which on its data are written where they are wanted as they come.
+pub(crate) const LEAST_DATA: usize = 16 << 10;
+/// Bytes of an answer's front in which its data begin, at most; servers have them within 150.
+pub(crate) const MOST_FRONT: usize = 1024;
+/// Bytes of requests that are written at once, about.
+pub(crate) const TOGETHER: usize = 16 << 10;
 /// Operations that may stand behind the names of a path in one request, and before them.
 pub(crate) const AT_THE_END: u32 = 8;
 /// Operations of one request from which on a layout is asked for in the one that opens a file.

@@ -3,6 +3,7 @@
 use crate::claims::Claims;
 use crate::connection::{Answer, Connection, Hold, Sending};
 use crate::limits::{FAR, FEWEST_OPERATIONS, FRAME, MOST_ANSWER, SLOTS, YOUTH};
+use crate::room::Room;
 use crate::slots::Slots;
 use crate::trunk::{Owed, Trunk};
 use crate::wire::compound::{Failure, Operations, Results};
@@ -169,7 +170,7 @@ impl Session {
     pub(crate) fn widen(&self, connection: Connection) -> Option<Answer> {
         let ask = Operations::default().bind_connection(&self.id);
         let arguments = ask.arguments(self.minor, &Operations::default());
-        let asked = connection.send(self.sending(&arguments, 0, Box::new(())));
+        let asked = connection.send(self.sending(&arguments, 0, None, Box::new(())));
         let answer = asked.ok()?;
         self.trunk.add(connection);
         Some(answer)
@@ -269,7 +270,8 @@ impl Session {
         }
         let arguments = operations.arguments(self.minor, &before);
         *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-        let sent = connection.compound(self.sending(&arguments, bytes, Box::new(hold)));
+        let sent =
+            connection.compound(self.sending(&arguments, bytes, operations.room(), Box::new(hold)));
         let reader = sent
             .await
             .map_err(|trouble| match trouble.kind.may_pass() {
@@ -298,11 +300,18 @@ impl Session {
         Ok((results, complete))
     }
 
-    fn sending<'a>(&'a self, arguments: &'a Writer, most: u64, hold: Hold) -> Sending<'a> {
+    fn sending<'a>(
+        &'a self,
+        arguments: &'a Writer,
+        most: u64,
+        room: Option<Room>,
+        hold: Hold,
+    ) -> Sending<'a> {
         Sending {
             credential: &self.credential,
             arguments,
             most,
+            room,
             hold,
         }
     }
@@ -323,7 +332,7 @@ impl Session {
         let last = Operations::default().destroy_session(&self.id);
         let arguments = last.arguments(self.minor, &Operations::default());
         if let Some((connection, owed)) = self.trunk.least(0) {
-            let asked = connection.compound(self.sending(&arguments, 0, Box::new(owed)));
+            let asked = connection.compound(self.sending(&arguments, 0, None, Box::new(owed)));
             let _ = asked.await;
         }
     }

@@ -1,7 +1,7 @@
 //! What a protocol must be able to do. Knows no protocol.
 
 use crate::trouble::Trouble;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use std::ops::Range;
 
 /// Asks one server for ranges of one file.
@@ -23,12 +23,37 @@ pub trait Carrier: Send + Sync + 'static {
         &self,
         range: Range<u64>,
     ) -> impl Future<Output = Result<Part<Self::Body>, Trouble>> + Send;
+
+    /// As `ask`. `room` is memory for the range: a carrier may take it, and give it back piece by piece with the bytes in it
+    /// ([`Chunk::Placed`]), so that they are not copied.
+    fn ask_into(
+        &self,
+        range: Range<u64>,
+        room: &mut BytesMut,
+    ) -> impl Future<Output = Result<Part<Self::Body>, Trouble>> + Send {
+        let _ = room;
+        self.ask(range)
+    }
+}
+
+/// Bytes of an answer.
+#[derive(Debug)]
+pub enum Chunk {
+    /// Bytes anywhere.
+    Bytes(Bytes),
+    /// Bytes in the room that the carrier was given.
+    Placed(BytesMut),
 }
 
 /// The bytes of an answer as they come.
 pub trait Body: Send {
     /// The next bytes; `None` at the end.
     fn chunk(&mut self) -> impl Future<Output = Result<Option<Bytes>, Trouble>> + Send;
+
+    /// As `chunk`, of an answer to [`Carrier::ask_into`].
+    fn next(&mut self) -> impl Future<Output = Result<Option<Chunk>, Trouble>> + Send {
+        async { Ok(self.chunk().await?.map(Chunk::Bytes)) }
+    }
 
     /// All bytes that were asked for have come.
     fn satisfied(&mut self) {}

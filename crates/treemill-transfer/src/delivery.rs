@@ -1,13 +1,13 @@
 //! Brings the bytes of one part: asks, takes what comes, and asks again for what is missing. Decides nothing:
 //! `trial.rs` does.
 
-use crate::carrier::{Body, Carrier};
+use crate::carrier::{Body, Carrier, Chunk};
 use crate::gate::{Gate, gate};
 use crate::limits::SILENCE;
 use crate::meter::Meter;
 use crate::trial::Trial;
 use crate::trouble::{Kind, Trouble};
-use bytes::{Buf, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -115,30 +115,52 @@ async fn attempt<C: Carrier>(
 ) -> Result<(), Trouble> {
     let _flight = Flight::new(watch);
     let sent = Instant::now();
-    let mut part = within(trial.silence(), carrier.ask(trial.left())).await?;
+    let mut room = buffer.split_off(buffer.len());
+    let asked = within(trial.silence(), carrier.ask_into(trial.left(), &mut room)).await;
+    buffer.unsplit(room); // what the carrier has not taken
+    let mut part = asked?;
     watch.gate().health().heard();
     watch.meter().answered(sent.elapsed());
     let before = trial.left().start.checked_sub(part.start);
     let mut skip =
         before.ok_or_else(|| Trouble::new(Kind::Final, "the server sent other bytes"))?;
     while !trial.left().is_empty() {
-        let Some(mut chunk) = soon(part.body.chunk()).await? else {
+        let Some(chunk) = soon(part.body.next()).await? else {
             return Err(short(&trial.left()));
         };
-        watch.meter().arrived(chunk.len(), watch.now());
-        let skipped = usize::try_from(skip).unwrap_or(usize::MAX).min(chunk.len());
-        chunk.advance(skipped);
-        skip = skip.saturating_sub(skipped as u64);
         let left = trial.left();
         let wanted = left.end.saturating_sub(left.start);
-        chunk.truncate(usize::try_from(wanted).unwrap_or(usize::MAX));
-        buffer.extend_from_slice(&chunk);
-        trial.gained(chunk.len() as u64, begun.elapsed());
+        let chunk = match chunk {
+            Chunk::Placed(placed) if skip == 0 && placed.len() as u64 <= wanted => {
+                let gained = placed.len();
+                watch.meter().arrived(gained, watch.now());
+                buffer.unsplit(placed); // without a copy, where it stands behind the others
+                trial.gained(gained as u64, begun.elapsed());
+                continue;
+            }
+            Chunk::Placed(placed) => placed.freeze(),
+            Chunk::Bytes(bytes) => bytes,
+        };
+        watch.meter().arrived(chunk.len(), watch.now());
+        let gained = append(buffer, chunk, &mut skip, wanted);
+        trial.gained(gained as u64, begun.elapsed());
     }
     part.body.satisfied();
     // The end of the answer, without which the connection cannot be used again.
-    let _ = timeout(Duration::from_millis(1), part.body.chunk()).await;
+    let _ = timeout(Duration::from_millis(1), part.body.next()).await;
     Ok(())
+}
+
+/// Adds what is wanted of a chunk: how many bytes that were. `skip`: bytes that come before.
+fn append(buffer: &mut BytesMut, mut chunk: Bytes, skip: &mut u64, wanted: u64) -> usize {
+    let skipped = usize::try_from(*skip)
+        .unwrap_or(usize::MAX)
+        .min(chunk.len());
+    chunk.advance(skipped);
+    *skip = skip.saturating_sub(skipped as u64);
+    chunk.truncate(usize::try_from(wanted).unwrap_or(usize::MAX));
+    buffer.extend_from_slice(&chunk);
+    chunk.len()
 }
 
 fn short(left: &Range<u64>) -> Trouble {

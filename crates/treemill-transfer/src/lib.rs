@@ -16,7 +16,7 @@ mod runtime;
 mod trial;
 mod trouble;
 
-pub use carrier::{Body, Carrier, Part};
+pub use carrier::{Body, Carrier, Chunk, Part};
 pub use delivery::{insist, soon};
 pub use limits::{HEAD, SILENCE, WHOLE};
 pub use meter::Meter;

@@ -5,6 +5,7 @@ use super::attributes::{Attributes, write_set};
 use super::status::{OK, words};
 use super::xdr::{Malformed, Reader, Writer};
 use crate::limits::{MOST_AT_ONCE, MOST_HANDLE, MOST_NAME};
+use crate::room::Room;
 use bytes::Bytes;
 
 pub(crate) const CLOSE: u32 = 4;
@@ -56,12 +57,14 @@ impl StateId {
 }
 
 /// Operations of one call, without the SEQUENCE that the session puts before them.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Operations {
     count: u32,
     /// Bytes of data that they ask for.
     asked: u64,
     body: Writer,
+    /// Where the data may be written.
+    room: Option<Room>,
 }
 
 impl Operations {
@@ -140,6 +143,18 @@ impl Operations {
     pub fn close(mut self, state: StateId) -> Self {
         state.write(self.operation(CLOSE).u32(0));
         self
+    }
+
+    /// The data of the only READ may be written there.
+    #[must_use]
+    pub(crate) fn into_room(mut self, room: &Room) -> Self {
+        self.room = Some(room.clone());
+        self
+    }
+
+    /// Where the data may be written.
+    pub(crate) fn room(&self) -> Option<Room> {
+        self.room.clone()
     }
 
     /// How many there are.
@@ -323,6 +338,17 @@ impl Results {
         let is_end = reader.bool()?;
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         Ok((is_end, reader.opaque(most)?))
+    }
+
+    /// As `read`; no bytes if they lie in their room.
+    ///
+    /// # Errors
+    /// See `read`.
+    pub(crate) fn read_apart(&mut self, most: u32) -> Result<Option<Bytes>, Failure> {
+        let reader = self.next(READ)?;
+        reader.bool()?;
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        Ok(reader.data(most)?)
     }
 
     /// Of READLINK.

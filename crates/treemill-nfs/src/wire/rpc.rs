@@ -250,6 +250,16 @@ impl Records {
         }
     }
 
+    /// Bytes of the record at the buffer's front, without what says how many they are, if it has one fragment and is not
+    /// larger than it may be.
+    #[must_use]
+    pub fn only(&self, buffer: &[u8]) -> Option<usize> {
+        let mark = u32::from_be_bytes(*buffer.first_chunk::<4>()?);
+        let length = usize::try_from(mark & !LAST).ok()?;
+        let is_only = mark & LAST != 0 && self.begun.is_none() && self.fragments == 0;
+        (is_only && length <= self.most).then_some(length)
+    }
+
     /// Bytes that the record at the buffer's front still wants, as far as that is known.
     #[must_use]
     pub fn wanted(&self, buffer: &BytesMut) -> usize {

@@ -11,7 +11,7 @@ const CREATE_SESSION: u32 = 43;
 const DESTROY_SESSION: u32 = 44;
 const EXCHANGE_ID: u32 = 42;
 const FREE_STATEID: u32 = 45;
-const RECLAIM_COMPLETE: u32 = 58;
+pub(crate) const RECLAIM_COMPLETE: u32 = 58;
 pub(crate) const SEQUENCE: u32 = 53;
 
 const NO_PROTECTION: u32 = 0;

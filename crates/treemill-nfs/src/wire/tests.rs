@@ -6,6 +6,7 @@
     clippy::panic
 )]
 
+use super::apart::front;
 use super::callback::{Recall, answer};
 use super::compound::{Failure, Operations, Results, StateId};
 use super::layout::LayoutType;
@@ -23,6 +24,7 @@ fn reader(bytes: &[u8]) -> Reader {
 /// Everything that reads what a server sends.
 fn read_all(bytes: &[u8]) {
     let _ = message(Bytes::copy_from_slice(bytes));
+    let _ = front(bytes);
     let each: [fn(&mut Results); 14] = [
         |r| drop(r.bound()),
         |r| drop(r.exchanged()),

@@ -15,19 +15,32 @@ impl Malformed {
 
 /// Takes values from the front of an answer. Opaque bytes share the answer's memory.
 #[derive(Debug, Clone)]
-pub struct Reader(Bytes);
+pub struct Reader {
+    bytes: Bytes,
+    /// Bytes of data that the answer says, and that are not among its bytes.
+    apart: Option<usize>,
+}
 
 impl Reader {
     /// Reads from the first byte on.
     #[must_use]
     pub fn new(bytes: Bytes) -> Self {
-        Reader(bytes)
+        Reader { bytes, apart: None }
+    }
+
+    /// As `new`, of an answer whose data of so many bytes lie elsewhere.
+    #[must_use]
+    pub(crate) fn without(self, data: usize) -> Self {
+        Reader {
+            apart: Some(data),
+            ..self
+        }
     }
 
     /// What was not read yet.
     #[must_use]
     pub fn rest(&self) -> &Bytes {
-        &self.0
+        &self.bytes
     }
 
     /// An unsigned number.
@@ -35,7 +48,7 @@ impl Reader {
     /// # Errors
     /// At the end of the bytes; so do all that follow.
     pub fn u32(&mut self) -> Result<u32, Malformed> {
-        self.0
+        self.bytes
             .try_get_u32()
             .map_err(|_| Malformed::new("it ends within a number"))
     }
@@ -45,7 +58,7 @@ impl Reader {
     /// # Errors
     /// See `u32`.
     pub fn u64(&mut self) -> Result<u64, Malformed> {
-        self.0
+        self.bytes
             .try_get_u64()
             .map_err(|_| Malformed::new("it ends within a number"))
     }
@@ -69,14 +82,14 @@ impl Reader {
     pub fn fixed(&mut self, length: usize) -> Result<Bytes, Malformed> {
         let padded = length.checked_next_multiple_of(4);
         match padded {
-            Some(padded) if padded <= self.0.len() => {
-                let mut taken = self.0.split_to(padded);
+            Some(padded) if padded <= self.bytes.len() => {
+                let mut taken = self.bytes.split_to(padded);
                 taken.truncate(length);
                 Ok(taken)
             }
             _ => Err(Malformed::new(format!(
                 "{length} bytes are announced, {} are there",
-                self.0.len()
+                self.bytes.len()
             ))),
         }
     }
@@ -102,6 +115,20 @@ impl Reader {
             )));
         }
         self.fixed(length)
+    }
+
+    /// As `opaque`; `None` if these are the data that lie elsewhere.
+    ///
+    /// # Errors
+    /// See `opaque`; if others than were said lie elsewhere.
+    pub(crate) fn data(&mut self, most: usize) -> Result<Option<Bytes>, Malformed> {
+        let Some(apart) = self.apart.take() else {
+            return self.opaque(most).map(Some);
+        };
+        match usize::try_from(self.u32()?) == Ok(apart) && apart <= most {
+            true => Ok(None),
+            false => Err(Malformed::new("other bytes came than are announced")),
+        }
     }
 
     /// A text; what is not UTF-8 in it is replaced.
