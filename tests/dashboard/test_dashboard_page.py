@@ -73,7 +73,8 @@ def test_a_query_is_watched_and_stopped(session, page, events, monkeypatch):
         gate.done(4)
         page.wait_for_function("() => document.querySelector('#histogram canvas') !== null")
         assert filled(page) > 1000
-        page.get_by_role("button", name="Stop").click()
+        with page.expect_response("**/stop*"):  # the gate opens when the session knows of it
+            page.get_by_role("button", name="Stop").click()
         gate.open()
         page.get_by_text("events are in the result").wait_for()
         query.result(timeout=60)

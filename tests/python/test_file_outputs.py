@@ -191,7 +191,7 @@ if __name__ == "__main__":
     def hold(self):
         print("holds", flush=True)
         time.sleep(600)
-    rows.Collected.tables = hold
+    rows.CollectedRows.tables = hold
     with tm.connect(workers=2, mode={mode!r}) as session:
         session.run(events.snapshot({out!r}, ["MET_pt", "Jet_pt"]), progress=False)
 """

@@ -46,7 +46,6 @@ def events(core, tmp_path_factory):
         ("(x) y", "invalid syntax"),
         ("sum(pairs.0)", "backticks: `pairs.0`"),
         ("EventAux. > 3", "backticks: `EventAux.`"),
-        ("x.class", "backticks: `x.class`"),
         ("`pairs.0` +", "invalid syntax"),
         ("prel._rem", "backticks: .`_rem`"),
     ],
