@@ -21,7 +21,7 @@ from .booking import Booking, Place, steps_to
 from .quantities import Flow, Hist, Quantiles, Quantity, Scalar, Unique
 from .rows import Rows, Snapshot
 from .specification import NumberedStep, PlacedBooking, Specification
-from .steps import Define, Filter, Relations, Step, Vary, affects
+from .steps import Define, Filter, Relations, Step, Vary, affects, changed_by, mention
 
 __all__ = ["NOMINAL", "Plan", "extents", "plan"]
 
@@ -111,6 +111,28 @@ class _Numbering:
         return index
 
 
+class _Above:
+    """What is above a place of a query: its steps, which have been checked, the names of their
+    variations, and what each of these changes. Bookings at one place share it, because to find out
+    takes longer than all else of a plan."""
+
+    def __init__(self, node: Place) -> None:
+        self.steps = _check_constants(node)
+        self.is_varied = any(isinstance(step, Vary) for step in self.steps)
+        if self.is_varied:
+            _check_varied(node)
+        self.names = _varied(self.steps)
+        known = _relations(node)
+        self._known = known
+        self._changed = cache(lambda variation: changed_by(self.steps, variation, known))
+
+    def variations(self, booking: Booking) -> list[str]:
+        """Names of the variations that change the booking's value, the nominal one first."""
+        exprs = booking.wanted.expressions()
+        affecting = (n for n in self.names if mention(exprs, self._changed(n), self._known))
+        return [NOMINAL, *affecting]
+
+
 def plan(
     bookings: Sequence[Booking],
     axes: Mapping[int, Sequence[FixedAxis]] | None = None,
@@ -121,13 +143,13 @@ def plan(
     booked: list[PlacedBooking] = []
     made = Plan()
     counts: dict[tuple[int | None, str | None], int] = {}
+    above = cache(_Above)
     for booking in bookings:
-        above = _check_constants(booking.node)
+        steps = above(booking.node)
         wanted, variations = booking.wanted, [NOMINAL]
-        if any(isinstance(step, Vary) for step in above):
-            _check_varied(booking.node)
-            made.names[booking.number] = _varied(above)
-            variations = _variations(booking, above)
+        if steps.is_varied:
+            made.names[booking.number] = steps.names
+            variations = steps.variations(booking)
         numbering.words.update(*[expr.words for expr in wanted.expressions()])
         if isinstance(wanted, Hist):
             fixed = (axes or {}).get(booking.number) or wanted.axes
@@ -184,16 +206,6 @@ def _steps(node: Place) -> list[Step]:
     return [each.step for each in steps_to(node) if each.step is not None]
 
 
-def _variations(booking: Booking, steps: Sequence[Step]) -> list[str]:
-    """Names of the variations that change the booking's value. `steps`: those above it."""
-    names = _varied(steps)
-    if not names:
-        return [NOMINAL]
-    exprs = booking.wanted.expressions()
-    known = _relations(booking.node)
-    return [NOMINAL, *(n for n in names if affects(steps, exprs, n, known))]
-
-
 def _changed(booking: Booking, variation: str) -> frozenset[str]:
     """The columns of rows whose values a variation changes."""
     assert isinstance(booking.wanted, Rows)
@@ -247,6 +259,7 @@ def extents(
     booked: list[PlacedBooking] = []
     known: dict[tuple[int | None, str], int] = {}
     places: dict[tuple[int, int], list[int]] = {}
+    above = cache(_Above)
     for booking in bookings:
         wanted = booking.wanted
         if not isinstance(wanted, Hist):
@@ -263,7 +276,7 @@ def extents(
             if isinstance(axis, AutomaticAxis) and axis.most:
                 wanted_here.append(Quantiles(expr, MOST_OF_ALL, bounded=True))
             found = places.setdefault((booking.number, dimension), [])
-            for variation in _variations(booking, _steps(booking.node)) if grows else [NOMINAL]:
+            for variation in above(booking.node).variations(booking) if grows else [NOMINAL]:
                 at = numbering.at(booking.node, variation)
                 for asked in wanted_here:
                     numbering.words.update(*(expr.words for expr in asked.expressions()))

@@ -9,6 +9,7 @@ So a mention of `Jet` counts as one of each column that begins with `Jet_`, and 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from ..errors import QueryError
@@ -28,6 +29,8 @@ __all__ = [
     "Step",
     "Vary",
     "affects",
+    "changed_by",
+    "mention",
     "vary_step",
 ]
 
@@ -155,6 +158,12 @@ def affects(
     steps: Sequence[Step], exprs: Iterable[Expression], variation: str, known: Relations
 ) -> bool:
     """Whether a booking of these expressions, after these steps, can change in the variation."""
+    return mention(exprs, changed_by(steps, variation, known), known)
+
+
+def changed_by(steps: Sequence[Step], variation: str, known: Relations) -> frozenset[str] | None:
+    """The columns that are others after these steps in the variation. None: other entries are
+    left, so that all can be others."""
     changed: set[str] = set()
     for step in steps:
         if isinstance(step, Vary):
@@ -162,15 +171,22 @@ def affects(
                 changed |= set(step.columns)
         elif isinstance(step, Filter):
             if _mentions(step.expr, changed, known):
-                return True
+                return None
         elif _mentions(step.expr, changed, known):
             changed.add(step.name)
         else:
             changed.discard(step.name)
-    return any(_mentions(expr, changed, known) for expr in exprs)
+    return frozenset(changed)
 
 
-def _mentions(expr: Expression, columns: set[str], known: Relations) -> bool:
+def mention(
+    exprs: Iterable[Expression], changed: frozenset[str] | None, known: Relations
+) -> bool:
+    """Whether the values of some of these expressions can be others, if `changed_by` gives this."""
+    return changed is None or any(_mentions(expr, changed, known) for expr in exprs)
+
+
+def _mentions(expr: Expression, columns: AbstractSet[str], known: Relations) -> bool:
     if not columns:
         return False
     return any(
