@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use treemill_corrections::{Argument as Given, Constant, Correction, CorrectionSet, Kind};
-use treemill_query::{Argument, Collection, Fixed, Function, Parameter, ParameterType, Provided};
+use treemill_query::{
+    Argument, Collection, Fixed, Function, Parameter, ParameterType, Provided, Shared,
+};
 use treemill_trees::{Model, Output};
 
 /// A correction that expressions call.
@@ -105,6 +107,24 @@ impl Function for Predicted {
             }
         }
         let done = self.0.evaluate(&given, self.1, out);
+        done.map_err(|e| e.message)
+    }
+
+    fn shares(&self) -> bool {
+        true
+    }
+
+    fn evaluate_shared(
+        &self,
+        arguments: &[Shared<'_>],
+        chosen: Option<&[u32]>,
+        out: &mut [f64],
+    ) -> Result<(), String> {
+        let mut given = Vec::with_capacity(arguments.len());
+        for Shared { values, places } in arguments.iter().copied() {
+            given.push(treemill_trees::Argument { values, places });
+        }
+        let done = self.0.evaluate_shared(&given, chosen, self.1, out);
         done.map_err(|e| e.message)
     }
 

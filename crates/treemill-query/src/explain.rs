@@ -110,8 +110,13 @@ impl Plan {
             return "…".to_owned();
         }
         let node = self.graph.node(id);
-        let inputs: Vec<String> = node
-            .inputs
+        // Places of values are no arguments.
+        let arguments = match &node.op {
+            Op::CallShared { shared, .. } => node.inputs.get(..shared.len()),
+            _ => None,
+        };
+        let inputs: Vec<String> = arguments
+            .unwrap_or(&node.inputs)
             .iter()
             .map(|input| self.words(*input, depth + 1))
             .collect();
@@ -153,10 +158,12 @@ impl Plan {
                 let how = format!("{how:?}").to_lowercase();
                 format!("{} in a table of {} ({how})", inputs.concat(), table.len())
             }
-            Op::Call(callee) | Op::Returned { callee, .. } => match self.callees.get(*callee) {
-                Some(callee) => of(&callee.title),
-                None => of("a function"),
-            },
+            Op::Call(callee) | Op::CallShared { callee, .. } | Op::Returned { callee, .. } => {
+                match self.callees.get(*callee) {
+                    Some(callee) => of(&callee.title),
+                    None => of("a function"),
+                }
+            }
             Op::Select => of("where"),
             Op::Only => of("only"),
             Op::Ancestor => of("nearest distinct ancestor"),

@@ -83,6 +83,14 @@ pub enum Argument<'a> {
     Float(&'a [f64]),
 }
 
+/// The values of a float parameter which many rows may share.
+#[derive(Debug, Clone, Copy)]
+pub struct Shared<'a> {
+    pub values: &'a [f64],
+    /// The place of each row's value. `None`: there is a value for each row, or one for all.
+    pub places: Option<&'a [u32]>,
+}
+
 /// The values of a parameter that may be a list.
 #[derive(Debug, Clone, Copy)]
 pub enum Passed<'a> {
@@ -174,6 +182,25 @@ pub trait Function: Send + Sync {
     /// # Errors
     /// In words, for values for which there is none.
     fn evaluate(&self, arguments: &[Argument<'_>], out: &mut [f64]) -> Result<(), String>;
+
+    /// Whether it takes arguments by `evaluate_shared`. All its parameters are floats then.
+    fn shares(&self) -> bool {
+        false
+    }
+
+    /// As `evaluate`, of arguments whose values rows may share. `chosen`: the numbers of the rows to write values of, in
+    /// order; `None`: all rows.
+    ///
+    /// # Errors
+    /// In words, for values for which there is none.
+    fn evaluate_shared(
+        &self,
+        _arguments: &[Shared<'_>],
+        _chosen: Option<&[u32]>,
+        _out: &mut [f64],
+    ) -> Result<(), String> {
+        Err("it takes a value for each row".to_owned())
+    }
 
     /// The same function, faster, if the parameters that are not `None` have these values. It takes all parameters
     /// all the same.

@@ -44,7 +44,7 @@ pub use error::{ProcessError, QueryError, QueryErrorKind};
 pub use explain::Explanation;
 pub use function::{
     Argument, Collection, Fixed, Function, Functions, Given, GivenType, Numbers, Output, Parameter,
-    ParameterType, Passed, Provided, ResultType, Returned,
+    ParameterType, Passed, Provided, ResultType, Returned, Shared,
 };
 pub use outcome::{Number, Outcome, Values};
 pub use partial::Partial;

@@ -1,6 +1,7 @@
 //! Arguments as columns of ranks. A feature has a column for each way in which its nodes treat missing values, and one
 //! for each set of categories.
 
+use crate::arguments::{Argument, Rows};
 use crate::error::LoadError;
 use crate::limits::ROWS;
 use crate::rank::Rank;
@@ -126,57 +127,164 @@ impl<T: Real> Columns<T> {
         (column.unwrap_or(0), rank)
     }
 
-    /// Writes the ranks of up to `ROWS` rows, column after column: those from `start` on. `arguments` have a value for
-    /// each row, or one for all.
-    pub fn fill<R: Rank>(&self, arguments: &[&[f64]], start: usize, ranks: &mut [R]) {
+    /// What is known of arguments that rows share, before any row is looked at.
+    pub fn shared<'a, R: Rank>(&self, rows: &Rows<'a>) -> Shared<'a, R> {
+        let mut shared = Shared {
+            alone: Vec::new(),
+            groups: Vec::new(),
+        };
+        for (number, feature) in self.features.iter().enumerate() {
+            let Some(argument) = rows.arguments.get(feature.argument) else {
+                continue;
+            };
+            let Some(places) = argument
+                .places
+                .filter(|_| argument.values.len() < rows.count)
+            else {
+                shared.alone.push(number);
+                continue;
+            };
+            let same = |group: &&mut Group<'_, R>| std::ptr::eq(group.places, places);
+            let mut tables = feature.tables(argument.values);
+            match shared.groups.iter_mut().find(same) {
+                Some(group) => group.tables.append(&mut tables),
+                None => shared.groups.push(Group { places, tables }),
+            }
+        }
+        shared
+    }
+
+    /// Writes the ranks of up to `ROWS` rows, column after column: those from `start` on.
+    pub fn fill<R: Rank>(
+        &self,
+        rows: &Rows<'_>,
+        shared: &Shared<'_, R>,
+        start: usize,
+        ranks: &mut [R],
+    ) {
+        let mut at = [0_u32; ROWS];
+        for group in &shared.groups {
+            rows.places(Some(group.places), start, &mut at);
+            for (column, table) in &group.tables {
+                if let Some(to) = of_column(ranks, *column) {
+                    for (to, place) in to.iter_mut().zip(&at) {
+                        *to = table.get(*place as usize).copied().unwrap_or(R::FIRST);
+                    }
+                }
+            }
+        }
         let mut numbers: Numbers<T> = [T::ZERO; ROWS];
-        let mut found = [R::FIRST; ROWS];
-        let mut counts = [0_u32; ROWS];
-        for feature in &self.features {
-            let Some(argument) = arguments.get(feature.argument) else {
+        for number in &shared.alone {
+            let Some(feature) = self.features.get(*number) else {
+                continue;
+            };
+            let Some(argument) = rows.arguments.get(feature.argument) else {
                 continue;
             };
             match argument {
-                [only] => numbers = [T::from_argument(*only); ROWS],
-                all => {
-                    let some = all.get(start..).unwrap_or_default();
+                Argument {
+                    values: [only],
+                    places: None,
+                } => numbers = [T::from_argument(*only); ROWS],
+                plain if rows.is_plain(plain) => {
+                    let some = plain.values.get(start..).unwrap_or_default();
                     for (number, value) in numbers.iter_mut().zip(some) {
                         *number = T::from_argument(*value);
                     }
                 }
-            }
-            if feature.thresholds.len() > 0 {
-                feature.thresholds.ranks(&numbers, &mut counts);
-                for (rank, count) in found.iter_mut().zip(&counts) {
-                    *rank = R::of(*count);
-                }
-            }
-            let zero = R::of(feature.zero);
-            for (column, told) in &feature.columns {
-                let from = column.saturating_mul(ROWS);
-                let Some(to) = ranks.get_mut(from..from.saturating_add(ROWS)) else {
-                    continue;
-                };
-                match told {
-                    Told::Number(missing) => treated(*missing, &numbers, &found, zero, to),
-                    Told::Category {
-                        set,
-                        set_goes_left,
-                        nan_goes_left,
-                    } => {
-                        for (to, number) in to.iter_mut().zip(&numbers) {
-                            let left = match number.is_nan() {
-                                true => *nan_goes_left,
-                                false => {
-                                    let category = number.category();
-                                    category.is_some_and(|x| set.holds(x)) == *set_goes_left
-                                }
-                            };
-                            *to = if left { R::FIRST } else { R::LAST };
-                        }
+                Argument { values, places } => {
+                    rows.places(*places, start, &mut at);
+                    for (number, place) in numbers.iter_mut().zip(&at) {
+                        let value = values.get(*place as usize).copied();
+                        *number = T::from_argument(value.unwrap_or(0.0));
                     }
                 }
             }
+            feature.rank(&numbers, |column, found| {
+                if let Some(to) = of_column(ranks, column) {
+                    to.copy_from_slice(found);
+                }
+            });
+        }
+    }
+}
+
+/// The place of a column's ranks of a chunk.
+fn of_column<R>(ranks: &mut [R], column: usize) -> Option<&mut [R]> {
+    let from = column.saturating_mul(ROWS);
+    ranks.get_mut(from..from.saturating_add(ROWS))
+}
+
+/// Arguments whose values many rows share: of those, few are ranked.
+pub(crate) struct Shared<'a, R> {
+    /// Features that are ranked row by row, by number.
+    alone: Vec<usize>,
+    groups: Vec<Group<'a, R>>,
+}
+
+/// Columns of arguments whose values lie at the same places.
+struct Group<'a, R> {
+    places: &'a [u32],
+    /// The ranks of all values, with the columns' numbers.
+    tables: Vec<(usize, Vec<R>)>,
+}
+
+impl<T: Real> Feature<T> {
+    /// The ranks of all values, for each column.
+    fn tables<R: Rank>(&self, values: &[f64]) -> Vec<(usize, Vec<R>)> {
+        let room = values.len().next_multiple_of(ROWS);
+        let made = |column: usize| (column, Vec::with_capacity(room));
+        let mut tables: Vec<(usize, Vec<R>)> = self.columns.iter().map(|(c, _)| made(*c)).collect();
+        let mut numbers: Numbers<T> = [T::ZERO; ROWS];
+        for chunk in values.chunks(ROWS) {
+            for (number, value) in numbers.iter_mut().zip(chunk) {
+                *number = T::from_argument(*value);
+            }
+            let mut next = tables.iter_mut();
+            self.rank(&numbers, |_, found| {
+                if let Some((_, table)) = next.next() {
+                    table.extend_from_slice(found);
+                }
+            });
+        }
+        tables
+    }
+
+    /// Gives `take` the ranks of numbers, column by column, with the columns' numbers.
+    fn rank<R: Rank>(&self, numbers: &Numbers<T>, mut take: impl FnMut(usize, &[R; ROWS])) {
+        let mut found = [R::FIRST; ROWS];
+        if self.thresholds.len() > 0 {
+            let mut counts = [0_u32; ROWS];
+            self.thresholds.ranks(numbers, &mut counts);
+            for (rank, count) in found.iter_mut().zip(&counts) {
+                *rank = R::of(*count);
+            }
+        }
+        let zero = R::of(self.zero);
+        let mut of_column = [R::FIRST; ROWS];
+        for (column, told) in &self.columns {
+            match told {
+                Told::Number(missing) => {
+                    treated(*missing, numbers, &found, zero, &mut of_column);
+                }
+                Told::Category {
+                    set,
+                    set_goes_left,
+                    nan_goes_left,
+                } => {
+                    for (to, number) in of_column.iter_mut().zip(numbers) {
+                        let left = match number.is_nan() {
+                            true => *nan_goes_left,
+                            false => {
+                                let category = number.category();
+                                category.is_some_and(|x| set.holds(x)) == *set_goes_left
+                            }
+                        };
+                        *to = if left { R::FIRST } else { R::LAST };
+                    }
+                }
+            }
+            take(*column, &of_column);
         }
     }
 }
@@ -202,7 +310,7 @@ fn treated<T: Real, R: Rank>(
     numbers: &Numbers<T>,
     found: &[R; ROWS],
     zero: R,
-    to: &mut [R],
+    to: &mut [R; ROWS],
 ) {
     let each = to.iter_mut().zip(found).zip(numbers);
     let (of_nan, of_zero) = match missing {

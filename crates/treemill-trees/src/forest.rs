@@ -5,8 +5,10 @@
 //! one below it) and its rank goes right. Nodes come before their children. No step depends on where a row
 //! is, so that the compiler makes vector instructions of it. Large trees are walked through.
 
+use crate::arguments::Rows;
 use crate::columns::Columns;
 use crate::error::LoadError;
+use crate::leaves::Leaves;
 use crate::limits::{LANES, ROWS};
 use crate::rank::Rank;
 use crate::real::Real;
@@ -32,15 +34,15 @@ struct Place {
 }
 
 #[derive(Debug, Clone)]
-enum Shape<R> {
-    Compared(Vec<Compared<R>>),
+enum Shape<R, T> {
+    Compared(Vec<Compared<R>>, Leaves<T>),
     /// The places, and the leaf of each that is one.
     Walked(Vec<Place>, Vec<u32>),
 }
 
 #[derive(Debug, Clone)]
 struct Grown<R, T> {
-    shape: Shape<R>,
+    shape: Shape<R, T>,
     leaves: Vec<T>,
     linear: Vec<Linear<T>>,
     group: usize,
@@ -99,30 +101,29 @@ impl<T: Real> Forest<T> {
     /// alone; the others' are no sums.
     pub fn sums(
         &self,
-        arguments: &[&[f64]],
-        rows: usize,
+        rows: &Rows<'_>,
         wanted: Option<usize>,
         take: impl FnMut(usize, &[[T; ROWS]]),
     ) {
         match &self.trees {
-            Width::One(trees) => self.of(trees, arguments, rows, wanted, take),
-            Width::Two(trees) => self.of(trees, arguments, rows, wanted, take),
-            Width::Four(trees) => self.of(trees, arguments, rows, wanted, take),
+            Width::One(trees) => self.of(trees, rows, wanted, take),
+            Width::Two(trees) => self.of(trees, rows, wanted, take),
+            Width::Four(trees) => self.of(trees, rows, wanted, take),
         }
     }
 
     fn of<R: Rank>(
         &self,
         trees: &Ranked<R, T>,
-        arguments: &[&[f64]],
-        rows: usize,
+        rows: &Rows<'_>,
         wanted: Option<usize>,
         mut take: impl FnMut(usize, &[[T; ROWS]]),
     ) {
         let mut ranks = vec![R::FIRST; self.columns.len().saturating_mul(ROWS)];
         let mut sums = vec![[T::ZERO; ROWS]; self.start.len()];
-        for from in (0..rows).step_by(ROWS) {
-            self.columns.fill(arguments, from, &mut ranks);
+        let shared = self.columns.shared(rows);
+        for from in (0..rows.count).step_by(ROWS) {
+            self.columns.fill(rows, &shared, from, &mut ranks);
             for (sum, start) in sums.iter_mut().zip(&self.start) {
                 *sum = [*start; ROWS];
             }
@@ -130,7 +131,7 @@ impl<T: Real> Forest<T> {
                 if wanted.is_none_or(|wanted| wanted == tree.group)
                     && let Some(sum) = sums.get_mut(tree.group)
                 {
-                    tree.add(&ranks, arguments, from, sum);
+                    tree.add(&ranks, rows, from, sum);
                 }
             }
             take(from, &sums);
@@ -143,7 +144,7 @@ impl<R: Rank, T: Real> Ranked<R, T> {
         let mut grown = Vec::with_capacity(trees.len());
         for (tree, group) in trees.into_iter().zip(groups) {
             let shape = match tree.leaves.len() <= R::LEAVES {
-                true => Shape::Compared(compared(&tree, columns)),
+                true => Shape::Compared(compared(&tree, columns), Leaves::new(&tree.leaves)),
                 false => walked(&tree, columns),
             };
             grown.push(Grown {
@@ -170,7 +171,7 @@ fn compared<R: Rank, T: Real>(tree: &Tree<T>, columns: &Columns<T>) -> Vec<Compa
     nodes.collect()
 }
 
-fn walked<R: Rank, T: Real>(tree: &Tree<T>, columns: &Columns<T>) -> Shape<R> {
+fn walked<R: Rank, T: Real>(tree: &Tree<T>, columns: &Columns<T>) -> Shape<R, T> {
     let inner = u32::try_from(tree.nodes.len()).unwrap_or(u32::MAX);
     let place = |child: Child| match child {
         Child::Node(node) => node,
@@ -200,9 +201,9 @@ fn walked<R: Rank, T: Real>(tree: &Tree<T>, columns: &Columns<T>) -> Shape<R> {
 
 impl<R: Rank, T: Real> Grown<R, T> {
     /// Adds the tree's number for each row of a chunk.
-    fn add(&self, ranks: &[R], arguments: &[&[f64]], from: usize, sum: &mut [T; ROWS]) {
+    fn add(&self, ranks: &[R], rows: &Rows<'_>, from: usize, sum: &mut [T; ROWS]) {
         match &self.shape {
-            Shape::Compared(nodes) => {
+            Shape::Compared(nodes, leaves) => {
                 let mut leaf = [R::FIRST; ROWS];
                 for node in nodes {
                     let start = (node.column as usize).saturating_mul(ROWS);
@@ -219,28 +220,25 @@ impl<R: Rank, T: Real> Grown<R, T> {
                     }
                 }
                 if self.linear.is_empty() {
-                    for (sum, leaf) in sum.iter_mut().zip(&leaf) {
-                        let value = self.leaves.get(leaf.index()).copied();
-                        *sum = sum.plus(value.unwrap_or(T::ZERO));
-                    }
+                    leaves.add(&leaf, sum);
                 } else {
                     for (row, (sum, leaf)) in (from..).zip(sum.iter_mut().zip(&leaf)) {
-                        *sum = sum.plus(self.linear(leaf.index(), arguments, row));
+                        *sum = sum.plus(self.linear(leaf.index(), rows, row));
                     }
                 }
             }
             Shape::Walked(places, leaf_of) => {
                 let mut at = [0_u32; ROWS];
-                let mut rows = 0_usize;
+                let mut first = 0_usize;
                 for lanes in at.chunks_mut(LANES) {
-                    walk(places, ranks, rows, lanes);
-                    rows = rows.saturating_add(LANES);
+                    walk(places, ranks, first, lanes);
+                    first = first.saturating_add(LANES);
                 }
                 for (row, (sum, at)) in (from..).zip(sum.iter_mut().zip(&at)) {
                     let leaf = leaf_of.get(*at as usize).copied().unwrap_or(0) as usize;
                     let value = match self.linear.is_empty() {
                         true => self.leaves.get(leaf).copied().unwrap_or(T::ZERO),
-                        false => self.linear(leaf, arguments, row),
+                        false => self.linear(leaf, rows, row),
                     };
                     *sum = sum.plus(value);
                 }
@@ -249,19 +247,14 @@ impl<R: Rank, T: Real> Grown<R, T> {
     }
 
     /// The number of a leaf whose number depends on features. Without one of them it is the leaf's own.
-    fn linear(&self, leaf: usize, arguments: &[&[f64]], row: usize) -> T {
+    fn linear(&self, leaf: usize, rows: &Rows<'_>, row: usize) -> T {
         let alone = self.leaves.get(leaf).copied().unwrap_or(T::ZERO);
         let Some(linear) = self.linear.get(leaf) else {
             return alone;
         };
         let mut sum = linear.constant;
         for (feature, factor) in &linear.terms {
-            let argument = arguments.get(*feature as usize).copied();
-            let value = match argument.unwrap_or_default() {
-                [only] => *only,
-                all => all.get(row).copied().unwrap_or(0.0),
-            };
-            let value = T::from_argument(value);
+            let value = T::from_argument(rows.value(*feature as usize, row));
             if value.is_nan() {
                 return alone;
             }

@@ -32,9 +32,11 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod arguments;
 mod columns;
 mod error;
 mod forest;
+mod leaves;
 mod lightgbm;
 mod limits;
 mod model;
@@ -45,5 +47,6 @@ mod transform;
 mod tree;
 mod xgboost;
 
+pub use arguments::Argument;
 pub use error::{EvaluationError, LoadError, LoadErrorKind};
 pub use model::{Model, Output};

@@ -1,5 +1,6 @@
 //! A model: its inputs by name, its trees, and what its objective makes of their sums.
 
+use crate::arguments::{Argument, Rows};
 use crate::error::EvaluationError;
 use crate::forest::Forest;
 use crate::limits::ROWS;
@@ -91,24 +92,33 @@ impl Model {
     ///
     /// # Errors
     /// For other numbers of arguments than of features, for arguments of other lengths, and outputs that there are not.
-    pub fn evaluate(
+    pub fn evaluate<'a>(
         &self,
-        arguments: &[&[f64]],
+        arguments: &[&'a [f64]],
         output: Output,
         out: &mut [f64],
     ) -> Result<(), EvaluationError> {
-        let (given, wanted) = (arguments.len(), self.features.len());
-        if given != wanted {
-            let message = format!("the model takes {wanted} arguments, and gets {given}");
-            return Err(EvaluationError::new(message));
-        }
-        let rows = out.len();
-        for (argument, name) in arguments.iter().zip(&self.features) {
-            if argument.len() != rows && argument.len() != 1 {
-                let message = format!("{name} has {} values for {rows} rows", argument.len());
-                return Err(EvaluationError::new(message));
-            }
-        }
+        let alone = |values: &&'a [f64]| Argument {
+            values,
+            places: None,
+        };
+        let arguments: Vec<Argument<'_>> = arguments.iter().map(alone).collect();
+        self.evaluate_shared(&arguments, None, output, out)
+    }
+
+    /// As `evaluate`, of arguments whose values rows may share: those are looked at once, however many rows there are.
+    /// `chosen`: the numbers of the rows to write outputs for; without, all rows.
+    ///
+    /// # Errors
+    /// As `evaluate`, and for values and rows that there are not.
+    pub fn evaluate_shared(
+        &self,
+        arguments: &[Argument<'_>],
+        chosen: Option<&[u32]>,
+        output: Output,
+        out: &mut [f64],
+    ) -> Result<(), EvaluationError> {
+        let rows = Rows::new(arguments, chosen, out.len(), &self.features)?;
         let outputs = self.outputs(output.raw);
         if output.number >= outputs {
             let message = format!("there is no output {} of {outputs}", output.number);
@@ -123,7 +133,7 @@ impl Model {
                 };
                 let wanted = (!transform.mixes()).then_some(output.number);
                 let mut row_sums = vec![0.0; forest.groups()];
-                forest.sums(arguments, rows, wanted, |from, sums| {
+                forest.sums(&rows, wanted, |from, sums| {
                     let give = |sums: &[f32]| f64::from(transform.of(sums, output.number));
                     rows_of(from, sums, &mut row_sums, out, give);
                 });
@@ -141,7 +151,7 @@ impl Model {
                 let wanted = (!transform.mixes()).then_some(output.number);
                 let mut row_sums = vec![0.0; forest.groups()];
                 let rounds = rounds.filter(|_| !output.raw);
-                forest.sums(arguments, rows, wanted, |from, sums| {
+                forest.sums(&rows, wanted, |from, sums| {
                     rows_of(
                         from,
                         sums,

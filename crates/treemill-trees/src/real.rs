@@ -28,18 +28,23 @@ impl Real for f32 {
     const ZERO: Self = 0.0;
     const NAN: Self = Self::NAN;
     #[allow(clippy::cast_possible_truncation)]
+    #[inline]
     fn from_argument(value: f64) -> Self {
         value as Self
     }
+    #[inline]
     fn plus(self, other: Self) -> Self {
         self + other
     }
+    #[inline]
     fn times(self, other: Self) -> Self {
         self * other
     }
+    #[inline]
     fn is_nan(self) -> bool {
         self.is_nan()
     }
+    #[inline]
     fn is_nearly_zero(self) -> bool {
         self == 0.0
     }
@@ -51,21 +56,26 @@ impl Real for f32 {
 impl Real for f64 {
     const ZERO: Self = 0.0;
     const NAN: Self = Self::NAN;
+    #[inline]
     fn from_argument(value: f64) -> Self {
         match value.abs() <= NEARLY_ZERO {
             true => 0.0,
             false => value,
         }
     }
+    #[inline]
     fn plus(self, other: Self) -> Self {
         self + other
     }
+    #[inline]
     fn times(self, other: Self) -> Self {
         self * other
     }
+    #[inline]
     fn is_nan(self) -> bool {
         self.is_nan()
     }
+    #[inline]
     fn is_nearly_zero(self) -> bool {
         self.abs() <= NEARLY_ZERO
     }

@@ -7,7 +7,7 @@
 )]
 
 use proptest::prelude::*;
-use treemill_trees::{Model, Output};
+use treemill_trees::{Argument, Model, Output};
 
 /// A tree's places: children anywhere near, features and thresholds mostly right.
 #[derive(Debug, Clone)]
@@ -129,6 +129,59 @@ fn lightgbm(trees: &[Places], objective: &str) -> String {
     text + "end of trees\n"
 }
 
+/// Rows that share values, all and some of them, get what they get with values of their own.
+fn shared(model: &Model, raw: bool, columns: &[Vec<f64>]) {
+    let output = Output { number: 0, raw };
+    // A few values, as many as rows, and those of rows themselves.
+    let few: Vec<f64> = columns[0][255..].to_vec();
+    let places = |step: u32, most: usize| -> Vec<u32> {
+        (0..300).map(|row| row * step % most as u32).collect()
+    };
+    let at = [places(7, few.len()), places(11, 300)];
+    let through = |values: &[f64], places: &[u32]| -> Vec<f64> {
+        places.iter().map(|place| values[*place as usize]).collect()
+    };
+    let alone = [
+        through(&few, &at[0]),
+        through(&columns[1], &at[1]),
+        columns[2].clone(),
+    ];
+    let alone: Vec<&[f64]> = alone.iter().map(Vec::as_slice).collect();
+    let mut wanted = vec![0.0; 300];
+    model.evaluate(&alone, output, &mut wanted).unwrap();
+    let argument = |values, places| Argument { values, places };
+    let given = [
+        argument(&few[..], Some(&at[0][..])),
+        argument(&columns[1], Some(&at[1])),
+        argument(&columns[2], None),
+    ];
+    let bits = |all: &[f64]| -> Vec<u64> { all.iter().map(|x| x.to_bits()).collect() };
+    let mut found = vec![0.0; 300];
+    model
+        .evaluate_shared(&given, None, output, &mut found)
+        .unwrap();
+    assert_eq!(bits(&found), bits(&wanted));
+    let chosen: Vec<u32> = (0..300).filter(|row| row % 3 != 1).rev().collect();
+    let mut some = vec![0.0; chosen.len()];
+    model
+        .evaluate_shared(&given, Some(&chosen), output, &mut some)
+        .unwrap();
+    assert_eq!(bits(&some), bits(&through(&wanted, &chosen)));
+    for (wrong, chosen) in [
+        (argument(&few[1..], Some(&at[0][..])), None),
+        (argument(&few, Some(&at[0][1..])), None),
+        (argument(&few, None), None),
+        (given[0], Some(&[299, 300][..])),
+        (given[0], Some(&[299][..])),
+    ] {
+        let given = [wrong, given[1], given[2]];
+        let count = if chosen.is_some() { 2 } else { 300 };
+        let mut out = vec![0.0; count];
+        let done = model.evaluate_shared(&given, chosen, output, &mut out);
+        assert!(done.is_err(), "{wrong:?} {chosen:?}");
+    }
+}
+
 /// Every output of a model, for many rows and for each of them.
 fn evaluated(model: &Model) {
     let strange = [
@@ -168,6 +221,7 @@ fn evaluated(model: &Model) {
             raw,
         };
         assert!(model.evaluate(&given, output, &mut [0.0]).is_err());
+        shared(model, raw, &columns);
     }
     assert!(
         model

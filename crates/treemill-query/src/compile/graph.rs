@@ -115,6 +115,12 @@ pub(crate) enum Op {
     /// A function that the query does not define, by its number among the callees, of the arguments that
     /// are not constant.
     Call(usize),
+    /// As `Call`, of arguments some of which are `shared`: those are at levels of their own. Behind all arguments there are
+    /// the places of the shared ones' values.
+    CallShared {
+        callee: usize,
+        shared: Arc<[bool]>,
+    },
     /// As `Call`, of a function that takes lists or gives several values: one part of what it gives. Parts are the
     /// lengths of its lists, then its outputs.
     Returned {

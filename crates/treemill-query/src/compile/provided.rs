@@ -1,6 +1,7 @@
 //! Calls of functions that the query does not define. Arguments that are constants are given to the function once, here.
 
 use super::call::no_keywords;
+use super::shared::SharedArguments;
 use super::{Binding, Compiler, Constant, Node, NodeId, Op, Result, Type, span};
 use crate::error::{QueryError, near};
 use crate::function::{
@@ -221,9 +222,15 @@ impl Compiler<'_> {
             return Ok(self.returned(callee, &varying, level, outputs));
         }
         let missing = varying.iter().any(|id| self.graph.node(*id).missing);
+        let shares = self.callees[callee].function.shares();
+        let shared = shares.then(|| self.shared_arguments(&varying)).flatten();
+        let (op, inputs) = match shared {
+            None => (Op::Call(callee), varying),
+            Some(SharedArguments { inputs, shared }) => (Op::CallShared { callee, shared }, inputs),
+        };
         Ok(Binding::Value(self.graph.add(Node {
-            op: Op::Call(callee),
-            inputs: varying,
+            op,
+            inputs,
             level,
             ty: Type::Float,
             missing,

@@ -22,7 +22,10 @@ impl Compiler<'_> {
         if let Some(constants) = constants {
             return self.graph.constant(fold(op, &constants, ty));
         }
-        self.node(Op::Map(op), inputs, ty)
+        match self.hoisted(op, inputs, ty) {
+            Some(found) => found,
+            None => self.node(Op::Map(op), inputs, ty),
+        }
     }
 
     /// A node at the level of its inputs. Its value is missing where an input is missing.

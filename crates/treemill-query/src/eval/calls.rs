@@ -4,7 +4,7 @@ use super::tasks::Made;
 use super::{Batch, SelectionId};
 use crate::compile::{Callee, Node};
 use crate::error::QueryError;
-use crate::function::{Argument, Fixed, ParameterType};
+use crate::function::{Argument, Fixed, ParameterType, Shared};
 use crate::value::{Buf, Data, Value, View};
 
 /// The values of an argument that differ from position to position.
@@ -70,6 +70,104 @@ impl Batch<'_> {
             valid,
         })
     }
+}
+
+impl Batch<'_> {
+    /// As `called`, of arguments some of which have their values at levels of their own.
+    pub(super) fn called_shared(
+        &mut self,
+        s: SelectionId,
+        node: &Node,
+        callee: usize,
+        shared: &[bool],
+    ) -> Made<Value> {
+        let plan = self.plan;
+        let (Some(callee), Some((arguments, places))) = (
+            plan.callees.get(callee),
+            node.inputs.split_at_checked(shared.len()),
+        ) else {
+            return Err(QueryError::mistake("a function is not among those called").into());
+        };
+        let mut values = Vec::with_capacity(arguments.len());
+        for input in arguments {
+            values.push(self.node(s, *input)?);
+        }
+        let mut lists = Vec::with_capacity(places.len());
+        for input in places {
+            let rows = self.node(s, *input)?;
+            lists.push(Self::row_numbers(&rows)?);
+        }
+        let beside = values.iter().zip(shared).filter(|(_, shared)| !**shared);
+        let beside: Vec<&Value> = beside.map(|(value, _)| value).collect();
+        let n = lists.first().map_or(0, |list| list.len());
+        let differs = |value: &&Value| !value.is_scalar() && value.len() != n;
+        if beside.iter().any(differs) || lists.iter().any(|list| list.len() != n) {
+            return Err(QueryError::data("values of different lengths met").into());
+        }
+        let valid = self.all_present(&beside, n);
+        let present = valid.as_ref().and_then(|valid| present(valid));
+        let mut numbers: Vec<Buf<f64>> = Vec::with_capacity(values.len());
+        for value in &values {
+            let length = if value.is_scalar() { 1 } else { value.len() };
+            numbers.push(self.whole(value, length));
+        }
+        let is_single: Vec<bool> = values.iter().map(Value::is_scalar).collect();
+        let mut rest = lists.iter();
+        let mut varying = Vec::with_capacity(values.len());
+        for ((numbers, shared), is_single) in numbers.iter().zip(shared).zip(is_single) {
+            let places = if *shared { rest.next() } else { None };
+            varying.push(Shared {
+                values: numbers,
+                // A value that stands for all has no places.
+                places: places.filter(|_| !is_single).map(|places| &places[..]),
+            });
+        }
+        let mut out: Vec<f64> = self.pool.take(n);
+        match &present {
+            None => call_shared(callee, &varying, None, &mut out)?,
+            Some(present) => {
+                let mut found: Vec<f64> = self.pool.take(present.len());
+                call_shared(callee, &varying, Some(present), &mut found)?;
+                out.fill(0.0);
+                for (place, value) in present.iter().zip(&found) {
+                    out[*place as usize] = *value;
+                }
+                self.pool.give_vec(found);
+            }
+        }
+        drop(varying);
+        for numbers in numbers {
+            self.pool.give(numbers);
+        }
+        Ok(Value {
+            valid,
+            ..Value::direct(Data::F64(out.into()))
+        })
+    }
+}
+
+fn call_shared(
+    callee: &Callee,
+    varying: &[Shared<'_>],
+    chosen: Option<&[u32]>,
+    out: &mut [f64],
+) -> Result<(), QueryError> {
+    let mut rest = varying.iter();
+    let mut arguments = Vec::with_capacity(callee.fixed.len());
+    for fixed in &callee.fixed {
+        let argument = match fixed {
+            Some(Fixed::Float(x)) => Some(Shared {
+                values: std::slice::from_ref(x),
+                places: None,
+            }),
+            Some(_) => None,
+            None => rest.next().copied(),
+        };
+        arguments.push(argument.ok_or_else(|| QueryError::mistake("an argument is no number"))?);
+    }
+    let title = &callee.title;
+    let found = callee.function.evaluate_shared(&arguments, chosen, out);
+    found.map_err(|message| QueryError::data(format!("{title}: {message}")))
 }
 
 /// The positions where there are values, if there are not at all.

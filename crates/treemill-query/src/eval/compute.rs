@@ -46,6 +46,7 @@ impl Batch<'_> {
             Op::InInts(list) => self.among(s, node, list),
             Op::Lookup { how, table } => self.looked_up(s, node, *how, table),
             Op::Call(callee) => self.called(s, node, *callee),
+            Op::CallShared { callee, shared } => self.called_shared(s, node, *callee, shared),
             Op::Returned { callee, .. } => self.returned(s, id, node, *callee),
             Op::Only => self.only(s, node),
             Op::IsMissing => {
