@@ -81,11 +81,11 @@ $(VENV)/release/.packages: requirements/release.txt | $(BIN)/python
 
 # Servers for the tests of remote reading and of clusters, which skip without them, and say so.
 SERVERS := nginx-light xrootd-server xrootd-server-plugins xrootd-plugins xrootd-client iproute2 dcap \
-	nfs-ganesha nfs-ganesha-vfs slurmctld slurmd slurm-client munge chromium
+	nfs-ganesha nfs-ganesha-vfs tshark slurmctld slurmd slurm-client munge chromium
 servers:
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! { \
 		command -v xrootd && command -v cmsd && command -v xrdcp && command -v ip && command -v ganesha.nfsd \
-		&& command -v dccp \
+		&& command -v dccp && command -v tshark \
 		&& PATH=$$PATH:/usr/sbin command -v nginx && PATH=$$PATH:/usr/sbin command -v slurmd \
 		&& command -v sbatch && command -v chromium; } >/dev/null 2>&1; then \
 		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y \

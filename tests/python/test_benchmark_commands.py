@@ -266,6 +266,18 @@ def test_storage_is_read_once_by_more_and_more_readers(made, tmp_path):
     assert list(panel.series[0].x) == [1, 3]
 
 
+def test_names_are_listed_with_commas_or_given_several_times(made, tmp_path):
+    path = tmp_path / "s.json"
+    bench(
+        *("storage", made / "dataset.json", "--readers", 1, "--window", 0, "--repeat", 1, "--once"),
+        *("--read", "two,whole", "--read", "two", "--as", "streams", "-o", path),
+    )
+    assert [(each.what, each.way) for each in load(path).readings] == [
+        ("whole", "streams"),
+        ("two", "streams"),
+    ]
+
+
 @pytest.mark.parametrize("sizes", [[], [0, 1], [10, 0, 7, 4], [8, 8]])
 def test_blocks_are_every_byte_once(sizes):
     reader = BlockReader([(f"f{i}", size) for i, size in enumerate(sizes)], 4)
@@ -295,6 +307,7 @@ def test_words_for_wrong_usage(made, tmp_path):
     assert "which DATASET" in bench("run", fails=True)
     assert "neither the address" in bench("run", made / "dataset.json", "--on", "spark", fails=True)
     assert "no list of numbers" in bench("run", "x", "--workers", "1,a", fails=True)
+    assert "'most' is none of whole, all, two" in bench("storage", "x", "--read=most", fails=True)
     assert "opendata" in bench("generate", tmp_path / "y", "--schema", "nano", fails=True)
     assert "was not written by" in bench("report", made / "dataset.json", fails=True)
 

@@ -87,6 +87,11 @@ class Server:
         """A session has the connection that it was made on, and no other one."""
         self.is_parallel = True
         """It says that it gives layouts."""
+        self.renewals = threading.Semaphore(0)
+        """Requests that asked for nothing but more time."""
+        self.said_all = None
+        """A list to which all messages are added: the client's port, whether it is the client that
+        says it, and the bytes."""
         self._numbers = itertools.count(7)
         self._clients = {}  # by number: the sequence of the next session
         self._known = {}  # numbers, by owners and verifiers
@@ -140,6 +145,7 @@ class Server:
         try:
             while mark := stream.read(4):
                 record = Reader(stream.read(struct.unpack(">I", mark)[0] & 0x7FFFFFFF))
+                self._note(connection, True, mark + record.data)
                 xid, kind = record.u32(), record.u32()
                 if kind == 1:
                     self.answered(record)
@@ -154,7 +160,13 @@ class Server:
 
     def send(self, connection, body):
         """Sends a record."""
-        connection.sendall(u32(0x80000000 | len(body)) + body)
+        record = u32(0x80000000 | len(body)) + body
+        self._note(connection, False, record)
+        connection.sendall(record)
+
+    def _note(self, connection, is_client, record):
+        if self.said_all is not None:
+            self.said_all.append((connection.getpeername()[1], is_client, record))
 
     def answered(self, record):
         """An answer to a call on the back channel."""
@@ -179,6 +191,8 @@ class Server:
                 status = refused.args[0]
                 results += u32(number, status)
                 break
+        if numbers == [SEQUENCE]:
+            self.renewals.release()
         return u32(status) + opaque(b"") + u32(done) + results
 
     def _operation(self, number, arguments, where):

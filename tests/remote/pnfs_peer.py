@@ -74,6 +74,10 @@ class MetadataServer(Server):
         self.mirrors = mirrors
         self.flags = 0
         """Of flex_files."""
+        self.pause = 0
+        """Seconds between two reports of what was read; 0: as clients like it. Of flex_files."""
+        self.lease = 60
+        """Seconds."""
         self.layouts = self.returned = 0
         self.errors, self.counts = [], []
         """What clients have told: devices and statuses; devices, operations and bytes."""
@@ -83,7 +87,7 @@ class MetadataServer(Server):
         self.said = []
         self.heard = threading.Event()
         self.gave_back = threading.Event()
-        self.heard_error = threading.Event()
+        self.heard_error, self.heard_stats = threading.Event(), threading.Event()
         super().__init__(host)
 
     def put(self, name, data):
@@ -163,7 +167,7 @@ class MetadataServer(Server):
             _CHANGE: u64(5),
             _SIZE: u64(size),
             _FSID: u64(1, 2),
-            _LEASE: u32(60),
+            _LEASE: u32(self.lease),
             _ID: u64(9),
             _TIME: u64(1000) + u32(0),
             _LAYOUTS: u32(1, self.kind) if self.is_parallel else u32(0),
@@ -215,7 +219,7 @@ class MetadataServer(Server):
                     efficiency = self.mirrors - mirror
                     body += bytes([number]) * 16 + u32(efficiency) + self._state()
                     body += u32(1) + opaque(handle) + opaque(b"0") * 2
-            body += u32(self.flags, 0)
+            body += u32(self.flags, self.pause)
         segment = u64(0, 2**64 - 1) + u32(1, self.kind) + opaque(body)
         return u32(0) + self._state() + u32(1) + segment
 
@@ -274,6 +278,7 @@ class MetadataServer(Server):
         self._told_counts(arguments)
         assert arguments.u32() == FLEX
         self._latency(Reader(arguments.opaque()))
+        self.heard_stats.set()
         return b""
 
     OPERATIONS: ClassVar = {

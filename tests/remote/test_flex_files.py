@@ -107,6 +107,20 @@ def test_what_was_read_is_told(meta, data, paths, version):
     assert sum(count for _, count, _ in meta.counts) == sum(server.reads for server in data)
 
 
+def test_what_was_read_is_told_meanwhile(meta, data, paths):
+    """As often as the layout says, with 4.2; the rest comes with the layout."""
+    meta.pause, meta.lease = 1, 3
+    events = opened(meta, "4.2")
+    assert is_whole(events, paths)
+    assert meta.renewals.acquire(timeout=20)  # more than a second later
+    assert is_whole(events, paths)
+    assert meta.heard_stats.wait(20)
+    assert meta.returned == 0
+    meta.recall()
+    assert meta.gave_back.wait(20)
+    assert sum(count for _, count, _ in meta.counts) == sum(server.reads for server in data)
+
+
 class Gate:
     """Stands where a barrier may: what comes to it waits until it is let through."""
 

@@ -8,7 +8,15 @@ import awkward as ak
 import pytest
 import treemill as tm
 
-from tests.remote.nfs_peer import BAD_SESSION, CREATE, MISORDERED, READ, SEQUENCE, STALE_CLIENT
+from tests.remote.nfs_peer import (
+    BAD_SESSION,
+    CREATE,
+    EXCHANGE,
+    MISORDERED,
+    READ,
+    SEQUENCE,
+    STALE_CLIENT,
+)
 from tests.remote.pnfs_peer import FILES, FLEX, DataServer, MetadataServer
 
 DELAY, GRACE, EXPIRED, STALE_STATE, OLD_STATE = 10008, 10013, 10011, 10023, 10024
@@ -126,3 +134,16 @@ def test_a_server_that_is_busy_when_a_session_is_made(paths, core, nothing_remem
                 server.faults[operation] += [DELAY]
         assert site.is_whole()
         assert site.meta.reads == 1
+
+
+def test_an_open_file_keeps_its_lease(paths, core, nothing_remembered):
+    """Nothing is read for longer than the lease: the server hears of the client all the same."""
+    with contextlib.ExitStack() as stack:
+        site = Site(paths[2], FILES)
+        stack.callback(site.stop)
+        site.meta.lease = 3
+        assert len(site.events.arrays("MET_pt", start=0, stop=10)) == 10
+        for _ in range(3):  # each a third of the lease behind the one before
+            assert site.meta.renewals.acquire(timeout=20)
+        assert site.is_whole()
+        assert [EXCHANGE] not in site.meta.calls[1:]

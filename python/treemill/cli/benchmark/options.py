@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import click
 
 from ...errors import QueryError
 from ...machine.cache import size_of
 
-__all__ = ["Numbers", "SizeList"]
+__all__ = ["Numbers", "SizeList", "Some"]
 
 
 class Numbers(click.ParamType[tuple[int, ...]]):
@@ -41,3 +43,22 @@ class SizeList(click.ParamType[tuple[int, ...]]):
             return tuple(sorted({size_of(part.strip()) for part in str(value).split(",")}))
         except QueryError as error:
             self.fail(f"{value!r}: {error}", param, ctx)
+
+
+class Some(click.ParamType[tuple[str, ...]]):
+    """a,b: some of a few names."""
+
+    name = "NAME,NAME,…"
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = tuple(names)
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, ...]:
+        """The names that were given."""
+        found = tuple(part.strip() for part in str(value).split(","))
+        for name in found:
+            if name not in self._names:
+                self.fail(f"{name!r} is none of {', '.join(self._names)}", param, ctx)
+        return found

@@ -27,7 +27,7 @@ from ...bench.storage.tables import csv_rows, row_of
 from ...machine.memory import available
 from . import machine
 from .crew import ALONE, Told
-from .options import Numbers, SizeList
+from .options import Numbers, SizeList, Some
 from .page_cache import DROPPED
 from .reader import Job
 from .systems import cores
@@ -50,14 +50,14 @@ _ROOM = 2
     "--as",
     "ways",
     multiple=True,
-    type=click.Choice([*WAYS]),
+    type=Some(WAYS),
     help="; ".join(f"{name}: {words}" for name, words in WAYS.items()) + ". Default: both.",
 )
 @click.option(
     "--read",
     "whats",
     multiple=True,
-    type=click.Choice([*WHATS]),
+    type=Some(WHATS),
     help="; ".join(f"{name}: {words}" for name, words in WHATS.items())
     + ". Default: all of these.",
 )
@@ -83,8 +83,8 @@ _ROOM = 2
 def command(
     urls: tuple[str, ...],
     readers: tuple[int, ...] | None,
-    ways: tuple[str, ...],
-    whats: tuple[str, ...],
+    ways: tuple[tuple[str, ...], ...],
+    whats: tuple[tuple[str, ...], ...],
     windows: tuple[int, ...],
     seconds: float | None,
     rounds: int | None,
@@ -100,12 +100,14 @@ def command(
     their files again and again until the time of a measurement is up.
     """
     found = targets(urls)
+    some_ways = {way for each in ways for way in each} or {*WAYS}
+    some_whats = {what for each in whats for what in each} or {*WHATS}
     quickly = (1, 4) if quick else rising(_MANY * cores())
     matrix = Matrix(
         found,
-        [way for way in WAYS if way in (ways or WAYS)],
+        [way for way in WAYS if way in some_ways],
         list(readers or quickly),
-        [what for what in WHATS if what in (whats or WHATS)],
+        [what for what in WHATS if what in some_whats],
         windows,
         rounds or (1 if quick else 3),
     )
