@@ -1,11 +1,13 @@
 //! What a server of NFS sends: records in pieces, results of operations, calls on the back channel.
 #![no_main]
 
+use bytes::{BufMut, BytesMut};
 use libfuzzer_sys::fuzz_target;
+use treemill_nfs::intake::{Came, Intake};
+use treemill_nfs::stripes::{Stripes, devices};
 use treemill_nfs::wire::apart::front;
 use treemill_nfs::wire::callback::answer;
 use treemill_nfs::wire::compound::Results;
-use treemill_nfs::stripes::{Stripes, devices};
 use treemill_nfs::wire::layout::{Device, LayoutType};
 use treemill_nfs::wire::rpc::{Procedure, message};
 use treemill_nfs::wire::session::CALLBACK;
@@ -60,7 +62,60 @@ fn laid(results: &mut Results, kind: LayoutType) {
     }
 }
 
+/// Answers to READs, of 16 to 48 kB, of which some bytes of the fronts are others. They are large, so their data are repeated.
+fn answers(mut data: &[u8]) -> Vec<u8> {
+    let mut all = Vec::new();
+    while let [length, place, other, rest @ ..] = data {
+        let length = 16_000 + usize::from(*length) * 128;
+        let front: [u32; 20] = [7, 1, 0, 0, 0, 0, 0, 0, 2, 53, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+        let read = [25, 0, 0, length as u32];
+        let mut record: Vec<u8> = front
+            .iter()
+            .chain(&read)
+            .flat_map(|word| word.to_be_bytes())
+            .collect();
+        if let Some(byte) = record.get_mut(usize::from(*place)) {
+            *byte = *other;
+        }
+        record.extend((0..=u8::MAX).cycle().take(length));
+        let size = record.len() as u32 | 1 << 31;
+        all.extend(size.to_be_bytes());
+        all.extend(record);
+        data = rest;
+    }
+    all
+}
+
+/// What comes on a connection, in pieces: no byte is there that was not sent.
+fn taken(sent: &[u8], piece: usize, room: usize) {
+    let mut intake = Intake::new(1 << 20);
+    let (mut at, mut came) = (0, 0);
+    while at < sent.len() {
+        let mut target = intake.target(1 << 20);
+        let count = piece.min(sent.len() - at).min(target.remaining_mut());
+        assert!(count > 0);
+        target.put_slice(&sent[at..at + count]);
+        intake.wrote(count);
+        at += count;
+        let rooms = |_, bytes| (bytes <= room).then(|| BytesMut::with_capacity(bytes));
+        loop {
+            came += match intake.next(rooms) {
+                Ok(None) => break,
+                Ok(Some(Came::Record(record))) => record.len(),
+                Ok(Some(Came::Apart { record, data, .. })) => record.len() + data.len(),
+                Err(_) => return,
+            };
+        }
+    }
+    assert!(came <= sent.len());
+}
+
 fuzz_target!(|data: &[u8]| {
+    if let [piece, room, rest @ ..] = data {
+        let (piece, room) = (1 + usize::from(*piece) * 100, usize::from(*room) * 400);
+        taken(rest, piece, room);
+        taken(&answers(rest.get(..24).unwrap_or(rest)), piece, room);
+    }
     let bytes = Bytes::copy_from_slice(data);
     let _ = message(bytes.clone());
     let _ = front(&bytes);

@@ -9,13 +9,14 @@ use bytes::buf::Limit;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 
 /// What has come whole.
-pub(crate) enum Came {
+pub enum Came {
     /// A record.
     Record(Bytes),
     /// An answer, as a record without its data.
     Apart {
         /// The call's number.
         xid: u32,
+        /// All but the data, and what fills them up.
         record: Bytes,
         /// The data, in their room.
         data: BytesMut,
@@ -23,7 +24,7 @@ pub(crate) enum Came {
 }
 
 /// What comes.
-pub(crate) struct Intake {
+pub struct Intake {
     records: Records,
     buffer: BytesMut,
     filling: Option<Filling>,
@@ -45,7 +46,8 @@ struct Filling {
 
 impl Intake {
     /// Of records of `most` bytes at most.
-    pub(crate) fn new(most: usize) -> Self {
+    #[must_use]
+    pub fn new(most: usize) -> Self {
         Intake {
             records: Records::new(most),
             buffer: BytesMut::new(),
@@ -54,7 +56,7 @@ impl Intake {
     }
 
     /// Where the next bytes are written. `due`: bytes of the largest answer that is due.
-    pub(crate) fn target(&mut self, due: usize) -> Limit<&mut BytesMut> {
+    pub fn target(&mut self, due: usize) -> Limit<&mut BytesMut> {
         if let Some(Filling { data, left, .. }) = &mut self.filling
             && *left > 0
         {
@@ -67,14 +69,17 @@ impl Intake {
     }
 
     /// So many bytes were written to the target.
-    pub(crate) fn wrote(&mut self, bytes: usize) {
+    pub fn wrote(&mut self, bytes: usize) {
         if let Some(filling) = &mut self.filling {
             filling.left = filling.left.saturating_sub(bytes);
         }
     }
 
     /// What is whole now, one after the other. `rooms` gives the room for so many bytes of data of a call, if it has one.
-    pub(crate) fn next(
+    ///
+    /// # Errors
+    /// If what comes are no records of RPC, or too large ones.
+    pub fn next(
         &mut self,
         rooms: impl Fn(u32, usize) -> Option<BytesMut>,
     ) -> Result<Option<Came>, Malformed> {

@@ -17,7 +17,7 @@ mod establish;
 pub mod faults;
 mod file;
 mod held;
-mod intake;
+pub mod intake;
 mod laid;
 mod layouts;
 mod limits;
