@@ -34,9 +34,9 @@ def run(files: Sequence[tuple[str, str]], hist: Sequence[str], filter: str | Non
             session.run(bookings, progress=False)
             report: Any = session.report
     except TreemillError as error:
-        return Told([ReaderOutcome(time.monotonic() - began, errors={_cause(error, paths): 1})])
+        return Told([ReaderOutcome(time.monotonic() - began, errors={cause(error, *paths): 1})])
     io = report.io
-    missing = {_cause(OSError(each.reason), paths): 1 for each in report.missing[:1]}
+    missing = {cause(OSError(each.reason), *paths): 1 for each in report.missing[:1]}
     outcome = ReaderOutcome(
         time.monotonic() - began,
         io.bytes_wanted or io.bytes_read,
@@ -46,13 +46,6 @@ def run(files: Sequence[tuple[str, str]], hist: Sequence[str], filter: str | Non
     )
     asked = sum(each.bytes_read for each in io.sources) or io.bytes_read
     return Told([outcome], asked, io.requests, time.process_time())
-
-
-def _cause(error: BaseException, paths: Sequence[str]) -> str:
-    said = cause(error, paths[0])
-    for path in paths[1:]:
-        said = said.replace(path, "…")
-    return said
 
 
 if __name__ == "__main__":

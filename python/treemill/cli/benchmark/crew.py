@@ -89,7 +89,7 @@ def _streams(job: Job, numbers: Sequence[int], start: Any) -> Told:
             outcomes.append(reader.run(began))
         except BaseException as error:  # a reader that breaks is an error of the cell
             seconds = time.monotonic() - began
-            outcomes.append(ReaderOutcome(seconds, errors={cause(error, ""): 1}))
+            outcomes.append(ReaderOutcome(seconds, errors={cause(error): 1}))
 
     if len(readers) == 1:
         one(readers[0])

@@ -105,9 +105,8 @@ class JobProcess:
         words = f"exit status {self._process.returncode}"
         if lines:
             words += f": {lines[-1]}"
-        for path, _ in self._files:
-            words = words.replace(path, "…")
-        return cause(RuntimeError(words), "").removeprefix("RuntimeError: ")
+        paths = [path for path, _ in self._files]
+        return cause(RuntimeError(words), *paths).removeprefix("RuntimeError: ")
 
     def _close(self) -> None:
         self._said.close()

@@ -8,6 +8,7 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from ...bench.storage.latencies import binned, joined
 from ...bench.storage.reading import ReaderOutcome
@@ -121,12 +122,18 @@ class Reader:
             self._events += stop - start
 
 
-def cause(error: BaseException, path: str) -> str:
-    """What went wrong, without the file's own name, so that equal causes are equal.
+def cause(error: BaseException, *paths: str) -> str:
+    """What went wrong, without the files' own names, so that equal causes are equal.
 
     >>> cause(OSError("no such file: root://h//a.root"), "root://h//a.root")
     'OSError: no such file: …'
+    >>> cause(OSError("refused (server h, file /a.root) (file root://h//a.root)"), "root://h//a.root")
+    'OSError: refused (server h, file …)'
     """
     said = str(error).splitlines()[0] if str(error) else ""
-    text = f"{type(error).__name__}: {said}"
-    return (text.replace(path, "…") if path else text)[:_LONGEST_CAUSE]
+    for path in paths:
+        # Servers are asked for a file by its path alone.
+        there = "/" + urlsplit(path).path.lstrip("/")
+        said = said.replace(path, "…").replace(f"file {there}", "file …")
+    text = f"{type(error).__name__}: {said.removesuffix(' (file …)')}"
+    return text if len(text) <= _LONGEST_CAUSE else text[: _LONGEST_CAUSE - 1] + "…"
