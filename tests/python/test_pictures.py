@@ -143,12 +143,14 @@ def test_long_names_below_charts_stay_within_their_own():
     from treemill.monitor.line_charts import Panel, Series, _figure
 
     folder = "root://storage.of.a.site.org:1094//store/data/run2016/nano/"
-    names = [f"{folder}{number}, {way}" for number in (1, 2) for way in ("processes", "streams")]
+    names = [f"{folder}{number}, {way}" for number in range(6) for way in ("processes", "streams")]
     series = [Series(name, [1, 4], [2, 3]) for name in names]
     figure = _figure([[Panel("two", "readers", "MB/s", series, below=True)] * 2])
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     boxes = [axes.get_legend().get_window_extent() for axes in figure.axes]
     assert not boxes[0].overlaps(boxes[1])
+    assert not boxes[0].overlaps(figure.axes[0].xaxis.label.get_window_extent())
+    assert boxes[0].y0 >= 0
     assert boxes[0].x0 >= 0
     assert boxes[1].x1 <= figure.bbox.width
     written = [text.get_text() for axes in figure.axes for text in axes.get_legend().get_texts()]

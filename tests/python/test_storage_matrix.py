@@ -225,4 +225,5 @@ def test_figures_tables_and_the_page(tmp_path):
     html = page([("<r>", replace(again, readings=[some(storage="root://<h>")]))])
     assert "root://&lt;h&gt;" in html
     assert "root://<h>" not in html
+    assert "<td>2 files</td>" in page([("r", replace(again, dataset={"files": 2}))])
     assert drawn([]) == []

@@ -20,6 +20,8 @@ _MANY, _FEW = 10_000, 0.02
 
 _NARROW, _WIDE = 28, 64
 """Characters of a name below a chart: two such names fit beside each other, and one fits alone."""
+_AXIS, _LINE = 0.4, 0.13
+"""Inches of what an axis says below the chart, and of a line of names."""
 
 
 @dataclass(frozen=True)
@@ -75,16 +77,17 @@ def _figure(rows: Sequence[Sequence[Panel]]) -> Figure:
     from matplotlib.figure import Figure
 
     columns = max(len(row) for row in rows)
-    figure = Figure(figsize=(4.2 * columns, 3.0 * len(rows)), layout="constrained")
-    axes = figure.subplots(len(rows), columns, squeeze=False)
+    heights = [3.0 + max(map(_below, row)) for row in rows]
+    figure = Figure(figsize=(4.2 * columns, sum(heights)), layout="constrained")
+    axes = figure.subplots(len(rows), columns, squeeze=False, height_ratios=heights)
     for y, row in enumerate(rows):
         named: set[str] = set()
         for x, panel in enumerate(row):
             _draw(axes[y][x], panel)
             # Lines of one name have one colour, and are named once in a row.
-            labels = {series.label for series in panel.series if series.label}
+            labels = _labels(panel)
             if panel.below:
-                _name_below(axes[y][x], labels)
+                _name_below(figure, axes[y][x], labels)
             elif not labels <= named:
                 axes[y][x].legend(fontsize=7)
             named |= labels
@@ -93,17 +96,34 @@ def _figure(rows: Sequence[Sequence[Panel]]) -> Figure:
     return figure
 
 
-def _name_below(axes: Axes, labels: Iterable[str]) -> None:
-    """Names the lines below the chart, within its width."""
+def _labels(panel: Panel) -> set[str]:
+    return {series.label for series in panel.series if series.label}
+
+
+def _columns(labels: Iterable[str]) -> int:
+    """How many of them stand beside each other below a chart."""
+    return 2 if max(map(len, labels), default=0) <= _NARROW else 1
+
+
+def _below(panel: Panel) -> float:
+    """Inches of the names below a chart."""
+    labels = _labels(panel)
+    return _LINE * -(-len(labels) // _columns(labels)) if panel.below else 0.0
+
+
+def _name_below(figure: Figure, axes: Axes, labels: Iterable[str]) -> None:
+    """Names the lines below the chart and its axis, within its width."""
+    from matplotlib.transforms import ScaledTranslation
+
     lines, named = axes.get_legend_handles_labels()
-    longest = max(map(len, labels), default=0)
     axes.legend(
         lines,
         [_short(name) for name in named],
         fontsize=6,
         loc="upper center",
-        bbox_to_anchor=(0.5, -0.2),
-        ncols=2 if longest <= _NARROW else 1,
+        bbox_to_anchor=(0.5, 0.0),
+        bbox_transform=axes.transAxes + ScaledTranslation(0, -_AXIS, figure.dpi_scale_trans),
+        ncols=_columns(labels),
     )
 
 

@@ -99,7 +99,8 @@ def _of_dataset(data: Mapping[str, object]) -> Iterator[str]:
     for name in ("files", "events"):
         if name in data:
             yield f"{_number(data[name]):,.0f} {name}"
-    yield f"{_number(data.get('bytes')) / 1e6:,.0f} MB"
+    if "bytes" in data:
+        yield f"{_number(data['bytes']) / 1e6:,.0f} MB"
 
 
 def _plain(value: object) -> str:
