@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
+from treemill.bench.hammer.account import Moment, Tally
+from treemill.cli.benchmark.hammer_board import HammerBoard, HammerState
+from treemill.dashboard.server import Dashboard
 from treemill.selector.task import SelectorTask
 
 from tests.dashboard.held import held
@@ -153,3 +156,34 @@ def test_a_session_that_has_ended_is_said(page, events):
         page.get_by_role("heading", name="count").wait_for()
     page.get_by_text("The session does not answer").wait_for()
     page.wrong.clear()  # the browser notes that the server is gone
+
+
+def test_failures_of_an_endurance_run_are_named(page):
+    """In the list of storages, and by the beginnings of their causes below the histogram."""
+    causes = {"no connection: Connection refused (server h:1)": 2, "another cause " * 9: 1}
+    tallies = [Tally("copy", "root://h:1", 3, 3, 600, causes=causes), Tally("copy", "nfs://h:2")]
+    board = HammerBoard("run", ["root://h:1", "nfs://h:2"], lambda how: None)
+    board.put(HammerState(Moment(9.0, 0, 3, 3, 600, 0), {}, tallies, 0.4))
+    page.add_init_script(
+        """window.written = new Set();
+        const write = CanvasRenderingContext2D.prototype.fillText;
+        CanvasRenderingContext2D.prototype.fillText = function (words, ...more) {
+          written.add(words);
+          write.call(this, words, ...more);
+        };"""
+    )
+    with Dashboard(board) as shown:
+        page.goto(shown.url)
+        page.locator("nav").get_by_text("running, 3 failed: 40 %").first.wait_for()
+        assert page.locator("nav").get_by_text("failed").count() == 2, "all storages, and one"
+        page.locator("#histograms").select_option("failures by cause")
+        page.wait_for_function("() => [...written].some((words) => words.startsWith('another'))")
+        names = {
+            words
+            for words in page.evaluate("() => [...written]")
+            if "cause" in words or "conn" in words
+        }
+        assert any(name.startswith("no connection: Connection refused") for name in names)
+        assert any(name.endswith("…") for name in names)
+        board.put(HammerState(Moment(9.0, 0, 3, 3, 600, 0), {}, tallies, 1.0, stopping=True))
+        page.get_by_text("stopping, 3 failed", exact=True).wait_for()

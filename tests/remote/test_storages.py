@@ -110,7 +110,7 @@ def test_jobs_of_every_kind(nginx, files):
     assert done["none"].causes == {"cannot be started: No such file or directory": 1}
     live = hammer.board.live(hammer.storages[0])
     assert live.done
-    assert live.progress.entries == 5001
+    assert (live.progress.phase, live.progress.entries) == ("ended, 2 failed", 5001)
     assert len(live.report.missing) == 2
     assert live.snapshot()["jobs done"].sum() == 2
 
@@ -129,9 +129,12 @@ def test_a_stopped_run_leaves_no_process_behind(nginx, tmp_path):
         elif hammer.why is not None:
             hammer.end("abort")
         look(state)
+        said.append((hammer.board.accounts()[0].progress.phase, state.share))
 
+    said = []
     hammer.board.put = put
     hammer.run()
+    assert any(phase == "stopping" and share == 1.0 for phase, share in said)
     assert hammer.why == "interrupted"
     (tally,) = hammer.account.tallies()
     assert tally.causes == {"ended: the run has ended": 2}

@@ -63,10 +63,9 @@ def detail(
 def _counters(account: KeptAccount) -> list[tuple[str, str]]:
     """Further numbers, each with its name."""
     progress = account.progress
-    found = [
-        ("read", f"{progress.bytes_read / 1e6:,.1f} MB"),
-        ("decompressed", f"{progress.bytes_decompressed / 1e6:,.1f} MB"),
-    ]
+    found = [("read", f"{progress.bytes_read / 1e6:,.1f} MB")]
+    if progress.bytes_decompressed:
+        found.append(("decompressed", f"{progress.bytes_decompressed / 1e6:,.1f} MB"))
     if progress.bytes_from_cache:
         found.append(("from memory", f"{progress.bytes_from_cache / 1e6:,.1f} MB"))
     if progress.entries_before:

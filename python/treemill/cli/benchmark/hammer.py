@@ -215,12 +215,16 @@ class Hammer:
         self.account.look(now, len(self._running))
         moment = self.account.moment(now, len(self._running))
         running = Counter(self.storages[start.storage] for start, _ in self._running.values())
-        self.board.put(HammerState(moment, running, self.account.tallies(), self._share(now), done))
+        share, stopping = self._share(now), self.why is not None
+        tallies = self.account.tallies()
+        self.board.put(HammerState(moment, running, tallies, share, done, stopping))
         if now - self._said >= _SAY or done:
             self._said = now
             click.echo(line_of(moment))
 
     def _share(self, now: float) -> float:
+        if self.why is not None:  # none of its time is left
+            return 1.0
         shares = [0.0]
         if self._bounds.seconds:
             shares.append(now / self._bounds.seconds)

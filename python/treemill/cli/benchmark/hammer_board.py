@@ -31,6 +31,15 @@ class HammerState:
     share: float
     """How much of the run's time or jobs is over, from 0 to 1."""
     done: bool = False
+    stopping: bool = False
+    """Whether no job begins any more, before its time."""
+
+    @property
+    def phase(self) -> str:
+        """What it does."""
+        if self.done:
+            return "ended"
+        return "stopping" if self.stopping else "running"
 
 
 class _Account:
@@ -51,9 +60,10 @@ class _Account:
         state = self._board.state
         mine = self._mine(state)
         events = sum(each.events for each in mine)
+        failed = sum(each.failed for each in mine)
         seconds = state.moment.seconds
         return Progress(
-            "ended" if state.done else "running",
+            state.phase + (f", {failed:,} failed" if failed else ""),
             events,
             int(events / state.share) if state.share > 0 else 0,
             sum(each.bytes_wanted for each in mine),

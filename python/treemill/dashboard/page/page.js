@@ -66,11 +66,10 @@ function histogramOf(figure) {
   const [axis] = figure.axes;
   const edges = axis.edges || axis.names.map((name, i) => i).concat(axis.names.length);
   const values = figure.values.concat(figure.values[figure.values.length - 1]);
-  const named = axis.names && ((plot, marks) => marks.map((mark) => axis.names[mark] ?? ""));
   const key = JSON.stringify([figure.title, axis]);
   draw("histogram", (width) => {
     const both = axes(axis.label, "");
-    if (named) both[0].values = named;
+    if (axis.names) nameBins(both[0], axis, width);
     return {
       width, height: 280, legend: { show: false }, cursor: { drag: { x: false, y: false } },
       scales: { x: { time: false }, y: { range: (plot, low, high) => [Math.min(low, 0), high > 0 ? high * 1.1 : 1] } },
@@ -98,6 +97,14 @@ function marks(axis, most) {
     found.push(axis.names ? [(i + 0.5) / count, axis.names[i]] : [i / count, fine(axis.edges[i])]);
   }
   return found;
+}
+
+// Names of categories: each in the middle of its bin, and as long as there is room.
+function nameBins(scale, axis, width) {
+  const named = marks(axis, Math.max(Math.floor(width / 100), 1));
+  const room = Math.max(Math.floor(width / named.length / 8), 3);
+  scale.splits = () => named.map(([place]) => place * axis.names.length);
+  scale.values = () => named.map(([, words]) => (words.length > room ? `${words.slice(0, room - 1)}…` : words));
 }
 
 function ruler(axis, most, side) {
@@ -203,7 +210,7 @@ function whatIsShown(query) {
   const share = (query.done ? query.inResult : query.entries) / Math.max(query.expected, 1);
   at("done").style.width = `${Math.min(100 * share, 100)}%`;
   at("done").className = query.done ? "ended" : "";
-  const left = query.left === null ? "" : `, about ${lasting(query.left)} left`;
+  const left = !query.left ? "" : `, about ${lasting(query.left)} left`;
   const less = query.done && query.inResult < query.expected ? ` of ${whole(query.expected)}` : "";
   at("words").textContent = query.done
     ? `Ended. ${whole(query.inResult)}${less} events are in the result.`
