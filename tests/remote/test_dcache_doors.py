@@ -60,7 +60,9 @@ def test_the_xroot_door_leads_to_a_pool(xroot, files):
     door, pool = xroot
     with tm.connect(workers=1, mode="threads") as session:
         found = session.run(tm.dataset(door.url(PATH), "Events").sum("MET_pt"), progress=False)
-        servers = {each.source for each in session.report.io.sources}
+        # Sources of the tests before may still be counting.
+        sources = [each.source for each in session.report.io.sources]
+        servers = {each for each in sources if each.startswith("root:")}
     assert found == tm.dataset(str(files[PATH]), "Events").sum("MET_pt").value
     assert servers == {f"root://{pool.host.address}:{pool.ports[0]}"}
 
