@@ -30,8 +30,10 @@ def handed_on(query):
 
 
 def together(folder, workers):
-    """Says which entries it saw. No worker ends its first packet before so many have begun theirs, so
-    that each of them has something to merge."""
+    """Says which entries it saw. No worker ends its first packet before so many have begun theirs.
+
+    Each of them then has something to merge.
+    """
     folder = str(folder)
 
     def spans(chunk):

@@ -179,9 +179,7 @@ def changed_by(steps: Sequence[Step], variation: str, known: Relations) -> froze
     return frozenset(changed)
 
 
-def mention(
-    exprs: Iterable[Expression], changed: frozenset[str] | None, known: Relations
-) -> bool:
+def mention(exprs: Iterable[Expression], changed: frozenset[str] | None, known: Relations) -> bool:
     """Whether the values of some of these expressions can be others, if `changed_by` gives this."""
     return changed is None or any(_mentions(expr, changed, known) for expr in exprs)
 
