@@ -8,6 +8,7 @@ import signal
 import pytest
 import treemill as tm
 from treemill.cli.trace import load
+from treemill.packetizer import Timeline
 
 from .processes import desk, until
 from .queries import again, at_work, check, committed, started
@@ -73,6 +74,13 @@ def test_a_run_with_a_trace_is_led_by_the_scheduler_alone(cluster, events, tmp_p
         assert session.run(events.count(), trace=tmp_path / "trace.root") == events.num_entries
     rows = load(str(tmp_path / "trace.root")).rows
     assert sum(row.entries for row in rows if row.counted) == events.num_entries
+
+
+def test_so_is_a_session_whose_reports_have_traces(cluster, events):
+    with tm.connect(cluster, submasters=2, trace=10_000) as session:
+        assert session.run(events.count(), progress=False) == events.num_entries
+        spans = Timeline.of(session.report.trace).spans
+    assert sum(span.entries for span in spans) == events.num_entries
 
 
 def test_an_error_ends_the_query(cluster, events):

@@ -75,7 +75,9 @@ def connect(
         shares no memory, but suits systems whose libraries do not survive a fork (macOS).
     trace
         The number of records that the report of a query keeps of its workers' events and actions
-        (`report.trace`): 10,000 take some MB.
+        (`report.trace`): 10,000 take some MB. Of a cluster's workers the scheduler leads all then,
+        whatever `submasters` says. Reports of several sites have none; `run(trace="trace.root")`
+        writes a trace of theirs, too.
     security
         A `distributed.Security` with the certificates for a cluster that uses TLS.
     reach

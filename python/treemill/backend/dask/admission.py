@@ -17,6 +17,16 @@ class Limits:
     on_host: int | None = None
     """The number of workers on each host."""
 
+    def there(self, threads: Iterable[int]) -> int:
+        """How many workers may take part, at least one, if each host has so many threads.
+
+        >>> Limits(on_host=2).there([4, 1]), Limits(workers=3).there([4, 1])
+        (3, 3)
+        """
+        most = self.on_host
+        there = sum(each if most is None else min(each, most) for each in threads)
+        return max(there if self.workers is None else min(there, self.workers), 1)
+
 
 UNLIMITED = Limits()
 

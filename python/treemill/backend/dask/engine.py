@@ -12,6 +12,7 @@ import contextlib
 import logging
 import pickle
 import time
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import dask
@@ -184,11 +185,14 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
     async def hello(self) -> dict[str, object]:
         """What a client must know."""
         workers = self._scheduler.workers.values()
+        threads: Counter[str] = Counter()
+        for each in workers:
+            threads[each.host] += each.nthreads
         return {
             "version": VERSION,
-            "threads": sum(each.nthreads for each in workers),
+            "threads": list(threads.values()),
             "workers": len(workers),
-            "hosts": len({each.host for each in workers}),
+            "hosts": len(threads),
         }
 
     async def exchange(self, address: str, start: str, parcel: bytes, wait: bool) -> bytes | None:

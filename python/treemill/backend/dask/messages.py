@@ -36,7 +36,7 @@ __all__ = [
     "Unreached",
 ]
 
-VERSION = 3
+VERSION = 4
 """The version of these messages. Client, scheduler and workers must have the same one."""
 
 

@@ -63,7 +63,7 @@ class DaskPool(Pool):
         self._wanted = workers
         self.line = Line(client, silence)
         found = self.line.install()
-        super().__init__(workers or self._there(found["threads"]), patience, trace)
+        super().__init__(workers or limits.there(found["threads"]), patience, trace)
         self.silence = silence
         self.wait = wait
         self.keep = keep
@@ -77,12 +77,8 @@ class DaskPool(Pool):
         """The number of workers that are expected: those that are there, if the user has not said
         another one."""
         if self._wanted is None:
-            self._size = self._there(self.line.hello()["threads"])
+            self._size = self.limits.there(self.line.hello()["threads"])
         return self._size
-
-    def _there(self, threads: int) -> int:
-        """The workers of a pass, if the cluster has so many threads."""
-        return max(min(threads, self.limits.workers or threads), 1)
 
     def prepare(self, request: Request) -> DaskPass:
         """Makes a pass, which the caller starts."""

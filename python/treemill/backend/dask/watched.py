@@ -219,8 +219,8 @@ class DaskPass(Pass):
 
     def _group_size(self) -> int | None:
         """How many workers a sub-master leads; None: there are none. What a checkpoint has cannot
-        be leased around, and only the scheduler records packets."""
-        if self._before.covers or self._request.trace:
+        be leased around, and only the scheduler records packets, for a file as for the report."""
+        if self._before.covers or max(self._pool.trace, self._request.trace):
             return None
         return group_size(self._pool.submasters, self.workers)
 
