@@ -3,7 +3,7 @@ Writes the events, runs the standard queries on threads, processes and a Dask cl
 storage, traces a query step by step and replays the trace. Results, page and report go to
 `bench/results/<date>-<machine>-facility…`, pictures to `docs/images/facility-….png`.
 
-Some four minutes on two cores; with --quick one, for which pictures go beside the results.
+Some five minutes on two cores; with --quick one, for which pictures go beside the results.
 """
 
 import subprocess

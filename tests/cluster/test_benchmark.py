@@ -3,7 +3,10 @@
 import pytest
 import treemill as tm
 from click.testing import CliRunner
+from treemill.backend.dask import grouping
+from treemill.bench.scaling.charts import figures
 from treemill.bench.scaling.measurements import load
+from treemill.cli.benchmark import measure
 from treemill.cli.main import cli
 from treemill.errors import QueryError
 from treemill.packetizer import WorkerJoined
@@ -64,3 +67,47 @@ def test_made_measured_and_scanned_on_a_cluster(cluster, tmp_path):
     )
     whole = sum(file.stat().st_size for file in data.glob("*.root"))
     assert [each.bytes_read for each in load(scanned).storage] == [whole]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("made") / "data"
+    bench("generate", folder, "--files", 3, "--events", 200, "--cluster", 20, "--schema", "demo")
+    return folder / "dataset.json"
+
+
+def test_workers_of_a_node_are_varied(cluster, made, tmp_path):
+    path = tmp_path / "r.json"
+    said = bench(
+        *("run", made, "--on", cluster.scheduler_address, "--per-node", "1,3", "--repeat", 1),
+        *("--query", "none", "--baseline", "none", "--no-submasters", "-o", path),
+    )
+    found = load(path)
+    # All four are on one host.
+    assert [(m.on_host, m.workers) for m in found.measurements] == [(1, 1), (3, 1), (3, 2), (3, 3)]
+    assert found.settings["workers on a node"] == [1, 3]
+    assert "1 a node, 1 worker: none is limited by" in said
+    titles = [title for title, _ in figures(found)]
+    assert "Events per second against the workers of a node" in titles
+
+
+def test_workers_that_others_lead_have_a_verdict_too(cluster, made, tmp_path, monkeypatch):
+    monkeypatch.setattr(grouping, "_MANY", 1)  # as if there were more than a hundred
+    monkeypatch.setattr(measure, "broken_down", None)  # there is no trace
+    path = tmp_path / "r.json"
+    said = bench(
+        *("run", made, "--on", cluster.scheduler_address, "--workers", 4, "--repeat", 1),
+        *("--events-cpu", 400, "--baseline", "none", "-o", path),
+    )
+    assert "4 workers: full is limited by" in said
+    found = load(path)
+    for m in found.measurements:
+        assert m.agrees
+        assert m.breakdown.total >= 0.99 * m.workers * m.seconds
+        assert m.breakdown.packets > 0
+        assert 0 < max(m.breakdown.active) <= 4 + 1e-9
+        assert m.breakdown.latencies
+        assert (m.breakdown.peak_bytes > 0) == (m.query in ("full", "partial"))
+    titles = [title for title, _ in figures(found)]
+    for words in ("Active workers", "How long workers waited"):
+        assert any(title.startswith(words) for title in titles)

@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 
 import awkward as ak
+import numpy as np
 import pytest
 import treemill as tm
 from click.testing import CliRunner
@@ -20,8 +21,10 @@ from treemill.bench.scaling.charts import compared, figures
 from treemill.bench.scaling.measurements import load
 from treemill.bench.scaling.page import page
 from treemill.cli.benchmark.page_cache import drop
+from treemill.cli.benchmark.standard import EVENTS, Gaussians
 from treemill.cli.main import cli
 from treemill.errors import QueryError, SourceError
+from treemill.selector.cycles import Cycles
 
 
 def bench(*arguments, fails=False):
@@ -154,9 +157,12 @@ def test_a_run_measures_each_query_with_each_number_of_workers(results):
         for workers in (1, 2)
     }
     baseline = [m for m in found.measurements if m.baseline]
-    assert {(m.query, m.files) for m in baseline} == {
-        (query, 0 if query == "cpu" else 1) for query in queries
-    }
+    # One file, and all of them; `cpu` reads none.
+    assert [(m.query, m.files, m.entries) for m in baseline] == [
+        *((query, 1, 60) for query in queries[:3]),
+        *((query, 3, 180) for query in queries[:3]),
+        ("cpu", 0, 20_000),
+    ]
     assert all(m.agrees for m in found.measurements)
     for m in found.measurements:
         assert m.breakdown.total == pytest.approx(m.workers * m.seconds, rel=0.01)
@@ -164,8 +170,40 @@ def test_a_run_measures_each_query_with_each_number_of_workers(results):
     full, partial = (
         next(m.bytes_read for m in baseline if m.query == query) for query in ("full", "partial")
     )
-    assert 0.2 < partial / full < 0.45  # branches are whole
+    assert 0.18 < partial / full < 0.22
+    assert found.settings["partial reads"] == f"{partial / full:.1%} of the bytes"
     assert found.dataset["events"] == 180
+
+
+class _Rng:
+    """Notes how many numbers are asked for."""
+
+    def __init__(self):
+        self.sizes = []
+
+    def standard_normal(self, size):
+        self.sizes.append(size)
+        return np.zeros(size)
+
+
+@pytest.mark.parametrize("cycles", [1, 4])
+def test_a_cycle_is_the_same_work_in_chunks_of_any_length(cycles):
+    made = Gaussians()
+    made.output, made.rng = {}, _Rng()
+    made.begin_worker({})
+    made.process(Cycles(0, cycles))
+    assert made.rng.sizes == [EVENTS] * 16 * cycles
+    assert {histogram.sum() for histogram in made.output.values()} == {EVENTS * cycles}
+
+
+def test_one_process_need_not_read_all_files_alone(made, tmp_path):
+    for what, files in (("file", [1]), ("none", [])):
+        path = tmp_path / f"{what}.json"
+        bench(
+            *("run", made / "dataset.json", "--workers", 1, "--query", "none", "--repeat", 1),
+            *("--baseline", what, "-o", path),
+        )
+        assert [m.files for m in load(path).measurements if m.baseline] == files
 
 
 def test_weak_scaling_gives_each_worker_as_many_events(made, tmp_path):
@@ -206,6 +244,7 @@ def test_what_was_measured_before_an_error_is_kept(made, tmp_path, monkeypatch):
     assert "Dask is not installed" in said
     found = load(tmp_path / "r.json")
     assert [(m.system, m.baseline) for m in found.measurements] == [
+        ("threads", True),
         ("threads", True),
         ("threads", False),
     ]
@@ -307,6 +346,8 @@ def test_words_for_wrong_usage(made, tmp_path):
     assert "which DATASET" in bench("run", fails=True)
     assert "neither the address" in bench("run", made / "dataset.json", "--on", "spark", fails=True)
     assert "no list of numbers" in bench("run", "x", "--workers", "1,a", fails=True)
+    said = bench("run", made / "dataset.json", "--per-node", 1, fails=True)
+    assert "is for the address of a cluster" in said
     assert "'most' is none of whole, all, two" in bench("storage", "x", "--read=most", fails=True)
     assert "opendata" in bench("generate", tmp_path / "y", "--schema", "nano", fails=True)
     assert "was not written by" in bench("report", made / "dataset.json", fails=True)

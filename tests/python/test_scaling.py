@@ -6,13 +6,17 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from treemill.bench.exerciser import Size
 from treemill.bench.scaling.breakdown import Breakdown, broken_down
 from treemill.bench.scaling.charts import figures
 from treemill.bench.scaling.conclusions import conclusion, conclusions
+from treemill.bench.scaling.counted import counted
 from treemill.bench.scaling.fits import linear, saturating
 from treemill.bench.scaling.measurements import Measurement, ResultsFile, StorageScan, load, save
+from treemill.bench.scaling.page import page
 from treemill.bench.scaling.plan import ScalingPlan, rising
-from treemill.bench.scaling.summary import summaries
+from treemill.bench.scaling.some_columns import nearest, share_of
+from treemill.bench.scaling.summary import baselines, summaries
 from treemill.bench.scaling.verdict import LIMITS, Facts, verdict
 from treemill.errors import FormatError, QueryError, SourceError
 from treemill.packetizer import (
@@ -20,6 +24,7 @@ from treemill.packetizer import (
     Committed,
     FileOpened,
     Finish,
+    Monitored,
     OpenFile,
     Packet,
     PacketDone,
@@ -28,6 +33,7 @@ from treemill.packetizer import (
     Trace,
     WorkerJoined,
 )
+from treemill.packetizer.monitoring import BINS, WIDTH, OfWorker, bin_of
 
 NOTHING = Breakdown(0, 0, 0, 0, 0, 0, 0, 0)
 
@@ -46,7 +52,11 @@ def test_each_second_of_each_worker_is_in_one_part():
         (0.5, WorkerJoined(0), OpenFile(0, 0)),
         (0.75, WorkerJoined(1)),
         (1.5, FileOpened(0, 0, 30), Process(0, a), Process(1, b)),
-        (3.0, PacketDone(0, 0, 10, 1.25, spent=Spent(0.25, 0, 0.5, reading=0.5)), Process(0, c)),
+        (
+            3.0,
+            PacketDone(0, 0, 10, 1.25, spent=Spent(0.25, 0, 0.5, 100, reading=0.5)),
+            Process(0, c),
+        ),
         (4.0, PacketDone(1, 1, 20, 2.5), Commit(1)),
         (4.25, Committed(1)),
         (6.0, PacketDone(0, 2, 30, 2.5), Commit(0)),
@@ -68,6 +78,7 @@ def test_each_second_of_each_worker_is_in_one_part():
     assert found.evaluating == found.busy - 0.5
     assert max(found.active) == 2
     assert found.peak > 30 / 7
+    assert found.peak_bytes == pytest.approx(80)  # 100 bytes in 1.25 s
 
 
 def test_a_worker_that_never_came_is_idle():
@@ -77,6 +88,73 @@ def test_a_worker_that_never_came_is_idle():
         (1.0, Committed(0), Finish(None)),
     )
     assert broken_down(made, 3, 1.0).tail == 2.0
+
+
+def of_worker(packets, seconds, latency, **more):
+    sums = {"packets": packets, "seconds": seconds, "latency": latency, "entries": 100, **more}
+    return OfWorker("h", sums, {"latency": {bin_of(latency / packets): packets}})
+
+
+def test_counts_say_where_the_time_went_as_well():
+    """Two workers for 10 s: they begin after 1 s, and one ends 2 s before the other."""
+    both, one = [0.0, *[2.0] * 6, *[1.0] * 2, 0.0], [0.0] * 10
+    counts = Monitored(
+        10.0,
+        {
+            0: of_worker(4, 7.0, 1.0, cpu=5.0, opening=0.5, bytes_read=1000),
+            1: of_worker(4, 7.0, 1.0, cpu=5.0, opening=0.5, bytes_read=1000),
+        },
+        1.0,
+        {"a": both, "b": one},
+    )
+    found = counted(counts, 2, 11.0)
+    assert found.total == pytest.approx(22.0)
+    assert (found.opening, found.busy, found.asking, found.cpu) == (1.0, 13.0, 2.0, 10.0)
+    assert found.around == 2.0
+    # Without packets and asking there are 4 s, and 2 + 2 + 2 s by the bins of time.
+    assert found.starting == found.tail == found.collecting == pytest.approx(4 / 3)
+    assert found.committing == pytest.approx(0.0)
+    assert found.packets == 8
+    assert found.peak == pytest.approx(2 * 200 / 14)
+    assert found.peak_bytes == pytest.approx(2 * 2000 / 14)
+    assert list(found.active) == both
+    assert len(found.latencies) == 8
+    assert found.latencies[0] == pytest.approx(0.25, rel=0.2)
+
+
+def test_no_breakdown_of_counts_without_packets():
+    assert counted(Monitored(1.0, {}, 0.05, {}), 2, 1.0) is None
+    nothing = Monitored(1.0, {0: OfWorker("h")}, 0.05, {})
+    assert counted(nothing, 2, 1.0) is None
+
+
+some_seconds = st.floats(0.0, 50.0)
+
+
+@given(
+    st.lists(st.tuples(some_seconds, some_seconds, st.integers(1, 5000)), min_size=1, max_size=5),
+    st.lists(some_seconds, min_size=BINS, max_size=BINS),
+    st.floats(0.01, 100.0),
+    st.floats(0.0, 10.0),
+)
+def test_counts_add_up_whatever_they_are(told, spent, seconds, around):
+    workers = {
+        number: of_worker(packets, at, asking) for number, (at, asking, packets) in enumerate(told)
+    }
+    width = WIDTH
+    while seconds >= width * BINS:
+        width *= 2
+    found = counted(Monitored(seconds, workers, width, {"a": spent}), len(told), seconds + around)
+    if found is None:
+        assert not any(spent)  # up to the end of the query
+        return
+    parts = (found.starting, found.committing, found.tail, found.collecting, found.around)
+    assert min(parts) >= 0
+    exact = sum(at + asking for at, asking, _ in told) + around * len(told)
+    there = len(told) * (seconds + around)
+    assert found.total == pytest.approx(max(exact, there), rel=1e-6)
+    assert len(found.latencies) <= 2000
+    assert verdict(Facts(found)).limit in LIMITS
 
 
 def test_no_breakdown_without_a_whole_trace():
@@ -184,8 +262,60 @@ def test_summaries_have_medians_and_efficiency():
     assert cpu.beside_baseline(cpu.last) is None
 
 
+def test_workers_are_compared_with_one_process_that_has_all_files():
+    pytest.importorskip("matplotlib")
+    one, whole = (
+        measured("full", 1, seconds, baseline=True, files=files)
+        for seconds, files in ((1.0, 1), (4.0, 8))
+    )
+    few, more = (measured("full", 4, 2.0, on_host=n, files=8) for n in (1, 2))
+    found = summaries([one, whole, few, more])
+    assert [each.name for each in found] == ["threads, 1 a node", "threads, 2 a node"]
+    assert found[0].beside_baseline(found[0].last) == pytest.approx(500 / 4 / 250)
+    points = baselines([whole, one])["full"]
+    assert [point.runs[0].files for point in points] == [1, 8]
+    told = page([("a", results_of(one, whole, few, more))])
+    for words in ("one process, one file", "threads, 2 a node", "1.000 (1.000 to 1.000)"):
+        assert words in told
+
+
+def test_a_figure_against_the_workers_of_a_node():
+    found = [measured("full", 2 * n, 4.0 / n, on_host=n) for n in (1, 2, 4)]
+    (panel,) = [
+        panel
+        for title, rows in figures(results_of(*found))
+        if "workers of a node" in title
+        for row in rows
+        for panel in row
+    ]
+    rates, ideal = panel.series
+    assert (rates.x, rates.y) == ([1, 2, 4], [250, 500, 1000])
+    assert list(ideal.y) == list(rates.y)
+    titles = [title for title, _ in figures(results_of(*found[:1]))]
+    assert not any("workers of a node" in title for title in titles)
+
+
+sizes = st.lists(st.integers(0, 1000), max_size=12).map(
+    lambda many: [Size(f"b{i}", size) for i, size in enumerate(many)]
+)
+
+
+@given(sizes, st.floats(0.0, 1.0))
+def test_no_branch_more_comes_nearer_to_the_share(branches, share):
+    names = nearest(branches, share)
+    assert len(set(names)) == len(names)
+    whole = sum(size.zip_bytes for size in branches)
+    taken = sum(size.zip_bytes for size in branches if size.branch in names)
+    assert share_of(branches, names) == pytest.approx(taken / max(whole, 1))
+    off = abs(taken - share * whole)
+    left = [size.zip_bytes for size in branches if size.branch not in names]
+    if taken:
+        assert all(abs(taken + each - share * whole) >= off - 1e-9 for each in left)
+    assert bool(names) == bool(branches)
+
+
 def test_figures_show_what_was_measured():
-    times = replace(NOTHING, busy=1.0, peak=900.0, times=[0, 1], active=[2, 1])
+    times = replace(NOTHING, busy=1.0, peak=900.0, peak_bytes=7e6, times=[0, 1], active=[2, 1])
     found = dict(
         figures(
             results_of(
@@ -216,6 +346,11 @@ def test_figures_show_what_was_measured():
     assert line("Events", "full", "threads, average") == [(1, 250), (2, 450)]
     assert line("Events", "full", "threads, maximum") == [(1, 250), (2, 900)]
     assert line("Megabytes", "full", "threads, average") == [(1, 2.0), (2, pytest.approx(3.6))]
+    assert line("Megabytes", "full", "threads, maximum") == [(1, 2.0), (2, 7.0)]
+    fitted = linear([1, 2], [250, 450])
+    linear_fit = line("Events", "full", "R₁n")
+    assert linear_fit[0] == (1, fitted.first)
+    assert linear_fit[-1] == (2, 2 * fitted.first)
     assert line("Rate of a worker", "full", "threads, to its first") == [(1, 1), (2, 0.9)]
     assert line("Rate of a worker", "full", "threads, to one process") == [(1, 0.5), (2, 0.45)]
     assert line("Active", "full, threads, 2 workers", "") == [(0, 2), (1, 1)]

@@ -32,6 +32,8 @@ class Series:
     x: Sequence[float]
     y: Sequence[float]
     dashed: bool = False
+    dotted: bool = False
+    """The same with dots, for another kind of line to compare with."""
     loose: bool = False
     """Points that no line joins."""
     color: int | None = None
@@ -137,16 +139,18 @@ def _draw(axes: Axes, panel: Panel) -> None:
     from matplotlib.ticker import EngFormatter, MaxNLocator, NullFormatter
 
     for number, series in enumerate(panel.series):
-        usual = "0.4" if series.dashed else f"C{number}"
+        compared = series.dashed or series.dotted
+        usual = "0.4" if compared else f"C{number}"
         solid = "" if series.loose else "-"
+        broken = "--" if series.dashed else ":"
         axes.plot(
             series.x,
             series.y,
             color=usual if series.color is None else f"C{series.color}",
-            linestyle="--" if series.dashed else solid,
-            marker="o" if series.loose or (panel.marked and not series.dashed) else "",
+            linestyle=broken if compared else solid,
+            marker="o" if series.loose or (panel.marked and not compared) else "",
             markersize=3,
-            linewidth=1.0 if series.dashed else 1.2,
+            linewidth=1.0 if compared else 1.2,
             alpha=0.6 if series.loose else 1.0,
             drawstyle="steps-post" if panel.steps else "default",
             label=series.label or None,

@@ -21,14 +21,16 @@ from ...packetizer import (
     WorkerJoined,
 )
 
-__all__ = ["Breakdown", "broken_down"]
+__all__ = ["LATENCIES", "PARTS_OF_BUSY", "WINDOW", "Breakdown", "broken_down"]
 
 _POINTS = 200
 """Times at which active workers are counted."""
-_WINDOW = 10
+WINDOW = 10
 """The maximum rate is that of a tenth of the run, at the least of one packet."""
-_MOST = 2000
-"""Latencies that are kept of one run."""
+LATENCIES = 2000
+"""How many of them are kept of one run."""
+PARTS_OF_BUSY = ("cpu", "reading", "waited", "decompressing", "decoding")
+"""What workers measure themselves of a packet."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +67,11 @@ class Breakdown:
     packets: int = 0
     peak: float = 0.0
     """Events in a second, at the best time of the run."""
+    peak_bytes: float = 0.0
+    """Bytes read in a second, at the best time of the run."""
     times: Sequence[float] = field(default_factory=tuple)
     """Times for `active`."""
-    active: Sequence[int] = field(default_factory=tuple)
+    active: Sequence[float] = field(default_factory=tuple)
     """Workers that had a packet at these times."""
     latencies: Sequence[float] = field(default_factory=tuple)
     """Seconds that a worker waited for its next packet, each time; evenly chosen if there are
@@ -93,6 +97,10 @@ class Breakdown:
         )
 
 
+_Piece = tuple[float, float, float]
+"""What was done from a time to another one: events, or bytes."""
+
+
 @dataclass
 class _Worker:
     """What a worker was last seen at."""
@@ -106,6 +114,7 @@ class _Worker:
     spent: list[Spent] = field(default_factory=list)
     asking: float = 0.0
     latencies: list[float] = field(default_factory=list)
+    reads: list[_Piece] = field(default_factory=list)
 
 
 def broken_down(trace: Trace, workers: int, seconds: float) -> Breakdown | None:
@@ -138,7 +147,8 @@ def broken_down(trace: Trace, workers: int, seconds: float) -> Breakdown | None:
         around=max(seconds - end, 0.0) * there,
         **_spent([one for each in took_part for one in each.spent]),
         packets=len(spans),
-        peak=_peak(timeline),
+        peak=_peak([(e.began, e.ended, e.entries) for e in timeline.spans], end),
+        peak_bytes=_peak([one for each in took_part for one in each.reads], end),
         times=[round(each, 6) for each in times],
         active=active,
         latencies=_chosen([one for each in took_part for one in each.latencies]),
@@ -147,8 +157,7 @@ def broken_down(trace: Trace, workers: int, seconds: float) -> Breakdown | None:
 
 def _spent(many: Sequence[Spent]) -> dict[str, float]:
     """What workers have measured themselves, of all packets."""
-    names = ("cpu", "reading", "waited", "decompressing", "decoding")
-    return {name: sum(getattr(each, name) for each in many) for name in names}
+    return {name: sum(getattr(each, name) for each in many) for name in PARTS_OF_BUSY}
 
 
 def _follow(found: dict[int, _Worker], record: Record) -> None:
@@ -173,6 +182,7 @@ def _answered(state: _Worker, now: float, event: object) -> None:
         state.busy += now - since - latency
         if event.spent is not None:
             state.spent.append(event.spent)
+            state.reads.append((now - event.seconds, now, event.spent.bytes_read))
     elif isinstance(event, PacketFailed):
         state.busy += now - since
     elif isinstance(event, FileOpened | FileFailed) and not event.beside:
@@ -185,27 +195,24 @@ def _answered(state: _Worker, now: float, event: object) -> None:
     state.since = now
 
 
-def _peak(timeline: Timeline) -> float:
-    """The most events in a second over a window of the run."""
-    spans = timeline.spans
-    if not spans:
-        return 0.0
-    shortest = min((each.ended - each.began for each in spans), default=0.0)
-    width = max(timeline.seconds / _WINDOW, shortest, 1e-9)
+def _peak(pieces: Sequence[_Piece], seconds: float) -> float:
+    """The most that was done in a second, over a window of the run."""
+    shortest = min((ended - began for began, ended, _ in pieces), default=0.0)
+    width = max(seconds / WINDOW, shortest, 1e-9)
     best = 0.0
-    for step in range(2 * _WINDOW):
-        begin = timeline.seconds * step / (2 * _WINDOW)
-        end = min(begin + width, timeline.seconds)
+    for step in range(2 * WINDOW):
+        begin = seconds * step / (2 * WINDOW)
+        end = min(begin + width, seconds)
         if end - begin < width / 2:
             continue
         done = 0.0
-        for span in spans:
-            length = max(span.ended - span.began, 1e-9)
-            done += span.entries * max(min(end, span.ended) - max(begin, span.began), 0.0) / length
+        for began, ended, amount in pieces:
+            length = max(ended - began, 1e-9)
+            done += amount * max(min(end, ended) - max(begin, began), 0.0) / length
         best = max(best, done / (end - begin))
     return best
 
 
 def _chosen(latencies: Sequence[float]) -> list[float]:
-    step = -(-len(latencies) // _MOST) or 1
+    step = -(-len(latencies) // LATENCIES) or 1
     return [round(each, 7) for each in sorted(latencies)[::step]]

@@ -39,6 +39,9 @@ def figures(results: ResultsFile) -> list[Figure]:
         ]
         if reading:
             drawn.insert(2, ("Megabytes per second", [_megabytes(each) for each in reading]))
+        on_hosts = [panel for each in by_query for panel in _on_hosts(each)]
+        if on_hosts:
+            drawn.append(("Events per second against the workers of a node", [on_hosts]))
         drawn = [(title, _grid([each for row in rows for each in row])) for title, rows in drawn]
         traced = [[each for each in many if middle(each.last.runs)] for many in by_query]
         traced = [many for many in traced if many]
@@ -68,18 +71,18 @@ def compared(results: Sequence[tuple[str, ResultsFile]]) -> Figure | None:
     named = [(name, summaries(each.measurements)) for name, each in results]
     panels = []
     for first in named[0][1]:
-        key = (first.system, first.query)
+        key = (first.name, first.query)
         lines = [
             (name, each)
             for name, found in named
             for each in found
-            if (each.system, each.query) == key
+            if (each.name, each.query) == key
         ]
         if len(lines) > 1:
             series = [line for name, each in lines for line in _line(name, each, _seconds)]
             panels.append(
                 Panel(
-                    f"{first.query}, {first.system}",
+                    f"{first.query}, {first.name}",
                     "workers",
                     "query (s)",
                     series,
@@ -115,7 +118,7 @@ def _line(
 def _times(many: Sequence[Summary]) -> list[Panel]:
     series = []
     for number, each in enumerate(many):
-        series += _line(each.system, each, _seconds, number)
+        series += _line(each.name, each, _seconds, number)
         runs = [(float(p.workers), run.seconds) for p in each.points for run in p.runs]
         series.append(
             Series("", [n for n, _ in runs], [s for _, s in runs], loose=True, color=number)
@@ -131,8 +134,8 @@ def _times(many: Sequence[Summary]) -> list[Panel]:
 def _rates(many: Sequence[Summary]) -> list[Panel]:
     series: list[Series] = []
     for number, each in enumerate(many):
-        series += _line(f"{each.system}, average", each, lambda point: point.rate, number)
-        best = _line(f"{each.system}, maximum", each, lambda point: point.best_rate, number)
+        series += _line(f"{each.name}, average", each, lambda point: point.rate, number)
+        best = _line(f"{each.name}, maximum", each, lambda point: point.best_rate, number)
         series += [Series(one.label, one.x, one.y, loose=True, color=number) for one in best]
         series += _fits(each, number)
     return [
@@ -141,23 +144,47 @@ def _rates(many: Sequence[Summary]) -> list[Panel]:
 
 
 def _fits(summary: Summary, color: int) -> list[Series]:
-    fit = summary.saturating
-    if fit is None:
+    curve, line = summary.saturating, summary.linear
+    if curve is None or line is None:
         return []
     few, most = summary.first.workers, summary.last.workers
     xs = [few + (most - few) * i / 40 for i in range(41)]
-    label = f"R₁n/(1+s(n-1)), s = {fit.shared:.2f}"
-    return [Series(label, xs, [fit.at(x) for x in xs], dashed=True, color=color)]
+    label = f"R₁n/(1+s(n-1)), s = {curve.shared:.2f}"
+    fits = [Series(label, xs, [curve.at(x) for x in xs], dashed=True, color=color)]
+    if curve.shared:  # else both are the same
+        fits.append(Series("R₁n", xs, [line.at(x) for x in xs], dotted=True, color=color))
+    return fits
+
+
+def _on_hosts(many: Sequence[Summary]) -> list[Panel]:
+    """The rates with the most workers that there were, against how many a host had. Nothing if no
+    system was tried with several numbers."""
+    series: list[Series] = []
+    for number, system in enumerate(dict.fromkeys(each.system for each in many)):
+        points = sorted(
+            (each.on_host, each.last.rate)
+            for each in many
+            if each.system == system and each.on_host is not None
+        )
+        if len(points) > 1:
+            xs = [float(on_host) for on_host, _ in points]
+            first = points[0][1] / xs[0]
+            series.append(Series(system, xs, [rate for _, rate in points], color=number))
+            series.append(Series("ideal", xs, [first * x for x in xs], dashed=True, color=number))
+    if not series:
+        return []
+    labels = "workers on each node", "events/s"
+    return [Panel(many[0].query, *labels, series, marked=True, whole_x=True, below=True)]
 
 
 def _megabytes(many: Sequence[Summary]) -> list[Panel]:
     series: list[Series] = []
     for number, each in enumerate(many):
         series += _line(
-            f"{each.system}, average", each, lambda point: point.megabytes_per_second, number
+            f"{each.name}, average", each, lambda point: point.megabytes_per_second, number
         )
         best = _line(
-            f"{each.system}, maximum", each, lambda point: point.best_megabytes_per_second, number
+            f"{each.name}, maximum", each, lambda point: point.best_megabytes_per_second, number
         )
         series += [Series(one.label, one.x, one.y, loose=True, color=number) for one in best]
     return [Panel(many[0].query, "workers", "MB/s", series, marked=True, whole_x=True, below=True)]
@@ -166,12 +193,12 @@ def _megabytes(many: Sequence[Summary]) -> list[Panel]:
 def _efficiencies(many: Sequence[Summary]) -> list[Panel]:
     series: list[Series] = []
     for number, each in enumerate(many):
-        series += _line(f"{each.system}, to its first", each, each.efficiency, number)
+        series += _line(f"{each.name}, to its first", each, each.efficiency, number)
         beside = [(float(p.workers), each.beside_baseline(p)) for p in each.points]
         known = [(n, share) for n, share in beside if share is not None]
         if known:
             xs, ys = [n for n, _ in known], [share for _, share in known]
-            label = f"{each.system}, to one process"
+            label = f"{each.name}, to one process"
             series.append(Series(label, xs, ys, dashed=True, color=number))
     return [
         Panel(
@@ -192,7 +219,7 @@ def _active(many: Sequence[Summary]) -> list[Panel]:
         found = middle(each.last.runs)
         assert found is not None
         series = [Series("", found.times, found.active, color=number)]
-        title = f"{each.query}, {each.system}, {each.last.workers} workers"
+        title = f"{each.query}, {each.name}, {each.last.workers} workers"
         panels.append(
             Panel(title, "time (s)", "workers at a packet", series, steps=True, whole_y=True)
         )
@@ -210,7 +237,7 @@ def _latencies(many: Sequence[Summary]) -> Panel:
         ]
         if found:
             middle_one = f", median {1e3 * median(found):.2f} ms"
-            series.append(Series(f"{each.system}{middle_one}", *_histogram(found)))
+            series.append(Series(f"{each.name}{middle_one}", *_histogram(found)))
     return Panel(many[0].query, "ms", "packets", series, log_x=True, steps=True, whole_y=True)
 
 

@@ -19,7 +19,7 @@ _WITHOUT_DATA = ("none", "cpu")
 
 
 def conclusions(results: ResultsFile) -> list[tuple[Summary, LimitVerdict]]:
-    """What limits each query on each system, where traces tell."""
+    """What limits each query on each system, where it is known."""
     found = summaries(results.measurements)
     remote = bool(results.dataset.get("remote"))
     cores = results.machine.get("cores")
@@ -37,7 +37,7 @@ def conclusion(results: ResultsFile) -> Iterator[str]:
     have other limits."""
     by_system: dict[str, list[tuple[Summary, LimitVerdict]]] = {}
     for summary, found in conclusions(results):
-        by_system.setdefault(summary.system, []).append((summary, found))
+        by_system.setdefault(summary.name, []).append((summary, found))
     for system, told in by_system.items():
         told.sort(key=lambda each: _bytes(each[0]), reverse=True)
         summary, leading = told[0]
@@ -79,7 +79,7 @@ def facts(
     summary: Summary, beside: Sequence[Summary], remote: bool, cores: int | None
 ) -> Facts | None:
     """What is known of a query. `beside`: all queries, among them the one without data on the same
-    system. `cores` of this machine. None without traces."""
+    system. `cores` of this machine. None if nothing is known of where the time went."""
     last = summary.last
     breakdown = middle(last.runs)
     if breakdown is None:
@@ -87,7 +87,7 @@ def facts(
     shares = [
         point.cpu_share
         for each in beside
-        if (each.system, each.query) == (summary.system, "cpu")
+        if (each.name, each.query) == (summary.name, "cpu")
         for point in each.points
         if point.workers == last.workers and point.cpu_share is not None
     ]

@@ -39,13 +39,15 @@ class Measurement:
     caches: str = ""
     """What was done about the operating system's cache of files before."""
     hosts: int = 1
+    on_host: int | None = None
+    """Workers on each host of a cluster, at most; None: any number."""
     files: int = 0
     baseline: bool = False
-    """One file in one process: what the others are compared with."""
+    """One process alone, on the first file or on all files: what the others are compared with."""
     agrees: bool = True
     """Whether its histograms are those of the other runs over the same events."""
     breakdown: Breakdown | None = None
-    """Where the workers' time went; None: there is no complete trace of the run."""
+    """Where the workers' time went; None: nothing is known of it."""
 
     @property
     def rate(self) -> float:

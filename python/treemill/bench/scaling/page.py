@@ -17,7 +17,7 @@ from .charts import compared, figures
 from .conclusions import conclusion, conclusions
 from .measurements import ResultsFile
 from .plan import QUERIES
-from .summary import Summary, summaries
+from .summary import Point, Summary, baselines, summaries
 
 __all__ = ["page"]
 
@@ -46,7 +46,7 @@ def _one(name: str, results: ResultsFile, several: bool) -> str:
     made += [f'<p class="verdict">{escape(line)}</p>' for line in conclusion(results)]
     found = summaries(results.measurements)
     if found:
-        made.append(parts.section("What was measured", parts.table(_HEAD, _rows(found))))
+        made.append(parts.section("What was measured", _MEASURED + _measured(results)))
     if results.readings:
         rows = parts.table(tables.HEAD, tables.rows(results.readings))
         made.append(parts.section("Storages", _words({**WHATS, **WAYS}) + rows))
@@ -113,28 +113,50 @@ def _number(value: object) -> float:
 
 _HEAD = (
     "query", "system", "workers", "seconds (min to max)", "events/s", "max", "MB/s", "max",
-    "efficiency", "to one process", "caches",
+    "efficiency", "to one process", "files", "caches",
 )  # fmt: skip
 
 
-def _rows(found: Sequence[Summary]) -> Iterator[tuple[str, ...]]:
-    for each in found:
+_MEASURED = """\
+<p>Medians. Efficiency is the rate of a worker, as a part of what it is with the fewest workers; to
+one process: as a part of what one process does alone, with all files if it has tried them.</p>"""
+
+
+def _measured(results: ResultsFile) -> str:
+    """The table of all points. Those of one process alone are before the others of their query."""
+    alone = baselines(results.measurements)
+    rows: list[tuple[str, ...]] = []
+    told: set[str] = set()
+    for each in summaries(results.measurements):
+        if each.query not in told:
+            told.add(each.query)
+            for point in alone.get(each.query, ()):
+                name = "one process, one file" if point.runs[0].files == 1 else "one process"
+                rows.append(_row(each.query, name, point, "", ""))
         for point in each.points:
-            seconds = [run.seconds for run in point.runs]
             beside = each.beside_baseline(point)
-            yield (
-                each.query,
-                each.system,
-                str(point.workers),
-                f"{point.seconds:.3f} ({min(seconds):.3f} to {max(seconds):.3f})",
-                f"{point.rate:,.0f}",
-                f"{point.best_rate:,.0f}",
-                f"{point.megabytes_per_second:,.1f}",
-                f"{point.best_megabytes_per_second:,.1f}",
-                f"{each.efficiency(point):.0%}",
-                "" if beside is None else f"{beside:.0%}",
-                ", ".join(sorted({run.caches for run in point.runs})),
-            )
+            share = "" if beside is None else f"{beside:.0%}"
+            rows.append(_row(each.query, each.name, point, f"{each.efficiency(point):.0%}", share))
+    return parts.table(_HEAD, rows)
+
+
+def _row(query: str, name: str, point: Point, efficiency: str, beside: str) -> tuple[str, ...]:
+    seconds = [run.seconds for run in point.runs]
+    files = max(run.files for run in point.runs)
+    return (
+        query,
+        name,
+        str(point.workers),
+        f"{point.seconds:.3f} ({min(seconds):.3f} to {max(seconds):.3f})",
+        f"{point.rate:,.0f}",
+        f"{point.best_rate:,.0f}",
+        f"{point.megabytes_per_second:,.1f}",
+        f"{point.best_megabytes_per_second:,.1f}",
+        efficiency,
+        beside,
+        f"{files:,}" if files else "",
+        ", ".join(sorted({run.caches for run in point.runs})),
+    )
 
 
 def _times(results: ResultsFile) -> Iterator[tuple[str, ...]]:
@@ -144,7 +166,8 @@ def _times(results: ResultsFile) -> Iterator[tuple[str, ...]]:
             continue
         total = breakdown.total or 1.0
         shares = [f"{getattr(breakdown, part) / total:.0%}" for part in _PARTS]
-        yield (summary.query, f"{summary.system}, {summary.last.workers}", found.limit, *shares)
+        where = f"{summary.name}, {summary.last.workers}"
+        yield (summary.query, where, found.limit, *shares)
 
 
 def _fits(found: Sequence[Summary]) -> Iterator[tuple[str, ...]]:
@@ -153,14 +176,14 @@ def _fits(found: Sequence[Summary]) -> Iterator[tuple[str, ...]]:
         if line is not None and curve is not None:
             limit = "none" if math.isinf(curve.limit) else f"{curve.limit:,.0f}"
             rates = (f"{line.first:,.0f}", f"{curve.first:,.0f}", f"{curve.shared:.3f}")
-            yield (each.query, each.system, *rates, limit)
+            yield (each.query, each.name, *rates, limit)
 
 
 def _comparison(results: Sequence[tuple[str, ResultsFile]]) -> str:
     """The first file is what others are compared with."""
     (first_name, first), *others = results
     before = {
-        (each.system, each.query, point.workers): point
+        (each.name, each.query, point.workers): point
         for each in summaries(first.measurements)
         for point in each.points
     }
@@ -168,11 +191,11 @@ def _comparison(results: Sequence[tuple[str, ResultsFile]]) -> str:
     for name, results_of in others:
         for each in summaries(results_of.measurements):
             for point in each.points:
-                old = before.get((each.system, each.query, point.workers))
+                old = before.get((each.name, each.query, point.workers))
                 if old is not None and old.rate and point.rate:
                     ratio = point.rate / old.rate
                     rates = (f"{old.rate:,.0f}", f"{point.rate:,.0f}", f"{ratio:.2f}")
-                    rows.append((each.query, each.system, str(point.workers), name, *rates))
+                    rows.append((each.query, each.name, str(point.workers), name, *rates))
     head = ("query", "system", "workers", "file", f"events/s of {first_name}", "events/s", "ratio")
     made = [parts.section("Compared", parts.table(head, rows)), *_other_data(results)]
     figure = compared(results)

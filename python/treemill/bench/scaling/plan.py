@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ...backend.dask.grouping import group_size
 from ...errors import QueryError
 
-__all__ = ["QUERIES", "SCALINGS", "PlannedQuery", "ScalingPlan", "rising"]
+__all__ = ["BASELINES", "QUERIES", "SCALINGS", "PlannedQuery", "ScalingPlan", "is_traced", "rising"]
 
 QUERIES: Mapping[str, str] = {
     "none": "files are opened, no column is read: what the session and the packetizer cost",
@@ -17,6 +18,13 @@ QUERIES: Mapping[str, str] = {
     "cpu": "no data: 16 histograms of Gaussian random numbers",
 }
 """The standard queries, by name."""
+
+BASELINES: Mapping[str, str] = {
+    "all": "the first file, and then all files",
+    "file": "the first file only",
+    "none": "nothing",
+}
+"""What one process reads alone, by name."""
 
 SCALINGS: Mapping[str, str] = {
     "strong": "the same events with each number of workers",
@@ -71,6 +79,16 @@ class ScalingPlan:
         if self.scaling == "strong":
             return events
         return max(events * workers // max(self.workers), 1)
+
+
+def is_traced(workers: int, submasters: bool | None) -> bool:
+    """Whether so many workers leave a trace. Those that sub-masters lead do not; `submasters`:
+    whether there are some, None: as sessions have it.
+
+    >>> is_traced(100, None), is_traced(101, None), is_traced(101, False)
+    (True, False, True)
+    """
+    return group_size(submasters, workers) is None
 
 
 def rising(most: int) -> list[int]:

@@ -11,7 +11,7 @@ from .breakdown import Breakdown
 from .fits import Linear, Saturating, linear, saturating
 from .measurements import Measurement
 
-__all__ = ["Point", "Summary", "middle", "summaries"]
+__all__ = ["Point", "Summary", "baselines", "middle", "summaries"]
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,11 @@ class Point:
 
     @property
     def best_megabytes_per_second(self) -> float:
-        """The same at the best time."""
-        return self.megabytes_per_second * self.best_rate / self.rate if self.rate else 0.0
+        """The same at the best time of a run, the median over the rounds; the average if nothing
+        is known of it."""
+        peaks = [run.breakdown.peak_bytes / 1e6 for run in self.runs if run.breakdown is not None]
+        average = self.megabytes_per_second
+        return max(median(peaks), average) if peaks else average
 
     @property
     def typical(self) -> Measurement:
@@ -73,7 +76,14 @@ class Summary:
     points: tuple[Point, ...]
     """All points, by rising number of workers."""
     baseline: Point | None = None
-    """One file in one process of this machine."""
+    """One process of this machine alone, with as many files as were tried."""
+    on_host: int | None = None
+    """Workers on each host, at most; None: any number."""
+
+    @property
+    def name(self) -> str:
+        """The system, and how many workers each of its hosts has if that is limited."""
+        return self.system if self.on_host is None else f"{self.system}, {self.on_host} a node"
 
     @property
     def first(self) -> Point:
@@ -118,24 +128,36 @@ class Summary:
 
 
 def summaries(measurements: Sequence[Measurement]) -> list[Summary]:
-    """One for each system and query, in the order in which they were measured."""
-    normal: dict[tuple[str, str], dict[int, list[Measurement]]] = {}
-    baselines: dict[str, list[Measurement]] = {}
+    """One for each system, query and number of workers on a host, in the order in which they were
+    measured."""
+    normal: dict[tuple[str, str, int | None], dict[int, list[Measurement]]] = {}
     for each in measurements:
-        if each.baseline:
-            baselines.setdefault(each.query, []).append(each)
-        else:
-            by_workers = normal.setdefault((each.system, each.query), {})
-            by_workers.setdefault(each.workers, []).append(each)
+        if not each.baseline:
+            key = each.system, each.query, each.on_host
+            normal.setdefault(key, {}).setdefault(each.workers, []).append(each)
+    alone = baselines(measurements)
     return [
         Summary(
             system,
             query,
             tuple(Point(n, tuple(by_workers[n])) for n in sorted(by_workers)),
-            Point(1, tuple(baselines[query])) if query in baselines else None,
+            alone[query][-1] if query in alone else None,
+            on_host,
         )
-        for (system, query), by_workers in normal.items()
+        for (system, query, on_host), by_workers in normal.items()
     ]
+
+
+def baselines(measurements: Sequence[Measurement]) -> dict[str, list[Point]]:
+    """What one process does alone, by query: first with one file, then with all of them."""
+    found: dict[str, dict[int, list[Measurement]]] = {}
+    for each in measurements:
+        if each.baseline:
+            found.setdefault(each.query, {}).setdefault(each.files, []).append(each)
+    return {
+        query: [Point(1, tuple(by_files[files])) for files in sorted(by_files)]
+        for query, by_files in found.items()
+    }
 
 
 def middle(runs: Sequence[Measurement]) -> Breakdown | None:

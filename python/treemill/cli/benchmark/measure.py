@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ...bench.scaling.breakdown import broken_down
+from ...bench.scaling.breakdown import Breakdown, broken_down
+from ...bench.scaling.counted import counted
 from ...bench.scaling.measurements import Measurement
-from ...bench.scaling.plan import PlannedQuery, ScalingPlan
+from ...bench.scaling.plan import PlannedQuery, ScalingPlan, is_traced
 from ...errors import WorkerError
 from . import page_cache
 from .standard import EVENTS, Digest, Gaussians, booked, digest, same
-from .systems import session_on
+from .systems import is_here, session_on
 
 if TYPE_CHECKING:
     from ...dataset import Dataset
@@ -33,40 +34,53 @@ class Benchmark:
     say: Callable[[str], None]
     drops: bool = True
     """Whether caches are dropped before each run."""
-    on_host: int | None = None
-    """Workers on each host of a cluster, at most; None: any number."""
+    submasters: bool | None = None
+    """Whether some workers of a cluster lead others; None: if there are many."""
     measured: list[Measurement] = field(default_factory=list)
     _hosts: int = 1  # of the workers of the session
     _digests: dict[tuple[str, int], Digest] = field(default_factory=dict)
 
-    def run(self, system: str, plan: ScalingPlan) -> None:
-        """Measures all of a plan on a system. Raises TreemillError if a query fails."""
+    def run(self, system: str, plan: ScalingPlan, on_host: int | None = None) -> None:
+        """Measures all of a plan on a system, with so many workers on each host at most. Raises
+        TreemillError if a query fails."""
         for workers in plan.workers:
-            with session_on(system, workers, _TRACE, self.on_host) as session:
+            # A trace says more than counts, but sub-masters would not lead a query with one.
+            trace = _TRACE if is_here(system) or is_traced(workers, self.submasters) else 0
+            with session_on(system, workers, trace, on_host, self.submasters) as session:
                 self._warm_up(session)
                 for step in plan.steps(workers):
-                    self._note(self._step(session, system, step, self.events))
+                    measured = self._step(session, system, step, self.events)
+                    self._note(replace(measured, on_host=on_host))
 
-    def baseline(self, plan: ScalingPlan) -> None:
-        """Measures the queries on the first file, in one thread of this process."""
+    def baseline(self, plan: ScalingPlan, what: str) -> None:
+        """Measures the queries in one thread of this process; `what`: one of BASELINES."""
         from ...dataset import dataset  # start-up
 
         first = self.events.chain.locations[0]
         alone = dataset(first.path, first.tree)
-        events = min(alone.num_entries, plan.events)
-        cycles = max(plan.cycles // max(len(self.events.files), 1), 1)
+        sets = [alone] if what == "file" or len(self.events.files) == 1 else [alone, self.events]
+        if what == "none":
+            return
         with session_on("threads", 1, _TRACE) as session:
             self._warm_up(session)
-            for number in range(plan.rounds):
-                for query in plan.queries:
-                    step = PlannedQuery(1, query, number, cycles if query == "cpu" else events)
-                    self._note(self._step(session, "threads", step, alone, baseline=True))
+            for step in self._alone(plan, alone, 1):  # until all that queries need is there
+                self._step(session, "threads", step, alone, baseline=True)
+            for events in sets:
+                for step in self._alone(plan, events, plan.rounds):
+                    if step.query != "cpu" or events is sets[-1]:  # which has no files
+                        measured = self._step(session, "threads", step, events, baseline=True)
+                        self._note(measured)
+
+    def _alone(self, plan: ScalingPlan, events: Dataset, rounds: int) -> Iterator[PlannedQuery]:
+        """What one process does alone: all of it, also in weak scaling."""
+        entries = min(events.num_entries, plan.events)
+        whole = replace(plan, workers=[1], events=entries, scaling="strong", rounds=rounds)
+        yield from whole.steps(1)
 
     def _warm_up(self, session: Session) -> None:
         """Workers import what they need, outside of any measurement."""
         session.run(Gaussians(), cycles=session.workers, progress=False)
-        report = session.report
-        self._hosts = _hosts(None if report is None else report.trace)
+        self._hosts = _hosts(session)
 
     def _step(
         self,
@@ -89,10 +103,9 @@ class Benchmark:
         assert report is not None
         if report.missing:
             raise WorkerError(f"{step.query} has lost entries: {report.missing[0]}")
-        trace: Any = report.trace
-        self._hosts = max(self._hosts, _hosts(trace))
-        breakdown = None if trace is None else broken_down(trace, step.workers, seconds)
-        if breakdown is not None and not reads:  # the trace's entries are cycles
+        self._hosts = max(self._hosts, _hosts(session))
+        breakdown = _breakdown(report, step.workers, seconds)
+        if breakdown is not None and not reads:  # the entries of packets are cycles
             breakdown = replace(breakdown, peak=EVENTS * breakdown.peak)
         return Measurement(
             system,
@@ -107,7 +120,7 @@ class Benchmark:
             hosts=self._hosts,
             files=len(report.processed) if reads else 0,
             baseline=baseline,
-            agrees=self._agrees(step, digest(results), baseline),
+            agrees=self._agrees(step, digest(results)),
             breakdown=breakdown,
         )
 
@@ -119,20 +132,28 @@ class Benchmark:
         found: Any = session.run(bookings, entries=step.events, progress=False)
         return list(found)
 
-    def _agrees(self, step: PlannedQuery, found: Digest, baseline: bool) -> bool:
-        key = (step.query, -step.events if baseline else step.events)
-        return same(self._digests.setdefault(key, found), found)
+    def _agrees(self, step: PlannedQuery, found: Digest) -> bool:
+        # The first so many events are the same ones in any number of files.
+        return same(self._digests.setdefault((step.query, step.events), found), found)
 
     def _note(self, measured: Measurement) -> None:
         self.measured.append(measured)
-        what = "baseline" if measured.baseline else measured.system
+        what = f"alone, {_files(measured)}" if measured.baseline else measured.system
         plural = "worker" if measured.workers == 1 else "workers"
+        if measured.on_host is not None:
+            plural += f", {measured.on_host} a node,"
         self.say(
-            f"{what:12} {measured.query:8} {measured.workers:4} {plural:8} "
+            f"{what:15} {measured.query:8} {measured.workers:4} {plural:8} "
             f"{measured.seconds:8.3f} s {measured.rate:14,.0f} events/s "
             f"{measured.megabytes_per_second:9.1f} MB/s"
             + ("" if measured.agrees else "  ANOTHER RESULT")
         )
+
+
+def _files(measured: Measurement) -> str:
+    if not measured.files:
+        return "no file"
+    return f"{measured.files} file" + "s" * (measured.files > 1)
 
 
 def _cycles(step: PlannedQuery) -> int:
@@ -140,9 +161,18 @@ def _cycles(step: PlannedQuery) -> int:
     return -(-step.events // EVENTS)
 
 
-def _hosts(trace: Any) -> int:
-    """Hosts of the workers, as far as they have told."""
-    if trace is None:
+def _breakdown(report: Any, workers: int, seconds: float) -> Breakdown | None:
+    """Where the workers' time went: by the trace, or by what was counted if there is none."""
+    found = None if report.trace is None else broken_down(report.trace, workers, seconds)
+    if found is None and report.measured is not None:
+        found = counted(report.measured.counts, workers, seconds)
+    return found
+
+
+def _hosts(session: Session) -> int:
+    """Hosts of the workers that had a part in the last query, as far as they have told."""
+    report = session.report
+    if report is None or report.measured is None:
         return 1
-    found = {getattr(record.event, "node", None) for record in trace.records}
-    return max(len(found - {None}), 1)
+    found = {worker.host for worker in report.measured.counts.workers.values()}
+    return max(len(found - {""}), 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +14,7 @@ import click
 from ...bench.recipe import Recipe
 from ...bench.scaling.conclusions import conclusion
 from ...bench.scaling.measurements import ResultsFile, save
-from ...bench.scaling.plan import QUERIES, SCALINGS, ScalingPlan, rising
+from ...bench.scaling.plan import BASELINES, QUERIES, SCALINGS, ScalingPlan, rising
 from ...errors import TreemillError
 from . import machine
 from .generate import generate
@@ -50,7 +51,14 @@ _FOLDER = Path("treemill-benchmark")
     help="Default: 1, 2, 4 … up to the number of cores, or of the cluster's workers.",
 )
 @click.option(
-    "--per-node", type=click.IntRange(1), help="Workers on each host of a cluster, at most."
+    "--per-node",
+    type=Numbers(),
+    help="Workers on each host of a cluster, at most: all that is measured with each number.",
+)
+@click.option(
+    "--submasters/--no-submasters",
+    default=None,
+    help="Whether some workers of a cluster lead others; default: with more than 100.",
 )
 @click.option(
     "--query",
@@ -66,6 +74,15 @@ _FOLDER = Path("treemill-benchmark")
     default="strong",
     show_default=True,
     help="; ".join(f"{name}: {words}" for name, words in SCALINGS.items()) + ".",
+)
+@click.option(
+    "--baseline",
+    type=click.Choice([*BASELINES]),
+    default="all",
+    show_default=True,
+    help="What one process of this machine reads alone, to compare: "
+    + "; ".join(f"{name}: {words}" for name, words in BASELINES.items())
+    + ".",
 )
 @click.option(
     "--events-cpu",
@@ -97,10 +114,12 @@ def command(
     dataset: tuple[str, ...],
     systems: tuple[str, ...],
     workers: tuple[int, ...] | None,
-    per_node: int | None,
+    per_node: tuple[int, ...] | None,
+    submasters: bool | None,
     queries: tuple[str, ...],
     rounds: int | None,
     scaling: str,
+    baseline: str,
     made: int | None,
     warm: bool,
     quick: bool,
@@ -115,7 +134,8 @@ def command(
     \b
     none     files are opened, no column is read: the overhead
     full     all columns are read: the load on the storage
-    partial  a fifth of the bytes is read and histogrammed: an analysis
+    partial  a fifth of the bytes is read, as nearly as whole columns can be, and histogrammed: an
+             analysis
     cpu      no data, 16 histograms of Gaussian random numbers
 
     Exit status 1 if a query had another result with other workers.
@@ -123,8 +143,9 @@ def command(
     from ...dataset import dataset as opened  # start-up
     from .measure import Benchmark  # heavy: numpy
 
-    for system in systems:
-        is_here(system)
+    far = [system for system in systems if not is_here(system)]
+    if per_node and not far:
+        raise click.UsageError("--per-node is for the address of a cluster (--on tcp://…)")
     if not dataset:
         if not quick:
             raise click.UsageError(
@@ -146,13 +167,14 @@ def command(
         scaling,
     )
     facts = machine.describe()  # before: the load is that of others
-    benchmark = Benchmark(data, click.echo, drops=not warm, on_host=per_node)
+    benchmark = Benchmark(data, click.echo, drops=not warm, submasters=submasters)
     ended: BaseException | None = None
     try:
-        benchmark.baseline(plan)
+        benchmark.baseline(plan, baseline)
         for system in systems:
-            numbers = workers or rising(there_are(system))
-            benchmark.run(system, replace(plan, workers=numbers))
+            for on_host in (per_node if system in far else None) or (None,):
+                numbers = _numbers(system, workers, on_host)
+                benchmark.run(system, replace(plan, workers=numbers), on_host)
     except (TreemillError, KeyboardInterrupt) as error:
         if not benchmark.measured:
             raise
@@ -164,8 +186,10 @@ def command(
             "systems": list(systems),
             "queries": list(plan.queries),
             "rounds": plan.rounds,
-            "workers on a host": per_node or "any",
+            "workers on a node": per_node or "any",
             "scaling": plan.scaling,
+            "baseline": baseline,
+            **dict(_extras(data, plan, submasters)),
             "events of cpu": plan.cycles,
             "quick": quick,
         },
@@ -190,6 +214,26 @@ def command(
     if not all(each.agrees for each in benchmark.measured):
         click.echo("a query had another result with other workers", err=True)
         sys.exit(1)
+
+
+def _numbers(system: str, workers: tuple[int, ...] | None, on_host: int | None) -> Sequence[int]:
+    """Rising numbers of workers, as many as there can be with so many on each host."""
+    if workers and on_host is None:
+        return workers
+    there = there_are(system, on_host)
+    return sorted({min(each, there) for each in workers}) if workers else rising(there)
+
+
+def _extras(
+    data: Dataset, plan: ScalingPlan, submasters: bool | None
+) -> Iterator[tuple[str, object]]:
+    """Settings that only some runs have."""
+    from .standard import partial_share  # heavy: numpy
+
+    if "partial" in plan.queries:
+        yield "partial reads", f"{partial_share(data):.1%} of the bytes"
+    if submasters is not None:
+        yield "sub-masters", submasters
 
 
 def _bytes(data: Dataset) -> int:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...bench.exerciser import Size, chosen
+from ...bench.exerciser import Size
+from ...bench.scaling.some_columns import nearest, share_of
 from ...errors import QueryError
 from ...selector.selector import Chunk, Inputs, Selector
 
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
     from ...dataset import Dataset
     from ...query.node import Booking
 
-__all__ = ["EVENTS", "Digest", "Gaussians", "booked", "digest", "same"]
+__all__ = ["EVENTS", "Digest", "Gaussians", "booked", "digest", "partial_share", "same"]
 
 _PARTIAL = 0.2
-"""The share of the bytes that `partial` reads."""
+"""The share of the bytes that `partial` reads, as nearly as whole branches can."""
 _READABLE = ("number", "list", "array")
 _HISTOGRAMS = 16
-EVENTS = 1000
+EVENTS = 10_000
 """Events that `cpu` makes in a cycle: fewer would measure calls of Python, not arithmetic."""
 _BINS = 64
 
@@ -48,9 +49,10 @@ class Gaussians(Selector):
 
     def process(self, events: Chunk) -> None:
         """Fills each of them once for each event."""
-        for number in range(_HISTOGRAMS):
-            values = self.rng.standard_normal(EVENTS * len(events))
-            self.output[f"gauss{number:02d}"].fill(values)
+        # Cycle by cycle: chunks are longer if there are more cycles, and longer arrays cost less.
+        for _ in range(len(events)):
+            for number in range(_HISTOGRAMS):
+                self.output[f"gauss{number:02d}"].fill(self.rng.standard_normal(EVENTS))
 
 
 def booked(query: str, events: Dataset, entries: int) -> list[Booking[Any]]:
@@ -58,16 +60,31 @@ def booked(query: str, events: Dataset, entries: int) -> list[Booking[Any]]:
     numbers = events.hist("entry_number", bins=(_BINS, 0, entries))
     if query == "none":
         return [numbers]
-    readable = [b for b in events.branches.values() if b.kind in _READABLE and b.dtype]
+    readable = _readable(events)
     if not readable:
         raise QueryError("there is no branch of numbers to read", file=events.files[0])
     if query == "full":
-        return [numbers, *(events.sum(f"`{branch.name}`") for branch in readable)]
-    sizes = [Size(branch.name, branch.zip_bytes) for branch in readable]
-    names = chosen(sizes, _PARTIAL, "roundrobin")
+        return [numbers, *(events.sum(f"`{size.branch}`") for size in readable)]
     return [
         numbers,
-        *(events.hist(f"`{name}`", bins=(_BINS, -50, 50), label=name) for name in names),
+        *(
+            events.hist(f"`{name}`", bins=(_BINS, -50, 50), label=name)
+            for name in nearest(readable, _PARTIAL)
+        ),
+    ]
+
+
+def partial_share(events: Dataset) -> float:
+    """The part of the bytes that `full` reads that `partial` reads."""
+    readable = _readable(events)
+    return share_of(readable, nearest(readable, _PARTIAL))
+
+
+def _readable(events: Dataset) -> list[Size]:
+    return [
+        Size(branch.name, branch.zip_bytes)
+        for branch in events.branches.values()
+        if branch.kind in _READABLE and branch.dtype
     ]
 
 

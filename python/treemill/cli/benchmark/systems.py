@@ -49,11 +49,16 @@ def has_dask() -> bool:
 
 @contextlib.contextmanager
 def session_on(
-    system: str, workers: int | None, trace: int = 0, on_host: int | None = None
+    system: str,
+    workers: int | None,
+    trace: int = 0,
+    on_host: int | None = None,
+    submasters: bool | None = None,
 ) -> Iterator[Session]:
     """A session with so many workers, None: as many as there are. `on_host`: how many on each host
-    of a cluster that is there already, at most. Raises UnsupportedError if Dask
-    is needed and not there, WorkerError if no scheduler answers."""
+    of a cluster that is there already, at most; `submasters`: whether some of its workers lead
+    others, None: if there are many. Raises UnsupportedError if Dask is needed and not there,
+    WorkerError if no scheduler answers."""
     from ...session.front import connect  # start-up
 
     if system == "dask":
@@ -66,15 +71,18 @@ def session_on(
         with connect(workers=workers, mode=system, trace=trace) as session:
             yield session
     else:
-        with connect(system, most=workers, on_host=on_host, trace=trace) as session:
+        with connect(
+            system, most=workers, on_host=on_host, trace=trace, submasters=submasters
+        ) as session:
             yield session
 
 
-def there_are(system: str) -> int:
-    """The number of workers that a system can have: cores, or what a cluster has now."""
+def there_are(system: str, on_host: int | None = None) -> int:
+    """The number of workers that a system can have: cores, or what a cluster has now, with so many
+    on each host at most."""
     if is_here(system):
         return cores()
-    with session_on(system, None) as session:
+    with session_on(system, None, on_host=on_host) as session:
         return session.workers
 
 
