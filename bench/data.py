@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from .protocol import REPOSITORY
@@ -11,12 +12,19 @@ FOLDER = REPOSITORY / "demo-data" / "bench"
 CODECS = ("zlib", "lz4", "zstd", "none")
 
 
-def make(codec: str, events: int, where: Path, schema: str = "demo") -> Path:
-    """The file of `events` events in `codec`; written when it is not there."""
+def make(
+    codec: str, events: int, where: Path, schema: str = "demo", cluster: int | None = None
+) -> Path:
+    """The file of `events` events in `codec`, in clusters of `cluster`; written when it is not
+    there."""
     from treemill.bench.generate import Recipe, paths, write_dataset
 
     recipe = Recipe(files=1, events_per_file=events, codec=codec, schema=schema)
-    folder = where / (f"{codec}-{events}" if schema == "demo" else f"{schema}-{codec}-{events}")
+    name = f"{codec}-{events}" if schema == "demo" else f"{schema}-{codec}-{events}"
+    if cluster is not None:
+        recipe = replace(recipe, events_per_cluster=cluster)
+        name += f"-in-{cluster}"
+    folder = where / name
     for line in write_dataset(folder, recipe):
         print(line, file=sys.stderr, flush=True)
     return paths(folder, recipe)[0]

@@ -1,31 +1,42 @@
 """`python -m bench monitoring`: what it costs a query to count what its workers do. The same query
-with `monitor=True` and with `monitor=False`, in turn, on threads and processes. A table on standard
-output and in `bench/results/<date>-<machine>-monitoring.md`, raw numbers beside it in JSON.
+with `monitor=True` and with `monitor=False`, in turn, on threads, processes and Dask's workers, in
+packets of some milliseconds and in packets of one. A table on standard output and in
+`bench/results/<date>-<machine>-monitoring.md`, raw numbers beside it in JSON.
 
 Prints the ratio of both. A ratio near 1 disappears in the noise of the clock, so that the calls of
-Python functions are counted, too: they do not depend on the machine.
+Python functions are counted, too: they do not depend on the machine. Some ten minutes on two cores.
 """
 
+import contextlib
 import statistics
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import treemill as tm
+from treemill.cli.benchmark.systems import session_on
 
 from . import data, machine, publish
 from .measured import Row, in_turn, ratios
 from .options import Options
 
 GOAL = 1.01
+PACKETS = 200
+"""What a query has at least, so that what they cost is more than what a query does once."""
+LENGTHS = {"packets of 3 ms": 3e-3, "packets of 1 ms": 1e-3}
+"""Seconds of a packet."""
+SYSTEMS = ("threads", "processes", "dask")
+CLUSTER = 10_000
+"""Entries: packets end where clusters do."""
 _LEGEND = """\
-The query fills two histograms of all events; what was decompressed is not remembered. Runs with
-and without monitoring take turns, and change places from round to round; the ratio is that of the
-medians of all rounds. Packets are as the session makes them; "counted" are calls of Python
-functions in this process, of one run on one thread. ✓ the goal is reached, ✗ it is not; no mark: no
-goal.
+The query fills two histograms of all events, the file several times over; what was decompressed is
+not remembered. Runs with and without monitoring take turns, and change places from round to round;
+the ratio is that of the medians of all rounds. Packets are as short as the lines say: sessions make
+longer ones when they can. "Added for a packet" are calls of Python functions in this process,
+counted on one thread. ✓ the goal is reached, ✗ it is not; no mark: no goal.
 """
 
 
@@ -38,45 +49,66 @@ def booked(events: Any) -> list[Any]:
     ]
 
 
-def measured(path: Path, rounds: int, workers: int) -> Iterator[Row]:
-    """Each kind of workers, with and without."""
-    events = tm.dataset(str(path), tree="Events")
-    for mode in ("threads", "processes"):
-        with tm.connect(workers=workers, mode=mode) as session:
-
-            def run(monitor: bool, session: tm.Session = session) -> Callable[[], object]:
-                return lambda: session.run(booked(events), monitor=monitor, progress=False)
-
-            # Whoever comes second is a little faster or slower: both are second as often.
-            tasks = {"on": run(True), "off": run(False), "off 2": run(False), "on 2": run(True)}
-            taken = in_turn(rounds, tasks)
-            many = {
-                each: tuple(
-                    statistics.fmean(pair)
-                    for pair in zip(taken[each], taken[f"{each} 2"], strict=True)
-                )
-                for each in ("on", "off")
-            }
-            on = Row(f"{mode}, {workers} workers, counted", many["on"], "s")
-            off = Row(f"{mode}, {workers} workers, nothing counted", many["off"], "s")
-            yield on
-            yield off
-            ratio = ratios(f"{mode}: counted over not, each round", on, off)
-            yield ratio
-            middle = on.median / off.median
-            yield Row(f"{mode}: counted over not, medians", (middle,), "x", below=GOAL)
+def measured(
+    paths: list[str], rounds: int, workers: int, systems: tuple[str, ...] = SYSTEMS
+) -> Iterator[Row]:
+    """Each kind of workers, with packets of each length, with and without."""
+    for system in systems:
+        with session_on(system, workers) as session:
+            for words, seconds in LENGTHS.items():
+                with _in_packets(session, seconds):
+                    yield from _compared(session, paths, rounds, f"{system}, {words}")
 
 
-def counted(path: Path) -> Iterator[Row]:
+@contextlib.contextmanager
+def _in_packets(session: tm.Session, seconds: float) -> Iterator[None]:
+    """All packets of the session last so long, as nearly as clusters can."""
+    pool = session._pool
+    sizing = replace(
+        pool.sizing, first=CLUSTER, shortest=seconds, longest=seconds, share=0.0, ask=0.0
+    )
+    with patch.object(pool, "sizing", sizing):
+        yield
+
+
+def _compared(session: tm.Session, paths: list[str], rounds: int, words: str) -> Iterator[Row]:
+    events = tm.dataset(paths, tree="Events")
+
+    def run(monitor: bool) -> Callable[[], object]:
+        return lambda: session.run(booked(events), monitor=monitor, progress=False)
+
+    # What comes second is a little faster or slower: both are second as often.
+    tasks = {"on": run(True), "off": run(False), "off 2": run(False), "on 2": run(True)}
+    taken = in_turn(rounds, tasks)
+    many = {
+        each: tuple(
+            statistics.fmean(pair) for pair in zip(taken[each], taken[f"{each} 2"], strict=True)
+        )
+        for each in ("on", "off")
+    }
+    on = Row(f"{words}, counted", many["on"], "s")
+    off = Row(f"{words}, nothing counted", many["off"], "s")
+    yield on
+    yield off
+    yield Row(f"{words}: how many", (float(_packets(session)),), "packets", above=PACKETS)
+    yield ratios(f"{words}: counted over not, each round", on, off)
+    yield Row(f"{words}: counted over not, medians", (on.median / off.median,), "x", below=GOAL)
+
+
+def counted(paths: list[str], times: int = 3) -> Iterator[Row]:
     """Calls of Python functions that counting adds."""
-    events = tm.dataset(str(path), tree="Events")
+    events = tm.dataset(paths, tree="Events")
     _calls(events, False)  # imports
-    without, _ = _calls(events, False)
-    with_it, packets = _calls(events, True)
-    yield Row("calls of a run, nothing counted", (float(without),), "calls")
-    yield Row("calls of a run, counted", (float(with_it),), "calls")
-    yield Row("packets of that run", (float(packets),), "packets")
-    yield Row("added for a packet", ((with_it - without) / max(packets, 1),), "calls")
+    without = tuple(float(_calls(events, False)[0]) for _ in range(times))
+    many = [_calls(events, True) for _ in range(times)]
+    with_it = Row("calls of a run, counted", tuple(float(calls) for calls, _ in many), "calls")
+    of_none = Row("calls of a run, nothing counted", without, "calls")
+    packets = Row("packets of that run", tuple(float(number) for _, number in many), "packets")
+    yield of_none
+    yield with_it
+    yield packets
+    added = (with_it.median - of_none.median) / max(packets.median, 1)
+    yield Row("added for a packet", (added,), "calls")
 
 
 def _calls(events: Any, monitor: bool) -> tuple[int, int]:
@@ -90,7 +122,7 @@ def _calls(events: Any, monitor: bool) -> tuple[int, int]:
     threading.setprofile(note)  # for threads that begin from now on
     sys.setprofile(note)
     try:
-        with tm.connect(workers=1) as session:
+        with tm.connect(workers=1) as session, _in_packets(session, min(LENGTHS.values())):
             session.run(booked(events), monitor=monitor, progress=False)
     finally:
         sys.setprofile(None)
@@ -108,15 +140,19 @@ def _packets(session: tm.Session) -> int:
 def main(arguments: list[str]) -> int:
     """Measure and write."""
     options = Options("monitoring", __doc__, clock=False)
-    options.size("rounds", 101, 2, "counted rounds of each measurement")
+    options.size("rounds", 41, 2, "counted rounds of each measurement")
     options.size("events", 2_000_000, 50_000, "in the file")
+    options.size("times", 12, 2, "the query reads the file")
     options.size("workers", 2, 2, "workers")
+    options.choice("on", SYSTEMS, SYSTEMS, "on")
     chosen = options.parse(arguments)
     facts = machine.describe()
-    path = data.make("zstd", chosen.events, chosen.data)
+    path = data.make("zstd", chosen.events, chosen.data, cluster=CLUSTER)
     data.warm_up(path)
-    rows = [*measured(path, chosen.rounds, chosen.workers), *counted(path)]
-    about = machine.about(facts, f"{chosen.events:,} entries", chosen.rounds, "wall")
+    paths = [str(path)] * chosen.times
+    rows = [*measured(paths, chosen.rounds, chosen.workers, tuple(chosen.on)), *counted(paths)]
+    files = f"{chosen.events:,} entries, read {chosen.times} times over by {chosen.workers} workers"
+    about = machine.about(facts, files, chosen.rounds, "wall")
     publish.rows(chosen, "monitoring", "The cost of monitoring", _LEGEND, about, facts, rows)
     return 0
 
