@@ -371,6 +371,9 @@ def test_one_line_for_a_system_says_what_limits():
     (line,) = conclusion(results)
     assert line.startswith("threads, 4 workers: full is limited by tail")
     assert "Others: cpu: CPU" in line
+    kept = replace(results.measurements[1], bytes_read=0, bytes_from_cache=10)
+    (again,) = conclusion(replace(results, measurements=[results.measurements[0], kept]))
+    assert again == line
     assert conclusions(results_of(measured("full", 4, 1.0))) == []
 
 

@@ -219,7 +219,8 @@ def _active(many: Sequence[Summary]) -> list[Panel]:
         found = middle(each.last.runs)
         assert found is not None
         series = [Series("", found.times, found.active, color=number)]
-        title = f"{each.query}, {each.name}, {each.last.workers} workers"
+        plural = "worker" if each.last.workers == 1 else "workers"
+        title = f"{each.query}, {each.name}, {each.last.workers} {plural}"
         panels.append(
             Panel(title, "time (s)", "workers at a packet", series, steps=True, whole_y=True)
         )

@@ -8,7 +8,7 @@ were active when.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain, islice, repeat
 from math import ceil
 
@@ -50,8 +50,8 @@ def counted(counts: Monitored, workers: int, seconds: float) -> Breakdown | None
         around=(seconds - pass_seconds) * there,
         **{name: sums.get(name, 0.0) for name in PARTS_OF_BUSY},
         packets=int(sums["packets"]),
-        peak=_peak(active, sums, "entries"),
-        peak_bytes=_peak(active, sums, "bytes_read"),
+        peak=_peak(bins, sums.get("entries", 0.0)),
+        peak_bytes=_peak(bins, sums.get("bytes_read", 0.0)),
         times=[round(at * counts.width, 6) for at in range(len(active))],
         active=[round(each, 3) for each in active],
         latencies=_latencies(counts),
@@ -88,15 +88,14 @@ def _idle(bins: Sequence[tuple[float, float]], workers: int) -> tuple[float, flo
     return sum(idle[: first + 1]), sum(idle[end : last + 1]), sum(idle[last + 1 :])
 
 
-def _peak(active: Sequence[float], sums: Mapping[str, float], what: str) -> float:
-    """So much in a second when most workers had a packet, over a tenth of the run, if each second
-    at a packet gave as much as any other."""
-    busy = sums.get("seconds", 0.0)
-    if busy <= 0:
-        return 0.0
+def _peak(bins: Sequence[tuple[float, float]], amount: float) -> float:
+    """So much of this amount in a second when most workers had a packet, over a tenth of the run,
+    if each second that a worker had one gave as much as any other."""
+    active = [spent / width for spent, width in bins]
     window = max(len(active) // WINDOW, 1)
     most = max(sum(active[at : at + window]) / window for at in range(len(active) - window + 1))
-    return most * sums.get(what, 0.0) / busy
+    # The master's time, as `active` has it: a short packet is longer for it than for its worker.
+    return most * amount / sum(spent for spent, _ in bins)
 
 
 def _latencies(counts: Monitored) -> list[float]:
