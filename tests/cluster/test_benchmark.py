@@ -88,7 +88,7 @@ def test_workers_of_a_node_are_varied(cluster, made, tmp_path):
     assert found.settings["workers on a node"] == [1, 3]
     assert "1 a node, 1 worker: none is limited by" in said
     titles = [title for title, _ in figures(found)]
-    assert "Events per second against the workers of a node" in titles
+    assert "Rates against the workers of a node" in titles
 
 
 def test_workers_that_others_lead_have_a_verdict_too(cluster, made, tmp_path, monkeypatch):

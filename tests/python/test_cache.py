@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
+from treemill.bench.cache_dropper import CacheDropper
 from treemill.machine import cache as caching
 from treemill.machine import memory
 from written import write
@@ -288,3 +289,10 @@ def test_rntuples_are_remembered_like_trees(core, tmp_path):
         assert (x, y) == (ak.sum(values.x), ak.sum(values.y))
         assert (report.bytes_read == 0) == (number > 1)
         assert (report.bytes_from_cache > 0) == (number > 1)
+
+
+def test_a_benchmark_drops_it_on_workers(left_alone):
+    passes(tm.dataset(left_alone, "Events"), 3, workers=2)
+    assert tm.cache.held > 0
+    CacheDropper([])(None)
+    assert tm.cache.held == 0

@@ -39,7 +39,7 @@ MAY_USE = {
     "trace": "errors monitor packetizer writing",
     "submasters": "packetizer",
     "dashboard": "monitor",
-    "bench": "backend errors monitor packetizer trace",
+    "bench": "backend errors machine monitor packetizer trace",
     "calibration": "errors tree",
     "models": "calibration errors kernels",
     "chain": "arrays errors faces language luminosity machine quoting tree",

@@ -1,5 +1,6 @@
 """Drops what the operating system keeps of files, on the machine that it is called on: directly, or
-on workers as a selector without data. Needs no privilege for files that the user may read."""
+on workers as a selector without data, and then what the worker's process keeps, too. Needs no
+privilege for files that the user may read."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ __all__ = ["CacheDropper", "drop_files"]
 
 
 class CacheDropper:
-    """Drops the files wherever it is called, and tells on which host that was."""
+    """Drops the files and the process's own cache wherever it is called, and tells on which host
+    that was."""
 
     def __init__(self, files: Sequence[str]) -> None:
         self.files = list(files)
@@ -19,6 +21,9 @@ class CacheDropper:
 
     def __call__(self, numbers: object) -> dict[str, object]:
         """Drops them; what it is called with does not matter."""
+        from ..machine.cache import cache  # start-up
+
+        cache.clear()
         failed = drop_files(self.files)
         return {"hosts": {socket.gethostname()}, "failed": {failed} if failed else set()}
 

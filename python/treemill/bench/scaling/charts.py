@@ -41,7 +41,7 @@ def figures(results: ResultsFile) -> list[Figure]:
             drawn.insert(2, ("Megabytes per second", [_megabytes(each) for each in reading]))
         on_hosts = [panel for each in by_query for panel in _on_hosts(each)]
         if on_hosts:
-            drawn.append(("Events per second against the workers of a node", [on_hosts]))
+            drawn.append(("Rates against the workers of a node", [on_hosts]))
         drawn = [(title, _grid([each for row in rows for each in row])) for title, rows in drawn]
         traced = [[each for each in many if middle(each.last.runs)] for many in by_query]
         traced = [many for many in traced if many]

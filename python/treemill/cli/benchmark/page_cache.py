@@ -25,17 +25,19 @@ _ASKED = 4
 def drop(
     session: Session, files: Sequence[str], system: str, *, wanted: bool, hosts: int = 1
 ) -> str:
-    """Drops what the system keeps of these files, and what this process keeps. `hosts`: how many
-    the workers are on. Returns what was done, in a few words."""
+    """Drops what the system keeps of these files, and what this process and a cluster's workers
+    keep. `hosts`: how many the workers are on. Returns what was done, in a few words."""
     _drop_own()
     if not wanted:
         return _UNTOUCHED
-    if any("://" in file for file in files):
-        return "not dropped: the files are on servers"
+    far = any("://" in file for file in files)
     if system in HERE:
-        failed = drop_files(files)
+        failed = "the files are on servers" if far else drop_files(files)
         return DROPPED if failed is None else f"not dropped: {failed}"
-    output: Any = session.run(CacheDropper(files), cycles=_ASKED * session.workers, progress=False)
+    dropper = CacheDropper([] if far else files)  # what the workers themselves keep goes anyway
+    output: Any = session.run(dropper, cycles=_ASKED * session.workers, progress=False)
+    if far:
+        return "not dropped: the files are on servers"
     if output["failed"]:
         return f"not dropped: {min(output['failed'])}"
     reached = len(output["hosts"])
