@@ -43,7 +43,7 @@ class Saturating:
 def linear(workers: Sequence[float], rates: Sequence[float]) -> Linear | None:
     """The line through 0 with the least relative deviations; None without points.
 
-    >>> linear([1, 2], [10.0, 20.0]).first
+    >>> round(linear([1, 2], [10.0, 20.0]).first, 6)
     10.0
     """
     # In 1 / rate the relative deviations of R₁ n are n R₁ / rate - 1.
