@@ -38,6 +38,7 @@ class History:
         done=False,
         leaves=False,
         reserve=False,
+        files=6,
     ):
         self.chance = Random(seed)
         self.stops = stops
@@ -46,7 +47,7 @@ class History:
         self.leaves = leaves
         several = reserve and seed % 2  # packets ahead, which are as many more
         most = 300 if several else 700
-        sizes = [self.chance.randrange(0, most) for _ in range(self.chance.randrange(0, 6))]
+        sizes = [self.chance.randrange(0, most) for _ in range(self.chance.randrange(0, files))]
         count = self.chance.randrange(1, 6)
         aheads = [self.chance.choice([0, 1, 60, 300, 3000]) if far else 0 for _ in sizes]
         self.far = far
@@ -105,7 +106,7 @@ class History:
         deeds = ["step"] * 12 + ["tick", "stick", "unstick", "join", "lose", "stale"]
         deeds += ["locate"]
         deeds += ["fail"] if self.fails else []
-        deeds += ["open_ahead"] * 3 if self.far else []
+        deeds += ["open_ahead"] * 3 if self.far or self.reserve else []
         deeds += ["hear", "hear", "hear", "mute"] if self.reserve else []
         if self.merging:
             deeds += ["merge"] * 8 + ["join_merger", "lose_merger", "lose_both", "stale_merger"]

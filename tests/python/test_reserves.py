@@ -8,8 +8,11 @@ from packet_history import History
 from packet_world import World
 from treemill.packetizer import (
     Commit,
+    FileOpened,
     FileSize,
     Forget,
+    OpenAhead,
+    OpenFile,
     PacketDone,
     Packetizer,
     Policy,
@@ -169,3 +172,70 @@ def test_a_stop_lets_workers_end_what_they_have_begun():
     made.handle(PacketDone(0, ahead.number, ahead.start + 10, 0.1), 2.1)
     made.validate()
     assert made.uncommitted.__self__._state.ledger.held(0)[-1].stop == ahead.start + 10
+
+
+def two_files(sizes, entries=1000):
+    """A packetizer of files that are one packet each, whose worker has done the first of them."""
+    made = Packetizer(
+        sizes,
+        Policy(reserve=True, commit_seconds=100.0),
+        sizing=Sizing(first=entries, shortest=1.0, longest=1.0),
+    )
+    actions = made.handle(WorkerJoined(0), 0.0)
+    if sizes[0] is None:
+        actions = made.handle(FileOpened(0, 0, entries), 0.1)
+    first = only(Process, actions).packet
+    actions = made.handle(PacketDone(0, first.number, entries, 1.0), 1.0)
+    return made, actions
+
+
+def test_a_packet_of_the_next_file_is_ahead_if_its_size_is_known():
+    made, actions = two_files([FileSize(1000)] * 8)
+    order, ahead = only(Process, actions).packet, only(Reserve, actions).packet
+    assert (order.file, ahead.file, ahead.stop) == (1, 2, 1000)
+    made.handle(PacketDone(0, order.number, 1000, 1.0, begun=ahead.number), 2.0)
+    made.validate()
+    assert made._state.workers[0].packet == ahead
+
+
+def test_the_next_file_is_opened_beside_the_packet():
+    made, actions = two_files([None] * 8)
+    assert only(OpenFile, actions).file == 1
+    actions = made.handle(FileOpened(0, 1, 1000), 1.1)
+    order = only(Process, actions).packet
+    assert only(OpenAhead, actions).file == 2
+    actions = made.handle(FileOpened(0, 2, 1000, beside=True), 1.2)
+    ahead = only(Reserve, actions).packet
+    assert (ahead.file, ahead.stop) == (2, 1000)
+    actions = made.handle(PacketDone(0, order.number, 1000, 1.0, begun=ahead.number), 2.0)
+    assert only(OpenAhead, actions).file == 3
+    made.validate()
+
+
+def test_files_are_left_to_workers_that_have_not_joined():
+    made = Packetizer(
+        [None] * 4,
+        Policy(reserve=True, commit_seconds=100.0, expected_workers=4),
+        sizing=Sizing(first=1000, shortest=1.0, longest=1.0),
+    )
+    made.handle(WorkerJoined(0), 0.0)
+    actions = made.handle(FileOpened(0, 0, 1000), 0.1)
+    made.handle(PacketDone(0, only(Process, actions).packet.number, 1000, 1.0), 1.0)
+    actions = made.handle(FileOpened(0, 1, 1000), 1.1)
+    assert only(Process, actions) and len(actions) == 1, "two files, and three workers to come"
+
+
+def test_a_file_that_is_opened_beside_by_a_lost_worker_goes_to_another_one():
+    made, actions = two_files([None] * 8)
+    made.handle(FileOpened(0, 1, 1000), 1.1)
+    made.handle(WorkerJoined(1), 1.2)
+    made.handle(WorkerLost(0), 1.3)
+    made.validate()
+    assert made._state.opening == 1, "of the other worker"
+    assert not made._state.workers[1].coming
+
+
+def test_files_opened_beside_in_random_histories():
+    worlds = lived(range(100), files=20)
+    assert sum(world.opened_ahead for world in worlds) > 100
+    assert all(world.packetizer.coverage().missing == [] for world in worlds)

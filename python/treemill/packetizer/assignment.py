@@ -85,13 +85,23 @@ class Assignment:
         state.nodes.move(worker, file)
         return state.ledger.promise(worker.number, file.number, self._cut(worker, file), 1)
 
-    def reserve(self, worker: WorkerState) -> Packet | None:
-        """Reserves one more packet for a worker, of the file that it reads."""
-        file = self._state.nodes.next_in(worker)
-        if file is None:
+    def file_ahead(self, worker: WorkerState) -> File | None:
+        """The file of the next packet to be reserved for a worker: the one that it reads, else one
+        that it has opened ahead, else another one, which the worker has to open if its size is not
+        known. None while it opens one, or if all that are left are wanted by workers to come."""
+        state = self._state
+        file = state.nodes.next_in(worker) or self._ready(worker)
+        if file is not None or worker.coming:
+            return file
+        if 0 < state.nodes.unknown <= state.sharing - len(state.workers):
             return None
-        span = self._cut(worker, file)
-        return self._state.ledger.reserve(worker.number, file.number, span, 1)
+        return state.nodes.pick(worker.host, state.totals.mean)
+
+    def reserve(self, worker: WorkerState, file: File) -> Packet:
+        """Reserves one more packet for a worker, of this file."""
+        state = self._state
+        state.nodes.move(worker, file)
+        return state.ledger.reserve(worker.number, file.number, self._cut(worker, file), 1)
 
     def _ready(self, worker: WorkerState) -> File | None:
         """The next of the files that the worker has opened ahead."""

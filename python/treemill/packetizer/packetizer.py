@@ -2,10 +2,10 @@
 
 A worker stays with its file while the file has entries left; nodes.py chooses the next file. On far
 files, a worker is promised its next packets while it does one (promises.py). On near ones, it may
-have packets ahead, which it begins without asking (reserves.py). A failed packet goes
-to another worker, a limited number of times (recovery.py). A worker without work runs a packet that
-another one is late with (assignment.py, speculation.py). If there are mergers, partials go to them
-in turn (mergers.py); the entries of a lost merger are handed out again, those of one that leaves
+have packets ahead, which it begins without asking, and open its next file meanwhile (reserves.py).
+A failed packet goes to another worker, a limited number of times (recovery.py). A worker without
+work runs a packet that another one is late with (assignment.py, speculation.py). Mergers get
+partials in turn (mergers.py); the entries of a lost merger are handed out again, those of one that leaves
 are handed on to another one (merging.py). The query is over when every entry is in the result or
 given up.
 """
@@ -176,9 +176,11 @@ class Packetizer(View):
             self._promises.fill(self._state.workers[number], now, actions)
 
     def _reserve(self, event: Event, now: float, actions: list[Action]) -> None:
-        """Reserves packets for the workers that begin one now."""
+        """Reserves packets for the workers that begin one now, or have opened a file beside."""
         touched = [action.worker for action in actions if isinstance(action, Process)]
         if isinstance(event, PacketDone) and event.begun is not None:
+            touched.append(event.worker)
+        if isinstance(event, FileOpened) and event.beside and event.worker not in touched:
             touched.append(event.worker)
         for number in touched:
             self._reserves.fill(self._state.workers[number], now, actions)

@@ -7,13 +7,16 @@ A reserved packet cannot be taken back from a worker that may have begun it. So 
 near the end, or where the worker is to commit first; and work that came back is never
 reserved, so that it is known which packet was to blame if a worker is lost. Far files have promises
 instead (promises.py), whose bytes come ahead.
+
+When nothing of the worker's file is left, a packet of the next file is reserved. If that file's
+size is not known, the worker opens it beside its packet, and has a packet of it once it has.
 """
 
 from __future__ import annotations
 
 from .assignment import Assignment
 from .entities import WorkerState
-from .events import Action, Forget, Reserve
+from .events import Action, Forget, OpenAhead, Reserve
 from .recovery import Recovery
 from .sizing import RESERVES
 from .state import State
@@ -55,9 +58,15 @@ class Reserves:
                 return
             if state.left * rate < 2 * (mine + ahead) * total:
                 return  # others may have nothing to do before this worker begins it
-            made = self._assignment.reserve(worker)
-            if made is None:
+            file = self._assignment.file_ahead(worker)
+            if file is None:
                 return
+            if file.entries is None:
+                state.opening += 1
+                worker.coming[file] = now
+                actions.append(OpenAhead(worker.number, file.number))
+                return
+            made = self._assignment.reserve(worker, file)
             actions.append(Reserve(worker.number, made))
             ahead += made.stop - made.start
 
