@@ -38,6 +38,7 @@ _IDLE = 3.0
 QUIET = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
+    "distributed.worker.memory.monitor-interval": "1s",
 }
 """Dask's own watching of its workers, turned down: it looks at each of them 150 times a second."""
 
@@ -286,7 +287,8 @@ def _throughput(
     for size in sizes:
         found = []
         with cluster(size, settings) as client, _tiny_packets(), tm.connect(client) as session:
-            events = tm.dataset([path] * 2 * _COPIES, "Events")
+            # Each worker has as many packets: with few, the begin of 64 processes would be timed.
+            events = tm.dataset([path] * max(size, 2 * _COPIES), "Events")
             for counted in range(-1, rounds):
                 client.run(probe.install)
                 began = time.perf_counter()

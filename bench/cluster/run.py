@@ -39,8 +39,9 @@ of them than cores each waits for its turn, whatever it waits for else. *a selec
 its workers take no core, so that what is left is the protocol; *of the ideal*: in which each of
 them begins a packet as soon as it has done one, from the call of `run` to its end. *packets of one
 cluster* take less time than any message. *Dask's profilers off*:
-`distributed.worker.profile.enabled` and `distributed.admin.tick`; by default Dask looks at each
-worker process 150 times a second, also while it is idle.
+`distributed.worker.profile.enabled`, `distributed.admin.tick` and
+`distributed.worker.memory.monitor-interval`; by default Dask looks at each worker process 150 times
+a second, also while it is idle. Each worker has as many packets, however many workers there are.
 ✓ the goal is reached, ✗ it is not; no mark: no goal.
 """
 

@@ -5,9 +5,9 @@ files, a worker is promised its next packets while it does one (promises.py). On
 have packets ahead, which it begins without asking, and open its next file meanwhile (reserves.py).
 A failed packet goes to another worker, a limited number of times (recovery.py). A worker without
 work runs a packet that another one is late with (assignment.py, speculation.py). Mergers get
-partials in turn (mergers.py); the entries of a lost merger are handed out again, those of one that leaves
-are handed on to another one (merging.py). The query is over when every entry is in the result or
-given up.
+partials in turn (mergers.py); the entries of a lost merger are handed out again, those of one that
+leaves are handed on to another one (merging.py). The query is over when every entry is in the
+result or given up.
 """
 
 from __future__ import annotations
