@@ -2,6 +2,7 @@
 # packages of requirements/, and the Rust core built in release mode.
 #   make demo    write a dataset, run a query over it on all cores, draw it
 #   make test    every test of Rust and Python (SLOW=1: the slow ones too)
+#   make test-oldest  the tests of clusters with the oldest versions of Dask that are supported
 #   make soak    random tests with fresh seeds, for SOAK_MINUTES=10
 #   make stress  each fault of clusters STRESS=20 times; many readers, files and long lists of servers
 #   make lint    formatters, clippy, ruff, mypy
@@ -30,7 +31,7 @@ UV_COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --g
 TEST_PROCESSES ?= 2
 SOAK_MINUTES ?= 10
 
-.PHONY: compare demo docs test test-rust test-python servers soak stress lint bench bench-types bench-facility bench-quick bench-cluster bench-io fuzz build wheels conda lock clean
+.PHONY: compare demo docs test test-rust test-python test-oldest servers soak stress lint bench bench-types bench-facility bench-quick bench-cluster bench-io fuzz build wheels conda lock clean
 .DEFAULT_GOAL := build
 
 # `python3 -m venv` is a package of its own on Debian, and a C compiler may be missing in a container.
@@ -72,6 +73,11 @@ $(VENV)/servers/.packages: requirements/servers.txt | $(BIN)/python
 		-r requirements/servers.txt || echo "no S3 server: its tests will be skipped"
 	@touch $@
 
+# The oldest versions of Dask that clusters may have, in a folder that a test puts before the others.
+$(VENV)/oldest/.packages: requirements/oldest.txt $(VENV)/.packages
+	$(PIP) --no-deps --require-hashes --upgrade --target $(VENV)/oldest -r requirements/oldest.txt
+	@touch $@
+
 # What builds releases, in an environment of its own.
 $(VENV)/release/.packages: requirements/release.txt | $(BIN)/python
 	$(PYTHON) -m venv $(VENV)/release
@@ -107,11 +113,17 @@ test: test-rust test-python
 test-rust:
 	cargo test --workspace --exclude treemill-py --locked --quiet
 
-test-python: build $(VENV)/.oracle $(VENV)/.remote $(VENV)/.browser $(VENV)/servers/.packages servers
+test-python: build $(VENV)/.oracle $(VENV)/.remote $(VENV)/.browser $(VENV)/servers/.packages $(VENV)/oldest/.packages servers
 	$(BIN)/python -m pytest $(if $(SLOW),,-m "not slow") --numprocesses $(TEST_PROCESSES) --dist loadfile
 
 soak: build
 	$(BIN)/python -m tools.soak --minutes $(SOAK_MINUTES)
+
+# The tests of clusters with the oldest versions of Dask.
+test-oldest: build $(VENV)/oldest/.packages
+	PYTHONPATH=$(VENV)/oldest $(BIN)/python -m pytest $(if $(SLOW),,-m "not slow") tests/cluster/test_sessions.py \
+		tests/cluster/test_facilities.py tests/cluster/test_faults.py tests/cluster/test_retiring.py \
+		tests/cluster/test_kept_on_clusters.py tests/cluster/test_submasters_on_dask.py
 
 STRESS ?= 20
 stress: build

@@ -19,6 +19,7 @@ import dask
 from dask.utils import parse_timedelta
 from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.protocol.pickle import dumps as dumps_plugin
+from distributed.utils import offload
 
 from ...dashboard.screen import Screen
 from ...errors import UnsupportedError
@@ -238,7 +239,8 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
                 raise UnsupportedError(f"treemill on the scheduler has no {what!r}")
             if what == "forget":
                 self._screen.look()  # the page keeps how the pass has ended
-            answer = getattr(self._desk, what)(*pickle.loads(arguments))
+            known = await offload(pickle.loads, arguments)
+            answer = getattr(self._desk, what)(*known)
             self._wake()
             return pickle.dumps((answer, None))
         except Exception as error:
@@ -253,7 +255,11 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
                 status: Status = self._desk.status(name)
                 rest = deadline - time.monotonic()
                 if status.change != change or rest <= 0:
-                    return pickle.dumps((status, None))
+                    if status.ended is None:
+                        return pickle.dumps((status, None))
+                    # A trace may take seconds.
+                    data: bytes = await offload(pickle.dumps, (status, None))
+                    return data
                 event = self._changes.setdefault(name, asyncio.Event())
                 with contextlib.suppress(asyncio.TimeoutError):
                     await asyncio.wait_for(event.wait(), rest)

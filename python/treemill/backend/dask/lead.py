@@ -88,6 +88,7 @@ class Lead(PassState):
         self._losses = Losses(self._packetizer)
         self._sent = self._packetizer.sent  # the packets on the way to a merger
         self._begun = False
+        self._any_leaving = False  # whether a process has ever been told to leave
 
     # What others may read.
 
@@ -161,7 +162,7 @@ class Lead(PassState):
         another one's, and then it has no part in the pass any more."""
         process = self._processes.get(address)
         if process is not None and not process.leaving:
-            process.leaving = True
+            process.leaving = self._any_leaving = True
             if process.merger is not None:
                 self._elect(process.host)
                 self._handle(MergerLeaving(process.merger))
@@ -171,6 +172,8 @@ class Lead(PassState):
 
     def _send_off(self) -> None:
         """Ends processes that leave and have nothing more to lose, or no one to leave it to."""
+        if not self._any_leaving:  # asked after each message of any process
+            return
         alone = all(each.leaving for each in self._processes.values())
         for process in [each for each in self._processes.values() if each.leaving]:
             if alone or (process.merger is None and process.joined <= self._packetizer.idle):

@@ -18,6 +18,7 @@ from .engine import install
 from .loop import opened
 from .merger import RefusedByMerger
 from .messages import VERSION, HeldPartial, Status
+from .version import differs
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -72,6 +73,8 @@ class Line:
                 f"the scheduler {self.address} cannot import treemill ({error}): install the same "
                 "version there, and on the workers"
             ) from error
+        except (AttributeError, TypeError, KeyError) as error:  # of distributed's internals
+            raise differs(error) from error
         if not isinstance(found, dict) or found.get("version") != VERSION:
             raise UnsupportedError(
                 f"the scheduler {self.address} has another version of treemill: install the same "

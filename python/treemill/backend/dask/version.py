@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
+import re
+
 import distributed
 
 from ...errors import UnsupportedError
 
-__all__ = ["check_version"]
+__all__ = ["check_version", "differs"]
 
-OLDEST = (2024, 8, 0)
-"""The oldest version of distributed with which this was tested."""
+OLDEST = "2024.8.0"
+"""The oldest version of distributed with which this is tested (requirements/oldest.txt)."""
+NEWEST = "2026.8.0"
+"""The newest one (requirements/dev.txt)."""
 
 
-def check_version() -> None:
-    """Raises UnsupportedError if this distributed is too old."""
-    found = tuple(int(part) for part in distributed.__version__.split("+")[0].split(".")[:3])
-    if found < OLDEST:
-        oldest = ".".join(map(str, OLDEST))
+def check_version(version: str = distributed.__version__) -> None:
+    """Raises UnsupportedError if this distributed is too old.
+
+    >>> check_version("2026.9.0rc1+local")
+    """
+    if _numbers(version) < _numbers(OLDEST):
         raise UnsupportedError(
-            f"treemill needs distributed {oldest} or newer, and this is "
-            f"{distributed.__version__}: pip install --upgrade 'treemill[cluster]'"
+            f"treemill needs distributed {OLDEST} or newer, and this is "
+            f"{version}: pip install --upgrade 'treemill[cluster]'"
         )
+
+
+def differs(error: Exception) -> UnsupportedError:
+    """What to say if distributed does not have what treemill uses of it."""
+    return UnsupportedError(
+        f"treemill cannot be put on this scheduler: its distributed {distributed.__version__} "
+        f"differs from those with which treemill is tested, {OLDEST} to {NEWEST} "
+        f"({type(error).__name__}: {error}): install one of these on the scheduler, on the workers "
+        "and here"
+    )
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Year, month and number; what follows, as of a release candidate, does not count."""
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])

@@ -1,0 +1,42 @@
+"""What treemill does on the event loop of Dask's scheduler, and what it does beside it."""
+
+import asyncio
+import pickle
+import threading
+from types import SimpleNamespace
+
+from treemill.backend.dask.engine import MasterPlugin
+
+
+class Noted:
+    """Notes on which threads it is pickled."""
+
+    threads: list[int] = []  # noqa: RUF012 - of all instances, as pickles make new ones
+
+    def __reduce__(self):
+        Noted.threads.append(threading.get_ident())
+        return Noted, ()
+
+
+def watched(ended):
+    """The bytes that a client gets, and the threads that made them, beside that of the loop."""
+    plugin = MasterPlugin()
+    status = SimpleNamespace(change=2, ended=ended, about=Noted())
+    plugin._desk = SimpleNamespace(status=lambda name: status)
+    Noted.threads = []
+    data = asyncio.run(plugin.watch("pass", 1, 0.0))
+    return data, set(Noted.threads) - {threading.get_ident()}
+
+
+def test_the_trace_of_a_pass_is_pickled_beside_the_loop():
+    data, others = watched(ended=Noted())
+    assert others
+    assert not Noted.threads.count(threading.get_ident())
+    status, error = pickle.loads(data)
+    assert status.change == 2
+    assert error is None
+
+
+def test_the_status_of_a_pass_that_goes_on_is_pickled_at_once():
+    _, others = watched(ended=None)
+    assert not others
