@@ -11,19 +11,24 @@ from .processes import Processes, until
 
 
 @pytest.mark.parametrize("submasters", [False, pytest.param(2, marks=pytest.mark.slow)])
-def test_quiet_logs(tmp_path, events, submasters):
+@pytest.mark.parametrize("watched", ["--no-nanny", pytest.param("--nanny", marks=pytest.mark.slow)])
+def test_quiet_logs(tmp_path, events, submasters, watched, caplog):
+    caplog.set_level("WARNING")
     with Processes(tmp_path) as processes:
-        processes.add(2)
+        processes.add(2, 1, watched)
         with tm.connect(processes.address, submasters=submasters) as session:
             session._pool._client.wait_for_workers(2, timeout=60)
             for _ in range(3):
                 session.run(events.count(), events.hist("MET_pt", bins=20))
             session.run(lambda chunk: {"n": len(chunk)}, events)
+            looks = []
+            session.run(lambda chunk: {"n": len(chunk)}, events, feedback=looks.append)
         lines = processes.text().splitlines()
         bad = [
             line for line in lines if "WARNING" in line or "ERROR" in line or "Traceback" in line
         ]
         assert not bad, bad
+        assert not caplog.records, "of this process's client"
 
 
 def test_feedback_and_snapshot(session, events):
@@ -117,7 +122,8 @@ def certificate(folder):
     return private, public
 
 
-def test_tls(tmp_path, events):
+@pytest.mark.parametrize("submasters", [False, pytest.param(2, marks=pytest.mark.slow)])
+def test_tls(tmp_path, events, submasters):
     from distributed import Security
 
     private, public = certificate(tmp_path)
@@ -129,7 +135,7 @@ def test_tls(tmp_path, events):
     with Processes(tmp_path, ("--protocol", "tls", *words)) as processes:
         assert processes.address.startswith("tls://")
         processes.add(2)
-        with tm.connect(processes.address, security=security) as session:
+        with tm.connect(processes.address, security=security, submasters=submasters) as session:
             session._pool._client.wait_for_workers(2, timeout=60)
             histogram = session.run(events.hist("MET_pt", bins=(20, 0, 100)))
             assert np.array_equal(

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 import treemill as tm
 
+from .queries import again
+
 
 @pytest.fixture(scope="module")
 def clusters(cluster):
@@ -42,7 +44,8 @@ def test_selectors_on_a_cluster_and_on_threads(clusters, events):
     assert out["n"] == events.num_entries
 
 
-def test_a_site_whose_scheduler_is_killed(clusters, events, files, tmp_path):
+@again
+def test_a_site_whose_scheduler_is_killed(clusters, events, files, tmp_path, turn):
     from distributed import Client
 
     where = tmp_path / "scheduler.json"

@@ -55,6 +55,24 @@ def test_results_are_those_of_a_local_session(cluster, events, submasters):
             assert query.report.entries == events.num_entries
 
 
+@pytest.mark.slow
+def test_more_than_a_hundred_workers_have_submasters_by_rack(processes, events, tmp_path):  # noqa: F811
+    for rack in "aabb":
+        processes.add(1, 26, "--no-nanny", "--resources", f"rack-{rack}=1")
+    with tm.connect(processes.address) as session:
+        client = session._pool._client
+        client.wait_for_workers(4, timeout=120)
+
+        def racks(desk):
+            leads = desk._leads.values()
+            groups = [led.group.places for lead in leads for led in lead._roster.groups]
+            return sorted(map(sorted, groups))
+
+        query = started(session, events, tmp_path, workers=1, seconds=2e-3)
+        until(lambda: desk(client, racks) == [["rack-a"], ["rack-b"]], "both racks lead a group")
+        check(events, query.result(120))
+
+
 def test_what_workers_do_is_counted(connected, events):
     session, _ = connected
     output = session.run(lambda chunk: {"n": len(chunk)}, events, monitor=True)

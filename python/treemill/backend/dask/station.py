@@ -66,6 +66,7 @@ class Station:
         self._loading = threading.Lock()
         self._blobs: OrderedDict[str, bytes] = OrderedDict()
         self._paths: tuple[str, ...] = ()
+        self._unpacked_digests: set[str] = set()
         self._crews: dict[str, Crew] = {}
         self.groups = Groups(address, self.say, converse, self._end_crew)
         self.restart()
@@ -212,10 +213,14 @@ class Station:
                     importlib.import_module("treemill_setup")
 
     def _unpacked(self, digest: str) -> str:
+        """The folder of a package, unpacked once: another pass may import from it."""
         target = os.path.join(self._folder, f"treemill-{digest[:16]}")
+        if digest in self._unpacked_digests:
+            return target
         data = self.blob(digest)
         with self._loading, zipfile.ZipFile(io.BytesIO(data)) as archive:
             archive.extractall(target)
+            self._unpacked_digests.add(digest)
         return target
 
 
