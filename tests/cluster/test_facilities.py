@@ -1,7 +1,9 @@
 """What facilities need of a session on a cluster: TLS, scaling down, quiet logs, live results."""
 
+import os
 import shutil
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -143,3 +145,13 @@ def test_tls(tmp_path, events, submasters):
             )
         with pytest.raises(tm.QueryError, match="security="):
             tm.connect(processes.address)
+        configured = {"CA_FILE": public, "CLIENT__CERT": public, "CLIENT__KEY": private}
+        environment = {f"DASK_DISTRIBUTED__COMM__TLS__{key}": configured[key] for key in configured}
+        done = subprocess.run(
+            [sys.executable, "-m", "treemill", "cluster", "check", processes.address],
+            env=os.environ | environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert "2 workers" in done.stdout, done.stdout + done.stderr
