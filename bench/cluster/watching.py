@@ -7,13 +7,12 @@ import signal
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _LOOK = 0.02
 _BUSY = 0.3
-"""The share of a look's time that a process must compute for, or it counts as idle. The clock of
-processes has steps of 10 ms."""
+"""The share of a look's time that a process must compute for, or it counts as idle."""
 _TURN = 0.01
 """Seconds for which a slowed process runs, and then does not."""
 
@@ -50,15 +49,17 @@ class Watch:
         return max(max(self.ended - last, 0.0) for last in self._last.values())
 
     def _look(self) -> None:
-        step = 1 / os.sysconf("SC_CLK_TCK")
-        before = {pid: _ticks(pid) for pid in self._pids}
-        while not self._over.wait(_LOOK * 5):
+        before = {pid: _used(pid) for pid in self._pids}
+        looked = time.perf_counter()
+        while not self._over.wait(_LOOK):
             now = time.perf_counter()
             for pid in self._pids:
-                ticks = _ticks(pid)
-                if (ticks - before[pid]) * step > _BUSY * _LOOK * 5:
+                used = _used(pid)
+                seconds = sum(used[thread] - before[pid].get(thread, 0.0) for thread in used)
+                if seconds > _BUSY * (now - looked):
                     self._last[pid] = now
-                before[pid] = ticks
+                before[pid] = used
+            looked = now
 
 
 class Runnable:
@@ -88,9 +89,15 @@ class Runnable:
             self._seen.append(int(now.partition("/")[0]))
 
 
-def _ticks(pid: int) -> int:
-    words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return int(words[11]) + int(words[12])
+def _used(pid: int) -> dict[str, float]:
+    """Seconds that each thread of a process has run on a core, by the scheduler's account: the
+    clock of processes has steps of 10 ms."""
+    found = {}
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with suppress(OSError):  # it has ended
+            account = Path(f"/proc/{pid}/task/{thread}/schedstat").read_text()
+            found[thread] = 1e-9 * int(account.split()[0])
+    return found
 
 
 @contextmanager
