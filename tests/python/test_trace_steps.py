@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from treemill.cli.main import cli
 from treemill.cli.trace import load
 from treemill.packetizer import PacketDone, Step, Trace, joined
-from treemill.session.recording import Recording
+from treemill.session import recording
 from treemill.trace.figures import figures
 from treemill.trace.row import EVENTS, STEPS, Row
 from treemill.trace.step_rows import StepRows
@@ -83,7 +83,7 @@ def test_without_being_asked_for_there_are_none(events, tmp_path):
 
 
 def test_memory_is_bounded(events, tmp_path, monkeypatch, nothing_remembered):
-    monkeypatch.setattr(Recording, "records", 20)
+    monkeypatch.setattr(recording, "RECORDS", 20)
     path = tmp_path / "trace.json"
     with tm.connect(workers=1) as session:
         session.run(events.hist("MET_pt", bins=(10, 0, 100)), trace=path, trace_steps=True)

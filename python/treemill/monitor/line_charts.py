@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,6 +21,10 @@ _MANY, _FEW = 10_000, 0.02
 
 _NARROW, _WIDE = 28, 64
 """Characters of a name below a chart: two such names fit beside each other, and one fits alone."""
+_MANY_POINTS = 5_000
+"""A vector graphic has a picture of more points than these."""
+_SETTING = threading.Lock()
+"""Held while matplotlib's parameters are those of `svg`."""
 _AXIS, _LINE = 0.4, 0.13
 """Inches of what an axis says below the chart, and of a line of names."""
 
@@ -67,11 +72,16 @@ def save(rows: Sequence[Sequence[Panel]], path: str) -> None:
 
 def svg(rows: Sequence[Sequence[Panel]]) -> str:
     """The panels as a picture in SVG, the same for the same panels."""
-    import matplotlib as mpl
+    from matplotlib import rcParams
 
-    text = io.StringIO()
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "treemill"}):
-        _figure(rows).savefig(text, format="svg", metadata={"Date": None})
+    text, mine = io.StringIO(), {"svg.fonttype": "none", "svg.hashsalt": "treemill"}
+    with _SETTING:  # rc_context would also undo what other threads set meanwhile
+        before = {name: rcParams[name] for name in mine}
+        rcParams.update(mine)
+        try:
+            _figure(rows).savefig(text, format="svg", metadata={"Date": None})
+        finally:
+            rcParams.update(before)
     return text.getvalue()
 
 
@@ -154,6 +164,7 @@ def _draw(axes: Axes, panel: Panel) -> None:
             alpha=0.6 if series.loose else 1.0,
             drawstyle="steps-post" if panel.steps else "default",
             label=series.label or None,
+            rasterized=len(series.x) > _MANY_POINTS,
         )
     axes.set_title(panel.title, fontsize=8)
     axes.set_xlabel(panel.x, fontsize=8)

@@ -6,7 +6,8 @@ Reads the counters and the coverage of a pass. Starts no pass, and holds nothing
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from ..backend.base import Pass
 from ..monitor.measured import Measured
@@ -14,6 +15,9 @@ from ..monitor.progress import Progress
 from ..monitor.report import MissingEntries, Report
 from ..packetizer import Coverage, node_of
 from ..worker.workload import Span
+
+if TYPE_CHECKING:
+    from ..trace.recorded import Recorded
 
 __all__ = ["Account"]
 
@@ -51,12 +55,16 @@ class Account:
     """The query in a few words."""
     id: str = ""
     """Names the query."""
+    feedback: str | None = None
+    """The name of the histogram that the user has chosen to see while the query runs."""
 
     def __init__(self, files: Sequence[str], spans: Sequence[Span] | None) -> None:
         """`spans`: the parts of files to go through; None: all entries of all files."""
         self.phase = "processing"
         self.final_phase = True
         self.running: Pass | None = None
+        self.recorded: Callable[[Account], Recorded] | None = None
+        """Makes the trace of the query after its end, if one was kept."""
         self.places = FilePlaces(files, spans)
         self._began = time.monotonic()
         self._ended: float | None = None
@@ -66,6 +74,11 @@ class Account:
     def done(self) -> bool:
         """Whether the query ended, well or not."""
         return self._ended is not None
+
+    @property
+    def traced(self) -> bool:
+        """Whether the query has ended and has a trace."""
+        return self.done and self.recorded is not None
 
     def end(self) -> None:
         """Notes that the query has ended."""

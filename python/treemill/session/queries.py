@@ -46,3 +46,15 @@ class Queries:
     def live(self, name: str) -> Query | None:
         """The query with this id, if it is still there."""
         return next((query for query in self.there() if query.id == name), None)
+
+    def trace_page(self, name: str) -> str | None:
+        """The report of the trace of a query that has ended, as an HTML page; None if there is no
+        such query, or it has no trace."""
+        account = next((each for each in self.accounts() if each.id == name), None)
+        if account is None or not account.done or account.recorded is None:
+            return None
+        from ..trace.page import page  # start-up
+        from ..trace.summary import summary  # start-up
+
+        recorded = account.recorded(account)
+        return page(summary(recorded)) if recorded.last_phase.rows else None

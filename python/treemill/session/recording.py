@@ -1,5 +1,5 @@
-"""The recording of a query for its trace's file: what is kept of each pass, and what is written
-when the query has ended. Knows passes and accounts; knows no worker."""
+"""The recording of a query for its trace: what is kept of each pass, and what is written to a file
+when the query has ended, if there is to be one. Knows passes and accounts; knows no worker."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ RECORDS = 200_000
 
 
 def recording_of(options: RunOptions, pool: Pool) -> Recording | None:
-    """The recording that a run is asked for. Raises what is wrong with the file's name."""
+    """The recording that a run or its session is asked for. Raises what is wrong with the file's
+    name."""
     if options.trace is None:
-        return None
+        return Recording(None, pool) if pool.trace else None
     return Recording(check(options.trace), pool, options.trace_steps)
 
 
@@ -51,6 +52,11 @@ class _RecordedPass:
     trace: Trace | None = None
     leased: Sequence[LeasedTrace] = ()
     """The traces of several sites."""
+
+    @property
+    def kept(self) -> bool:
+        """Whether there are records."""
+        return self.trace is not None or bool(self.leased)
 
     def rows(self, place: Place, offset: float) -> list[Row]:
         """What happened. `offset`: the pass's begin, in seconds from the query's."""
@@ -71,10 +77,11 @@ class _RecordedPass:
 class Recording:
     """The passes of one query."""
 
-    records = RECORDS
-
-    def __init__(self, path: str, pool: Pool, steps: bool = False) -> None:
-        """`steps`: whether workers keep each of theirs."""
+    def __init__(self, path: str | None, pool: Pool, steps: bool = False) -> None:
+        """`path`: of the file that is written at the end; None: none. `steps`: whether workers keep
+        each of theirs."""
+        self.records = 0 if path is None else RECORDS
+        """The records that a pass is to keep, if they are more than the session's."""
         self._path = path
         self._steps = steps
         self._pool = pool
@@ -107,19 +114,27 @@ class Recording:
         done.dropped += sum(each.trace.dropped for each in done.leased)
         done.reason = "" if ended.error is None else str(ended.error)
 
+    @property
+    def kept(self) -> bool:
+        """Whether a pass that has ended has left records."""
+        return any(each.kept for each in self._passes)
+
     def write(self, account: Account) -> None:
-        """Writes the file. The query has ended; if writing fails its result is not lost, and a
-        warning says so."""
+        """Writes the file, if there is to be one. The query has ended; if writing fails its result
+        is not lost, and a warning says so."""
+        if self._path is None:
+            return
         try:
-            write(self._path, self._recorded(account))
+            write(self._path, self.recorded(account))
         except Exception as error:
             words = f"the trace was not written to {self._path}: {type(error).__name__}: {error}"
             warnings.warn(words, RuntimeWarning, stacklevel=2)
 
-    def _recorded(self, account: Account) -> Recorded:
+    def recorded(self, account: Account) -> Recorded:
+        """The trace of the query, which has ended."""
         found: list[Row] = []
         dropped = 0
-        done = [each for each in self._passes if each.trace is not None or each.leased]
+        done = [each for each in self._passes if each.kept]
         for each in done:
             dropped += each.dropped
             found += each.rows(account.place, each.began - done[0].began)

@@ -286,6 +286,8 @@ class Query(ABC, Generic[Result]):
         """Called on any thread after the last commit of a pass."""
         if self._recording is not None:
             self._recording.end(ended)
+            if self._recording.kept:
+                self.account.recorded = self._recording.recorded
         try:
             error = self._explained(ended.error, ended)
             if error is None and self._state is QueryState.RUNNING and self._next(ended):

@@ -255,7 +255,7 @@ class Session:
         ...     query.result() == (events.num_entries,)
         True
         """
-        query = self._submitted(what, RunOptions.of(**options))
+        query = self._submitted(what, RunOptions.of(**options), feedback)
         if feedback:
             watch_aside(query, Watch(query, None if not callable(feedback) else False, feedback))
         return query
@@ -270,14 +270,18 @@ class Session:
         """What `run` gives."""
         if is_selector(what):
             with hearing() as news:
-                query = self._select(what, options)
+                query = self._select(what, options, feedback)
                 with closing(Watch(query, progress, feedback)) as watch:
                     return wait(query, news, watch)
         options.for_bookings()
         groups = by_dataset(what)
         if options.whole:  # of a part of the data, a booking's value says nothing
             groups = [todo for group in groups if (todo := [b for b in group if not b.done])]
-        values = in_turn(groups, options, self._pool, self._start, progress, feedback)
+
+        def start(query: BookedQuery) -> BookedQuery:
+            return self._start(query, feedback)
+
+        values = in_turn(groups, options, self._pool, start, progress, feedback)
 
         def value(booking: object) -> object:
             assert isinstance(booking, Booking)  # _by_dataset has refused everything else
@@ -287,14 +291,17 @@ class Session:
 
         return mapped(what[0] if len(what) == 1 else tuple(what), value)
 
-    def _submitted(self, what: Sequence[object], options: RunOptions) -> Query:
+    def _submitted(
+        self, what: Sequence[object], options: RunOptions, feedback: Feedback | None
+    ) -> Query:
         if is_selector(what):
-            return self._select(what, options)
+            return self._select(what, options, feedback)
         options.for_bookings()
         groups = by_dataset(what)
         if len(groups) != 1:
             raise QueryError(f"submit() takes bookings of one dataset, not of {len(groups)}")
-        return self._start(BookedQuery(groups[0], self._pool, options, self._kept(options)))
+        query = BookedQuery(groups[0], self._pool, options, self._kept(options))
+        return self._start(query, feedback)
 
     def _kept(self, options: RunOptions) -> KeptQuery | None:
         folder = kept_by(options, self._pool)
@@ -352,18 +359,20 @@ class Session:
         self._pool.close()
         self._store.close()
 
-    def _select(self, what: Sequence[object], options: RunOptions) -> Query:
+    def _select(
+        self, what: Sequence[object], options: RunOptions, feedback: Feedback | None
+    ) -> Query:
         from ..selector.selector import as_selector  # start-up
         from .selector_run import SelectorQuery  # heavy: numpy
 
         chain, node = data_of(what, options.cycles, with_missing=options.skip_errors)
         selector = as_selector(what[0])
         kept = self._kept(options)
-        return self._start(
-            SelectorQuery(selector, chain, self._pool, options, node=node, kept=kept)
-        )
+        query = SelectorQuery(selector, chain, self._pool, options, node=node, kept=kept)
+        return self._start(query, feedback)
 
-    def _start(self, query: _Started) -> _Started:
+    def _start(self, query: _Started, feedback: Feedback | None) -> _Started:
+        query.account.feedback = feedback if isinstance(feedback, str) else None
         self._queries.add(query)
         query.start()
         return query

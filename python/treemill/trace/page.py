@@ -1,4 +1,5 @@
-"""The report of a trace as one HTML page that works without the internet. Needs matplotlib."""
+"""The report of a trace as one HTML page that works without the internet. Its figures need
+matplotlib; without it, the page says so."""
 
 from __future__ import annotations
 
@@ -17,7 +18,10 @@ def page(found: TraceSummary, most: int = 50) -> str:
     """The page. `most`: of the longer tables, so many lines."""
     query, *told = head(found)
     made = [parts.head(query), *(f'<p class="verdict">{escape(line)}</p>' for line in told)]
-    made.append(parts.figure("Against time", svg(figures(found))))
+    try:
+        made.append(parts.figure("Against time", svg(figures(found))))
+    except ImportError:
+        made.append("<p class=\"note\">Figures need matplotlib: pip install 'treemill[plot]'</p>")
     for title, (names, *rows) in tables(found, most):
         made.append(parts.section(title, parts.table(names, rows)))
     made.append(parts.END)
