@@ -1,10 +1,15 @@
 """What workers do, as histograms: of real runs against the report, of made-up ones by hand; as
 feedback, in outputs, as Prometheus text."""
 
+import threading
+
 import numpy as np
 import pytest
 import treemill as tm
+from treemill.backend.merged import Merged
+from treemill.monitor import watch
 from treemill.monitor.measured import HISTOGRAMS, Measured
+from treemill.monitor.progress_bar import ProgressBar
 from treemill.packetizer import (
     MEASURES,
     Monitoring,
@@ -15,6 +20,7 @@ from treemill.packetizer import (
     WorkerJoined,
     WorkerLost,
 )
+from treemill.selector.task import SelectorTask
 
 SIX = {
     "packets_per_worker",
@@ -83,6 +89,43 @@ def test_feedback_takes_their_names(events):
         query.result(timeout=60)
         assert query.measured("packets_per_worker").sum() > 0
         assert query.measured("another") is None
+
+
+def test_feedback_draws_them_while_a_query_runs(events, monkeypatch, capsys):
+    """Held after the first commit until something was drawn."""
+    monkeypatch.setattr(watch, "_FEEDBACK_EVERY", 0.05)
+    drawn, told = [], threading.Event()
+    draw, commit = ProgressBar.draw, Merged.commit
+
+    def note(bar, name, histogram):
+        draw(bar, name, histogram)
+        drawn.append((name, histogram))
+        told.set()
+
+    def held(merged, partial, packets):
+        commit(merged, partial, packets)
+        told.wait(60)
+
+    monkeypatch.setattr(Merged, "commit", held)
+    monkeypatch.setattr(ProgressBar, "draw", note)
+    monkeypatch.setattr(SelectorTask, "commit_seconds", EACH_PACKET, raising=False)
+    with tm.connect(workers=1, mode="threads") as session:
+        output = session.run(
+            lambda chunk: {"n": len(chunk)},
+            events,
+            feedback="packets_per_worker",
+            progress=True,
+        )
+    assert output == {"n": 12322}
+    assert {name for name, _ in drawn} == {"packets_per_worker"}
+    packets = [histogram.sum() for _, histogram in drawn]
+    assert packets == sorted(packets)
+    assert 0 < packets[0] < packets[-1], "it has grown while the query ran"
+    assert "packets_per_worker" in capsys.readouterr().err
+
+
+EACH_PACKET = property(lambda task: 0.0, lambda task, seconds: None)
+"""Workers commit after each packet."""
 
 
 def test_times_are_spread_over_their_bins_and_bins_are_joined():
