@@ -4,7 +4,11 @@ import json
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
+import dask
 import pytest
+import treemill as tm
+from distributed import LocalCluster
+from treemill.dashboard.work import OVERVIEW
 
 from tests.dashboard.test_dashboard_server import Client
 
@@ -25,6 +29,59 @@ def test_the_scheduler_shows_the_queries_of_all_sessions(cluster, session, event
     assert not state["chosen"]["canEnd"]
     with pytest.raises(HTTPError, match="404"):
         urlopen(Request(f"{address}/stop", method="POST"), timeout=20)
+
+
+def test_it_has_what_workers_do_also_for_prometheus(cluster, session, events):
+    query = session.submit(events.count())
+    assert query.result(timeout=60) == (events.num_entries,)
+    address = f"http://127.0.0.1:{cluster.scheduler.http_server.port}/treemill"
+    with urlopen(f"{address}/state", timeout=20) as answer:
+        state = json.load(answer)
+    work = state["chosen"]["work"]
+    assert [figure["title"] for figure in work["overview"]] == list(OVERVIEW)
+    assert set(OVERVIEW) <= set(state["chosen"]["histograms"])
+    by_worker = dict(zip(OVERVIEW, work["overview"], strict=True))["entries_per_worker"]
+    assert sum(by_worker["values"]) >= events.num_entries
+    titles = [column["title"] for column in work["table"]["columns"]]
+    assert sum(row[titles.index("events")] for row in work["table"]["rows"]) >= events.num_entries
+    assert max(work["active"]) > 0
+    with urlopen(f"{address}/metrics", timeout=20) as answer:
+        assert answer.headers["Content-Type"].startswith("text/plain")
+        text = answer.read().decode()
+    mine = [line for line in text.splitlines() if line.startswith("treemill_entries_total{")]
+    mine = [line for line in mine if f'query="{query.id}-' in line]
+    assert sum(float(line.split()[-1]) for line in mine) >= events.num_entries
+    session.run(events.count(), monitor=False)
+    with urlopen(f"{address}/state", timeout=20) as answer:
+        assert json.load(answer)["chosen"]["work"] is None
+
+
+def test_with_the_hook_of_dask_it_is_there_before_any_session(events):
+    routes = [*dask.config.get("distributed.scheduler.http.routes"), "treemill.backend.dask.routes"]
+    with (
+        dask.config.set({"distributed.scheduler.http.routes": routes}),
+        LocalCluster(
+            n_workers=1,
+            threads_per_worker=1,
+            processes=False,
+            dashboard_address=":0",
+            scheduler_kwargs={"http_prefix": "/behind"},
+        ) as cluster,
+    ):
+        address = f"http://127.0.0.1:{cluster.scheduler.http_server.port}/behind/treemill"
+        with urlopen(address, timeout=20) as answer:
+            assert answer.url == f"{address}/"
+            assert "uPlot" in answer.read().decode()
+        with urlopen(f"{address}/state", timeout=20) as answer:
+            state = json.load(answer)
+        assert (state["queries"], state["chosen"]) == ([], None)
+        with tm.connect(cluster.scheduler_address) as session:
+            session.run(events.count())
+        with urlopen(f"{address}/state", timeout=20) as answer:
+            state = json.load(answer)
+        assert state["chosen"]["entries"] == events.num_entries
+        with urlopen(f"{address}/metrics", timeout=20) as answer:
+            assert "treemill_packets_total{" in answer.read().decode()
 
 
 def test_a_session_on_a_cluster_has_a_page_of_its_own(session, events):

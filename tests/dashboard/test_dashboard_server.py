@@ -2,11 +2,14 @@
 
 import http.client
 import json
+import sys
 import threading
 from urllib.parse import urlencode, urlsplit
 
+import hist
 import pytest
 import treemill as tm
+from treemill.dashboard.work import OVERVIEW
 
 from tests.dashboard.held import held
 
@@ -45,7 +48,7 @@ def test_the_page_has_all_it_needs_inside(client):
     assert "uPlot" in text
     policy = answer.headers["Content-Security-Policy"]
     nonce = policy.partition("'nonce-")[2].partition("'")[0]
-    assert text.count(f'nonce="{nonce}"') == 3
+    assert text.count(f'nonce="{nonce}"') == 4
     assert "@" not in text.partition("<body>")[2].partition("<script")[0]
     assert answer.headers["Referrer-Policy"] == "no-referrer"
     again, _ = client.ask("/")
@@ -88,6 +91,108 @@ def test_what_workers_do_is_shown_and_can_be_scraped(session, client, events):
     assert f'treemill_entries_total{{query="{query.id}",worker="' in text
     client.token = "wrong"
     assert client.ask("/metrics")[0].status == 403
+
+
+def test_workers_are_listed_and_their_activity_is_there(session, client, events):
+    with held() as (selector, gate):
+        session.submit(selector, events)
+        gate.done(1)
+        work = client.state()["chosen"]["work"]
+        assert work["now"] > 0
+        gate.open()
+    session.run(events.count())
+    work = client.state()["chosen"]["work"]
+    titles = [column["title"] for column in work["table"]["columns"]]
+    done = sum(row[titles.index("events")] for row in work["table"]["rows"])
+    assert done >= events.num_entries
+    assert len(work["edges"]) == len(work["active"]) + 1
+    assert 0 < max(work["active"]) <= 2 + 1e-6
+    assert [figure["title"] for figure in work["overview"]] == list(OVERVIEW)
+    assert work["now"] == 0
+
+
+def test_what_is_not_counted_is_not_shown(session, client, events):
+    session.run(events.count(), monitor=False)
+    chosen = client.state()["chosen"]
+    assert chosen["work"] is None
+    assert chosen["figure"] is None
+
+
+def test_the_histogram_of_feedback_is_preferred(session, client, events):
+    def fill(chunk):
+        return {"met": met(chunk), "x": {"y": met(chunk)}}
+
+    query = session.submit(fill, events, feedback="y")
+    query.result(timeout=60)
+    assert client.state()["chosen"]["figure"]["title"] == "x.y"
+    assert client.state(histogram="met")["chosen"]["figure"]["title"] == "met"
+    session.run(events.count(), feedback="cpu_per_worker")
+    assert client.state()["chosen"]["figure"]["title"] == "cpu_per_worker"
+    query = session.submit(events.hist("MET_pt", bins=(5, 0, 100)), feedback="no histogram")
+    query.result(timeout=60)
+    assert "MET_pt" in client.state()["chosen"]["figure"]["title"]
+
+
+def met(chunk):
+    return hist.Hist.new.Reg(5, 0, 100, name="met").Double().fill(chunk.MET_pt)
+
+
+def test_the_trace_of_an_ended_query_is_a_page(session, client, events, tmp_path):
+    session.run(events.count())
+    (untraced,) = client.state()["queries"]
+    assert not untraced["traced"]
+    assert client.ask("/trace", query=untraced["id"])[0].status == 404
+    session.run(events.count(), trace=tmp_path / "trace.json")
+    assert (tmp_path / "trace.json").exists()
+    traced = client.state()["queries"][-1]
+    assert traced["traced"]
+    answer, text = client.ask("/trace", query=traced["id"])
+    assert answer.status == 200
+    assert answer.headers["Content-Type"].startswith("text/html")
+    assert "script-src" not in answer.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+    assert f"{events.num_entries:,} entries in" in text
+    assert "events_11.root" in text
+    client.token = "wrong"
+    assert client.ask("/trace", query=traced["id"])[0].status == 403
+
+
+def test_a_session_that_keeps_records_has_traces(events):
+    with tm.connect(workers=2, mode="processes", trace=10_000) as session:
+        client = Client(session.dashboard().url)
+        session.run(events.hist("MET_pt", bins=20))  # finds its range in a first pass
+        traced = client.state()["queries"][-1]
+        text = client.ask("/trace", query=traced["id"])[1]
+        assert f"{events.num_entries:,} entries in" in text
+        assert "on 2 processes" in text
+
+
+def test_the_trace_of_a_query_that_runs_is_not_there_yet(events):
+    with (
+        tm.connect(workers=1, mode="threads", trace=10_000) as session,
+        held() as (selector, gate),
+    ):
+        client = Client(session.dashboard().url)
+        query = session.submit(selector, events)
+        gate.done(1)
+        assert not client.state()["queries"][-1]["traced"]
+        assert client.ask("/trace", query=query.id)[0].status == 404
+        query.stop()
+        gate.open()
+        query.result(timeout=60)
+        assert client.state()["queries"][-1]["traced"]
+        assert f"{query.report.entries:,} entries in" in client.ask("/trace", query=query.id)[1]
+
+
+def test_without_matplotlib_the_trace_has_its_tables(
+    session, client, events, tmp_path, monkeypatch
+):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    session.run(events.count(), trace=tmp_path / "trace.json")
+    answer, text = client.ask("/trace", query=client.state()["chosen"]["id"])
+    assert answer.status == 200
+    assert "Figures need matplotlib" in text
+    assert "Where the workers" in text
 
 
 def test_a_query_is_aborted(session, client, events):

@@ -56,7 +56,7 @@ def test_a_query_that_ends_meanwhile_is_not_said_to_have_ended_with_fewer_events
         """Ends when its report is asked for."""
 
         id = title = "query"
-        done = False
+        done = traced = False
         progress = progress(1.0, 10)
 
         @property
@@ -72,6 +72,7 @@ def test_a_histogram_is_numbers_without_its_flow():
     one = hist.Hist.new.Reg(3, 0, 3, label="x").Double().fill([-1, 0.5, 1.5, 1.5, 9])
     assert figure("h", one) == {
         "title": "h",
+        "about": "",
         "axes": [{"label": "x", "edges": [0.0, 1.0, 2.0, 3.0]}],
         "values": [1.0, 2.0, 0.0],
     }
@@ -83,6 +84,22 @@ def test_two_axes_row_by_row_of_the_second():
     made = figure("h", two)
     assert made["axes"][0] == {"label": "kind", "names": ["a", "b"]}
     assert made["values"] == [1.0, 0.0, 0.0, 0.0, 0.0, 5.0]
+
+
+def test_time_goes_to_the_right():
+    nodes = hist.Hist.new.StrCat(["a", "b"], name="node").Reg(3, 0, 3, name="time").Double()
+    nodes.fill(["a", "b", "b"], [0.5, 2.5, 2.5])
+    made = figure("workers_per_node", nodes)
+    assert [axis["label"] for axis in made["axes"]] == ["time", "node"]
+    assert made["values"] == [1.0, 0.0, 0.0, 0.0, 0.0, 2.0]
+
+
+def test_decades_without_anything_do_not_count_as_bins():
+    names = [str(number) for number in range(1000)]
+    times = hist.axis.Regular(80, 1e-5, 1e3, transform=hist.axis.transform.log, name="cpu")
+    many = hist.Hist(hist.axis.StrCategory(names, name="worker"), times)
+    many.fill(names, 0.01)
+    assert len(figure("cpu_per_worker", many)["values"]) == 1000
 
 
 def test_what_is_not_finite_is_left_out_of_json():

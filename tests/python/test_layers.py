@@ -38,7 +38,7 @@ MAY_USE = {
     "tree": "arrays errors faces machine monitor quoting uproot_words",
     "trace": "errors monitor packetizer writing",
     "submasters": "packetizer",
-    "dashboard": "monitor",
+    "dashboard": "monitor packetizer",
     "bench": "backend errors machine monitor packetizer trace",
     "calibration": "errors tree",
     "models": "calibration errors kernels",

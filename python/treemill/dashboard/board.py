@@ -23,6 +23,14 @@ class KeptAccount(Protocol):
         """The query in a few words."""
 
     @property
+    def feedback(self) -> str | None:
+        """The name of the histogram that the user has chosen to see; None: any."""
+
+    @property
+    def traced(self) -> bool:
+        """Whether `Board.trace_page` has a page for the query."""
+
+    @property
     def done(self) -> bool:
         """Whether the query has ended, well or not."""
 
@@ -63,3 +71,7 @@ class Board(Protocol):
 
     def live(self, name: str) -> Live | None:
         """The query with this id, if it can be asked for values or be stopped."""
+
+    def trace_page(self, name: str) -> str | None:
+        """The report of what the query with this id did, from its trace, as an HTML page that runs
+        no script; None if there is none."""

@@ -21,16 +21,21 @@ def figure(title: str, histogram: Hist) -> dict[str, object] | None:
     """The axes and the values without flow bins, as JSON takes them; None for a histogram that the
     page cannot draw: of no or more than two axes, or of more bins than a screen has."""
     values = histogram.values()
-    if not 1 <= histogram.ndim <= 2 or values.size > MOST_BINS:
+    if not 1 <= histogram.ndim <= 2:
         return None
     axes = [_axis(axis) for axis in histogram.axes]
     if histogram.ndim == 2 and is_logarithmic(histogram.axes[1]):  # most of its decades are empty
         first, last = filled(values.sum(axis=0))
         axes[1]["edges"] = [float(edge) for edge in histogram.axes[1].edges[first : last + 1]]
         values = values[:, first:last]
+    if values.size > MOST_BINS:
+        return None
+    if histogram.ndim == 2 and histogram.axes[1].name == "time":  # time goes to the right
+        axes, values = axes[::-1], values.T
     flat = [float(value) for value in values.T.reshape(-1)]
     return {
         "title": title,
+        "about": str(histogram.label or ""),
         "axes": axes,
         "values": [value if math.isfinite(value) else None for value in flat],
     }

@@ -6,7 +6,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-__all__ = ["HEADERS", "document", "policy"]
+__all__ = ["HEADERS", "REPORT_POLICY", "document", "policy"]
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -15,12 +15,19 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 """Headers of all answers."""
+REPORT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'"
+)
+"""The Content-Security-Policy of reports of traces: they run no script and load nothing. Their
+style is in them, and has nothing of the user's."""
 
 _NONCE = "@nonce@"
 _PARTS = {
     "@plot-style@": "vendor/uPlot.min.css",
     "@style@": "page.css",
     "@plot-script@": "vendor/uPlot.iife.min.js",
+    "@charts@": "charts.js",
     "@script@": "page.js",
 }
 

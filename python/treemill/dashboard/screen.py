@@ -4,15 +4,15 @@ questions, for any server. Thread-safe; no socket, no clock."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..monitor.feedback import histograms
-from ..monitor.measured import prometheus
+from ..monitor.measured import HISTOGRAMS, prometheus
 from .board import Board, KeptAccount
 from .figure import figure
 from .samples import Samples
-from .view import detail, line
+from .view import detail, line, work
 
 if TYPE_CHECKING:
     from hist import Hist
@@ -47,7 +47,8 @@ class Screen:
 
     def state(self, options: Mapping[str, str]) -> dict[str, object]:
         """What the page shows: all queries, and whole the one with the option `query`, else the
-        last one; of its histograms the one with the option `histogram`, else the first one."""
+        last one; of its histograms the one with the option `histogram`, else the one that the user
+        has chosen as feedback, else the first one."""
         accounts = list(self._board.accounts())
         asked = [each for each in accounts if each.id == options.get("query")]
         chosen = (asked or accounts[-1:])[:1]
@@ -69,12 +70,25 @@ class Screen:
         if live is not None and values is not None:
             found |= dict(histograms(values, live.titles))
         measured = account.report.measured
-        if measured is not None:  # the query's own come first
-            found |= {name: h for name, h in measured.histograms.items() if name not in found}
-        names = list(found)
-        name = wanted if wanted in found else next(iter(found), None)
-        drawn = None if name is None else figure(name, found[name])
+        # The query's own come first.
+        others = [] if measured is None else [name for name in HISTOGRAMS if name not in found]
+        names = [*found, *others]
+        chosen = _named(account.feedback, names)
+        name = wanted if wanted in names else chosen or next(iter(names), None)
+        drawn = None
+        if name in found:
+            drawn = figure(name, found[name])
+        elif measured is not None and name is not None:
+            drawn = figure(name, measured.histogram(name))
         with self._lock:
             samples = self._samples.get(account.id)
             series = Samples().series() if samples is None else samples.series()
-        return detail(account, series, names, drawn, live is not None)
+        told = detail(account, series, names, drawn, live is not None)
+        return told | {"work": work(account, measured)}
+
+
+def _named(feedback: str | None, names: Sequence[str]) -> str | None:
+    """The histogram that `feedback=` means, as `pick` finds it."""
+    if feedback is None:
+        return None
+    return next((n for n in names if n == feedback or n.endswith(f".{feedback}")), None)

@@ -6,13 +6,14 @@ from __future__ import annotations
 import json
 import secrets
 import socket
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from .board import Board
 from .guard import LOOPBACK, Guard, HttpRequest, Refusal
-from .page import HEADERS, document, policy
+from .page import HEADERS, REPORT_POLICY, document, policy
 from .screen import LOOK_EVERY, Screen
 
 __all__ = ["Dashboard"]
@@ -75,6 +76,10 @@ class Dashboard:
         """See Screen."""
         return self._screen.metrics()
 
+    def trace_page(self, name: str) -> str | None:
+        """See Board."""
+        return self._board.trace_page(name)
+
     def end(self, how: str, name: str) -> bool:
         """Stops or aborts a query. False if there is no such query that runs."""
         live = self._board.live(name)
@@ -101,6 +106,11 @@ class _Server(ThreadingHTTPServer):
         self.page = page
         super().__init__(address, _Handler)
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Says nothing of a browser that has gone before it had its answer."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
 
 class _Handler(BaseHTTPRequestHandler):
     """One request. Bodies are not read: no request has one."""
@@ -110,7 +120,14 @@ class _Handler(BaseHTTPRequestHandler):
     server_version, sys_version = "treemill", ""
 
     def do_GET(self) -> None:
-        self._answer({"/": self._page, "/state": self._state, "/metrics": self._metrics})
+        self._answer(
+            {
+                "/": self._page,
+                "/state": self._state,
+                "/metrics": self._metrics,
+                "/trace": self._trace,
+            }
+        )
 
     def do_POST(self) -> None:
         self._answer({"/stop": self._end, "/abort": self._end})
@@ -136,6 +153,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _metrics(self, request: HttpRequest) -> None:
         self._send(200, "text/plain", self.server.page.metrics())
+
+    def _trace(self, request: HttpRequest) -> None:
+        text = self.server.page.trace_page(request.options.get("query", ""))
+        if text is None:
+            self._send(404, "text/plain", "there is no such query that has ended with a trace\n")
+        else:
+            self._send(200, "text/html", text, {"Content-Security-Policy": REPORT_POLICY})
 
     def _end(self, request: HttpRequest) -> None:
         found = self.server.page.end(request.path[1:], request.options.get("query", ""))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ..monitor.measured import Measured
 from .board import KeptAccount
+from .figure import figure
+from .work import OVERVIEW, activity, table
 
-__all__ = ["detail", "line"]
+__all__ = ["detail", "line", "work"]
 
 _MOST_MISSING = 50
 """Ranges of missing entries that are listed."""
@@ -30,6 +33,7 @@ def _line(account: KeptAccount, done: bool) -> dict[str, object]:
         "seconds": progress.seconds,
         "left": None if done else progress.seconds_left,
         "workers": account.report.workers if done else progress.workers,
+        "traced": done and account.traced,
         "eventsPerSecond": progress.events_per_second,
         "megabytesPerSecond": progress.megabytes_per_second,
     }
@@ -57,6 +61,24 @@ def detail(
         "moreMissing": len(report.missing) - len(missing) if done else 0,
         "counters": _counters(account),
         "megabytesRead": progress.bytes_read / 1e6,
+    }
+
+
+def work(account: KeptAccount, measured: Measured | None) -> dict[str, object] | None:
+    """What the query's workers do; None if it is not counted."""
+    if measured is None:
+        return None
+    done, progress, counts = account.done, account.progress, measured.counts
+    began = max(progress.seconds - progress.pass_seconds, 0.0)
+    active = activity(counts, began)
+    ended = began + counts.seconds
+    return {
+        "edges": active.edges,
+        "active": active.values,
+        "now": 0.0 if done else active.now,
+        "tail": None if active.tail is None else ended - active.tail,
+        "overview": [figure(name, measured.histogram(name)) for name in OVERVIEW],
+        "table": table(counts),
     }
 
 

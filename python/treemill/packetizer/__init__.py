@@ -55,7 +55,7 @@ from .events import (
 )
 from .group_counts import GroupCounts
 from .measures import MEASURES, Measure, Spent
-from .monitoring import PER_DECADE, SECONDS, Monitored, Monitoring
+from .monitoring import PER_DECADE, SECONDS, Monitored, Monitoring, OfWorker
 from .nodes import host_of, node_of
 from .outcome import Outcome
 from .packetizer import Packetizer
@@ -106,6 +106,7 @@ __all__ = [
     "Monitoring",
     "News",
     "NoMoreFiles",
+    "OfWorker",
     "OpenAhead",
     "OpenFile",
     "Order",

@@ -28,7 +28,8 @@ from .desk import Desk
 from .grouping import rack_of
 from .loop import NAME, LoopPlugin
 from .messages import VERSION, Status
-from .page import DeskBoard, application
+from .page import DeskBoard
+from .routes import application
 from .version import check_version
 
 if TYPE_CHECKING:
@@ -68,8 +69,8 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
         # Clients and clusters call handlers; gateways and the web interface call methods.
         self._demand_of_tasks = scheduler.handlers["adaptive_target"]
         scheduler.adaptive_target = scheduler.handlers["adaptive_target"] = self.adaptive_target
-        self._screen = Screen(DeskBoard(self._desk))
-        scheduler.http_application.add_application(application(self._screen))
+        self.screen = Screen(DeskBoard(self._desk))
+        scheduler.http_application.add_application(application(scheduler))
         self._retire = scheduler.retire_workers
         scheduler.retire_workers = scheduler.handlers["retire_workers"] = self.retire_workers
         self._news = asyncio.Event()
@@ -85,7 +86,7 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
     async def _tick(self) -> None:
         while True:
             await asyncio.sleep(_TICK)
-            for each in (self._desk.tick, self._wake, self._screen.look):
+            for each in (self._desk.tick, self._wake, self.screen.look):
                 try:
                     each()
                 except Exception:  # the passes need their clock, whatever it was
@@ -238,7 +239,7 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
             if what not in _ASKED:
                 raise UnsupportedError(f"treemill on the scheduler has no {what!r}")
             if what == "forget":
-                self._screen.look()  # the page keeps how the pass has ended
+                self.screen.look()  # the page keeps how the pass has ended
             known = await offload(pickle.loads, arguments)
             answer = getattr(self._desk, what)(*known)
             self._wake()

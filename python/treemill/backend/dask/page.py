@@ -1,32 +1,34 @@
-"""The dashboard's page on the scheduler's own web server: the passes that the desk leads, of all
-sessions. It cannot stop them, because everyone who reaches Dask's server sees it."""
+"""What the dashboard shows on the scheduler: the passes that the desk leads, of all sessions, and
+the last ones that it had."""
 
 from __future__ import annotations
 
-import json
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
-from tornado.web import Application, RedirectHandler, RequestHandler
-
-from ...dashboard.page import HEADERS, document, policy
-from ...dashboard.screen import Screen
+from ...dashboard.board import KeptAccount
+from ...monitor.measured import Measured
 from ...monitor.progress import Progress
 from ...monitor.report import Report
+from ...packetizer import Monitored
 from .desk import Desk
+from .messages import Listed
 
-__all__ = ["DeskBoard", "application"]
+__all__ = ["DeskBoard", "NoBoard"]
 
 
 @dataclass(frozen=True)
 class _Pass:
-    """Implements the dashboard's `Kept`."""
+    """Implements the dashboard's `KeptAccount`."""
 
     id: str
     title: str
     done: bool
     progress: Progress
+    measured: Measured | None
+    feedback: str | None = None
+    traced: bool = False
 
     @property
     def report(self) -> Report:
@@ -40,6 +42,7 @@ class _Pass:
             bytes_read=progress.bytes_read,
             bytes_decompressed=progress.bytes_decompressed,
             workers=progress.workers,
+            measured=self.measured,
         )
 
 
@@ -47,8 +50,34 @@ _REMEMBERED = 50
 """Passes that stay on the page after the desk has forgotten them."""
 
 
-class DeskBoard:
-    """The passes of a desk, and the last ones that it had. Implements the dashboard's `Board`."""
+def _gone(old: _Pass) -> _Pass:
+    """A pass that the desk has forgotten; how it ended is known if it was seen after that."""
+    return old if old.done else replace(old, done=True, measured=None)
+
+
+class NoBoard:
+    """A scheduler without the desk: no session has connected. Implements the dashboard's
+    `Board`."""
+
+    def named(self) -> str:
+        """See Board."""
+        return "no session of treemill has connected to this cluster"
+
+    def accounts(self) -> Sequence[KeptAccount]:
+        """See Board."""
+        return ()
+
+    def live(self, name: str) -> None:
+        """See Board: nothing can be asked for values or be stopped here."""
+        return
+
+    def trace_page(self, name: str) -> None:
+        """See Board: the scheduler does not know the names of files."""
+        return
+
+
+class DeskBoard(NoBoard):
+    """The passes of a desk, and the last ones that it had."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
@@ -59,64 +88,41 @@ class DeskBoard:
         threads = self._desk.threads
         return f"{threads} worker threads of this cluster"
 
-    def accounts(self) -> Sequence[_Pass]:
+    def accounts(self) -> Sequence[KeptAccount]:
         """See Board."""
-        found: dict[str, _Pass] = {}
-        for each in self._desk.listed():
-            status = self._desk.status(each.work)
-            progress = Progress(
-                phase="processing",
-                entries=each.entries,
-                expected=each.expected,
-                bytes_read=status.pulse.bytes_read,
-                bytes_decompressed=status.pulse.bytes_decompressed,
-                bytes_from_cache=status.pulse.bytes_from_cache,
-                io=status.pulse.io,
-                entries_before=status.before,
-                seconds=status.seconds,
-                workers=status.workers,
-                pass_seconds=status.seconds,
-            )
-            found[each.work] = _Pass(each.work, each.request.title, each.done, progress)
-        gone = [replace(old, done=True) for old in self._known.values() if old.id not in found]
+        found = {each.work: self._pass(each) for each in self._desk.listed()}
+        gone = [_gone(old) for old in self._known.values() if old.id not in found]
         self._known = {each.id: each for each in [*gone[-_REMEMBERED:], *found.values()]}
         return tuple(self._known.values())
 
-    def live(self, name: str) -> None:
-        """See Board: nothing can be asked for values or be stopped here."""
-        return
+    def _pass(self, each: Listed) -> _Pass:
+        status = self._desk.status(each.work)
+        progress = Progress(
+            phase="processing",
+            entries=each.entries,
+            expected=each.expected,
+            bytes_read=status.pulse.bytes_read,
+            bytes_decompressed=status.pulse.bytes_decompressed,
+            bytes_from_cache=status.pulse.bytes_from_cache,
+            io=status.pulse.io,
+            entries_before=status.before,
+            seconds=status.seconds,
+            workers=status.workers,
+            pass_seconds=status.seconds,
+        )
+        return _Pass(each.work, each.request.title, each.done, progress, self._measured(each))
 
+    def _measured(self, each: Listed) -> Measured | None:
+        if each.request.served is None:
+            return None
+        known = self._known.get(each.work)
+        if each.done and known is not None and known.done:  # nothing is counted any more
+            return known.measured
+        counts = partial(self._counts, each.work)
+        # What workers do is counted when the page asks for it, but for what stays after the end.
+        return Measured(counts() if each.done else counts)
 
-class _Answer(RequestHandler):
-    def initialize(self, screen: Screen) -> None:
-        self._screen = screen
-
-    def set_default_headers(self) -> None:
-        for name, value in HEADERS.items():
-            self.set_header(name, value)
-
-
-class _Page(_Answer):
-    def get(self) -> None:
-        nonce = secrets.token_urlsafe(12)
-        self.set_header("Content-Security-Policy", policy(nonce))
-        self.finish(document(nonce))
-
-
-class _State(_Answer):
-    def get(self) -> None:
-        options = {name: self.get_argument(name, "") for name in ("query", "histogram")}
-        self.set_header("Content-Type", "application/json; charset=utf-8")
-        self.finish(json.dumps(self._screen.state(options), allow_nan=False))
-
-
-def application(screen: Screen) -> Application:
-    """The page as an application of tornado, below `/treemill/`."""
-    about = {"screen": screen}
-    return Application(
-        [
-            (r"/treemill", RedirectHandler, {"url": "/treemill/", "permanent": False}),
-            (r"/treemill/", _Page, about),
-            (r"/treemill/state", _State, about),
-        ]
-    )
+    def _counts(self, name: str) -> Monitored:
+        counts = self._desk.monitored(name)
+        assert counts is not None  # the pass counts
+        return counts

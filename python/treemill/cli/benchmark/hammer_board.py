@@ -46,6 +46,8 @@ class _Account:
     """One line of the page. Implements Kept and Live."""
 
     titles: Sequence[str] = ()
+    feedback: str | None = None
+    traced = False
 
     def __init__(self, board: HammerBoard, name: str) -> None:
         self._board = board
@@ -158,6 +160,10 @@ class HammerBoard:
     def live(self, name: str) -> _Account | None:
         """See Board."""
         return self._accounts.get(name)
+
+    def trace_page(self, name: str) -> None:
+        """See Board: jobs have no traces."""
+        return
 
 
 def _added(pairs: Iterable[tuple[str, int]]) -> dict[str, int]:

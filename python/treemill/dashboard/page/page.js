@@ -1,171 +1,32 @@
-// Asks the server for the state every second and draws it. All text is set as text, never as HTML:
-// titles, files and labels are the user's.
+// Asks the server for the state every second and shows it. All text is set as text, never as HTML:
+// titles, files, hosts and labels are the user's.
 "use strict";
 
 const token = new URLSearchParams(location.search).get("token");
-const at = (id) => document.getElementById(id);
-const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const EVERY = 1000; // milliseconds between questions
 let chosen = null; // the query that the user has clicked on; null: the newest
-let histogram = null; // the histogram that the user has picked; null: the first
+let histogram = null; // the histogram that the user has picked; null: the server's choice
+let sorted = { title: "worker", down: false }; // the column that orders the table of workers
 let shown = null; // the state that is on the screen
 
-const whole = (value) => Math.round(value).toLocaleString("en");
-const UNITS = [[1e9, "G"], [1e6, "M"], [1e3, "k"]];
-function short(value) {
-  const [size, unit] = UNITS.find(([least]) => Math.abs(value) >= least) || [1, ""];
-  return `${+(value / size).toPrecision(3)}${unit && " " + unit}`;
-}
-const ticks = (values) => values.map((value) => (value === null ? "" : short(value).replace(" ", "")));
-function lasting(seconds) {
-  if (seconds < 1) return `${Math.round(1000 * seconds)} ms`;
-  if (seconds < 120) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
-  const minutes = Math.round(seconds / 60);
-  return minutes < 120 ? `${minutes} min` : `${(minutes / 60).toFixed(1)} h`;
-}
+const address = (path, options) => `${path}?${new URLSearchParams({ token, ...options })}`;
+const ask = (path, options, method = "GET") => fetch(address(path, options), { method, cache: "no-store" });
 
-function ask(path, options, method = "GET") {
-  const words = new URLSearchParams({ token, ...options });
-  return fetch(`${path}?${words}`, { method, cache: "no-store" });
-}
-
-// Charts. A plot is made once and then gets new data, but for a new size or another look.
-
-const plots = new Map();
-function draw(id, make, data, key) {
-  const box = at(id), width = box.clientWidth;
-  const known = plots.get(id);
-  if (known && known.key === key && known.width === width) {
-    known.plot.setData(data);
-    return;
-  }
-  if (known) known.plot.destroy();
-  box.replaceChildren();
-  plots.set(id, { key, width, plot: new uPlot(make(width), data, box) });
-}
-
-function axes(x, y) {
-  const look = { stroke: colour("--soft"), grid: { stroke: colour("--grid") }, ticks: { stroke: colour("--grid") } };
-  return [
-    { ...look, label: x, labelSize: x ? 22 : 0, size: 32, values: (plot, values) => ticks(values) },
-    { ...look, label: y, size: 56, values: (plot, values) => ticks(values) },
-  ];
-}
-
-function line(id, seconds, values) {
-  draw(id, (width) => ({
-    width, height: 170, legend: { show: false }, cursor: { drag: { x: false, y: false } },
-    scales: { x: { time: false }, y: { range: (plot, low, high) => [0, high > 0 ? high * 1.1 : 1] } },
-    axes: axes("seconds", ""),
-    series: [{}, { stroke: colour("--main"), width: 1.5, fill: colour("--fill"), points: { show: false } }],
-  }), [seconds, values], "line");
-}
-
-function histogramOf(figure) {
-  if (figure.axes.length === 2) return map(figure);
-  const [axis] = figure.axes;
-  const edges = axis.edges || axis.names.map((name, i) => i).concat(axis.names.length);
-  const values = figure.values.concat(figure.values[figure.values.length - 1]);
-  const key = JSON.stringify([figure.title, axis]);
-  draw("histogram", (width) => {
-    const both = axes(axis.label, "");
-    if (axis.names) nameBins(both[0], axis, width);
-    return {
-      width, height: 280, legend: { show: false }, cursor: { drag: { x: false, y: false } },
-      scales: { x: { time: false }, y: { range: (plot, low, high) => [Math.min(low, 0), high > 0 ? high * 1.1 : 1] } },
-      axes: both,
-      series: [{}, {
-        stroke: colour("--main"), width: 1.5, fill: colour("--fill"), points: { show: false },
-        paths: uPlot.paths.stepped({ align: 1 }),
-      }],
-    };
-  }, [edges, values], key);
-}
-
-function fine(value) {
-  const size = Math.abs(value);
-  if (size >= 1000) return short(value).replace(" ", "");
-  return value !== 0 && size < 0.001 ? value.toExponential(0) : `${+value.toPrecision(2)}`;
-}
-
-// Up to so many marks along an axis: where they are, from 0 to 1, and what they say.
-function marks(axis, most) {
-  const count = axis.names ? axis.names.length : axis.edges.length - 1;
-  const step = Math.max(Math.ceil(count / most), 1);
-  const found = [];
-  for (let i = 0; i < count + (axis.names ? 0 : 1); i += step) {
-    found.push(axis.names ? [(i + 0.5) / count, axis.names[i]] : [i / count, fine(axis.edges[i])]);
-  }
-  return found;
-}
-
-// Names of categories: each in the middle of its bin, and as long as there is room.
-function nameBins(scale, axis, width) {
-  const named = marks(axis, Math.max(Math.floor(width / 100), 1));
-  const room = Math.max(Math.floor(width / named.length / 8), 3);
-  scale.splits = () => named.map(([place]) => place * axis.names.length);
-  scale.values = () => named.map(([, words]) => (words.length > room ? `${words.slice(0, room - 1)}…` : words));
-}
-
-function ruler(axis, most, side) {
-  const box = document.createElement("div");
-  box.className = side;
-  for (const [place, words] of marks(axis, most)) {
-    const mark = document.createElement("span");
-    mark.textContent = mark.title = words;
-    mark.style[side === "left" ? "bottom" : "left"] = `${100 * place}%`;
-    box.append(mark);
-  }
-  return box;
-}
-
-function said(className, words) {
-  const box = document.createElement("div");
-  box.className = className;
-  box.textContent = words;
-  return box;
-}
-
-function map(figure) {
-  const [x, y] = figure.axes.map((axis) => (axis.names ? axis.names.length : axis.edges.length - 1));
-  const known = plots.get("histogram");
-  if (known) { known.plot.destroy(); plots.delete("histogram"); }
-  const canvas = document.createElement("canvas");
-  canvas.className = "map";
-  canvas.width = x;
-  canvas.height = y;
-  const most = Math.max(...figure.values, 0) || 1;
-  const pen = canvas.getContext("2d");
-  pen.fillStyle = colour("--main");
-  figure.values.forEach((value, i) => {
-    pen.globalAlpha = Math.max(value, 0) / most;
-    pen.fillRect(i % x, y - 1 - Math.floor(i / x), 1, 1);
-  });
-  const box = document.createElement("div"), [across, up] = figure.axes;
-  box.className = "field";
-  const words = `${up.label} against ${across.label}; full colour: ${fine(most)}`;
-  box.append(ruler(up, 6, "left"), canvas, said("", ""), ruler(across, 8, "below"), said("", ""), said("about", words));
-  at("histogram").replaceChildren(box);
-}
-
-// The list of queries, and the one that is shown.
+// The list of queries.
 
 function lead(query) {
-  if (query.done) return `${whole(query.entries)} events in ${lasting(query.seconds)}`;
+  if (query.done) {
+    return `${whole(query.entries)} events in ${lasting(query.seconds)}${query.traced ? " · trace" : ""}`;
+  }
   return `${query.phase}: ${Math.floor((100 * query.entries) / Math.max(query.expected, 1))} %`;
 }
 
 function list(state) {
   const box = at("queries");
   const rows = [...state.queries].reverse().map((query) => {
-    const row = document.createElement("button");
+    const row = element("button");
     row.setAttribute("aria-current", String(state.chosen.id === query.id));
-    for (const [kind, words] of [["name", query.title], ["state", lead(query)]]) {
-      const part = document.createElement("span");
-      part.className = kind;
-      part.textContent = words;
-      row.append(part);
-    }
+    row.append(element("span", "name", query.title), element("span", "state", lead(query)));
     row.title = query.title;
     row.addEventListener("click", () => { chosen = query.id; histogram = null; refresh(); });
     return row;
@@ -175,34 +36,130 @@ function list(state) {
   if (focused >= 0 && rows[focused]) rows[focused].focus();
 }
 
+// The query that is shown.
+
 function numbers(query) {
+  const work = query.work;
   const rows = [
     ["events", whole(query.entries)],
     ["of", whole(query.expected)],
     ["events/s", short(query.eventsPerSecond)],
     ["MB/s read", short(query.megabytesPerSecond)],
     ["workers", whole(query.workers)],
+    ...(work && !query.done ? [["at work", short(work.now)]] : []),
     ["time", lasting(query.seconds)],
+    ...(work && work.tail !== null ? [["tail", lasting(work.tail)]] : []),
     ...query.counters,
   ];
   at("numbers").replaceChildren(...rows.map(([name, value]) => {
-    const box = document.createElement("div"), number = document.createElement("b"), label = document.createElement("span");
-    number.textContent = value;
-    label.textContent = name;
-    box.append(number, label);
+    const box = element("div");
+    if (name === "tail") box.title = "For so long fewer workers than before have had a packet";
+    box.append(element("b", "", value), element("span", "", name));
     return box;
   }));
 }
 
-function pick(names, title) {
+function pick(names, figure) {
   const box = at("histograms");
   box.hidden = names.length < 2;
-  at("histogram-title").textContent = names.length < 2 ? title || "" : "";
+  at("histogram-title").textContent = names.length < 2 ? (figure ? figure.title : "") : "";
   const there = [...box.options].map((option) => option.value);
   if (JSON.stringify(there) !== JSON.stringify(names)) {
     box.replaceChildren(...names.map((name) => new Option(name, name)));
   }
-  if (title !== undefined) box.value = title;
+  if (figure) box.value = figure.title;
+}
+
+function charts(query) {
+  const { seconds } = query.series, work = query.work;
+  at("rates").hidden = seconds.length < 2 && !work; // a query that was over at once has no rates
+  for (const name of ["events", "megabytes"]) {
+    at(`${name}-box`).hidden = seconds.length < 2;
+    if (seconds.length >= 2) line(name, seconds, query.series[name]);
+  }
+  at("workers-title").textContent = work ? "Workers with a packet" : "Workers";
+  at("workers-box").hidden = work ? work.active.length < 1 : seconds.length < 2;
+  if (at("workers-box").hidden) return;
+  if (!work) {
+    tinted.delete("workers");
+    line("workers", seconds, query.series.workers);
+    return;
+  }
+  const since = work.tail === null ? null : work.edges[work.edges.length - 1] - work.tail;
+  steps("workers", work.edges, work.active, query.workers, since);
+}
+
+// What workers do: the small histograms, and the table.
+
+function overview(figures) {
+  const box = at("overview");
+  if (box.children.length !== figures.length) {
+    box.replaceChildren(...figures.map((figure, i) => {
+      const made = element("figure"), place = element("div");
+      place.id = `overview-${i}`;
+      made.append(element("figcaption"), place);
+      return made;
+    }));
+  }
+  figures.forEach((figure, i) => {
+    box.children[i].hidden = !figure;
+    if (!figure) return;
+    const caption = box.children[i].firstChild;
+    const words = figure.title.replace("_per_", " by ").replaceAll("_", " ").replace("cpu", "CPU");
+    caption.textContent = words[0].toUpperCase() + words.slice(1);
+    caption.title = `${figure.about}; its name is ${figure.title}`;
+    histogramOf(`overview-${i}`, figure, 170);
+  });
+}
+
+const WRITTEN = {
+  text: (value) => value,
+  whole,
+  short,
+  megabytes: (value) => (value / 1e6).toLocaleString("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 }),
+  seconds: (value) => `${value.toFixed(value < 10 ? 2 : 0)} s`,
+  share: (value) => `${Math.round(100 * value)} %`,
+};
+
+function cell(value, kind) {
+  const made = element("td", kind === "text" ? "text" : "", WRITTEN[kind](value));
+  if (kind === "share") {
+    const bar = element("i");
+    bar.style.width = `${Math.min(100 * value, 100)}%`;
+    made.className = "share";
+    made.append(bar);
+  }
+  return made;
+}
+
+function heading(column) {
+  const mine = sorted.title === column.title;
+  const box = element("th", column.kind === "text" ? "text" : ""), made = element("button", "", column.title);
+  box.setAttribute("aria-sort", mine ? (sorted.down ? "descending" : "ascending") : "none");
+  box.title = column.about;
+  made.addEventListener("click", () => {
+    sorted = { title: column.title, down: mine ? !sorted.down : column.kind !== "text" && column.title !== "worker" };
+    if (shown !== null && shown.chosen.work) table(shown.chosen.work.table);
+  });
+  box.append(made);
+  return box;
+}
+
+function table({ columns, rows, more }) {
+  const by = Math.max(columns.findIndex((column) => column.title === sorted.title), 0);
+  const order = (one, other) => (one[by] < other[by] ? -1 : one[by] > other[by] ? 1 : 0) * (sorted.down ? -1 : 1);
+  const head = element("tr");
+  head.append(...columns.map(heading));
+  const focused = [...at("worker-head").querySelectorAll("button")].indexOf(document.activeElement);
+  at("worker-head").replaceChildren(head);
+  if (focused >= 0 && head.children[focused]) head.children[focused].firstChild.focus();
+  at("worker-rows").replaceChildren(...[...rows].sort(order).map((row) => {
+    const made = element("tr");
+    made.append(...row.map((value, i) => cell(value, columns[i].kind)));
+    return made;
+  }));
+  at("more-workers").hidden = !more;
+  at("more-workers").textContent = `and ${whole(more)} more workers`;
 }
 
 function whatIsShown(query) {
@@ -216,19 +173,21 @@ function whatIsShown(query) {
     ? `Ended. ${whole(query.inResult)}${less} events are in the result.`
     : `${query.phase}${left}`;
   at("stop").disabled = at("abort").disabled = !query.canEnd;
+  at("trace").hidden = !query.traced;
+  at("trace").href = address("trace", { query: query.id });
   numbers(query);
-  pick(query.histograms, query.figure ? query.figure.title : undefined);
+  pick(query.histograms, query.figure);
   at("histogram-box").hidden = !query.figure;
-  if (query.figure) histogramOf(query.figure);
-  at("rates").hidden = query.series.seconds.length < 2; // a query that was over at once has no rates
-  for (const name of ["events", "megabytes", "workers"]) line(name, query.series.seconds, query.series[name]);
+  if (query.figure) histogramOf("histogram", query.figure, 300);
+  charts(query);
+  at("work").hidden = !query.work;
+  if (query.work) {
+    overview(query.work.overview);
+    table(query.work.table);
+  }
   at("missing-box").hidden = !query.missing.length;
   const more = query.moreMissing ? [`and ${whole(query.moreMissing)} more`] : [];
-  at("missing").replaceChildren(...[...query.missing, ...more].map((words) => {
-    const row = document.createElement("li");
-    row.textContent = words;
-    return row;
-  }));
+  at("missing").replaceChildren(...[...query.missing, ...more].map((words) => element("li", "", words)));
 }
 
 function show(state) {
@@ -265,8 +224,7 @@ for (const how of ["stop", "abort"]) {
 }
 at("histograms").addEventListener("change", (event) => { histogram = event.target.value; refresh(); });
 function again() {
-  for (const { plot } of plots.values()) plot.destroy();
-  plots.clear();
+  for (const id of [...plots.keys()]) forget(id);
   if (shown !== null) show(shown);
 }
 addEventListener("resize", again);
