@@ -12,7 +12,7 @@ from .. import data
 from .layouts import TREE
 
 MUONS = ("Muon_pt", "Muon_eta", "Muon_phi", "Muon_mass", "Muon_charge", "nMuon")
-_COMPRESSED, _PLAIN = 205, 280
+_COMPRESSED, _PLAIN = 337, 653
 """Bytes of an event, about."""
 _CLUSTER = 10_000
 

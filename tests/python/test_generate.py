@@ -7,6 +7,27 @@ import uproot
 from treemill.bench.generate import SCHEMAS, Recipe, chunk, paths, write, write_dataset
 from treemill.errors import QueryError
 
+_LEAVES = {"float": "F", "int32_t": "I", "uint32_t": "i", "uint64_t": "l", "bool": "O"}
+"""The letters that TTree::Branch has for types."""
+_RUN2012B_SINGLEMU = {
+    "": "run/I luminosityBlock/i event/l",
+    "HLT": "IsoMu24_eta2p1/O IsoMu24/O IsoMu17_eta2p1_LooseIsoPFTau20/O",
+    "PV": "npvs/I x/F y/F z/F",
+    "Muon": "nMuon/I pt/F eta/F phi/F mass/F charge/I pfRelIso03_all/F pfRelIso04_all/F tightId/O "
+    "softId/O dxy/F dxyErr/F dz/F dzErr/F jetIdx/I genPartIdx/I",
+    "Electron": "nElectron/I pt/F eta/F phi/F mass/F charge/I pfRelIso03_all/F dxy/F dxyErr/F dz/F "
+    "dzErr/F cutBasedId/O pfId/O jetIdx/I genPartIdx/I",
+    "Tau": "nTau/I pt/F eta/F phi/F mass/F charge/I decayMode/I relIso_all/F jetIdx/I genPartIdx/I "
+    "idDecayMode/O idIsoRaw/F idIsoVLoose/O idIsoLoose/O idIsoMedium/O idIsoTight/O "
+    "idAntiEleLoose/O idAntiEleMedium/O idAntiEleTight/O idAntiMuLoose/O idAntiMuMedium/O "
+    "idAntiMuTight/O",
+    "Photon": "nPhoton/I pt/F eta/F phi/F mass/F charge/I pfRelIso03_all/F jetIdx/I genPartIdx/I",
+    "MET": "pt/F phi/F sumet/F significance/F CovXX/F CovXY/F CovYY/F",
+    "Jet": "nJet/I pt/F eta/F phi/F mass/F puId/O btag/F",
+}
+"""Branches and types as CMS's AOD2NanoAOD declares them, but for the counters, which are of type
+`i` there: uproot writes none of that type."""
+
 
 def test_same_seed_same_events():
     a, b, c = chunk(1, 0, 0, 500), chunk(1, 0, 0, 500), chunk(2, 0, 0, 500)
@@ -50,6 +71,49 @@ def test_open_data_schema(tmp_path):
     # The files that were made before there were schemas are still those of the recipe.
     list(write_dataset(tmp_path / "d", Recipe(1, 10)))
     assert "schema" not in json.loads((tmp_path / "d" / "manifest.json").read_text())["recipe"]
+
+
+def test_open_data_has_the_branches_of_the_real_file(tmp_path):
+    write(tmp_path / "f.root", events=300, schema="opendata")
+    with uproot.open(tmp_path / "f.root") as file:
+        kinds = {branch.name: _LEAVES[branch.typename.split("[")[0]] for branch in file["Events"]}
+    named = {
+        (f"{prefix}_{name}" if prefix and name != f"n{prefix}" else name): kind
+        for prefix, names in _RUN2012B_SINGLEMU.items()
+        for name, kind in (each.split("/") for each in names.split())
+    }
+    assert len(named) == 86
+    assert kinds == named
+
+
+def test_what_no_task_asks_for_changes_nothing_of_what_tasks_ask_for(monkeypatch):
+    first = SCHEMAS["opendata"](1, 2, 0, 400)
+    monkeypatch.setattr("treemill.bench.opendata_rest._MARK", 17)
+    other = SCHEMAS["opendata"](1, 2, 0, 400)
+    assert not ak.array_equal(first["Photon"].pt, other["Photon"].pt)
+    for name in ("Muon", "Electron", "Jet"):
+        for field in {*first[name].fields} - {"pfRelIso04_all", "cutBasedId"}:
+            assert ak.array_equal(first[name][field], other[name][field]), (name, field)
+    for name in ("MET_pt", "MET_sumet", "PV_z", "HLT_IsoMu24"):
+        assert np.array_equal(first[name], other[name])
+
+
+def test_taus_and_photons():
+    events = SCHEMAS["opendata"](1, 0, 0, 5_000)
+    tau, jet = events["Tau"], events["Jet"]
+    assert ak.all(tau.pt > 15)
+    assert ak.all(tau.pt[:, :-1] >= tau.pt[:, 1:])
+    assert ak.all(jet.eta[tau.jetIdx] == tau.eta), "each is made of the jet that it names"
+    for tight, loose in (("idIsoTight", "idIsoVLoose"), ("idAntiMuTight", "idAntiMuLoose")):
+        assert ak.all(tau[loose] >= tau[tight])
+        assert 0 < ak.sum(tau[tight]) < ak.sum(tau[loose])
+    photon = events["Photon"]
+    assert ak.all(photon.jetIdx < ak.num(jet))
+    determinant = events["MET_CovXX"] * events["MET_CovYY"] - events["MET_CovXY"] ** 2
+    assert np.all(determinant > 0)
+    muon = events["Muon"]
+    assert ak.all((muon.pfRelIso03_all == -999) == (muon.pfRelIso04_all == -999))
+    assert ak.all(muon.pfRelIso04_all >= muon.pfRelIso03_all)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 analysis description benchmark reads them, and with its numbers of electrons, muons and jets. Values
 depend on the seed, the file and the place in it.
 
-https://opendata.cern.ch/record/12341 lists the branches. Taus and photons are left out: no task
-asks for them. Knows no file.
+The branches are those that https://github.com/cms-opendata-analyses/AOD2NanoAODOutreachTool wrote.
+Knows no file.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import multiplicities
+from . import multiplicities, opendata_rest
+from .opendata_rest import UNDEFINED
 from .physics import angles, counted_electrons, counted_muons, falling, jagged, missing_momentum
 
 if TYPE_CHECKING:
@@ -43,6 +44,9 @@ def chunk(seed: int, file: int, start: int, count: int) -> Columns:
     muon = _with_lepton_quality(rng, muon, ids=("tightId", "softId"))
     electron = _with_lepton_quality(rng, electron, ids=("pfId",))
     met, met_phi = missing_momentum(rng, ak.sum(jet["pt"], axis=1))
+    rest = opendata_rest.generator(seed, file, start)
+    muon = opendata_rest.with_rest_of_muon(rest, muon)
+    electron = opendata_rest.with_rest_of_electron(rest, electron)
     number = np.arange(count, dtype=np.uint64) + np.uint64(start)
     columns: Columns = {
         "run": np.full(count, 193_833 + file, dtype=np.int32),
@@ -55,6 +59,8 @@ def chunk(seed: int, file: int, start: int, count: int) -> Columns:
     for axis, spread in (("x", 0.02), ("y", 0.02), ("z", 5.0)):
         columns[f"PV_{axis}"] = rng.normal(0.0, spread, count).astype(np.float32)
     columns |= {"Muon": ak.zip(muon), "Electron": ak.zip(electron), "Jet": ak.zip(jet)}
+    tau, photon = opendata_rest.taus(rest, jet), opendata_rest.photons(rest, jet)
+    columns |= {"Tau": ak.zip(tau), "Photon": ak.zip(photon)}
     sum_et = rng.gamma(6.0, 80.0, count)
     columns |= {
         "MET_pt": met.astype(np.float32),
@@ -62,7 +68,7 @@ def chunk(seed: int, file: int, start: int, count: int) -> Columns:
         "MET_sumet": sum_et.astype(np.float32),
         "MET_significance": (met**2 / sum_et).astype(np.float32),
     }
-    return columns
+    return columns | opendata_rest.met_covariance(rest, sum_et)
 
 
 def _with_lepton_quality(rng: np.random.Generator, lepton: Lists, ids: tuple[str, ...]) -> Lists:
@@ -72,8 +78,7 @@ def _with_lepton_quality(rng: np.random.Generator, lepton: Lists, ids: tuple[str
 
     counts = ak.to_numpy(ak.num(lepton["pt"]))
     total = int(counts.sum())
-    # CMS writes -999 if isolation is not defined.
-    isolation = np.where(rng.random(total) < 0.02, -999.0, rng.exponential(0.15, total))
+    isolation = np.where(rng.random(total) < 0.02, UNDEFINED, rng.exponential(0.15, total))
     more: dict[str, NDArray[np.generic]] = {"pfRelIso03_all": isolation.astype(np.float32)}
     for axis, spread in (("dxy", 0.01), ("dz", 0.05)):
         more[axis] = rng.normal(0.0, spread, total).astype(np.float32)

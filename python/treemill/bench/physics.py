@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Floats: TypeAlias = NDArray[np.float64]
     Integers: TypeAlias = NDArray[np.int64]
-    Column: TypeAlias = Floats | Integers
+    Column: TypeAlias = Floats | Integers | NDArray[np.int32] | NDArray[np.bool_]
     Lists: TypeAlias = dict[str, ak.Array]
     Columns: TypeAlias = dict[str, "NDArray[np.generic] | ak.Array"]
 
@@ -35,6 +35,8 @@ __all__ = [
 
 _Z_MASS, _Z_WIDTH = 91.19, 2.5
 _MUON_MASS, _ELECTRON_MASS = 0.10566, 0.000511
+_STORED: dict[str, type[np.generic]] = {"i": np.int32, "b": np.bool_}
+"""How columns are stored, by the kind of their numbers, if not as float32."""
 
 
 def chunk(seed: int, file: int, start: int, count: int) -> Columns:
@@ -73,11 +75,12 @@ def angles(rng: np.random.Generator, count: int) -> Floats:
 
 
 def jagged(columns: Mapping[str, Column], counts: Integers) -> Lists:
-    """Cuts columns into lists of float32 or int32, with the largest pt of each event first."""
+    """Cuts columns into lists of float32, int32 or bool, with the largest pt of each event
+    first."""
     import awkward as ak
 
     lists = {
-        name: ak.unflatten(c.astype(np.int32 if c.dtype.kind == "i" else np.float32), counts)
+        name: ak.unflatten(c.astype(_STORED.get(c.dtype.kind, np.float32)), counts)
         for name, c in columns.items()
     }
     order = ak.argsort(lists["pt"], axis=1, ascending=False, stable=True)

@@ -30,7 +30,7 @@ BLOCKS = {"event": 1_000}
 block that they are in, and not on what is written together."""
 BLOCK = 100_000
 
-_VERSIONS = {"demo": 1, "opendata": 2, "event": 1}
+_VERSIONS = {"demo": 1, "opendata": 3, "event": 1}
 """Versions by schema. Raise one if the same recipe gives other values."""
 
 CODECS = {"zlib": 1, "lz4": 4, "zstd": 5, "lzma": 7, "none": 0}
