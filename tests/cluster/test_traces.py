@@ -1,8 +1,26 @@
 """Traces of queries on a cluster: as those of this machine, with the hosts of workers."""
 
+import os
+import signal
+
+import pytest
 import treemill as tm
+from treemill.backend.dask import rules
 from treemill.cli.trace import load
-from treemill.packetizer import joined
+from treemill.packetizer import Policy, joined
+from treemill.trace.summary import summary
+
+from .processes import Processes, until
+from .queries import again, check, committed, started
+
+
+def counted(rows):
+    """The ranges that the trace says are in the result, by file."""
+    found = {}
+    for row in rows:
+        if row.counted:
+            found.setdefault(row.file, []).append((row.start, row.stop))
+    return {file: joined(each) for file, each in found.items()}
 
 
 def test_totals_are_those_of_the_ledger(session, events, tmp_path):
@@ -12,18 +30,56 @@ def test_totals_are_those_of_the_ledger(session, events, tmp_path):
     finally:
         tm.cache.limit = before
     found = load(str(tmp_path / "trace.root"))
-    counted = {}
-    for row in found.rows:
-        if row.counted:
-            counted.setdefault(row.file, []).append((row.start, row.stop))
-    ranges = {file: joined(each) for file, each in counted.items()}
-    assert ranges == session.report.processed
+    assert counted(found.rows) == session.report.processed
     assert sum(row.entries for row in found.rows if row.counted) == events.num_entries
-    assert sum(row.bytes_read for row in found.rows) > 0
+    read = sum(row.bytes_read for row in found.rows)
+    assert 0 < read <= session.report.bytes_read == session.report.io.bytes_read
     packets = [row for row in found.rows if row.event == "packet"]
     assert all(row.host and row.seconds > 0 for row in packets)
     assert {"merger joined", "commit", "merge"} <= {row.event for row in found.rows}
     assert found.rows[-1].event == "end"
+
+
+def test_bytes_are_those_of_the_sources(session, events, tmp_path, monkeypatch):
+    # No worker is late with a packet that another one then does, too: it would still read at the
+    # end. The scheduler is in this process.
+    monkeypatch.setattr(rules, "Policy", lambda **told: Policy(**told | {"speculate": False}))
+    tm.cache.limit, before = 0, tm.cache.limit
+    try:
+        session.run(events.hist("Muon_pt", bins=(10, 0, 100)), trace=tmp_path / "trace.root")
+    finally:
+        tm.cache.limit = before
+    rows = load(str(tmp_path / "trace.root")).rows
+    assert len({row.worker for row in rows if row.event == "packet"}) > 1
+    assert sum(row.bytes_read for row in rows) == session.report.bytes_read > 0
+
+
+@pytest.mark.slow
+@again
+def test_a_worker_that_was_killed_is_seen(tmp_path, files, turn):
+    events = tm.dataset(files, tree="Events")
+    path = tmp_path / "trace.root"
+    with Processes(tmp_path) as processes:
+        processes.add(2)
+        with tm.connect(processes.address) as session:
+            client = session._pool._client
+            client.wait_for_workers(2, timeout=60)
+            query = started(session, events, tmp_path, workers=2, trace=path)
+            until(lambda: committed(client), "a commit")
+            os.kill(committed(client)[0], signal.SIGKILL)
+            check(events, query.result(60))
+            report = query.report
+    found = load(str(path))
+    assert counted(found.rows) == report.processed
+    assert sum(row.entries for row in found.rows if row.counted) == events.num_entries
+    assert [row for row in found.rows if row.event == "merger lost"], "its partial is lost with it"
+    lost = [row for row in found.rows if row.event == "worker lost"]
+    assert lost
+    assert not any(row.ok for row in lost)
+    told = summary(found)
+    assert [each.worker for each in told.workers if each.lost] == [row.worker for row in lost]
+    assert told.in_vain > 0
+    assert sum(row.bytes_read for row in found.rows) <= report.bytes_read
 
 
 def test_steps_of_workers_come_with_their_packets(session, events, tmp_path):

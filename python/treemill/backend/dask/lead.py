@@ -129,7 +129,7 @@ class Lead(PassState):
         """How far the pass is."""
         pulse = self._gone
         for process in self._processes.values():
-            pulse = pulse.plus(process.pulse)
+            pulse = pulse.plus(process.counted.pulse)
         expected = self._coordinator.expected_entries
         pulse = replace(pulse, entries=min(pulse.entries, expected - self._before))
         return Status(
@@ -184,7 +184,7 @@ class Lead(PassState):
         process = self._processes.pop(address, None)
         if process is None or self.over:
             return
-        self._gone = self._gone.plus(process.pulse)
+        self._gone = self._gone.plus(process.counted.pulse)
         for number in sorted(process.joined):
             self._losses.add_worker(number, reason, fault)
         if process.merger is not None:
@@ -224,7 +224,9 @@ class Lead(PassState):
         if process is None or self.over:
             return self._told()
         if isinstance(message, Tell):
-            process.pulse = message.pulse or process.pulse
+            if message.pulse is not None:
+                process.counted.tell(message.pulse)
+            process.counted.follow(message.event)
             self._hear_event(process, message.event)
         elif isinstance(message, Loaded):
             process.loaded = message.workers == process.numbers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..pulse import Pulse
+from ..pulse import Counted
 
 __all__ = ["Participant"]
 
@@ -26,5 +26,5 @@ class Participant:
     """Whether it will go: then it gets no more work."""
     merger: int | None = None
     """The merger that it is."""
-    pulse: Pulse = field(default_factory=Pulse)
-    """Its counters, as they were told last."""
+    counted: Counted = field(default_factory=Counted)
+    """Its counters."""

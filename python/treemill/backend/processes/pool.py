@@ -28,7 +28,7 @@ from ...packetizer import (
 )
 from ..base import Pool, Request, worker_error
 from ..led import LedPass
-from ..pulse import Pulse
+from ..pulse import Counted, Pulse
 from .channel import Channel
 from .master import TemplateWorkers, cause
 from .messages import Hand, WorkerCrashed
@@ -117,7 +117,7 @@ class _End:
     channel: Channel
     heard: float
     """When the last message came."""
-    pulse: Pulse = field(default_factory=Pulse)
+    counted: Counted = field(default_factory=Counted)
     committed: int = 0
     """Its counter of entries at its last commit."""
     joined: bool = False
@@ -134,36 +134,38 @@ class _Sums:
         self._io = IOReport()
 
     def forget(self, end: _End) -> None:
-        self._read += end.pulse.bytes_read
-        self._decompressed += end.pulse.bytes_decompressed
-        self._from_cache += end.pulse.bytes_from_cache
-        self._io = self._io.plus(end.pulse.io)
+        self._read += end.counted.pulse.bytes_read
+        self._decompressed += end.counted.pulse.bytes_decompressed
+        self._from_cache += end.counted.pulse.bytes_from_cache
+        self._io = self._io.plus(end.counted.pulse.io)
 
     @property
     def entries(self) -> int:
         ends = list(self.ends.values())
-        return self.committed() + sum(max(e.pulse.entries - e.committed, 0) for e in ends)
+        return self.committed() + sum(max(e.counted.pulse.entries - e.committed, 0) for e in ends)
 
     @property
     def bytes_read(self) -> int:
-        return self._read + sum(e.pulse.bytes_read for e in list(self.ends.values()))
+        return self._read + sum(e.counted.pulse.bytes_read for e in list(self.ends.values()))
 
     @property
     def bytes_decompressed(self) -> int:
         return self._decompressed + sum(
-            e.pulse.bytes_decompressed for e in list(self.ends.values())
+            e.counted.pulse.bytes_decompressed for e in list(self.ends.values())
         )
 
     @property
     def io(self) -> IOReport:
         found = self._io
         for end in list(self.ends.values()):
-            found = found.plus(end.pulse.io)
+            found = found.plus(end.counted.pulse.io)
         return found
 
     @property
     def bytes_from_cache(self) -> int:
-        return self._from_cache + sum(e.pulse.bytes_from_cache for e in list(self.ends.values()))
+        return self._from_cache + sum(
+            e.counted.pulse.bytes_from_cache for e in list(self.ends.values())
+        )
 
 
 class ProcessPass(LedPass):
@@ -236,16 +238,17 @@ class ProcessPass(LedPass):
 
     def _understand(self, number: int, end: _End, message: object) -> None:
         if isinstance(message, Pulse):
-            end.pulse = message
+            end.counted.tell(message)
         elif isinstance(message, Hand):
             task, data = self._task, message.data
             if task is not None:
-                end.pulse = message.pulse
+                end.counted.tell(message.pulse)
                 self._commit(number, lambda: task.load(data))
                 end.committed = message.pulse.entries
         elif isinstance(message, WorkerCrashed):
             self._crash(message.error)
         elif isinstance(message, Event):
+            end.counted.follow(message)
             if isinstance(message, WorkerJoined):
                 end.joined, self._loads = True, _LOADS
             self._tell(message)
