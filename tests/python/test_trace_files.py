@@ -5,13 +5,35 @@ import json
 import os
 import signal
 from pathlib import Path
+from statistics import median
 
+import numpy as np
 import pytest
 import treemill as tm
 import uproot
 from packet_history import History
+from treemill.backend.pulse import Counted, Pulse
+from treemill.bench.event_files import write
+from treemill.bench.replay import replay
 from treemill.cli.trace import load
-from treemill.packetizer import MEASURES, Spent, joined
+from treemill.packetizer import (
+    MEASURES,
+    Collect,
+    Collected,
+    Commit,
+    Committed,
+    Discarded,
+    Finish,
+    Packet,
+    PacketDone,
+    PacketFailed,
+    Policy,
+    Process,
+    Spent,
+    Trace,
+    WorkerJoined,
+    joined,
+)
 from treemill.trace.recorded import About, Recorded
 from treemill.trace.row import EVENTS, STEPS, Row
 from treemill.trace.rows import rows
@@ -25,6 +47,16 @@ class Counting(tm.Selector):
 
     def process(self, events):
         self.output["n"] += len(events.MET_pt)
+
+
+class Busy(Counting):
+    """Takes the CPU for a while with each chunk."""
+
+    def process(self, events):
+        super().process(events)
+        values = np.linspace(0.0, 1.0, len(events.MET_pt))
+        for _ in range(300):
+            values = np.cos(values)
 
 
 class Dying(Counting):
@@ -50,10 +82,19 @@ def counted(found):
     return {file: joined(each) for file, each in ranges.items()}, number
 
 
+@pytest.fixture
+def nothing_in_vain(monkeypatch):
+    """No worker is late with a packet that another one then does, too: at the end, one of them
+    would still read what is in no packet that is done."""
+    monkeypatch.setattr(
+        "treemill.backend.led.Policy", lambda **told: Policy(**told | {"speculate": False})
+    )
+
+
 @pytest.mark.parametrize("mode", ["threads", "processes"])
 @pytest.mark.parametrize(("workers", "form"), [(1, "root"), (1, "parquet"), (2, "json")])
 def test_totals_are_those_of_the_ledger_and_of_the_sources(
-    events, tmp_path, mode, workers, form, nothing_remembered
+    events, tmp_path, mode, workers, form, nothing_remembered, nothing_in_vain
 ):
     path = tmp_path / f"trace.{form}"
     with tm.connect(workers=workers, mode=mode) as session:
@@ -63,9 +104,8 @@ def test_totals_are_those_of_the_ledger_and_of_the_sources(
     ranges, number = counted(found)
     assert ranges == report.processed
     assert number == report.entries == 12322
-    if workers == 1:  # of several, one may still read what another one was late with
-        assert sum(row.bytes_read for row in found.rows) == report.bytes_read > 0
-        assert found.about.bytes_read == report.bytes_read
+    assert sum(row.bytes_read for row in found.rows) == report.bytes_read > 0
+    assert found.about.bytes_read == report.io.bytes_read == report.bytes_read
     assert found.about.entries == report.entries
     assert found.rows[0].event == "start"
     assert found.rows[-1].event == "end"
@@ -78,6 +118,20 @@ def test_totals_are_those_of_the_ledger_and_of_the_sources(
             inside = row.opening + row.reading + row.decompressing + row.decoding + row.waited
             assert 0 <= inside <= row.seconds
             assert row.cpu >= 0
+
+
+def test_the_report_has_all_that_packets_have_read():
+    counted = Counted()
+    spent = Spent(0, 0, 0, bytes_read=10)
+    counted.tell(Pulse(entries=3, bytes_read=4))
+    counted.follow(PacketDone(0, 0, 5, 1.0, spent=spent))
+    assert (counted.pulse.bytes_read, counted.pulse.entries) == (10, 3), "the pulse is older"
+    counted.tell(Pulse(entries=5, bytes_read=14))
+    counted.follow(PacketFailed(0, 1, ValueError(), spent=Spent(0, 0, 0, bytes_read=3)))
+    counted.follow(Discarded(0))
+    assert counted.pulse == Pulse(5, 14), "it has begun with more"
+    counted.follow(PacketDone(0, 2, 9, 1.0, spent=spent))
+    assert counted.pulse.bytes_read == counted.pulse.io.bytes_read == 23
 
 
 def test_uproot_reads_the_tree(events, tmp_path):
@@ -130,6 +184,20 @@ def test_a_worker_that_was_killed_is_seen(events, tmp_path):
     assert any("SIGKILL" in line for line in lines(told))
 
 
+@pytest.mark.slow
+def test_a_replay_takes_what_the_run_has_taken(tmp_path):
+    path = tmp_path / "trace.root"
+    write(tmp_path / "events.root", events=400_000, cluster=20_000, schema="demo")
+    events = tm.dataset(tmp_path / "events.root", tree="Events")
+    ratios = []
+    with tm.connect(workers=2, mode="processes") as session:
+        for _ in range(7):
+            session.run(Busy(), events, trace=path)
+            found = load(str(path))
+            ratios.append(replay(found, None).seconds / summary(found).seconds)
+    assert median(ratios) == pytest.approx(1.0, abs=0.1), ratios
+
+
 def test_a_query_that_fails_has_a_trace_that_says_so(events, tmp_path):
     path = tmp_path / "trace.json"
 
@@ -161,6 +229,43 @@ def test_whatever_dies_each_entry_counts_once(mergers):
         assert told.entries == len(world.result)
         assert set(told.stages) == set(STAGES)
         assert list(lines(told))
+
+
+def test_merging_is_no_commit_and_no_waiting():
+    trace = Trace()
+    packet, late = Packet(0, 0, 0, 10), Packet(1, 0, 10, 30)
+    for worker in (0, 1):
+        trace.record(0.0, WorkerJoined(worker, "host"), [Process(worker, (packet, late)[worker])])
+    trace.record(1.0, PacketDone(0, 0, 10, 1.0), [Commit(0)])
+    trace.record(1.5, Committed(0, merging=0.2), [])
+    trace.record(2.0, PacketDone(1, 1, 30, 2.0), [Commit(1, merger=7)])
+    trace.record(2.25, Committed(1, merger=7, merging=0.05), [Collect(7)])
+    trace.record(3.25, Collected(7), [Finish()])
+    made = rows(trace.records, lambda file: (f"{file}.root", 0))
+    merges = [(row.worker, row.entries, row.seconds) for row in made if row.event == "merge"]
+    assert merges == [(0, 10, 0.2), (1, 20, 0.05), (-1, 20, 1.0)]
+    told = summary(Recorded(made, About()))
+    assert told.collecting == 1.0
+    assert told.stages["commit"] == pytest.approx(0.3 + 0.2)
+    assert told.stages["merge"] == pytest.approx(0.2 + 0.05 + 2 * 1.0)
+    assert told.stages["wait"] == pytest.approx(0.75), "worker 0, until the other one is done"
+    assert sum(told.stages.values()) == pytest.approx(2 * 3.25)
+    assert any("merge" in line and "2.250" in line for line in lines(told))
+
+
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+def test_merging_is_measured(events, tmp_path, mode):
+    path = tmp_path / "trace.root"
+    with tm.connect(workers=2, mode=mode) as session:
+        session.run(events.hist("Muon_pt", bins=(10, 0, 100)), trace=path)
+    made = load(str(path)).rows
+    commits = {row.time: row for row in made if row.event == "commit"}
+    merges = [row for row in made if row.event == "merge"]
+    assert merges
+    for row in merges:
+        assert 0 < row.seconds <= commits[row.time].seconds
+        assert row.entries == commits[row.time].entries
+    assert summary(load(str(path))).stages["merge"] >= sum(row.seconds for row in merges)
 
 
 def test_what_is_no_trace_is_an_error(events, tmp_path, paths):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Set
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import partial
 
 from ..packetizer import (
@@ -159,11 +160,14 @@ class Coordinator:
         self._merging.add(event)
         # It cannot change before the merge is done.
         covers = ranges_of(self._packetizer.uncommitted(event)) if self._notes_entries else {}
+        began = self._clock()
         try:
             with aside or nullcontext():
                 self.merged.commit(load(), covers)
         finally:
             self._merging.remove(event)
+        if isinstance(event, Committed):
+            event = replace(event, merging=self._clock() - began)
         actions = self.handle(event)
         if self._ends:
             for end in [end for end in self._ends if _hand_over_of(end) == event]:

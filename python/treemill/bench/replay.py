@@ -109,7 +109,7 @@ def replay(recorded: Recorded, workers: int | None, storage: float | None = None
     engine.masters = master
     engine.run()
     timeline = engine.timeline.timeline()
-    return Replayed(number, timeline.seconds + _closing(found), master.entries, timeline)
+    return Replayed(number, timeline.seconds + found.collecting, master.entries, timeline)
 
 
 def _scenario(found: TraceSummary, workers: int, storage: float | None) -> Scenario:
@@ -158,14 +158,6 @@ def _rates(found: TraceSummary, without_reading: bool) -> list[float]:
     every = rate(found.packets)
     crew = [each for each in found.workers if each.packets or not each.lost]
     return [rate(own[each.worker]) if each.worker in own else every for each in crew]
-
-
-def _closing(found: TraceSummary) -> float:
-    """Seconds from the last hand-over to the end: on clusters the client fetches the result."""
-    rows = found.recorded.last_phase.rows
-    handed = [row.time for row in rows if row.event in ("commit", "packet")]
-    last = max(handed, default=rows[-1].time)
-    return rows[-1].time - last
 
 
 def _cuts(entries: int, pieces: int) -> list[int]:

@@ -5,7 +5,7 @@ dataset. Knows no names."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .dataset_events import FilesAdded, FilesLocated, GiveBack, NoMoreFiles
 from .measures import Spent
@@ -113,10 +113,12 @@ class PacketFailed:
 class Committed:
     """Answer to Commit: the worker's partial, with all packets done since the last commit, is
     merged. `merger`: the merger that has it, and that sends this event; None: it is in the
-    result."""
+    result. `merging`: seconds that the receiver took to load and merge it, if it knows them; they
+    are for the trace alone."""
 
     worker: int
     merger: int | None = None
+    merging: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

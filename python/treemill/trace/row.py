@@ -27,9 +27,11 @@ EVENTS = {
     "of them",
     "merger joined": "a merger can merge",
     "merger leaving": "a merger will go, and hands on what it has",
-    "handed on": "what a merger had is another one's",
+    "handed on": "what a merger had is another one's; `seconds`: since it was told to hand it on",
     "merger lost": "a merger is gone, and what it had not handed over",
-    "merge": "what a merger had is in the result",
+    "merge": "what a worker has committed is merged; `seconds`: of that, within those of its "
+    "commit. Of no worker: what a merger had is in the result; `seconds`: since it was told to "
+    "hand it over",
     "lease": "a site began with a part of the dataset, in sessions of several sites",
     "lease ended": "it has done it; what it has committed is in the result",
     "stop": "the query was told to end early",

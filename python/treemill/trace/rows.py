@@ -9,6 +9,7 @@ from typing import Any
 from ..errors import without_credentials
 from ..packetizer import (
     Action,
+    Collect,
     Collected,
     Commit,
     Committed,
@@ -85,6 +86,7 @@ class _Follower:
         self._file: dict[int, int] = {}  # by worker: the file of its last packet
         self._asked: dict[tuple[int, int, bool], float] = {}  # since when files are being opened
         self._told: dict[int, float] = {}  # by worker: when it was told to commit
+        self._told_merger: dict[int, float] = {}  # by merger: when it was told to hand over
         self._done: dict[int, list[int]] = {}  # by worker: rows of packets that are not committed
         self._moving: dict[int, tuple[int, list[int]]] = {}  # by worker: to which merger
         self._merged: dict[int, list[int]] = {}  # by merger
@@ -229,6 +231,8 @@ class _Follower:
         seconds = self._now - self._told.pop(event.worker, self._now)
         entries = sum(self.rows[at].entries for at in packets)
         self._add("commit", event.worker, seconds=seconds, entries=entries)
+        if event.merging > 0:
+            self._add("merge", event.worker, seconds=event.merging, entries=entries)
 
     def _count(self, packets: Sequence[int]) -> None:
         for at in packets:
@@ -237,7 +241,14 @@ class _Follower:
     def _collected(self, event: Collected) -> None:
         packets = self._merged.pop(event.merger, [])
         self._count(packets)
-        self._add("merge", entries=sum(self.rows[at].entries for at in packets))
+        self._add_of_merger("merge", event.merger, packets)
+
+    def _collect(self, action: Collect) -> None:
+        self._told_merger[action.merger] = self._now
+
+    def _add_of_merger(self, event: str, merger: int, packets: Sequence[int]) -> None:
+        seconds = self._now - self._told_merger.pop(merger, self._now)
+        self._add(event, seconds=seconds, entries=sum(self.rows[at].entries for at in packets))
 
     def _refused(self, event: Refused) -> None:
         self._moving.pop(event.worker, None)
@@ -263,6 +274,7 @@ class _Follower:
 
     def _hand_on(self, action: HandOn) -> None:
         self._handing_on[action.merger] = (action.to, [])
+        self._told_merger[action.merger] = self._now
 
     def _handed_on(self, event: HandedOn) -> None:
         to, packets = self._handing_on.get(event.merger, (None, []))
@@ -270,7 +282,7 @@ class _Follower:
             del self._handing_on[event.merger]
             packets = packets + self._merged.pop(event.merger, [])
             self._merged.setdefault(event.to, []).extend(packets)
-            self._add("handed on", entries=sum(self.rows[at].entries for at in packets))
+            self._add_of_merger("handed on", event.merger, packets)
 
     def _refused_from(self, event: RefusedFrom) -> None:
         self._handing_on.pop(event.giver, None)
@@ -313,6 +325,7 @@ _REACTIONS: dict[type, Callable[[_Follower, Any], None]] = {
     PacketDone: _Follower._packet_done,
     PacketFailed: _Follower._packet_failed,
     Discarded: _Follower._discarded,
+    Collect: _Follower._collect,
     Commit: _Follower._commit,
     Committed: _Follower._committed,
     Collected: _Follower._collected,

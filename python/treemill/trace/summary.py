@@ -2,6 +2,7 @@
 
 A worker's time is that from when it joined until it was lost or the query ended. What of it is no
 packet, no commit and no opening of a file is waiting: for the packetizer, or for others to end.
+After the last commit it is merging: mergers hand over what they have, and the master merges that.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ STAGES = {
     "decompress": "of baskets and pages",
     "decode": "bytes to columns",
     "evaluate": "the rest of the packets' time: expressions, fills, the user's code",
-    "commit": "handing over and merging",
+    "commit": "handing over what workers have filled",
+    "merge": "merging that, and all after the last commit, until the result was there",
 }
 """What the workers' time goes to."""
 
@@ -49,7 +51,9 @@ class WorkerSummary:
     latency: float = 0.0
     bytes_read: int = 0
     commits: float = 0.0
-    """Seconds."""
+    """Seconds, merging included."""
+    merges: float = 0.0
+    """Seconds for which what it had committed was merged."""
     opens: float = 0.0
     """Seconds of orders to open files."""
     ended: float = 0.0
@@ -109,6 +113,9 @@ class TraceSummary:
     first_idle: float
     """The time at which the first of the workers that stayed to the end had done its last
     packet."""
+    collecting: float
+    """Seconds from the last commit to the end. Mergers hand over what they have; a client fetches
+    it."""
     steps: Steps
     """What workers did one by one; empty if the trace does not have it."""
     losses: list[Row]
@@ -148,6 +155,8 @@ def summary(recorded: Recorded) -> TraceSummary:
     most = max(active, default=0.0)
     at_work = next((t for t, n in zip(times, active, strict=True) if n > 0.95 * most), 0.0)
     there = [each.ended for each in workers if not each.lost]
+    handed = [row.time for row in rows if row.event in ("commit", "packet")]
+    collecting = end - max(handed, default=end)
     lost = ("worker lost", "merger lost", "packet failed", "file failed")
     return TraceSummary(
         recorded,
@@ -158,9 +167,10 @@ def summary(recorded: Recorded) -> TraceSummary:
         sum(row.bytes_read for row in rows),
         workers,
         files,
-        _stages(packets, workers),
+        _stages(packets, workers, collecting),
         at_work,
         min(there, default=end),
+        collecting,
         steps(rows),
         [row for row in rows if row.event in lost],
         final.ok and final.event == "end",
@@ -190,6 +200,8 @@ def _workers(rows: Sequence[Row], end: float) -> list[WorkerSummary]:
                 each.in_vain += 0 if row.counted else row.entries
         elif row.event == "commit":
             each.commits += row.seconds
+        elif row.event == "merge":
+            each.merges += row.seconds
         elif row.event == "file opened":
             each.opens += row.seconds
     return [found[number] for number in sorted(found)]
@@ -214,7 +226,9 @@ def _files(rows: Sequence[Row]) -> list[OfFile]:
     return list(found.values())
 
 
-def _stages(packets: Sequence[Row], workers: Sequence[WorkerSummary]) -> dict[str, float]:
+def _stages(
+    packets: Sequence[Row], workers: Sequence[WorkerSummary], collecting: float
+) -> dict[str, float]:
     parts = {
         "open": sum(row.opening for row in packets) + sum(each.opens for each in workers),
         "wait for servers": sum(row.waited for row in packets),
@@ -225,14 +239,17 @@ def _stages(packets: Sequence[Row], workers: Sequence[WorkerSummary]) -> dict[st
     in_packets = sum(row.seconds for row in packets)
     opens = sum(each.opens for each in workers)
     commits = sum(each.commits for each in workers)
+    merges = sum(each.merges for each in workers)
+    after = sum(min(collecting, each.there) for each in workers if not each.lost)
     rest = in_packets - (sum(parts.values()) - opens)
     there = sum(each.there for each in workers)
     found = {
         "start-up": sum(each.joined for each in workers),
-        "wait": max(there - in_packets - commits - opens, 0.0),
+        "wait": max(there - in_packets - commits - opens - after, 0.0),
         **parts,
         "evaluate": max(rest, 0.0),
-        "commit": commits,
+        "commit": max(commits - merges, 0.0),
+        "merge": merges + after,
     }
     return {name: found[name] for name in STAGES}
 

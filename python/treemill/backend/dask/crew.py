@@ -350,9 +350,12 @@ class Crew:
         assert order.merger is not None
         merger, worker = order.merger, order.worker
         number = handed.get(merger, 0)
+        merging = 0.0
         try:
             if act.address == self._around.address:
+                began = time.monotonic()
                 self._merge(merger, worker, number, act.covers, lambda: partial)
+                merging = time.monotonic() - began
             else:
                 assert act.address is not None
                 data = None if partial is None else partial.dumps()
@@ -373,7 +376,7 @@ class Crew:
             self._around.say(Unreached(self.name, merger, reason))
             return
         handed[merger] = number + 1
-        self._tell(Committed(worker, merger))
+        self._tell(Committed(worker, merger, merging))
 
     def _tell(self, event: Event, soon: bool = True) -> None:
         if isinstance(event, PacketFailed | FileFailed):
