@@ -12,7 +12,7 @@ import pytest
 import treemill as tm
 import uproot
 from packet_history import History
-from treemill.backend.pulse import Counted, Pulse
+from treemill.backend.pulse import KnownCounters, Pulse
 from treemill.bench.event_files import write
 from treemill.bench.replay import replay
 from treemill.cli.trace import load
@@ -121,7 +121,7 @@ def test_totals_are_those_of_the_ledger_and_of_the_sources(
 
 
 def test_the_report_has_all_that_packets_have_read():
-    counted = Counted()
+    counted = KnownCounters()
     spent = Spent(0, 0, 0, bytes_read=10)
     counted.tell(Pulse(entries=3, bytes_read=4))
     counted.follow(PacketDone(0, 0, 5, 1.0, spent=spent))

@@ -12,7 +12,7 @@ from ..packetizer import Event, PacketDone, PacketFailed
 if TYPE_CHECKING:
     from treemill._core import Control
 
-__all__ = ["Counted", "Pulse"]
+__all__ = ["KnownCounters", "Pulse"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Pulse:
 
 
 @dataclass(slots=True)
-class Counted:
+class KnownCounters:
     """What is known of the counters of a process. Pulses come now and then; a packet tells itself
     what it has read, and its process may be lost, or the pass over, before the next pulse."""
 
@@ -72,7 +72,7 @@ class Counted:
         """An event of one of its workers has come.
 
         >>> from treemill.packetizer import Spent
-        >>> counted = Counted(Pulse(bytes_read=5))
+        >>> counted = KnownCounters(Pulse(bytes_read=5))
         >>> counted.follow(PacketDone(0, 0, 10, 1.0, spent=Spent(0, 0, 0, bytes_read=7)))
         >>> counted.pulse.bytes_read
         7

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..pulse import Counted
+from ..pulse import KnownCounters
 
 __all__ = ["Participant"]
 
@@ -26,5 +26,5 @@ class Participant:
     """Whether it will go: then it gets no more work."""
     merger: int | None = None
     """The merger that it is."""
-    counted: Counted = field(default_factory=Counted)
+    counted: KnownCounters = field(default_factory=KnownCounters)
     """Its counters."""

@@ -28,7 +28,7 @@ from ...packetizer import (
 )
 from ..base import Pool, Request, worker_error
 from ..led import LedPass
-from ..pulse import Counted, Pulse
+from ..pulse import KnownCounters, Pulse
 from .channel import Channel
 from .master import TemplateWorkers, cause
 from .messages import Hand, WorkerCrashed
@@ -117,7 +117,7 @@ class _End:
     channel: Channel
     heard: float
     """When the last message came."""
-    counted: Counted = field(default_factory=Counted)
+    counted: KnownCounters = field(default_factory=KnownCounters)
     committed: int = 0
     """Its counter of entries at its last commit."""
     joined: bool = False
