@@ -13,13 +13,13 @@ from click.testing import CliRunner
 from treemill.bench.blocks import BlockReader
 from treemill.bench.cache_dropper import CacheDropper, drop_files
 from treemill.bench.dataset_file import described
-from treemill.bench.making import Made, Room, check_room
 from treemill.bench.multiplicities import counts
 from treemill.bench.recipe import SCHEMAS, Recipe
 from treemill.bench.scaling.breakdown import broken_down
 from treemill.bench.scaling.charts import compared, figures
 from treemill.bench.scaling.measurements import load
 from treemill.bench.scaling.page import page
+from treemill.bench.survey import Made, Room, check_room
 from treemill.cli.benchmark.page_cache import drop
 from treemill.cli.benchmark.standard import EVENTS, Gaussians
 from treemill.cli.main import cli

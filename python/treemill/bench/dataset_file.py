@@ -11,8 +11,8 @@ from pathlib import Path
 
 from ..errors import QueryError, SourceError
 from .event_files import TREE
-from .making import Made
 from .recipe import Recipe
+from .survey import Made
 
 __all__ = ["NAME", "check_unused", "described", "recipe_of", "write_description"]
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .physics import Columns
 
-__all__ = ["TREE", "noted", "write", "write_columns"]
+__all__ = ["TREE", "noted", "unique", "write", "write_columns"]
 
 TREE = "Events"
 """The name of the tree in every file."""
@@ -134,6 +134,15 @@ def noted(path: str | Path) -> dict[str, object] | None:
             return told if isinstance(told, dict) else None
     except Exception:  # uproot raises anything for files that are none
         return None
+
+
+def unique(path: str | Path) -> str:
+    """The identity that a file got when it was written; another file has another one, whatever is
+    in it."""
+    import uproot
+
+    with uproot.open(path) as file:
+        return str(file.file.uuid)
 
 
 def _ttree(file: WritableDirectory, columns: Columns, tree: Model | None) -> Model:

@@ -1,5 +1,5 @@
-"""Files of made-up events, written by workers: a selector without data, whose cycles are the
-numbers of files. Each worker writes to its own disks; what it has written goes into the output.
+"""Files of made-up events, written by workers: a selector without data, with a cycle for each file
+that is missing. Each worker writes to its own disks; what it has written goes into the output.
 
 Knows no session. The sizes of files are estimated from a sample.
 """
@@ -11,63 +11,47 @@ import shutil
 import socket
 import tempfile
 import threading
-from collections.abc import Iterable, Sized
-from dataclasses import dataclass
+from collections.abc import Sequence, Sized
 from pathlib import Path
 from typing import Protocol
 
 from ..errors import QueryError, SourceError
 from .event_files import noted, write
 from .recipe import Recipe
+from .survey import MARGIN, Made
 
-__all__ = ["FileMaker", "Made", "Room", "RoomSurvey", "bytes_per_event", "check_room"]
+__all__ = ["FileMaker", "bytes_per_event"]
 
 _SAMPLE = 400
 """Events from which sizes are estimated, at most."""
-_MARGIN = 1.1
-"""So much more room is asked for than the sample says."""
 
 
 class _BlockNumbers(Sized, Protocol):
-    """A chunk of numbers of files."""
+    """A chunk of cycles."""
 
     start: int
     stop: int
 
 
-@dataclass(frozen=True)
-class Made:
-    """A file that is there."""
-
-    index: int
-    path: str
-    host: str
-    bytes: int
-    events: int
-    kept: bool
-    """Whether it was there already, with these events."""
-
-
-@dataclass(frozen=True)
-class Room:
-    """The free bytes of the disk that a host would write to."""
-
-    host: str
-    disk: str
-    """Equal for hosts that share a disk, as far as its size tells."""
-    free: int
-
-
 class FileMaker:
-    """Writes the files with the numbers that it is called with. Raises QueryError for a file that
-    is there and has something else in it, unless it is told to overwrite."""
+    """Writes the files of the cycles that it is called with. Raises QueryError for a file that is
+    there and has something else in it, unless it is told to overwrite."""
 
     def __init__(
-        self, folder: str, recipe: Recipe, *, force: bool, expected: int, suffix: str
+        self,
+        folder: str,
+        recipe: Recipe,
+        missing: Sequence[int],
+        *,
+        force: bool,
+        expected: int,
+        suffix: str,
     ) -> None:
-        """`expected`: bytes of a file. `suffix`: of files that are not complete. Processes that are
-        killed leave them behind, and the caller removes them."""
+        """`missing`: the numbers of the files, by cycle. `expected`: bytes of a file. `suffix`: of
+        files that are not complete. Processes that are killed leave them behind, and the caller
+        removes them."""
         self.folder = folder
+        self.missing = tuple(missing)
         self.suffix = suffix
         self.recipe = recipe
         self.force = force
@@ -76,12 +60,12 @@ class FileMaker:
 
     def __call__(self, numbers: _BlockNumbers) -> dict[str, object]:
         """Writes these files."""
-        return {"files": [self._made(index) for index in range(numbers.start, numbers.stop)]}
+        return {"files": [self._made(at) for at in self.missing[numbers.start : numbers.stop]]}
 
     def _made(self, index: int) -> Made:
         recipe, folder = self.recipe, Path(self.folder)
         path = folder / recipe.name(index)
-        note = recipe.made_from() | {"file": index}
+        note = recipe.note(index)
         kept = False
         if path.exists():
             kept = noted(path) == note
@@ -104,7 +88,7 @@ class FileMaker:
             free = shutil.disk_usage(path.parent).free
         except OSError as error:
             raise SourceError(f"cannot write to {path.parent}: {error}", file=str(path)) from None
-        if free < self.expected * _MARGIN:
+        if free < self.expected * MARGIN:
             raise SourceError(
                 f"{path.parent} on {socket.gethostname()} has {free / 1e9:.2f} GB left, and a file "
                 f"takes {self.expected / 1e9:.2f} GB: free some, or write fewer events",
@@ -142,36 +126,6 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_ino, found.st_mtime_ns
-
-
-class RoomSurvey:
-    """Tells how much room a worker has for files."""
-
-    def __init__(self, folder: str) -> None:
-        self.folder = folder
-        self.__name__ = "room"
-
-    def __call__(self, numbers: _BlockNumbers) -> dict[str, object]:
-        """The room of this worker."""
-        there = Path(self.folder).absolute()
-        while not there.exists():
-            there = there.parent
-        usage = shutil.disk_usage(there)
-        # Hosts that see a disk of the same size with as much free, give or take, share it.
-        disk = f"{usage.total}:{usage.free >> 30}"
-        return {"rooms": [Room(socket.gethostname(), disk, usage.free)]}
-
-
-def check_room(rooms: Iterable[Room], bytes_in_all: int) -> None:
-    """Raises SourceError if the disks together have too little room for so many bytes."""
-    disks = {room.disk: room for room in rooms}
-    free = sum(room.free for room in disks.values())
-    if bytes_in_all * _MARGIN > free:
-        where = ", ".join(sorted({room.host for room in disks.values()}))
-        raise SourceError(
-            f"the files take about {bytes_in_all / 1e9:.2f} GB, and {where} has "
-            f"{free / 1e9:.2f} GB left: free some, or write fewer events"
-        )
 
 
 def bytes_per_event(recipe: Recipe) -> float:

@@ -59,6 +59,21 @@ class Recipe:
         """The name of the file with this number."""
         return f"events_{index:03d}.root"
 
+    def number(self, name: str) -> int | None:
+        """The number of the file with this name; None if there is none.
+
+        >>> Recipe(files=2).number("events_001.root"), Recipe(files=2).number("events_002.root")
+        (1, None)
+        """
+        digits = name.removeprefix("events_").removesuffix(".root")
+        if not (digits.isascii() and digits.isdecimal() and int(digits) < self.files):
+            return None
+        return int(digits) if name == self.name(int(digits)) else None
+
+    def note(self, index: int) -> dict[str, object]:
+        """What decides on the content of the file with this number. It is kept in the file."""
+        return self.made_from() | {"file": index}
+
     def made_from(self) -> dict[str, object]:
         """What decides on the content of a file with a known number."""
         told = asdict(self) | {"version": _VERSIONS.get(self.schema, 1)}

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from .systems import is_here, session_on
+from ...errors import TreemillError
+from .systems import is_here, on_each_process, session_on
 
 if TYPE_CHECKING:
     from ...bench.recipe import Recipe
-    from ...session.session import Session
+    from ...bench.survey import Made
 
 __all__ = ["command", "generate"]
 
@@ -21,8 +25,6 @@ _EVENTS = {"event": 10_000}
 _USUAL_EVENTS = 500_000
 _CLUSTERS = {"event": 1_000}
 _USUAL_CLUSTER = 100_000
-_SURVEYED = 4
-"""How often each worker of a cluster is asked for its room, on average: some get no question."""
 
 
 @click.command("generate")
@@ -118,7 +120,8 @@ def generate(
         described,
         write_description,
     )
-    from ...bench.making import FileMaker, bytes_per_event  # heavy: numpy
+    from ...bench.making import bytes_per_event  # heavy: numpy
+    from ...bench.survey import Survey, check_free, check_room, kept, spread  # heavy: numpy
 
     recipe.check()
     # On a cluster the folder is the workers'.
@@ -127,31 +130,62 @@ def generate(
     if not force:
         check_unused(description, recipe)
     expected = int(bytes_per_event(recipe) * recipe.events_per_file)
-    suffix = f".{uuid.uuid4().hex[:12]}.tmp"
-    try:
-        with session_on(system, workers) as session:
-            _check_room(session, place, recipe.files * expected)
-            maker = FileMaker(place, recipe, force=force, expected=expected, suffix=suffix)
-            output: Any = session.run(maker, cycles=recipe.files)
-    finally:
-        for part in folder.glob(f"*{suffix}"):
-            part.unlink(missing_ok=True)
-    made = output["files"]
+    found = on_each_process(system, Survey(place, recipe))
+    if not force:
+        check_free(found)
+    there = kept(found)
+    check_room([each.room for each in found], (recipe.files - len(there)) * expected)
+    missing = [index for index in range(recipe.files) if index not in there]
+    made = [*there.values()]
+    if missing:
+        made += _made(place, recipe, missing, system, workers, expected=expected, force=force)
     write_description(description, described(made, recipe, url))
-    kept = sum(each.kept for each in made)
-    hosts = sorted({each.host for each in made})
-    total = sum(each.bytes for each in made)
-    where = hosts[0] if len(hosts) == 1 else f"{len(hosts)} hosts"
+    before = sum(each.kept for each in made)
+    on = spread(made, [each.room.host for each in found])
     lines = [
-        f"{folder}: {len(made)} files on {where}, {sum(each.events for each in made):,} events, "
-        f"{total / 1e6:,.0f} MB" + (f" ({kept} were there already)" if kept else "")
+        f"{folder}: {len(made)} files on {_places(on)}, {sum(each.events for each in made):,} "
+        f"events, {sum(each.bytes for each in made) / 1e6:,.0f} MB"
+        + (f" ({before} were there already)" if before else "")
     ]
+    if without := [host for host, number in on.items() if not number]:
+        lines.append(f"no file is on {', '.join(without)}: more files would be on more hosts")
     return [*lines, f"described in {description}"]
 
 
-def _check_room(session: Session, place: str, bytes_in_all: int) -> None:
-    from ...bench.making import RoomSurvey, check_room  # heavy: numpy
+def _places(on: Mapping[str, int]) -> str:
+    hosts = {host: number for host, number in on.items() if number}
+    if len(hosts) == 1:
+        return next(iter(hosts))
+    least, most = min(hosts.values()), max(hosts.values())
+    each = str(most) if least == most else f"{least} to {most}"
+    return f"{len(hosts)} hosts, {each} on each"
 
-    asked = _SURVEYED * session.workers
-    output: Any = session.run(RoomSurvey(place), cycles=asked, progress=False)
-    check_room(output["rooms"], bytes_in_all)
+
+def _made(
+    place: str,
+    recipe: Recipe,
+    missing: Sequence[int],
+    system: str,
+    workers: int | None,
+    *,
+    expected: int,
+    force: bool,
+) -> list[Made]:
+    """Lets workers make the files. Afterwards each is on one host, and nothing else is left."""
+    from ...bench.making import FileMaker  # heavy: numpy
+    from ...bench.survey import Survey, Sweep, kept, unwanted  # heavy: numpy
+
+    suffix = f".{uuid.uuid4().hex[:12]}.tmp"
+    maker = FileMaker(place, recipe, missing, force=force, expected=expected, suffix=suffix)
+    sweep = Sweep(place, suffix)
+    try:
+        with session_on(system, workers) as session:
+            output: Any = session.run(maker, cycles=len(missing))
+        found = on_each_process(system, Survey(place, recipe))
+        sweep = Sweep(place, suffix, unwanted(found, missing, overwritten=force))
+        told = {each.index: each for each in output["files"]}
+        seen = kept(found)  # a host may have left the cluster, with what it has made
+        return [replace(seen.get(index, made), kept=False) for index, made in sorted(told.items())]
+    finally:
+        with contextlib.suppress(TreemillError):  # the cluster may be what has failed
+            on_each_process(system, sweep)

@@ -6,15 +6,25 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, TypeVar
 
-from ...errors import QueryError, UnsupportedError
+from ...errors import QueryError, TreemillError, UnsupportedError, WorkerError
 
 if TYPE_CHECKING:
     from ...session.session import Session
 
-__all__ = ["HERE", "cores", "has_dask", "is_here", "session_on", "there_are"]
+__all__ = [
+    "HERE",
+    "cores",
+    "has_dask",
+    "is_here",
+    "on_each_process",
+    "session_on",
+    "there_are",
+]
+
+T = TypeVar("T")
 
 HERE = ("threads", "processes", "dask")
 """Systems of this machine. Others are addresses of schedulers."""
@@ -75,6 +85,26 @@ def session_on(
             system, most=workers, on_host=on_host, trace=trace, submasters=submasters
         ) as session:
             yield session
+
+
+def on_each_process(system: str, look: Callable[[], T]) -> list[T]:
+    """What `look` returns in each process of a cluster that is there already, all workers' hosts
+    among theirs; for systems of this machine, here. Raises WorkerError if no scheduler answers or
+    a process cannot tell."""
+    if is_here(system):
+        return [look()]
+    if not has_dask():
+        raise UnsupportedError("Dask is not installed: pip install 'treemill[cluster]'")
+    from distributed import Client
+
+    try:
+        with Client(system, set_as_default=False) as client:
+            client.wait_for_workers(1)
+            return list(client.run(look).values())
+    except TreemillError:
+        raise
+    except Exception as error:
+        raise WorkerError(f"the workers of {system} could not be asked: {error}") from error
 
 
 def there_are(system: str, on_host: int | None = None) -> int:
