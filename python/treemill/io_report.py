@@ -27,10 +27,10 @@ class SourceReport(NamedTuple):
     """Bytes that came."""
     errors: int = 0
     """Ranges that did not come."""
-    round_trips: int = 0
+    waits: int = 0
     """How often a thread waited for bytes of this server. For files with replicas the waits are in
     the totals only: nobody waits for one of two."""
-    seconds_waited: float = 0.0
+    waited: float = 0.0
     """The time of these waits, summed over all threads."""
     seconds_busy: float = 0.0
     """How long at least one range was on its way, all processes together."""
@@ -53,8 +53,8 @@ class SourceReport(NamedTuple):
             self.requests + other.requests,
             self.bytes_read + other.bytes_read,
             self.errors + other.errors,
-            self.round_trips + other.round_trips,
-            self.seconds_waited + other.seconds_waited,
+            self.waits + other.waits,
+            self.waited + other.waited,
             self.seconds_busy + other.seconds_busy,
         )
 
@@ -62,7 +62,7 @@ class SourceReport(NamedTuple):
         told = [
             f"{_megabytes(self.bytes_read)} at {self.megabytes_per_second:.1f} MB/s",
             f"{self.requests:,} ranges in {self.messages:,} messages",
-            f"{self.round_trips:,} waits, {self.seconds_waited:.1f} s",
+            f"{self.waits:,} waits, {self.waited:.1f} s",
         ]
         if self.errors:
             told.append(f"{self.errors:,} ranges failed")
@@ -83,9 +83,9 @@ class IOReport(NamedTuple):
     `treemill.cache.directory` instead."""
     requests: int = 0
     """Ranges that servers were asked for; a message to a server may have many."""
-    round_trips: int = 0
+    waits: int = 0
     """How often a thread waited for a server, because bytes that it needed were not here yet."""
-    seconds_waited: float = 0.0
+    waited: float = 0.0
     """The time of these waits, summed over all threads."""
     sources: tuple[SourceReport, ...] = ()
     """Reports by server, in the order of their names. Of runs at the same time in one process each
@@ -107,8 +107,8 @@ class IOReport(NamedTuple):
             bytes_from_cache=control.bytes_from_cache,
             bytes_from_disk=control.bytes_from_disk,
             requests=control.requests,
-            round_trips=waits,
-            seconds_waited=seconds,
+            waits=waits,
+            waited=seconds,
             sources=tuple(SourceReport(*told) for told in control.servers),
         )
 
@@ -124,8 +124,8 @@ class IOReport(NamedTuple):
             self.bytes_from_cache + other.bytes_from_cache,
             self.bytes_from_disk + other.bytes_from_disk,
             self.requests + other.requests,
-            self.round_trips + other.round_trips,
-            self.seconds_waited + other.seconds_waited,
+            self.waits + other.waits,
+            self.waited + other.waited,
             _together(self.sources, other.sources),
         )
 
@@ -134,7 +134,7 @@ class IOReport(NamedTuple):
         if self.requests:
             told.append(f"{_megabytes(self.bytes_wanted)} of them used")
             told.append(f"{self.requests:,} ranges asked for")
-            told.append(f"{self.round_trips:,} waits, {self.seconds_waited:.1f} s in all threads")
+            told.append(f"{self.waits:,} waits, {self.waited:.1f} s in all threads")
         if self.bytes_from_disk:
             told.append(f"{_megabytes(self.bytes_from_disk)} from disk")
         if self.bytes_from_cache:

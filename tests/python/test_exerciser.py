@@ -78,7 +78,7 @@ def test_the_command_prints_what_it_counted(paths):
     done = CliRunner().invoke(cli, ["bench", "io", f"{paths[0]}:Events", "--entries", "100"])
     assert done.exit_code == 0, done.output
     assert done.output.startswith("100 entries, ")
-    assert "MB read" in done.output
+    assert "MB  bytes that sources were asked for" in done.output
 
 
 @pytest.mark.parametrize("share", ["0", "130%", "much"])
@@ -96,11 +96,11 @@ def test_what_is_switched_off_changes_no_result(paths, switch):
 
 
 def test_lines_have_units():
-    counters = {"bytes_read": 2_500_000, "requests": 1234, "seconds_waited": 0.5}
+    counters = {"bytes_read": 2_500_000, "requests": 1234, "waited": 0.5}
     lines = ExerciseOutcome(1.5, 10, 3, 7, 0.0, counters).lines()
     assert lines[0] == "10 entries, 3 of 7 branches: 1.500 s"
     assert [line.strip() for line in lines[1:]] == [
-        "2.500 MB read",
-        "1,234 requests",
-        "0.500 s waited",
+        "2.500 MB  bytes that sources were asked for",
+        "1,234  ranges that servers were asked for",
+        "0.500 s  time for which workers waited for bytes of servers",
     ]

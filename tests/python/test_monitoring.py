@@ -167,7 +167,7 @@ def test_prometheus_text():
     text = Measured(monitoring.now(1.0)).prometheus('my "query"\n')
     label = r'query="my \"query\"\n",worker="0",host="a\"b\\c"'
     assert f"treemill_entries_total{{{label}}} 7\n" in text
-    for name in MEASURES:
-        assert f" treemill_{name}" in text
+    for name, measure in MEASURES.items():
+        assert (f" treemill_{name}" in text) == measure.of_packets
     for line in text.splitlines():
         assert line.startswith(("# HELP ", "# TYPE ", "treemill_"))

@@ -14,8 +14,10 @@ import uproot
 from packet_history import History
 from treemill.backend.pulse import KnownCounters, Pulse
 from treemill.bench.event_files import write
+from treemill.bench.exerciser import COUNTERS
 from treemill.bench.replay import replay
 from treemill.cli.trace import load
+from treemill.io_report import IOReport
 from treemill.packetizer import (
     MEASURES,
     Collect,
@@ -298,7 +300,12 @@ def test_a_trace_that_cannot_be_written_costs_no_result(events, tmp_path):
 
 
 def test_measures_have_one_table():
-    assert set(Spent._fields) <= set(MEASURES)
+    of_packets = {name for name, measure in MEASURES.items() if measure.of_packets}
+    assert set(Spent._fields) <= of_packets
+    assert of_packets - set(Spent._fields) == {"packets", "entries", "seconds"}
+    assert set(IOReport._fields) - {"sources"} <= set(MEASURES)
+    assert all(hasattr(IOReport(), name) for name in set(MEASURES) - of_packets)
+    assert set(COUNTERS) <= set(MEASURES)
     assert set(Spent._fields) <= set(Row._fields)
 
 

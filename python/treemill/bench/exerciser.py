@@ -5,8 +5,10 @@ What is to be read, and what came of it, as plain values: it knows no dataset an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+
+from ..packetizer import MEASURES
 
 __all__ = ["COUNTERS", "ORDERS", "SWITCHES", "Exercise", "ExerciseOutcome", "Size", "chosen"]
 
@@ -23,16 +25,16 @@ SWITCHES: Mapping[str, str] = {
 }
 """What may be switched off, one by one, to see what it gains."""
 
-COUNTERS: Mapping[str, str] = {
-    "bytes_wanted": "MB wanted",
-    "bytes_read": "MB read",
-    "bytes_over_read": "MB over-read",
-    "bytes_from_cache": "MB from memory",
-    "requests": "requests",
-    "round_trips": "round trips of waiting",
-    "seconds_waited": "s waited",
-}
-"""What the core counts, in the words of the printed lines."""
+COUNTERS = (
+    "bytes_wanted",
+    "bytes_read",
+    "bytes_over_read",
+    "bytes_from_cache",
+    "requests",
+    "waits",
+    "waited",
+)
+"""What is told of an exercise, of what the core counts."""
 
 
 @dataclass(frozen=True)
@@ -86,10 +88,16 @@ class ExerciseOutcome:
 
 
 def _line(name: str, value: float) -> str:
-    words = COUNTERS[name]
-    if words.startswith("MB"):
-        return f"  {value / 1e6:10.3f} {words}"
-    return f"  {value:10.3f} {words}" if words.startswith("s ") else f"  {value:10,.0f} {words}"
+    measure = MEASURES[name]
+    told = _BY_UNIT[measure.unit](value)
+    return f"  {told:>14}  {measure.words}"
+
+
+_BY_UNIT: Mapping[str, Callable[[float], str]] = {
+    "bytes": lambda value: f"{value / 1e6:,.3f} MB",
+    "s": lambda value: f"{value:,.3f} s",
+    "": lambda value: f"{value:,.0f}",
+}
 
 
 def chosen(sizes: Iterable[Size], share: float, order: str) -> list[str]:

@@ -125,8 +125,9 @@ def _nodes(counts: Monitored, title: str, measure: str) -> Hist:
 
 
 def _of(measure: str, make: Callable[[Monitored, str, str], Hist] = _sums) -> _MeasuredKind:
-    unit, words = MEASURES[measure]
-    return _MeasuredKind(f"{words} by worker" + (f" ({unit})" if unit else ""), make, measure)
+    about = MEASURES[measure]
+    unit = f" ({about.unit})" if about.unit else ""
+    return _MeasuredKind(f"{about.words} by worker{unit}", make, measure)
 
 
 HISTOGRAMS = {
@@ -154,6 +155,8 @@ def prometheus(queries: Sequence[tuple[str, Measured]]) -> str:
 
 def _prometheus(queries: Sequence[tuple[str, Measured]]) -> Iterator[str]:
     for name, measure in MEASURES.items():
+        if not measure.of_packets:
+            continue
         unit = "_seconds" if measure.unit == "s" and name != "seconds" else ""
         full = f"treemill_{name}{unit}_total"
         yield f"# HELP {full} {measure.words}"

@@ -1,5 +1,5 @@
-"""What a worker measures of each packet, and the one table of the names of such measures, which
-traces, histograms and Prometheus use. Plain data."""
+"""What a worker measures of each packet, and the one table of the names of what is counted, which
+traces, histograms, Prometheus, reports and `treemill bench io` use. Plain data."""
 
 from __future__ import annotations
 
@@ -46,6 +46,8 @@ class Measure(NamedTuple):
     unit: str
     """"s", "bytes" or ""."""
     words: str
+    of_packets: bool = True
+    """Whether it is counted for each packet; else for a whole query only."""
 
 
 MEASURES = {
@@ -60,10 +62,14 @@ MEASURES = {
     "requests": Measure("", "ranges that servers were asked for"),
     "bytes_decompressed": Measure("bytes", "bytes after decompression"),
     "bytes_from_cache": Measure("bytes", "bytes that earlier queries have decompressed"),
-    "waits": Measure("", "times that a worker waited for bytes of a server"),
-    "waited": Measure("s", "time for which it did"),
+    "bytes_from_disk": Measure("bytes", "bytes of servers' files, from the cache on disk", False),
+    "bytes_wanted": Measure("bytes", "bytes from servers that were used", False),
+    "bytes_over_read": Measure("bytes", "bytes from servers that nothing used", False),
+    "waits": Measure("", "times that workers waited for bytes of servers"),
+    "waited": Measure("s", "time for which workers waited for bytes of servers"),
     "reading": Measure("s", "time in reads of near sources"),
     "decompressing": Measure("s", "time of decompression"),
     "decoding": Measure("s", "time from the bytes of baskets and pages to columns"),
 }
-"""All measures by name. The fields of `Spent` are among them."""
+"""All measures by name. The fields of `Spent` are among them, and those of `report.io` that are
+numbers."""
