@@ -1,6 +1,6 @@
-"""`python -m bench endurance`: `treemill bench hammer` against four storages, one of which is killed
-at two fifths of the time and started again at a half. Writes the report, and a page that says what
-failed and whose memory grows, to `bench/results/<date>-<machine>-endurance…`.
+"""`python -m bench endurance`: `treemill bench hammer` against four storages, one of which is
+killed at two fifths of the time and started again at a half. Writes the report, and a page that
+says what failed and whose memory grows, to `bench/results/<date>-<machine>-endurance…`.
 
 Needs no quiet machine: it measures what lasts, not what is fast. Root only (nfs-ganesha).
 """
@@ -57,10 +57,10 @@ _FIRST = 0.1
 _MOST_GROWTH = 1.1
 _LEGEND = """\
 Jobs are processes of their own, by the mix of `bench/storage/endurance.py`; the storages are
-xrootd, nginx, nfs-ganesha and the tests' own door of dCap, all on this machine, which other programs
-used as well: rates are not to be compared. Resident memory: the largest of the last tenth over that
-of the first one. The report has all jobs, failures by cause, and rates against time, and needs no
-internet. ✓ the goal is reached, ✗ it is not.
+xrootd, nginx, nfs-ganesha and the tests' own door of dCap, all on this machine, which other
+programs used as well: rates are not to be compared. Resident memory: the largest of the last tenth
+over that of the first one. The report has all jobs, failures by cause, and rates against time, and
+needs no internet. ✓ the goal is reached, ✗ it is not.
 """
 
 

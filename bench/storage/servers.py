@@ -1,4 +1,4 @@
-"""The four servers that are compared, one for each protocol, with the same files. Measures nothing."""
+"""The four servers that are compared, one for each protocol, with the same files."""
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence

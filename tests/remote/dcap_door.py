@@ -5,7 +5,7 @@ mark, and its blocks do not say which range they are of), and counts what it was
 happen on demand. `tests/remote/test_dcap_door.py` checks it against libdcap's `dccp`. It knows
 nothing of treemill.
 
-By hand: `python tests/remote/dcap_door.py FOLDER [HOST]`, which prints the address.
+By hand: `python tests/remote/dcap_door.py FOLDER [PORT] [HOST]`, which prints the address.
 """
 
 import base64
@@ -326,6 +326,7 @@ def exactly(connection: socket.socket, length: int) -> bytes:
 
 
 if __name__ == "__main__":
-    with DcapDoor(Path(sys.argv[1]), *sys.argv[2:3]) as running:
+    folder, port, host, *_ = [*sys.argv[1:], *["0", "127.0.0.1"][len(sys.argv) - 2 :]]
+    with DcapDoor(Path(folder), host, int(port)) as running:
         print(running.url(""), flush=True)
         threading.Event().wait()

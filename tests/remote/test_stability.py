@@ -4,6 +4,7 @@ servers that start anew while they are read. The long ones are slow; `make stres
 import importlib.util
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -18,19 +19,32 @@ from tools.link.link import Link, Wire
 from tools.link.link import missing as link_missing
 from tools.servers.ganesha import Ganesha
 from tools.servers.nginx import Nginx
+from tools.servers.peers import DcapDoorProcess
 from tools.servers.xrootd import XRootD
 
 from .conftest import skip_without
 
 SERVERS = {"root": XRootD, "http": Nginx, "nfs": Ganesha}
+READ = {**SERVERS, "dcap": DcapDoorProcess}
+"""A door of dCap lists no folders."""
 KINDS = ["root", "http", pytest.param("nfs", marks=pytest.mark.slow)]
+ESTABLISHED = "01"
 BEHIND = 100 * 10**9
 ENTRIES = 1000
 
 
 @pytest.fixture(params=KINDS)
 def server(request, core):
-    kind = SERVERS[request.param]
+    yield from started(SERVERS[request.param])
+
+
+@pytest.fixture(params=[*KINDS, "dcap"])
+def reader(request, core):
+    """A server that is read, and not listed."""
+    yield from started(READ[request.param])
+
+
+def started(kind):
     skip_without(kind.missing())
     with kind() as made:
         yield made
@@ -106,32 +120,56 @@ def assert_is_whole(url):
     assert np.array_equal(found["x"], np.arange(ENTRIES) / 2)
 
 
+def put_sparse(large, server):
+    target = server.data / "large.root"
+    subprocess.run(["cp", "--sparse=always", str(large), str(target)], check=True)
+
+
 def test_a_file_of_100_gb_here(core, large):
     assert_is_whole(str(large))
     baskets = core.File(str(large)).tree("Events")
     assert baskets.bytes_of(["x", "n"], 0, ENTRIES) < 10**6
 
 
-def test_a_file_of_100_gb_on_a_server(server, large):
-    target = server.data / "large.root"
-    subprocess.run(["cp", "--sparse=always", str(large), str(target)], check=True)
-    assert source.identity(server.url("large.root")).size == large.stat().st_size
-    assert_is_whole(server.url("large.root"))
+def test_a_file_of_100_gb_on_a_server(reader, large):
+    put_sparse(large, reader)
+    assert source.identity(reader.url("large.root")).size == large.stat().st_size
+    assert_is_whole(reader.url("large.root"))
 
 
-def test_blocks_from_behind_4_gb(server, core, large):
-    target = server.data / "large.root"
-    subprocess.run(["cp", "--sparse=always", str(large), str(target)], check=True)
-    stored = core.Stored(server.url("large.root"))
+def test_blocks_from_behind_4_gb(reader, core, large):
+    put_sparse(large, reader)
+    stored = core.Stored(reader.url("large.root"))
     start = stored.size - 3_000_000
     read, took = stored.drain(start, stored.size, 1 << 20, 4 << 20)
     assert (read, len(took)) == (3_000_000, 3)
 
 
-def test_a_server_that_starts_anew_with_requests_in_flight(server, files, core):
+def test_a_far_large_file_has_several_sessions_at_a_pool_of_dcap(core, large):
+    skip_without(link_missing())
+    with Link(["client", "s"], here="client") as link, DcapDoorProcess(link.hosts["s"]) as door:
+        link.set("s", Wire(delay_ms=10))
+        put_sparse(large, door)
+        stored = core.Stored(door.url("large.root"))
+        start = stored.size - 3_000_000
+        read, _ = stored.drain(start, stored.size, 1 << 20, 4 << 20)
+        assert read == 3_000_000
+        assert connections(link.hosts["s"].address, but=door.ports[0]) == 4
+        assert_is_whole(door.url("large.root"))
+
+
+def connections(address, but):
+    """Connections to a host that are open, without those to one port."""
+    lines = [line.split() for line in Path("/proc/self/net/tcp").read_text().splitlines()[1:]]
+    there = [line[2].split(":") for line in lines if line[3] == ESTABLISHED]
+    host = socket.inet_aton(address)[::-1].hex().upper()
+    return sum(each == host and int(port, 16) != but for each, port in there)
+
+
+def test_a_server_that_starts_anew_with_requests_in_flight(reader, files, core):
     """Half of an open file is read; the rest is asked for when the server answers no more."""
     path = files["store/trees/events_2.root"]
-    tree = core.File(server.put(path, "a.root")).tree("Events")
+    tree = core.File(reader.put(path, "a.root")).tree("Events")
     here = core.File(str(path)).tree("Events")
     names, half = ["MET_pt", "Jet_pt", "nMuon"], 3000
 
@@ -139,18 +177,18 @@ def test_a_server_that_starts_anew_with_requests_in_flight(server, files, core):
         return [pa.array(column).to_pylist() for column in found.read(names, start, stop)]
 
     assert read(tree, 0, half) == read(here, 0, half)
-    server.freeze()
+    reader.freeze()
     asked = tree.ask(names, half, tree.num_entries)
     assert asked is not None
-    server.kill()
-    server.restart()
+    reader.kill()
+    reader.restart()
     assert read(tree, half, tree.num_entries) == read(here, half, here.num_entries)
 
 
-def test_a_server_that_starts_anew_while_it_is_read(server, files):
+def test_a_server_that_starts_anew_while_it_is_read(reader, files):
     """Each entry is seen once, whatever had been read ahead."""
     paths = [f"store/trees/events_{i}.root" for i in range(3)]
-    urls = [server.put(files[path], path) for path in paths]
+    urls = [reader.put(files[path], path) for path in paths]
 
     class Restarts(tm.Selector):
         def begin_worker(self, inputs):
@@ -159,8 +197,8 @@ def test_a_server_that_starts_anew_while_it_is_read(server, files):
         def process(self, events):
             if not restarted:
                 restarted.append(True)
-                server.kill()
-                server.restart()
+                reader.kill()
+                reader.restart()
             self.output["entries"] += len(events.Jet_pt)
 
     restarted = []

@@ -37,14 +37,18 @@ def _said(process: Process) -> str:
 
 
 class DcapDoorProcess(_Peer):
-    """A door of dCap with its pool, for the files in `data`."""
+    """A door of dCap with its pool, for the files in `data`. The pool's port is another one when it
+    is started anew, as those of dCache's pools may be."""
+
+    ports_needed = 1
 
     def url(self, path: str) -> str:
         """`dcap://`"""
         return self._address + path
 
     def _start(self) -> None:
-        self._say("dcap_door.py", [self.data])
+        (port,) = self.ports
+        self._say("dcap_door.py", [self.data, str(port)])
 
 
 class ParallelNfs(_Peer):
