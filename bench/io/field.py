@@ -73,6 +73,10 @@ class Field:
         """Where the servers "root" and "http" are."""
         return self._link.hosts["server"]
 
+    def server(self, scheme: str) -> Server:
+        """The server that is called so."""
+        return self._servers[scheme]
+
     def put(self, path: Path, name: str) -> None:
         """Gives the servers a file, without a second copy on the disk if it can be."""
         for server in self._servers.values():
@@ -118,17 +122,20 @@ class Field:
         task: Task,
         patience: float,
         here: bool = False,
+        beside: bool = False,
         meanwhile: Meanwhile | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> Run:
-        """Runs one in a process of its own: on the client, or `here`, without a network."""
+        """Runs one in a process of its own: on the client, `here`, without a network, or `beside`
+        the servers, on their host."""
         words = [sys.executable, "-W", "ignore", "-m", "bench.io.contestants"]
         words += [contestant.key, task.text()]
         paths = [str(REPOSITORY / "python"), str(REPOSITORY), os.environ.get("PYTHONPATH", "")]
         hears, says = os.pipe()
         known = os.environ | dict(contestant.environment) | dict(environment or {})
+        host = self.far if beside else self._client
         process = subprocess.Popen(
-            words if here else self.command(words),
+            words if here else host.command(words),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

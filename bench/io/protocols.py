@@ -5,6 +5,7 @@ one, two and four data servers of limited speed.
 import argparse
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tools.link.link import Wire
@@ -24,14 +25,19 @@ LEGEND = """\
 protocols: treemill reads all columns of one file, which is not compressed, and some columns of one
 that is, through real servers: xrootd, nfs-ganesha (NFSv4.1, no mount) and nginx. The door of dCap
 is the tests' own, in Python: it shows the client's processor time and what is asked for, not the
-speed of a storage. Processor seconds are of the client's process, all threads. Over-read: bytes
-that were asked for, above those that the columns have in the file. pNFS: the tests' own metadata
-server, and data servers that send at most 20 MB/s each.
+speed of a storage. Processor seconds are of the client's process, all threads, and of the server's
+programs; both share two cores. Over-read: bytes that were asked for, above those that the columns
+have in the file. pNFS: the tests' own metadata server, and data servers that send at most 20 MB/s
+each. loopback: the client runs on the servers' host, and nothing goes over the link, whose hub
+takes processor time of its own.
 """
-_LINKS = {"0.3 ms": 0.15, "20 ms": 10.0}
+_LOOPBACK = "loopback"
+_LINKS = {_LOOPBACK: 0.0, "0.3 ms": 0.15, "20 ms": 10.0}
 """Round trips, and delays of one way."""
 _MEGABYTES, _LARGE, _QUICK = 80, 160, 4
 """Sizes of the files. pNFS reads the large one, so that more than the opening is measured."""
+_SERVER = "server's cpu"
+"""The name of a counter that is added to a run's own."""
 _MOST_ROUNDS = 3
 """With pNFS, where a round takes most of a minute."""
 _SPEED = 20.0
@@ -55,10 +61,10 @@ def measure(
             place.put(path, path.name)
             for server in servers.values():
                 server.put(path, path.name)
+        servers = {"XRootD": place.server("root"), "HTTP": place.server("http")} | servers
         for what, (path, names) in chosen.items():
-            urls = {"XRootD": place.url("root", path.name), "HTTP": place.url("http", path.name)}
-            urls |= {name: server.url(path.name) for name, server in servers.items()}
-            yield from _protocols(f"{part}, {what}", path, names, urls, options, place, findings)
+            found = {name: _Stored(each, each.url(path.name)) for name, each in servers.items()}
+            yield from _protocols(f"{part}, {what}", path, names, found, options, place, findings)
     large = uncompressed(options, _QUICK if options.quick else _LARGE, "pnfs")
     data.warm_up(large)
     for layout in ("files", "flex"):
@@ -67,17 +73,23 @@ def measure(
                 count: stack.enter_context(ParallelNfs(large, layout, count, _SPEED, place.far))
                 for count in _COUNTS
             }
-            addresses = {count: server.url("") for count, server in counts.items()}
-            yield from _parallel(
-                f"{part}, pNFS {layout}", large, addresses, options, place, findings
-            )
+            stored = {count: _Stored(server, server.url("")) for count, server in counts.items()}
+            yield from _parallel(f"{part}, pNFS {layout}", large, stored, options, place, findings)
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """A file at a server."""
+
+    server: Server
+    url: str
 
 
 def _protocols(
     what: str,
     path: Path,
     names: Sequence[str],
-    urls: Mapping[str, str],
+    stored: Mapping[str, _Stored],
     options: argparse.Namespace,
     place: Field,
     findings: Findings,
@@ -85,7 +97,7 @@ def _protocols(
     known = sizes(str(path))
     wanted = sum(known[name] for name in names)
     findings.files[what] = f"{wanted / 1e6:.1f} MB to read"
-    for link, runs, expected in _rounds(what, path, names, urls, options, place, findings):
+    for link, runs, expected in _rounds(what, path, names, stored, options, place, findings):
         rows: dict[str, Row] = {}
         for name, found in runs.items():
             title = f"{what}, {link}: {name}"
@@ -93,12 +105,10 @@ def _protocols(
                 continue
             yield (row := goals.row(title, found, options.patience))
             rows[name] = row
-            spent = [run.counters or {} for run in found]
-            cpu = tuple(each["cpu"] / (wanted / 1e9) for each in spent)
-            yield Row(f"{title}, processor seconds for 1 GB", cpu, "s")
-            read = tuple(each["bytes_read"] / wanted for each in spent)
-            limits = goals.PROMISED["over-read"] if name == "dCap" else {}
-            yield Row(f"{title}, bytes asked for / bytes of the columns", read, "x", **limits)
+            yield from _spent(title, found, wanted)
+            if read := tuple(run.counters["bytes_read"] / wanted for run in found if run.counters):
+                limits = goals.PROMISED["over-read"] if name == "dCap" else {}
+                yield Row(f"{title}, bytes asked for / bytes of the columns", read, "x", **limits)
         if {"NFS", "XRootD"} <= rows.keys():
             limits = goals.PROMISED["nfs"]
             yield ratios(f"{what}, {link}: NFS / XRootD", rows["NFS"], rows["XRootD"], **limits)
@@ -107,26 +117,37 @@ def _protocols(
 def _parallel(
     what: str,
     path: Path,
-    addresses: Mapping[int, str],
+    stored: Mapping[int, _Stored],
     options: argparse.Namespace,
     place: Field,
     findings: Findings,
 ) -> Iterator[Row]:
-    names = tuple(sizes(str(path)))
-    urls = {_titled(count): url for count, url in addresses.items()}
+    known = sizes(str(path))
+    wanted = sum(known.values())
+    named = {_titled(count): each for count, each in stored.items()}
     few = argparse.Namespace(**vars(options) | {"rounds": min(options.rounds, _MOST_ROUNDS)})
-    for link, runs, expected in _rounds(what, path, names, urls, few, place, findings):
+    for link, runs, expected in _rounds(what, path, tuple(known), named, few, place, findings):
         rows: dict[int, Row] = {}
-        for count in addresses:
-            title = f"{what}, {link}: {_titled(count)}"
-            if findings.look_at(title, runs[_titled(count)], expected):
-                rows[count] = goals.row(title, runs[_titled(count)], options.patience)
-                yield rows[count]
+        for count in stored:
+            title, found = f"{what}, {link}: {_titled(count)}", runs[_titled(count)]
+            if findings.look_at(title, found, expected):
+                yield (row := goals.row(title, found, options.patience))
+                rows[count] = row
+                yield from _spent(title, found, wanted)
         for count in _COUNTS[1:]:
             if {1, count} <= rows.keys():
                 limits = goals.PROMISED[f"{count} data servers"]
                 title = f"{what}, {link}: one / {_titled(count)}"
                 yield ratios(title, rows[1], rows[count], **limits)
+
+
+def _spent(title: str, runs: Sequence[Run], wanted: int) -> Iterator[Row]:
+    """Processor seconds for 10^9 bytes wanted, of both sides."""
+    counted = [run.counters for run in runs if run.counters]
+    for name, whose in (("cpu", ""), (_SERVER, "server's ")):
+        if counted:
+            spent = tuple(counters[name] / (wanted / 1e9) for counters in counted)
+            yield Row(f"{title}, {whose}processor seconds for 1 GB", spent, "s/GB")
 
 
 def _titled(count: int) -> str:
@@ -137,7 +158,7 @@ def _rounds(
     what: str,
     path: Path,
     names: Sequence[str],
-    urls: Mapping[str, str],
+    stored: Mapping[str, _Stored],
     options: argparse.Namespace,
     place: Field,
     findings: Findings,
@@ -150,9 +171,12 @@ def _rounds(
         return
     for link, delay in _LINKS.items():
         place.set(Wire(delay_ms=delay))
-        runs: dict[str, list[Run]] = {name: [] for name in urls}
+        runs: dict[str, list[Run]] = {name: [] for name in stored}
         for _ in range(options.rounds):
-            for name, url in urls.items():
-                task = Task(FILES, (url,), tuple(names))
-                runs[name].append(place.run(ours, task, options.patience))
+            for name, each in stored.items():
+                task = Task(FILES, (each.url,), tuple(names))
+                before = each.server.cpu
+                run = place.run(ours, task, options.patience, beside=link == _LOOPBACK)
+                spent = {_SERVER: each.server.cpu - before}
+                runs[name].append(replace(run, counters=run.counters and run.counters | spent))
         yield link, runs, here.total

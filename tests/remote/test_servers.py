@@ -5,6 +5,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.remote.conftest import TOKEN, skip_without
+from tools.link.host import HERE
 from tools.link.link import Link, LinkError, Wire
 from tools.servers.nginx import Nginx
 from tools.servers.process import Process, ServerError, free_ports
@@ -161,3 +163,17 @@ def test_a_link_leaves_nothing_behind(link):
         assert other.hosts["a"].address == "10.77.0.1"
     assert not any(os.path.exists(f"/proc/{pid}") for pid in pids)
     assert not other._folder.exists()
+
+
+def test_the_processor_time_of_a_program_and_of_what_it_has_started(tmp_path):
+    child = "import time\nwhile time.process_time() < 0.2: pass\nprint('!', flush=True)\ninput()"
+    # The child ends with the pipe.
+    run = "subprocess.Popen([sys.executable, '-c', sys.argv[1]], stdin=-1).wait()"
+    parent = f"import subprocess, sys\n{run}"
+    words = [sys.executable, "-c", parent, child]
+    process = Process(words, HERE, tmp_path / "log", is_ours=True)
+    try:
+        process.wait_until(lambda: "!" in process.said(), "the child has worked")
+        assert process.cpu >= 0.2
+    finally:
+        process.end()

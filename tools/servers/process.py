@@ -4,6 +4,7 @@ Knows no protocol.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -11,7 +12,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from ..link.host import HERE, Host, give
@@ -66,6 +67,11 @@ class Process:
     def is_running(self) -> bool:
         """Whether it has not ended."""
         return self._process.poll() is None
+
+    @property
+    def cpu(self) -> float:
+        """Processor seconds of the program, and of those that it has started and that still run."""
+        return sum(map(_cpu, _of_session(self.pid)))
 
     def wait_until(self, is_ready: Callable[[], bool], what: str) -> None:
         """Returns when `is_ready` says so. Raises ServerError if the program ends, or is not ready
@@ -150,6 +156,11 @@ class Server:
             process.end()
         shutil.rmtree(self.folder, ignore_errors=True)
 
+    @property
+    def cpu(self) -> float:
+        """Processor seconds of its programs, up to now."""
+        return sum(process.cpu for process in self.processes)
+
     def kill(self) -> None:
         """Ends the server at once, as a crash does. Its data stays until `stop`."""
         for process in self.processes:
@@ -207,6 +218,24 @@ class Server:
     def _wait_for_port(self, process: Process, port: int) -> None:
         """Until the process itself, and no other program, listens at a port."""
         process.wait_until(lambda: _listens(process.pid, port), f"port {port} answers")
+
+
+def _of_session(leader: int) -> Iterator[int]:
+    """The processes of a session, which each program here begins."""
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has ended
+            # After the name, which may have spaces: state, parent, group, session.
+            if int(status.read_text().rpartition(")")[2].split()[3]) == leader:
+                yield int(status.parent.name)
+
+
+def _cpu(pid: int) -> float:
+    """Processor seconds of a process, all threads: clock_getcpuclockid's clock, which is finer than
+    the hundredths of /proc."""
+    try:
+        return time.clock_gettime(~pid << 3 | 2)
+    except OSError:
+        return 0.0  # it has ended
 
 
 def _listens(pid: int, port: int) -> bool:
