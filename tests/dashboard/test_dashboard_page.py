@@ -341,7 +341,8 @@ def test_a_session_that_has_ended_is_said(page, events):
 def test_failures_of_an_endurance_run_are_named(serve, page):
     """In the list of storages, and by the beginnings of their causes below the histogram."""
     causes = {"no connection: Connection refused (server h:1)": 2, "another cause " * 9: 1}
-    tallies = [Tally("copy", "root://h:1", 3, 3, 600, causes=causes), Tally("copy", "nfs://h:2")]
+    mine = Tally("copy", "root://h:1", 3, 3, 600, cpu=3.0, seconds=12.0, causes=causes)
+    tallies = [mine, Tally("copy", "nfs://h:2")]
     board = HammerBoard("run", ["root://h:1", "nfs://h:2"], lambda how: None)
     board.put(HammerState(Moment(9.0, 0, 3, 3, 600, 0), {}, tallies, 0.4))
     page.add_init_script(
@@ -355,6 +356,9 @@ def test_failures_of_an_endurance_run_are_named(serve, page):
     page.goto(serve(board))
     page.locator("nav").get_by_text("running, 3 failed: 40 %").first.wait_for()
     assert page.locator("nav").get_by_text("failed").count() == 2, "all storages, and one"
+    numbers = page.locator("#numbers > div")
+    assert numbers.filter(has_text="CPU efficiency").locator("b").inner_text() == "25%"
+    assert numbers.filter(has_text="jobs failed").locator("b").inner_text() == "3"
     page.locator("#histograms").select_option("failures by cause")
     page.wait_for_function("() => [...written].some((words) => words.startsWith('another'))")
     names = {

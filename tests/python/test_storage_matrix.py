@@ -6,6 +6,7 @@ import io
 import math
 from collections import Counter
 from dataclasses import replace
+from itertools import accumulate, pairwise
 
 import pytest
 from hypothesis import given
@@ -18,7 +19,7 @@ from treemill.bench.storage.findings import findings, limit, ratios
 from treemill.bench.storage.latencies import binned, joined, percentile
 from treemill.bench.storage.matrix import WAYS, WHATS, Cell, Matrix, Target, window_of
 from treemill.bench.storage.reading import ReaderOutcome, Reading, lines, reading_of
-from treemill.bench.storage.steps import STEP, ahead, branches, layout, steps
+from treemill.bench.storage.steps import STEP, ahead, branches, fresh, layout, steps
 from treemill.bench.storage.tables import HEAD, csv_rows, row_of, rows
 from treemill.errors import QueryError
 
@@ -99,6 +100,27 @@ def test_what_is_asked_ahead_fits_the_window(sizes, window):
         # As much as fits.
         assert until == len(sizes) or sum(sizes[number : until + 1]) > window
     assert untils == sorted(untils)
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 30), st.integers(0, 100)), min_size=1, max_size=20),
+    st.lists(st.integers(1, 300), max_size=8),
+)
+def test_bytes_of_baskets_that_steps_share_count_once(baskets, cuts):
+    """Baskets of one branch: so many entries, so many bytes."""
+    ends = [*accumulate(entries for entries, _ in baskets)]
+    edges = sorted({0, ends[-1], *(cut for cut in cuts if cut < ends[-1])})
+
+    def bytes_of(start, stop):
+        return sum(
+            size
+            for (entries, size), end in zip(baskets, ends, strict=True)
+            if end - entries < stop and start < end
+        )
+
+    found = [*fresh(bytes_of, [*pairwise(edges)])]
+    assert sum(found) == sum(size for _, size in baskets)
+    assert min(found) >= 0
 
 
 def test_layouts_and_branches():
@@ -185,6 +207,10 @@ def test_findings_name_what_is_to_be_known():
     assert f"compared, all (flushed): root://h:1 1.00, {other} 0.50" in said
     shares = ratios(lines(readings))["all", "flushed"]
     assert shares == pytest.approx({"root://h:1": 1.0, other: 0.5})
+    readings[0] = some(readers=1, window=0, layout="unordered", bytes_wanted=10**8)
+    readings.append(some(readers=1, window=0))
+    said = "\n".join(findings(readings, 2))
+    assert "compared, all at root://h:1: flushed gives 10.0 times the rate of unordered" in said
     assert [*findings([], 2)] == []
     nothing = [some(bytes_wanted=0, bytes_asked=0)]
     assert "nothing could be read" in next(findings(nothing, 2))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from ..monitor.progress import Progress
 from ..monitor.report import Report
 
-__all__ = ["Board", "KeptAccount", "Live"]
+__all__ = ["Board", "Counting", "KeptAccount", "Live"]
 
 
 class KeptAccount(Protocol):
@@ -41,6 +41,15 @@ class KeptAccount(Protocol):
     @property
     def report(self) -> Report:
         """Which entries are in the result, which are missing, and why."""
+
+
+@runtime_checkable
+class Counting(Protocol):
+    """An account with numbers that queries do not have."""
+
+    @property
+    def counters(self) -> Sequence[tuple[str, str]]:
+        """Each with its name."""
 
 
 class Live(Protocol):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from ..storage.latencies import binned, joined, percentile
 
-__all__ = ["HammerAccount", "JobEnd", "Moment", "Tally"]
+__all__ = ["HammerAccount", "JobEnd", "Moment", "Tally", "efficiency_of"]
 
 _MOST_CAUSES = 50
 """Causes of failures that are told apart, for each kind of job and storage."""
@@ -55,6 +55,16 @@ class Tally:
     def efficiency(self) -> float:
         """CPU time / wall time of the jobs."""
         return self.cpu / self.seconds if self.seconds > 0 else 0.0
+
+
+def efficiency_of(tallies: Sequence[Tally]) -> float | None:
+    """CPU time / wall time of all these jobs; None before any has ended.
+
+    >>> efficiency_of([Tally("a", "h", cpu=1.0, seconds=2.0), Tally("b", "h", seconds=2.0)])
+    0.25
+    """
+    seconds = sum(each.seconds for each in tallies)
+    return sum(each.cpu for each in tallies) / seconds if seconds > 0 else None
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from ...monitor.line_charts import Panel, Series
 from ..storage.figures import Figure
-from .account import Moment, Tally
+from .account import Moment, Tally, efficiency_of
 
 __all__ = ["HEAD", "drawn", "findings", "line_of", "rows"]
 
@@ -30,9 +30,8 @@ def findings(tallies: Sequence[Tally], course: Sequence[Moment]) -> Iterator[str
         mine = [each for each in tallies if each.storage == storage]
         done, failed = sum(each.done for each in mine), sum(each.failed for each in mine)
         events, read = sum(e.events for e in mine), sum(e.bytes_wanted for e in mine)
-        wall = sum(each.seconds for each in mine)
-        cpu = sum(each.cpu for each in mine)
-        efficiency = f"{cpu / wall:.0%}" if wall else "unknown"
+        found = efficiency_of(mine)
+        efficiency = "unknown" if found is None else f"{found:.0%}"
         share = failed / (done + failed) if done + failed else 0.0
         line = (
             f"{storage}: {done:,} jobs in {seconds:,.0f} s, {failed:,} failed ({share:.1%}), "

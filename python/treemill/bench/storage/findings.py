@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from .reading import CellRounds, ReaderSeries, Reading, lines
 
-__all__ = ["findings", "limit", "ratios", "said_window"]
+__all__ = ["findings", "layout_ratios", "limit", "ratios", "said_window"]
 
 _ENOUGH = 0.9
 """So much of the best rate is as good as all of it."""
@@ -70,12 +70,25 @@ def limit(line: ReaderSeries, cores: int | None) -> str:
 def ratios(found: Sequence[ReaderSeries]) -> dict[tuple[str, str], dict[str, float]]:
     """Throughput by (what is read, layout) and storage, as parts of the fastest storage's: the
     geometric mean over the cells that all storages have. Only where there are several."""
+    return _grouped(found, lambda line: (line.what, line.layout), lambda line: line.storage)
+
+
+def layout_ratios(found: Sequence[ReaderSeries]) -> dict[tuple[str, str], dict[str, float]]:
+    """The same by (what is read, storage) and layout: what it takes that baskets are unordered."""
+    return _grouped(found, lambda line: (line.what, line.storage), lambda line: line.layout)
+
+
+def _grouped(
+    found: Sequence[ReaderSeries],
+    group: Callable[[ReaderSeries], tuple[str, str]],
+    name: Callable[[ReaderSeries], str],
+) -> dict[tuple[str, str], dict[str, float]]:
     told: dict[tuple[str, str], dict[str, float]] = {}
-    for key in dict.fromkeys((each.what, each.layout) for each in found):
+    for key in dict.fromkeys(map(group, found)):
         rates: dict[str, dict[tuple[str, int, int], float]] = {}
         for line in found:
-            if (line.what, line.layout) == key:
-                cells = rates.setdefault(line.storage, {})
+            if group(line) == key:
+                cells = rates.setdefault(name(line), {})
                 for point in line.points:
                     cells[line.way, line.window, point.readers] = _rate(point)
         common = set.intersection(*(set(cells) for cells in rates.values()))
@@ -83,11 +96,11 @@ def ratios(found: Sequence[ReaderSeries]) -> dict[tuple[str, str], dict[str, flo
         if len(rates) < 2 or not common:
             continue
         means = {
-            storage: math.exp(sum(math.log(cells[cell]) for cell in common) / len(common))
-            for storage, cells in rates.items()
+            each: math.exp(sum(math.log(cells[cell]) for cell in common) / len(common))
+            for each, cells in rates.items()
         }
         best = max(means.values())
-        told[key] = {storage: mean / best for storage, mean in means.items()}
+        told[key] = {each: mean / best for each, mean in means.items()}
     return told
 
 
@@ -175,6 +188,11 @@ def _compared(found: Sequence[ReaderSeries]) -> Iterator[str]:
         ordered = sorted(shares.items(), key=lambda item: -item[1])
         said = ", ".join(f"{storage} {share:.2f}" for storage, share in ordered)
         yield f"compared, {what} ({layout}): {said}"
+    for (what, storage), shares in layout_ratios(found).items():
+        (worst, share), (best, _) = sorted(shares.items(), key=lambda item: item[1])
+        yield (
+            f"compared, {what} at {storage}: {best} gives {1 / share:.1f} times the rate of {worst}"
+        )
 
 
 def _errors(readings: Sequence[Reading]) -> str:

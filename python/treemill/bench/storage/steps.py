@@ -3,13 +3,13 @@ lie. Pure: knows numbers of entries and bytes, no file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from ...errors import QueryError
 from ..exerciser import Size
 
-__all__ = ["STEP", "ahead", "branches", "layout", "steps"]
+__all__ = ["STEP", "ahead", "branches", "fresh", "layout", "steps"]
 
 STEP = 4 << 20
 """Stored bytes of a step, about, at most: a reader ends between steps."""
@@ -40,14 +40,18 @@ def branches(sizes: Sequence[Size], what: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(both))
 
 
-def steps(clusters: Sequence[int], entries: int, stored: int) -> list[tuple[int, int]]:
+def steps(
+    clusters: Sequence[int], entries: int, stored: int, lies: str = "flushed"
+) -> list[tuple[int, int]]:
     """Ranges of entries, one after the other: clusters, cut into equal parts where they have more
-    than STEP of the `stored` bytes of all entries.
+    than STEP of the `stored` bytes of all entries. A tree that `lies` "unordered" has no clusters,
+    whatever the ends of its baskets look like: it is one.
 
-    >>> steps([0, 60], 100, 1000)
-    [(0, 60), (60, 100)]
+    >>> steps([0, 60], 100, 1000), steps([0, 60], 100, 1000, "unordered")
+    ([(0, 60), (60, 100)], [(0, 100)])
     """
-    edges = sorted({0, *(start for start in clusters if 0 < start < entries)})
+    starts = clusters if lies == "flushed" else ()
+    edges = sorted({0, *(start for start in starts if 0 < start < entries)})
     found: list[tuple[int, int]] = []
     for start, stop in zip(edges, [*edges[1:], entries], strict=True):
         length = stop - start
@@ -73,3 +77,19 @@ def ahead(sizes: Sequence[int], window: int) -> Iterator[int]:
             until += 1
         yield until
         held -= size
+
+
+def fresh(bytes_of: Callable[[int, int], int], ranges: Sequence[tuple[int, int]]) -> Iterator[int]:
+    """The bytes of each step without those of baskets that the step before has, too: together, all
+    baskets once. `bytes_of`: the bytes of the baskets that have entries of a range.
+
+    >>> tens = lambda start, stop: 100 * (-(-stop // 10) - start // 10)
+    >>> list(fresh(tens, [(0, 5), (5, 12), (12, 20)]))
+    [100, 100, 0]
+    """
+    for start, stop in ranges:
+        shared = 0
+        if start:
+            beside = bytes_of(start - 1, start) + bytes_of(start, start + 1)
+            shared = beside - bytes_of(start - 1, start + 1)
+        yield bytes_of(start, stop) - shared

@@ -201,7 +201,8 @@ class Hammer:
         first = start.turn * count
         files = [target.files[(first + i) % len(target.files)] for i in range(count)]
         try:
-            self._running[start.job] = (start, JobProcess(kind, files, target.names))
+            process = JobProcess(kind, files, target.names, target.layout)
+            self._running[start.job] = (start, process)
         except OSError as error:
             said = f"cannot be started: {error.strerror}"
             self._ended(start, JobEnd(0.0, 0.0, cause=said))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...bench.hammer.account import Moment, Tally
+from ...bench.hammer.account import Moment, Tally, efficiency_of
 from ...monitor.progress import Progress
 from ...monitor.report import MissingEntries, Report
 
@@ -43,7 +43,7 @@ class HammerState:
 
 
 class _Account:
-    """One line of the page. Implements Kept and Live."""
+    """One line of the page. Implements KeptAccount, Counting and Live."""
 
     titles: Sequence[str] = ()
     feedback: str | None = None
@@ -93,6 +93,17 @@ class _Account:
             0,
             progress.workers,
         )
+
+    @property
+    def counters(self) -> Sequence[tuple[str, str]]:
+        """Of the jobs that have ended."""
+        mine = self._mine(self._board.state)
+        efficiency = efficiency_of(mine)
+        return [
+            ("jobs done", f"{sum(each.done for each in mine):,}"),
+            ("jobs failed", f"{sum(each.failed for each in mine):,}"),
+            ("CPU efficiency", "unknown" if efficiency is None else f"{efficiency:.0%}"),
+        ]
 
     def snapshot(self, within: float | None = None) -> dict[str, Hist]:
         """Jobs by kind, done and failed, and failures by cause."""

@@ -29,20 +29,21 @@ _LAST_WORDS = 4096
 
 
 class JobProcess:
-    """One job that runs. `names`: branches, by what is read."""
+    """One job that runs. `names`: branches, by what is read. `layout`: how baskets lie."""
 
     def __init__(
         self,
         kind: JobType,
         files: Sequence[tuple[str, str]],
         names: Mapping[str, Sequence[str]],
+        layout: str,
     ) -> None:
         """Raises OSError if there is no such program."""
         self._kind = kind
         self._files = files
         self._began = time.monotonic()
         self._reason: str | None = None
-        words, told = _program(kind, files, names)
+        words, told = _program(kind, files, names, layout)
         # Closed when the job has ended.
         self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         self._complaint: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
@@ -114,7 +115,10 @@ class JobProcess:
 
 
 def _program(
-    kind: JobType, files: Sequence[tuple[str, str]], names: Mapping[str, Sequence[str]]
+    kind: JobType,
+    files: Sequence[tuple[str, str]],
+    names: Mapping[str, Sequence[str]],
+    layout: str,
 ) -> tuple[list[str], str]:
     """The words of the program, and what it is given."""
     python = [sys.executable, "-m"]
@@ -128,7 +132,7 @@ def _program(
         return words, ""
     if kind.read is not None:
         branches = list(names[kind.read])
-        job = Job("streams", 1, list(files), branches, kind.window, _LONGEST, once=True)
+        job = Job("streams", 1, list(files), branches, kind.window, _LONGEST, True, layout)
         return [*python, f"{__package__}.crew"], json.dumps(asdict(job))
     told = {"files": list(files), "hist": list(kind.hist), "filter": kind.filter}
     return [*python, f"{__package__}.analysis"], json.dumps(told)

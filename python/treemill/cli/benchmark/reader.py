@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from ...bench.storage.latencies import binned, joined
 from ...bench.storage.reading import ReaderOutcome
-from ...bench.storage.steps import ahead, steps
+from ...bench.storage.steps import ahead, fresh, steps
 from ...errors import TreemillError
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ class Job:
     seconds: float
     once: bool = False
     """Whether each reader reads each file only once."""
+    layout: str = "flushed"
+    """How the trees' baskets lie."""
 
 
 class Reader:
@@ -97,13 +99,15 @@ class Reader:
         self._files += 1
         names = list(self._job.names)
         entries = tree.num_entries
-        ranges = steps(tree.clusters, entries, tree.bytes_of(names, 0, entries))
+        stored = tree.bytes_of(names, 0, entries)
+        ranges = steps(tree.clusters, entries, stored, self._job.layout)
         sizes = [tree.bytes_of(names, *each) for each in ranges]
+        wanted = fresh(lambda start, stop: tree.bytes_of(names, start, stop), ranges)
         window = self._job.window
         asked: deque[object] = deque()
         done = 0
         untils = ahead(sizes, window) if window else iter([0] * len(ranges))
-        for (start, stop), size, until in zip(ranges, sizes, untils, strict=True):
+        for (start, stop), size, until in zip(ranges, wanted, untils, strict=True):
             if time.monotonic() >= self._end:
                 return
             while done < until:

@@ -188,7 +188,8 @@ def measured(
             caches = DROPPED if failed is None else f"not dropped: {failed}"
         window = window_of(cell.window, cell.readers, (available() or 1 << 32) // _ROOM)
         names = list(cell.target.names[cell.what])
-        job = Job(cell.way, cell.readers, list(files), names, window, seconds, once)
+        lies = cell.target.layout
+        job = Job(cell.way, cell.readers, list(files), names, window, seconds, once, lies)
         told = _crew(job)
         note(
             reading_of(
