@@ -17,6 +17,7 @@ Measurements, each with options of its own (`--help`):
   monitoring  what it costs to count what workers do, beside the same queries without
   facility    this machine by treemill's own benchmark, from the data to the docs' pictures
   io          reading over an emulated link, beside ROOT, uproot and xrdcp; root only
+  storages    `bench storage` over four protocols, from 1 to 256 readers; root only
   endurance   `bench hammer` against four storages, one of which is lost for a while; root only
   cluster     sessions on Dask workers, beside coffea and distributed RDataFrame
   pictures    bars of what `io` has measured, for the docs, from its file of results
@@ -46,6 +47,7 @@ MEASUREMENTS = {
     "monitoring": "bench.monitoring",
     "facility": "bench.facility",
     "io": "bench.io.run",
+    "storages": "bench.storage.comparison",
     "endurance": "bench.storage.endurance",
     "cluster": "bench.cluster.run",
     "pictures": "bench.pictures",

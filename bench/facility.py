@@ -6,7 +6,6 @@ storage, traces a query step by step and replays the trace. Results, page and re
 Some five minutes on two cores; with --quick one, for which pictures go beside the results.
 """
 
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from treemill.trace.recorded import Recorded
 from treemill.trace.summary import TraceSummary, summary
 
 from . import machine, publish, tables
+from .commands import treemill
 from .measured import Row
 from .options import Options
 from .protocol import REPOSITORY
@@ -41,20 +41,6 @@ The replay lets the packetizer hand out the files of a traced query once more, t
 with the rates and delays that were measured; with the same workers it should take as long. The
 report has all figures and tables and needs no internet. ✓ the goal is reached, ✗ it is not.
 """
-
-
-def treemill(*arguments: object) -> list[str]:
-    """Runs a command of treemill, whose lines are shown and given back."""
-    command = [sys.executable, "-m", "treemill", *map(str, arguments)]
-    lines = []
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, bufsize=1) as running:
-        assert running.stdout is not None
-        for line in running.stdout:
-            lines.append(line.rstrip())
-            publish.say(lines[-1])
-    if running.returncode:
-        raise SystemExit(f"{' '.join(command)}: exit status {running.returncode}")
-    return lines
 
 
 def drawn(lines: Sequence[str], folder: Path) -> Iterator[tuple[str, Path]]:

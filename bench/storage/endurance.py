@@ -20,7 +20,7 @@ from treemill.bench.scaling.measurements import ResultsFile, load
 from tools.servers.process import Server
 
 from .. import machine, publish, tables
-from ..facility import treemill
+from ..commands import treemill
 from ..measured import Row
 from ..options import Options
 from ..protocol import REPOSITORY
@@ -100,7 +100,7 @@ def _hammered(
     watch = _Watch([(_KILLED * seconds, lost.kill), (_AGAIN * seconds, lost.restart)])
     words = [sys.executable, "-m", "treemill", "bench", "hammer", str(jobs), *urls]
     words += ["--for", f"{seconds:g}s", "--ramp-up", f"{_FIRST * seconds / 2:g}s", "--live"]
-    words += ["--at-once", str(options.jobs), "--longest", "5m", "-o", str(output)]
+    words += ["--at-once", str(options.jobs), "--grace", "5m", "-o", str(output)]
     began = time.monotonic()
     with subprocess.Popen(words, cwd=REPOSITORY, stdout=sys.stderr) as process:
         while process.poll() is None:
@@ -117,9 +117,10 @@ def rows(results: ResultsFile, watch: _Watch, seconds: float) -> Iterator[Row]:
     for storage in dict.fromkeys(each.storage for each in results.jobs):
         mine = [each for each in results.jobs if each.storage == storage]
         done, failed = sum(each.done for each in mine), sum(each.failed for each in mine)
-        yield Row(f"{storage}: jobs done", (float(done),), "jobs")
-        stayed = {} if storage.startswith(f"{_LOST}:") else {"below": 0.0}
-        yield Row(f"{storage}: jobs failed", (float(failed),), "jobs", **stayed)
+        scheme = storage.partition(":")[0]
+        yield Row(f"{scheme}: jobs done", (float(done),), "jobs")
+        stayed = {} if scheme == _LOST else {"below": 0.0}
+        yield Row(f"{scheme}: jobs failed", (float(failed),), "jobs", **stayed)
     for name, seen in watch.memory.items():
         first = [size for now, size in seen if _FIRST / 2 <= now / seconds <= _FIRST]
         last = [size for now, size in seen if now / seconds >= 1 - _FIRST and size]
@@ -160,19 +161,20 @@ def main(arguments: list[str]) -> int:
     found = list(rows(results, watch, 60 * chosen.minutes))
     files = f"{chosen.files} files of {chosen.events:,} events, the schema `demo`"
     about = machine.about(facts, files, 1, "wall")
-    cut = f"{_LOST} was killed at {_KILLED:.0%} of {chosen.minutes:g} minutes, and came back at"
+    cut = f"{_LOST} was killed at {_KILLED:.0%} of the time, and started again at {_AGAIN:.0%}"
     text = "\n".join(
         [
             f"# Four storages for {chosen.minutes:g} minutes, {publish.today()}\n",
             tables.facts(about),
             f"Report: [{report.name}]({report.name}), a page for any browser.\n",
             *(f"- {line}" for line in conclusion(results)),
-            f"- {cut} {_AGAIN:.0%}\n",
+            f"- {cut}\n",
             _LEGEND,
             tables.rows(found),
         ]
     )
     numbers = {"machine": facts, "about": about, "rows": [row.as_dict() for row in found]}
+    numbers["memory"] = {name: seen[:: len(seen) // 100 + 1] for name, seen in watch.memory.items()}
     publish.page(chosen.output, f"-{what}", numbers, text)
     return 0
 
