@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 from ..monitor.progress import Progress
 from ..monitor.report import Report
 
-__all__ = ["Board", "Counting", "KeptAccount", "Live"]
+__all__ = ["AccountWithCounters", "Board", "KeptAccount", "Live"]
 
 
 class KeptAccount(Protocol):
@@ -44,7 +44,7 @@ class KeptAccount(Protocol):
 
 
 @runtime_checkable
-class Counting(Protocol):
+class AccountWithCounters(Protocol):
     """An account with numbers that queries do not have."""
 
     @property

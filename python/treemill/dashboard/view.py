@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..monitor.measured import Measured
-from .board import Counting, KeptAccount
+from .board import AccountWithCounters, KeptAccount
 from .figure import figure
 from .work import OVERVIEW, activity, table
 
@@ -86,7 +86,7 @@ def _counters(account: KeptAccount) -> list[tuple[str, str]]:
     """Further numbers, each with its name."""
     progress = account.progress
     found = [("read", f"{progress.bytes_read / 1e6:,.1f} MB")]
-    if isinstance(account, Counting):
+    if isinstance(account, AccountWithCounters):
         found += account.counters
     if progress.bytes_decompressed:
         found.append(("decompressed", f"{progress.bytes_decompressed / 1e6:,.1f} MB"))

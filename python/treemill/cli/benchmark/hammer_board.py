@@ -43,7 +43,7 @@ class HammerState:
 
 
 class _Account:
-    """One line of the page. Implements KeptAccount, Counting and Live."""
+    """One line of the page. Implements KeptAccount, AccountWithCounters and Live."""
 
     titles: Sequence[str] = ()
     feedback: str | None = None
@@ -96,7 +96,7 @@ class _Account:
 
     @property
     def counters(self) -> Sequence[tuple[str, str]]:
-        """Of the jobs that have ended."""
+        """The numbers of the jobs that have ended, and their CPU efficiency."""
         mine = self._mine(self._board.state)
         efficiency = efficiency_of(mine)
         return [
