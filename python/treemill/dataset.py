@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard, overload
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeGuard, overload
 
 from .chain.chain import Chain, chain_of
 from .chain.entry_list import SELECTED
@@ -255,7 +255,7 @@ class Dataset(ReadMethods, Bookable):
     def define(self, name: str, expr: InMemory, params: Params = None) -> Dataset: ...
 
     def define(
-        self, name: Names, expr: Any, params: Params = None, *, columns: Arguments = None
+        self, name: Names, expr: object, params: Params = None, *, columns: Arguments = None
     ) -> Node | Dataset:
         """Add a column: see `Node.define`; or one of an array in memory.
 

@@ -1,8 +1,6 @@
 """A trace is replayed: with the same workers it takes what it took, with more of them less; and the
 report's figures and page. The clusters are simulated, so that nothing depends on this machine."""
 
-from dataclasses import asdict
-
 import pytest
 import treemill as tm
 from click.testing import CliRunner
@@ -62,7 +60,7 @@ def simulated(workers, noise=0.2, deaths=0, seed=1, known=True, mergers=0):
         workers=workers,
         files=tuple(files),
         known=known,
-        sizing=asdict(sizing(scenario)),
+        sizing=sizing(scenario),
         commit_seconds=scenario.commit_seconds,
     )
     made = rows(engine.timeline.trace.records, lambda file: (f"{file}.root", 0))

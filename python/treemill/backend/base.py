@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 from ..errors import QueryError, TreemillError, WorkerError
 from ..io_report import IOReport
@@ -237,7 +237,7 @@ class Pool(ABC):
         """The queries that the workers have. Empty if they do not outlive this process."""
         return []
 
-    def attach(self, name: str) -> tuple[Any, Task, Callable[[Request], Pass]]:
+    def attach(self, name: str) -> tuple[object, Task, Callable[[Request], Pass]]:
         """The query with this name, its task, and what makes the handle on its pass. Raises
         QueryError if there is none."""
         raise QueryError(f"no query {name!r}: only clusters keep queries that others may attach to")

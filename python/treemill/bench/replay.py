@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from statistics import mean
 
-from ..packetizer import FileSize, Packetizer, Policy, Sizing, Timeline, WorkerLost
+from ..packetizer import FileSize, Packetizer, Policy, Timeline, WorkerLost
 from ..trace.recorded import Recorded
 from ..trace.row import Row
 from ..trace.summary import TraceSummary, WorkerSummary, summary
@@ -103,7 +103,7 @@ def replay(recorded: Recorded, workers: int | None, storage: float | None = None
             expected_workers=number,
             speculate=number > 1,
         ),
-        sizing=Sizing(**about.sizing),
+        sizing=about.sizing,
     )
     master = _Master(engine, packetizer, crew, number)
     engine.masters = master

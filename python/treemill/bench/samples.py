@@ -10,7 +10,7 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -150,7 +150,7 @@ def _scale_factors() -> dict[str, object]:
     """Gives the scale factors for muons, by |eta|, with variations."""
     edges = [SCALE_FACTORS[0][0], *(high for _, high, _ in SCALE_FACTORS)]
 
-    def bins(shift: float) -> dict[str, Any]:
+    def bins(shift: float) -> dict[str, object]:
         content = [factor + shift for _, _, factor in SCALE_FACTORS]
         return {
             "nodetype": "binning",

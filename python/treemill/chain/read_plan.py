@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ..tree.branch_group import BranchGroup, leaves
 from ..tree.foreign import ExtendedTree
@@ -63,8 +63,7 @@ def plan(chain: Chain, table: TreeColumns, names: Named, anew: bool = False) -> 
 
 def _plans(chain: Chain) -> Plans:
     """The plans of earlier reads, kept while the first file stays as it is."""
-    plans: Plans = chain.trees.remembered(0).setdefault("plans", {})
-    return plans
+    return cast(Plans, chain.trees.remembered(0).setdefault("plans", {}))
 
 
 def _plan(chain: Chain, names: str | Sequence[str] | None) -> ReadPlan:

@@ -13,7 +13,7 @@ import sys
 import types
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, cached_property, partial
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from ..errors import UnsupportedError
 from .user_code import source_digest
@@ -22,6 +22,14 @@ _Partial: TypeAlias = partial[object]
 _Class: TypeAlias = type
 
 __all__ = ["by_attribute", "digest"]
+
+
+class _Wrapped(Protocol):
+    """A class method or a static method."""
+
+    @property
+    def __func__(self) -> Callable[..., object]: ...
+
 
 _SIZE = 16
 _GLOBAL = {"LOAD_GLOBAL", "LOAD_NAME"}
@@ -147,7 +155,7 @@ class _Digest:
     def module(self, value: types.ModuleType) -> bytes:
         return _hash("module", [value.__name__.encode(), self._source(value.__name__)])
 
-    def wrapped(self, value: classmethod[Any, Any, Any] | staticmethod[Any, Any]) -> bytes:
+    def wrapped(self, value: _Wrapped) -> bytes:
         return self.all(type(value).__name__, (value.__func__,))
 
     def bound(self, value: types.MethodType) -> bytes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import marshal
 import threading
 from collections import OrderedDict
+from typing import cast
 
 from treemill import _core
 
@@ -27,7 +28,9 @@ def compiled(specification: Specification) -> _core.Query:
     """The specification in the core's form. One that calls functions of the user is made each time,
     because it holds these functions."""
     if specification.provided:
-        functions = {key: each.core() for key, each in specification.provided.items()}
+        functions = {
+            key: cast(_core.Functions, each.core()) for key, each in specification.provided.items()
+        }
         return _core.Query(specification.text, functions)
     form = _form(specification)
     with _lock:

@@ -6,7 +6,7 @@ events: collections' IDs before its version 0.17, collections' classes since.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import TreemillError
 from ..query.specification import SpecifiedRelations
@@ -79,7 +79,7 @@ def _item(cpp_type: str) -> str:
 
 def _first_row(
     chain: Chain, tree: FileTree, name: str, columns: tuple[str, str]
-) -> list[list[Any]]:
+) -> list[list[object]]:
     """The lists of two columns in the first row of a table in the file; none if it lacks them."""
     import awkward as ak  # heavy: awkward
 

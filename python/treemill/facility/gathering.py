@@ -7,11 +7,11 @@ import importlib.util
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from ..errors import MissingPackageError, WorkerError
 from . import facts
-from .verdicts import Wiring
+from .verdicts import Facts, Wiring
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -46,7 +46,7 @@ def gathered(
             ) from error
         known = client.scheduler_info(n_workers=-1)["workers"]
         return Wiring(
-            facts.gather(paths, packages),
+            cast(Facts, facts.gather(paths, packages)),
             scheduler,
             found,
             clocks,
@@ -86,6 +86,6 @@ def _first_worker(client: Client, timeout: float) -> None:
 def _clocks(client: Client) -> dict[str, float]:
     """How far each worker's clock is certainly wrong: it was asked between two looks at ours."""
     before = time.time()
-    told: Mapping[str, Any] = client.run(eval, _CLOCK)
+    told: Mapping[str, float] = client.run(eval, _CLOCK)
     after = time.time()
     return {where: min(now - before, 0.0) or max(now - after, 0.0) for where, now in told.items()}

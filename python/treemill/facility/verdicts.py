@@ -9,12 +9,65 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Literal, TypedDict
 
 __all__ = ["CHECKS", "Facts", "Verdict", "Wiring", "verdicts"]
 
-Facts = Mapping[str, Any]
-"""What `facts.gather` gives in one process."""
+
+class FileFacts(TypedDict):
+    """What one process says of a file."""
+
+    size: int | None
+    error: str | None
+    """Why it cannot be read."""
+
+
+class CredentialFacts(TypedDict):
+    """What one process says of a file with a credential."""
+
+    path: str
+    readable: bool
+
+
+class ScratchFacts(TypedDict):
+    """What one process says of its folder for temporary files."""
+
+    path: str
+    free: int | None
+    """Bytes."""
+    error: str | None
+    """Why it cannot be written to."""
+
+
+class UserFacts(TypedDict):
+    """The user of one process."""
+
+    uid: int
+    groups: Sequence[int]
+
+
+class Facts(TypedDict):
+    """What `facts.gather` gives in one process."""
+
+    host: str
+    pid: int
+    time: float
+    python: str
+    implementation: str
+    machine: str
+    packages: Mapping[str, str | None]
+    treemill: str | None
+    """Why treemill cannot be imported."""
+    environment: Mapping[str, str]
+    user: UserFacts
+    files: Mapping[str, FileFacts]
+    proxy: CredentialFacts | None
+    token: CredentialFacts | None
+    scratch: ScratchFacts
+    memory: int | None
+    cores: int | None
+    open_files: int | None
+
 
 _CLOCK = 1.0
 """Seconds that a clock may go wrong: certificates and tokens allow for minutes, traces do not."""
@@ -24,6 +77,11 @@ _MEMORY = 2**29
 """Bytes that each thread of a worker should have."""
 _OPEN_FILES = 1024
 _SHOWN = 3
+_CREDENTIALS: Mapping[Literal["proxy", "token"], str] = {
+    "proxy": "X509_USER_PROXY",
+    "token": "BEARER_TOKEN_FILE",
+}
+"""The variables that say where a file with a credential is."""
 
 
 @dataclass(frozen=True)
@@ -173,16 +231,20 @@ def _users(wiring: Wiring) -> Iterator[Verdict]:
 
 
 def _credentials(wiring: Wiring) -> Iterator[Verdict]:
-    for kind, variable in (("proxy", "X509_USER_PROXY"), ("token", "BEARER_TOKEN_FILE")):
+    for kind, variable in _CREDENTIALS.items():
         if wiring.client[kind] is None:
             continue
         missing = tuple(
-            sorted(a for a, f in wiring.workers.items() if not (f[kind] and f[kind]["readable"]))
+            sorted(a for a, facts in wiring.workers.items() if not _is_readable(facts[kind]))
         )
         if missing:
             found = f"the client has a {kind} and these workers have none that they can read"
             todo = f"put the {kind} where they can read it, and set {variable} there"
             yield Verdict("credentials", found, todo, missing)
+
+
+def _is_readable(credential: CredentialFacts | None) -> bool:
+    return credential is not None and credential["readable"]
 
 
 def _environment(wiring: Wiring) -> Iterator[Verdict]:
@@ -241,7 +303,7 @@ def _limits(wiring: Wiring) -> Iterator[Verdict]:
 
     where = tuple(sorted(address for address, facts in wiring.workers.items() if few(facts)))
     if where:
-        least = min(wiring.workers[address]["open_files"] for address in where)
+        least = min(wiring.workers[address]["open_files"] or 0 for address in where)
         todo = f"raise it where workers start: ulimit -n {_OPEN_FILES}"
         yield Verdict("open files", f"only {least} at once", todo, where)
 
@@ -272,7 +334,9 @@ _AGREED: Mapping[str, Callable[[Wiring], str]] = {
     ),
     "clocks": lambda w: f"within {_CLOCK:g} s",
     "credentials": lambda w: "as the client's",
-    "scratch": lambda w: f"{_size(min(f['scratch']['free'] for f in w.workers.values()))} or more",
+    "scratch": lambda w: (
+        f"{_size(min(f['scratch']['free'] or 0 for f in w.workers.values()))} or more"
+    ),
     "memory": lambda w: f"{_size(int(min(_per_thread(w, a) for a in w.workers)))} for a thread",
     "open files": lambda w: f"{_OPEN_FILES:,} or more",
 }
@@ -309,9 +373,9 @@ def _at(*path: str, default: object = None) -> Callable[[Facts], object]:
     """What gives the fact at this place."""
 
     def found(facts: Facts) -> object:
-        value: Any = facts
+        value: object = facts
         for name in path:
-            value = value.get(name, default)
+            value = value.get(name, default) if isinstance(value, Mapping) else default
         return value
 
     return found

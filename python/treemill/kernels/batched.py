@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, overload
 
 from ..errors import QueryError
 from .failures import parameter_names, title_of, words
-from .fitted import Given, Handed, Output, UserFunction, of_items
+from .fitted import Given, Output, UserFunction, of_items
 from .identity import identity_of
 
 if TYPE_CHECKING:
     from treemill import _core
 
-    from .fitted import Values
+    from .fitted import Handed, Values
 
 __all__ = ["Batched", "Returns", "batched", "outputs_of"]
 
@@ -40,7 +40,7 @@ def batched(function: UserFunction | None = None, /, *, returns: Returns = None)
     Parameters
     ----------
     function
-        Any callable. An argument with one value per entry arrives as a NumPy array of one
+        A callable. An argument with one value per entry arrives as a NumPy array of one
         dimension, a list per entry as an awkward array, a constant as Python's number or string.
         Floats are float64, integers int64 (or uint64) in whatever type they are stored. It gives
         one number, bool or list of them for each entry, as NumPy or awkward array; or several of

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import QueryError
-from .fitted import Handed, Output, of_items
+from .fitted import Output, of_items
 
 if TYPE_CHECKING:
     import awkward as ak
 
-    from .fitted import Values
+    from .fitted import Handed, Values
 
 __all__ = ["column", "empty", "nothing", "outputs_in", "together", "values_of"]
 
@@ -27,11 +27,13 @@ def column(given: Handed, kind: str, constant: bool) -> object:
     """An argument as the user's function takes it."""
     item, is_list = of_items(kind)
     if item == "str":
+        assert isinstance(given, list)
         texts = [text.decode(errors="replace") for text in given]
         return texts[0] if constant else np.array(texts, object)
     if is_list:
         import awkward as ak
 
+        assert isinstance(given, tuple)
         items, offsets = given
         content = ak.contents.NumpyArray(_typed(items, item))
         index = ak.index.Index32(np.asarray(offsets))

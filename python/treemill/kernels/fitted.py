@@ -6,19 +6,18 @@ Pure: knows no function, no compiler and no array library.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     Values: TypeAlias = NDArray[np.generic]
+    Handed: TypeAlias = ArrayLike | list[bytes] | tuple[ArrayLike, ArrayLike]
+    """An argument as the core hands it over: a buffer of numbers, a list of bytes for texts, or the
+    items of lists with their offsets. The type of the parameter says which one it is."""
 
-__all__ = ["Fitted", "Given", "Handed", "Output", "Own", "UserFunction", "of_items"]
-
-Handed: TypeAlias = Any
-"""An argument as the core hands it over: a buffer of numbers, a list of bytes for texts, or the
-items of lists with their offsets. The name of its type says which one it is."""
+__all__ = ["Fitted", "Given", "Output", "Own", "UserFunction", "of_items"]
 
 UserFunction: TypeAlias = Callable[..., object]
 

@@ -12,11 +12,13 @@ import numpy as np
 from ..errors import QueryError
 from .compiled import Compiled, check_signature, compiled
 from .failures import parameter_names, title_of, words
-from .fitted import Given, Handed, UserFunction
+from .fitted import Given, UserFunction
 from .identity import identity_of
 
 if TYPE_CHECKING:
     from treemill import _core
+
+    from .fitted import Handed
 
 __all__ = ["Kernel", "kernel"]
 

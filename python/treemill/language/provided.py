@@ -5,7 +5,7 @@ Pure: knows no document and no core.
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 __all__ = ["Preloaded", "Provided"]
 
@@ -18,7 +18,7 @@ class Provided(Protocol):
     def identity(self) -> str:
         """What tells it from all others: equal ones have equal texts."""
 
-    def core(self) -> Any:
+    def core(self) -> object:
         """The core's object, `_core.Functions`."""
 
 

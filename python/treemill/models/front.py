@@ -79,5 +79,5 @@ def model(document: str | os.PathLike[str] | bytes) -> TreeModel | OnnxModel:
     True
     """
     found = documents.read(document, MAX_BYTES)
-    read: TreeModel | OnnxModel = reader(found.content, found.name)(found.content, found.name)
-    return read
+    read = reader(found.content, found.name)
+    return read(found.content, found.name)

@@ -11,9 +11,15 @@ import importlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..errors import FormatError, UnsupportedError
+
+if TYPE_CHECKING:
+    from .onnx import OnnxModel
+    from .trees import TreeModel
+
+    ModelReader: TypeAlias = Callable[[bytes, str], TreeModel | OnnxModel]
 
 __all__ = ["KINDS", "REFUSED", "ModelKind", "RefusedModels", "reader"]
 
@@ -74,7 +80,7 @@ REFUSED = (
 )
 
 
-def reader(content: bytes, name: str) -> Callable[[bytes, str], Any]:
+def reader(content: bytes, name: str) -> ModelReader:
     """The function that reads this file.
 
     Raises FormatError for a file that is of no kind, UnsupportedError for what is not read.
@@ -83,7 +89,7 @@ def reader(content: bytes, name: str) -> Callable[[bytes, str], Any]:
     for kind in KINDS:
         if kind.begins.match(first):
             module = importlib.import_module(f".{kind.module}", __package__)
-            found: Callable[[bytes, str], Any] = getattr(module, kind.function)
+            found: ModelReader = getattr(module, kind.function)
             return found
     for refused in REFUSED:
         if refused.begins.match(first):

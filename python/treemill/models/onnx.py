@@ -20,14 +20,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import FormatError, MissingPackageError, QueryError, UnsupportedError
-from ..kernels.fitted import Given, Handed, Output, of_items
+from ..kernels.fitted import Given, Output, of_items
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
     from onnxruntime import NodeArg
 
     from treemill import _core
 
-    from ..kernels.fitted import Values
+    from ..kernels.fitted import Handed, Values
 
 __all__ = ["OnnxModel", "onnx"]
 
@@ -258,7 +259,7 @@ class OnnxModel:
             raise QueryError("models take no strings")
         return _FittedNetwork(self._file.session, inputs, self._wanted)
 
-    def evaluate(self, *arguments: Any) -> Any:
+    def evaluate(self, *arguments: ArrayLike) -> Any:
         """Evaluate it for numbers or NumPy arrays, one for each input, which are broadcast.
 
         Gives an array, or a number for numbers; of several outputs, a dictionary of these.

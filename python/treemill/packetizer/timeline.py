@@ -13,7 +13,6 @@ from .events import (
     Commit,
     Committed,
     Discarded,
-    Event,
     HandedOn,
     HandOn,
     MergerLost,
@@ -118,9 +117,9 @@ class TimelineReader:
         self._spans: list[Span] = []
         self._lost: list[Span] = []
 
-    def follow(self, now: float, event: Event, actions: Iterable[Action]) -> None:
+    def follow(self, now: float, event: object, actions: Iterable[Action]) -> None:
         """Takes the next record: `event` happened `now` seconds after the query's start, and
-        `actions` answered it."""
+        `actions` answered it. Other events than the packetizer's change nothing."""
         self._now = now
         follow = _FOLLOW.get(type(event))
         if follow is not None:

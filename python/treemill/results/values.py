@@ -23,8 +23,6 @@ from ..query.steps import Filter
 from ..query.storages import COUNTS
 
 if TYPE_CHECKING:
-    from typing import Any
-
     import awkward
     import hist
     import numpy as np
@@ -154,7 +152,7 @@ class Unfilled(NamedTuple):
     """A booked histogram that is not filled."""
 
     histogram: hist.Hist
-    view: NDArray[Any]
+    view: Array
     """The bins, with the flow bins: what is put here is in the histogram."""
 
 

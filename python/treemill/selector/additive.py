@@ -129,12 +129,12 @@ class Additive(Results):
         self._note(key)
         return super().pop(key, *default)
 
-    def items(self) -> dict_items[Any, object]:
+    def items(self) -> dict_items[object, object]:
         """Gives the items as a dict does; all values count as read."""
         self._note_all()
         return super().items()
 
-    def values(self) -> dict_values[Any, object]:
+    def values(self) -> dict_values[object, object]:
         """Gives the values as a dict does; all of them count as read."""
         self._note_all()
         return super().values()
@@ -143,7 +143,7 @@ class Additive(Results):
         for key in super().__iter__():
             self._note(key)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[object]:
         # Because of this method dict(x) and {**x} call __getitem__.
         return super().__iter__()
 

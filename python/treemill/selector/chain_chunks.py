@@ -154,7 +154,7 @@ class ChainChunks:
             return None
         start, last = span
         metadata = {**self._chain.described(file), "entrystart": start, "entrystop": last}
-        # Any column may be touched if none has been touched so far.
+        # All columns may be touched if none has been touched so far.
         touched = self._touched & self._chain.bytes[file].keys()
         bytes_per_entry = self._bytes_per_entry(file, touched or None)
         ahead = min(stop, start + self._pace.ahead(bytes_per_entry))

@@ -49,12 +49,12 @@ class ChunkSource(Protocol):
         """Which columns which selector touches; None if it is not worth knowing."""
 
     def open(self, file: int) -> None:
-        """Opens the file if it is on a server. Any thread may call this."""
+        """Opens the file if it is on a server. All threads may call this."""
 
     def ask(self, file: int, start: int, stop: int, control: Control) -> object | None:
         """Asks for the bytes that these entries will want, as far as that is known, and does not
         wait for them. They are kept as long as the answer is. None if there is nothing to ask for:
-        the file is near. Any thread may call this."""
+        the file is near. All threads may call this."""
 
     def ahead(self, file: int) -> int:
         """How many entries are worth being asked for before they are needed; 0 if the file is near,

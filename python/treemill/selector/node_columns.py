@@ -115,7 +115,7 @@ class NodeColumns:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the files that the filters and definitions read; empty before the first
-        file is read. Any thread may ask."""
+        file is read. All threads may ask."""
         bound = self._bound
         return () if bound is None else tuple(bound[1].columns)
 

@@ -6,14 +6,13 @@ from __future__ import annotations
 import platform
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import version
 from time import monotonic
-from typing import Any
 
 from ..backend.base import Pass, Pool, Request, sizing_of
 from ..errors import without_credentials
-from ..packetizer import FileSize, LeasedTrace, Trace
+from ..packetizer import FileSize, LeasedTrace, Sizing, Trace
 from ..trace.file import check, write
 from ..trace.leased_rows import leased_rows
 from ..trace.recorded import About, Recorded, RecordedFile
@@ -43,7 +42,7 @@ class _RecordedPass:
     phase: str
     sizes: Sequence[FileSize | None]
     workers: int
-    sizing: dict[str, Any]
+    sizing: Sizing
     commit_seconds: float
     began: float = 0.0
     seconds: float = 0.0
@@ -100,7 +99,7 @@ class Recording:
                 without_credentials(phase),
                 request.files,
                 request.workers,
-                asdict(sizing),
+                sizing,
                 task.commit_seconds,
             )
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol, TypeVar
 
 from ..packetizer import Beyond, FileSize
 from .messages import Part
@@ -21,8 +21,13 @@ class InnerProgress:
     failures: list[tuple[Part, BaseException]] = field(default_factory=list)
 
 
-class Inner(Protocol):
-    """The distribution of what a sub-master has. Its dataset grows and shrinks."""
+Said = TypeVar("Said", contravariant=True)
+Ordered = TypeVar("Ordered")
+
+
+class Inner(Protocol[Said, Ordered]):
+    """The distribution of what a sub-master has. Its dataset grows and shrinks. `Said`: what those
+    below say; `Ordered`: what they are told."""
 
     @property
     def over(self) -> bool:
@@ -56,25 +61,25 @@ class Inner(Protocol):
     def has_commits(self) -> bool:
         """Whether anything was committed since `take_commits`."""
 
-    def handle(self, event: Any, now: float) -> list[Any]:
+    def handle(self, event: Said, now: float) -> list[Ordered]:
         """Handles what somebody below has said. Returns the orders to carry out."""
 
-    def add(self, parts: Sequence[Part], beyond: Beyond, now: float) -> list[Any]:
+    def add(self, parts: Sequence[Part], beyond: Beyond, now: float) -> list[Ordered]:
         """Adds parts. `beyond`: what is expected to be added later."""
 
-    def no_more(self, now: float) -> list[Any]:
+    def no_more(self, now: float) -> list[Ordered]:
         """Notes that no further parts are expected."""
 
     def give_back(
         self, entries: int | None, among: Set[int] | None, now: float
-    ) -> tuple[list[Part] | None, list[Any]]:
+    ) -> tuple[list[Part] | None, list[Ordered]]:
         """Takes out about so many entries that no worker has begun; without a number, all that
         nobody below has. None: they will be in `reclaimed`."""
 
     def reclaimed(self) -> list[Part] | None:
         """What was promised by `give_back`, once."""
 
-    def stop(self, reason: str, now: float) -> list[Any]:
+    def stop(self, reason: str, now: float) -> list[Ordered]:
         """Ends it early: what is done is committed."""
 
     @property

@@ -8,7 +8,7 @@ partial out while nothing is being merged into it, and calls `hand_up` at the sa
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import Generic, TypeVar
 
 from ..packetizer import Finish, Halt, Tick
 from .inner import Inner
@@ -33,23 +33,28 @@ from .messages import (
 
 __all__ = ["Consequences", "SubMaster"]
 
-_FROM_ABOVE = get_args(Downward)
+Said = TypeVar("Said")
+Ordered = TypeVar("Ordered")
 
 
 @dataclass
-class Consequences:
+class Consequences(Generic[Ordered]):
     """What follows from an event: orders for those below, and messages to the parent in their
     order."""
 
-    orders: list[Any] = field(default_factory=list)
+    orders: list[Ordered | Finish] = field(default_factory=list)
     up: list[Upward] = field(default_factory=list)
 
 
-class SubMaster:
+class SubMaster(Generic[Said, Ordered]):
     """One sub-master. Not thread-safe."""
 
     def __init__(
-        self, number: int, site: str, inner: Inner, leasing: Leasing | None = None
+        self,
+        number: int,
+        site: str,
+        inner: Inner[Said, Ordered],
+        leasing: Leasing | None = None,
     ) -> None:
         """`number` and `site`: as in SubJoined. `inner`: what it leads."""
         self.number = number
@@ -75,15 +80,15 @@ class SubMaster:
         self._last = now
         return [SubJoined(self.number, self._site)]
 
-    def handle(self, event: Any, now: float) -> Consequences:
+    def handle(self, event: Said | Downward, now: float) -> Consequences[Ordered]:
         """Handles what the parent or somebody below has said."""
-        step = Consequences()
+        step: Consequences[Ordered] = Consequences()
         if self._over:
             return step
-        if type(event) in _FROM_ABOVE:
+        if isinstance(event, Downward):
             self._obey(event, now, step)
         else:
-            step.orders = self.inner.handle(event, now)
+            step.orders += self.inner.handle(event, now)
         if self.over:
             return step
         if self.inner.over:
@@ -96,7 +101,7 @@ class SubMaster:
             step.up, self._opened = [*self._opened, *step.up], []
         return step
 
-    def _obey(self, event: Downward, now: float, step: Consequences) -> None:
+    def _obey(self, event: Downward, now: float, step: Consequences[Ordered]) -> None:
         if isinstance(event, Grant):
             self._asked = self._dry = False
             step.orders += self.inner.add(event.parts, event.beyond, now)
@@ -116,7 +121,7 @@ class SubMaster:
             self._over = True
             step.orders.append(event)
 
-    def _report(self, now: float, step: Consequences, ticks: bool) -> None:
+    def _report(self, now: float, step: Consequences[Ordered], ticks: bool) -> None:
         """Tells the parent what it should know now."""
         inner, up = self.inner, step.up
         if inner.has_progress:
@@ -156,7 +161,7 @@ class SubMaster:
         left = inner.left + inner.left_below if self._dry else inner.left
         return Standing(self.number, inner.workers, inner.rate, left)
 
-    def _return(self, parts: list[Part], step: Consequences, asked: bool = False) -> None:
+    def _return(self, parts: list[Part], step: Consequences[Ordered], asked: bool = False) -> None:
         if asked or parts:
             step.up.append(Returned(self.number, tuple(parts), asked))
 
@@ -174,7 +179,7 @@ class SubMaster:
     def hand_up(self, now: float) -> list[Upward]:
         """The messages that go with the merged partial, which has all that was committed so far.
         Empty if there is nothing."""
-        step = Consequences()
+        step: Consequences[Ordered] = Consequences()
         progress = self.inner.take_progress()
         ranges = tuple(self.inner.take_commits())
         opened = [Opened(self.number, file, size) for file, size in progress.opened]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .recorded import COLUMNS, About, Recorded, of_columns
 
@@ -18,7 +18,7 @@ _KEY = b"treemill"
 def _schema(about: About | None) -> pa.Schema:
     import pyarrow as pa
 
-    types: dict[type, Any] = {
+    types: dict[type, pa.DataType] = {
         float: pa.float64(),
         int: pa.int64(),
         str: pa.string(),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, get_type_hints
 
+from ..packetizer import Sizing
 from .row import Row
 
 __all__ = ["COLUMNS", "About", "Recorded", "RecordedFile", "of_columns"]
@@ -56,8 +57,8 @@ class About:
     files: tuple[RecordedFile, ...] = ()
     known: bool = True
     """Whether the sizes of files were known before the first packet."""
-    sizing: Mapping[str, Any] = field(default_factory=dict)
-    """The parameters of the sizes of packets."""
+    sizing: Sizing | None = None
+    """The parameters of the sizes of packets, if they are known."""
     commit_seconds: float = 1.0
 
     def to_json(self) -> dict[str, object]:
@@ -65,16 +66,23 @@ class About:
         return dataclasses.asdict(self)
 
     @classmethod
-    def of_json(cls, told: Mapping[str, Any]) -> About:
+    def of_json(cls, told: Mapping[str, object]) -> About:
         """The fields from what `to_json` gave. Fields of later versions are left out. Raises
         ValueError for what is newer or none of ours."""
-        if not isinstance(told.get("format"), int) or told["format"] > FORMAT:
+        if not isinstance(written := told.get("format"), int) or written > FORMAT:
             raise ValueError("it is of a newer version of treemill")
-        known = {each.name for each in dataclasses.fields(cls)}
-        values = {name: value for name, value in told.items() if name in known}
+        values = _known(told, cls)
         values["files"] = tuple(RecordedFile(**each) for each in values.get("files", ()))
+        sizing = values.get("sizing")
+        values["sizing"] = Sizing(**_known(sizing, Sizing)) if sizing else None
         values["phases"] = tuple(values.get("phases", ()))
         return cls(**values)
+
+
+def _known(told: Mapping[str, object], kind: type) -> dict[str, Any]:
+    """The values of the fields that this version knows."""
+    names = {each.name for each in dataclasses.fields(kind)}
+    return {name: value for name, value in told.items() if name in names}
 
 
 @dataclass(frozen=True)
@@ -104,7 +112,7 @@ class Recorded:
         return Recorded([row for row in self.rows if row.phase == last], self.about)
 
 
-def of_columns(columns: Mapping[str, Iterable[Any]], about: About) -> Recorded:
+def of_columns(columns: Mapping[str, Iterable[object]], about: About) -> Recorded:
     """The trace from columns by their names. Raises ValueError if one is missing."""
     missing = [name for name in ("time", "event") if name not in columns]
     if missing:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-__all__ = ["EVENTS", "STEPS", "Row"]
+__all__ = ["EVENTS", "STEPS", "Row", "RowValues"]
 
 EVENTS = {
     "start": "the pass began",
@@ -100,3 +100,7 @@ class Row(NamedTuple):
     """The server of a read: scheme, host and port, or "this machine"."""
     ranges: str = ""
     """The bytes of a read in its file: first-stop, with spaces between ranges."""
+
+
+RowValues: TypeAlias = dict[str, Any]
+"""The values of some columns of a row, by the names and of the types that Row has."""

@@ -42,7 +42,7 @@ from ..packetizer import (
     WorkerLost,
     node_of,
 )
-from .row import Row
+from .row import Row, RowValues
 from .step_rows import StepRows
 
 __all__ = ["Place", "rows"]
@@ -110,7 +110,8 @@ class _Follower:
             if react is not None:
                 react(self, about)
 
-    def _add(self, event: str, worker: int = -1, file: int | None = None, **values: Any) -> None:
+    def _add(self, event: str, worker: int = -1, file: int | None = None, **given: object) -> None:
+        values: RowValues = given
         name, node = "", ""
         if file is not None:
             name, first, node = self._named(file)
@@ -157,7 +158,7 @@ class _Follower:
 
     def _opened(self, event: FileOpened | FileFailed) -> None:
         asked = self._asked.pop((event.worker, event.file, event.beside), self._now)
-        values: dict[str, Any] = {"seconds": self._now - asked}
+        values: RowValues = {"seconds": self._now - asked}
         if isinstance(event, FileOpened):
             self._add("file opened", event.worker, event.file, entries=event.entries, **values)
         else:
@@ -297,7 +298,7 @@ class _Follower:
         self._add("end", ok=action.error is None, reason=words)
 
 
-def _of(packet: Packet, stop: int) -> dict[str, Any]:
+def _of(packet: Packet, stop: int) -> RowValues:
     return {
         "packet": packet.number,
         "attempt": packet.attempt,
@@ -307,7 +308,7 @@ def _of(packet: Packet, stop: int) -> dict[str, Any]:
     }
 
 
-def _measured(spent: Spent | None) -> dict[str, Any]:
+def _measured(spent: Spent | None) -> RowValues:
     return {} if spent is None else spent._asdict()
 
 

@@ -4,11 +4,10 @@ Pure."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..errors import without_credentials
 from ..packetizer import Step, node_of
-from .row import Row
+from .row import Row, RowValues
 
 __all__ = ["StepRows"]
 
@@ -35,7 +34,7 @@ class StepRows:
                 self._rows.append(self._row(packet, step))
 
     def _row(self, packet: Row, step: Step) -> Row:
-        values: dict[str, Any] = {}
+        values: RowValues = {}
         file, node = packet.file, packet.node
         if step.kind == "bound":
             self._bound.add((packet.worker, packet.file))

@@ -10,16 +10,18 @@ from __future__ import annotations
 import importlib
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from ..errors import MissingPackageError
 from .forks import has_inherited
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from .bridged import State
 
 __all__ = ["PREFIX", "SCHEMES", "check", "list_folder", "open_file", "stat"]
@@ -41,6 +43,41 @@ _SETTLED = 2.0
 """Seconds after a change from which on the next one is sure to give another time."""
 
 
+_T = TypeVar("_T")
+
+
+class _Status(Protocol):
+    """How a request of the package has ended."""
+
+    ok: bool
+    errno: int
+    message: str
+
+
+class _StatInfo(Protocol):
+    """A file as its server describes it."""
+
+    id: object
+    size: int
+    flags: int
+    modtime: int
+
+
+class _Entry(Protocol):
+    """A file in a folder."""
+
+    name: str
+    statinfo: _StatInfo | None
+
+
+class _FileSystem(Protocol):
+    """The client of a server."""
+
+    def stat(self, path: str, timeout: int) -> tuple[_Status, _StatInfo]: ...
+
+    def dirlist(self, path: str, flags: int, timeout: int) -> tuple[_Status, Iterable[_Entry]]: ...
+
+
 def check(url: str) -> None:
     """Raises MissingPackageError if the package is not installed."""
     if find_spec("XRootD") is None:
@@ -49,7 +86,7 @@ def check(url: str) -> None:
         )
 
 
-def _client() -> Any:
+def _client() -> ModuleType:
     if has_inherited("XRootD"):
         raise OSError(
             "the official client of XRootD does not survive a fork of a process that has it: "
@@ -59,7 +96,7 @@ def _client() -> Any:
 
 
 @cache
-def _prepared() -> Any:
+def _prepared() -> ModuleType:
     client = importlib.import_module("XRootD.client")
     for name, value in _SETTINGS.items():
         if f"XRD_{name.upper()}" not in os.environ:
@@ -67,7 +104,7 @@ def _prepared() -> Any:
     return client
 
 
-def _answer(answer: tuple[Any, Any]) -> Any:
+def _answer(answer: tuple[_Status, _T]) -> _T:
     """What was asked for, of a pair of status and answer."""
     status, found = answer
     if status.ok:
@@ -80,7 +117,7 @@ def _answer(answer: tuple[Any, Any]) -> Any:
     raise OSError(said)
 
 
-def _place(url: str) -> tuple[Any, str]:
+def _place(url: str) -> tuple[_FileSystem, str]:
     """The client of a file's server, and the file's path with its query."""
     parts = urlsplit(url.removeprefix(PREFIX))
     system = _client().FileSystem(f"{parts.scheme}://{parts.netloc}")
@@ -94,7 +131,7 @@ def stat(url: str) -> State:
     return _state(_answer(system.stat(path, timeout=_PATIENCE)))
 
 
-def _state(found: Any) -> State:
+def _state(found: _StatInfo) -> State:
     is_folder = bool(found.flags & _client().flags.StatInfoFlags.IS_DIR)
     is_settled = time.time() - found.modtime > _SETTLED
     mark = f"{found.id} {found.modtime}" if is_settled and not is_folder else None

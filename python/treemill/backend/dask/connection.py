@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
 from ...errors import MissingPackageError, QueryError, WorkerError
 from .pool import DaskPool
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from .admission import Limits
 
 __all__ = ["connected"]
 
 _CONNECT = 8.0
 
 
-def connected(address: object, security: object = None, **options: Any) -> DaskPool:
-    """The pool of the cluster at this address; `options` are those of DaskPool."""
+class DaskOptions(TypedDict, total=False):
+    """What DaskPool can be told; see there."""
+
+    workers: int | None
+    silence: float
+    patience: float
+    wait: float
+    keep: float
+    trace: int
+    limits: Limits
+    submasters: bool | int | None
+
+
+def connected(address: object, security: object = None, **options: Unpack[DaskOptions]) -> DaskPool:
+    """The pool of the cluster at this address."""
     is_address = isinstance(address, str) or hasattr(address, "scheduler_address")
     if not is_address and not hasattr(address, "scheduler"):
         raise QueryError(

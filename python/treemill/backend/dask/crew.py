@@ -72,7 +72,7 @@ _HOLD_SECONDS = 30.0
 
 
 class Surroundings(Protocol):
-    """What a crew needs of its process. Any thread may call these."""
+    """What a crew needs of its process. All threads may call these."""
 
     address: str
     names: tuple[str, ...]

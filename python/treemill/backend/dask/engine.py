@@ -13,7 +13,7 @@ import logging
 import pickle
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import dask
 from dask.utils import parse_timedelta
@@ -26,7 +26,7 @@ from ...errors import UnsupportedError
 from . import compact  # noqa: F401 - how messages are pickled
 from .desk import Desk
 from .grouping import rack_of
-from .loop import NAME, LoopPlugin
+from .loop import NAME, LoopPlugin, ReadAnswer
 from .messages import VERSION, Status
 from .page import DeskBoard
 from .routes import application
@@ -34,13 +34,26 @@ from .version import check_version
 
 if TYPE_CHECKING:
     from distributed import Client, Scheduler
+    from distributed.scheduler import WorkerState
 
-__all__ = ["MasterPlugin", "install"]
+__all__ = ["Hello", "MasterPlugin", "install"]
 
 _TICK = 0.5
 _log = logging.getLogger(__name__)
 _FAREWELL = 10.0
 """Seconds after which a worker that was retired, and is there, takes part again."""
+
+
+class Hello(TypedDict):
+    """What the scheduler says of itself."""
+
+    version: int
+    """The version of the messages."""
+    threads: list[int]
+    """The threads of each host's workers."""
+    workers: int
+    """Dask's, which have threads."""
+    hosts: int
 
 
 class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
@@ -93,7 +106,7 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
                     _log.exception("treemill on the scheduler: a look at the passes failed")
 
     def remove_worker(
-        self, scheduler: Scheduler, worker: str, *, stimulus_id: str = "", **kwargs: Any
+        self, scheduler: Scheduler, worker: str, *, stimulus_id: str = "", **kwargs: object
     ) -> None:
         """See SchedulerPlugin."""
         # A worker that was sent away (scaling down, `--lifetime`) says nothing of its packets.
@@ -106,8 +119,12 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
         self._wake()
 
     async def retire_workers(
-        self, workers: list[str] | None = None, *, names: list[Any] | None = None, **options: Any
-    ) -> Any:
+        self,
+        workers: list[str] | None = None,
+        *,
+        names: list[object] | None = None,
+        **options: object,
+    ) -> object:
         """Does what Scheduler.retire_workers does, after it has saved what these workers have
         done."""
         scheduler = self._scheduler
@@ -158,7 +175,9 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
             if worker is not None and worker.status.name == "running":
                 self._desk.stay(address)
 
-    def valid_workers_downscaling(self, scheduler: Scheduler, workers: list[Any]) -> list[Any]:
+    def valid_workers_downscaling(
+        self, scheduler: Scheduler, workers: list[WorkerState]
+    ) -> list[WorkerState]:
         """See SchedulerPlugin."""
         return [each for each in workers if not self._desk.needed(each.address)]
 
@@ -184,7 +203,7 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
 
     # Handlers. What they take and give is bytes: the scheduler does not look into messages.
 
-    async def hello(self) -> dict[str, object]:
+    async def hello(self) -> Hello:
         """What a client must know."""
         workers = self._scheduler.workers.values()
         threads: Counter[str] = Counter()
@@ -223,12 +242,12 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
         """Bytes from a client."""
         self._desk.put(digest, data)
 
-    async def relay(self, address: str, work: str, merger: int) -> dict[str, object]:
+    async def relay(self, address: str, work: str, merger: int) -> ReadAnswer:
         """What a merger has, for a client that cannot reach its worker. The bytes are passed on as
         they come."""
         try:
             worker = self._scheduler.rpc(address)
-            answer: dict[str, object] = await worker.treemill_read(work=work, merger=merger)
+            answer: ReadAnswer = await worker.treemill_read(work=work, merger=merger)
         except OSError:
             return {"gone": True}
         return answer
@@ -287,9 +306,9 @@ _ASKED = {
 """Methods of Desk that clients may call."""
 
 
-async def install(client: Client) -> dict[str, Any]:
+async def install(client: Client) -> Hello:
     """Puts treemill on the client's scheduler, if it is not there. Gives what `hello` says."""
     check_version()
     await client._register_scheduler_plugin(MasterPlugin(), NAME, idempotent=True)
-    found: dict[str, Any] = await client.scheduler.treemill_hello()
+    found: Hello = await client.scheduler.treemill_hello()
     return found

@@ -109,7 +109,7 @@ class GroupCoordinator:
             self.ended = now
         return actions
 
-    def _step(self, event: object, now: float) -> list[Action]:
+    def _step(self, event: Event | Downward, now: float) -> list[Action]:
         step = self.sub.handle(event, now)
         self.up += step.up
         if self._monitoring is not None:

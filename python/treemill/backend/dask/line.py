@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import pickle
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ...errors import UnsupportedError, WorkerError
 from .asking import asked
 from .crew import Read
-from .engine import install
-from .loop import opened
+from .engine import Hello, install
+from .loop import ReadAnswer, opened
 from .merger import RefusedByMerger
 from .messages import VERSION, HeldPartial, Status
 from .version import differs
@@ -40,7 +40,7 @@ class Gone(Exception):  # noqa: N818 - what happened, not a mistake
 
 
 class Line:
-    """Requests to one scheduler. Any thread may call, except the client's own."""
+    """Requests to one scheduler. All threads may call, except the client's own."""
 
     def __init__(self, client: Client, silence: float) -> None:
         """`silence`: seconds for which an answer may be waited for."""
@@ -54,7 +54,7 @@ class Line:
         scheduler = self._client.scheduler
         return "" if scheduler is None else str(scheduler.address)
 
-    def install(self) -> dict[str, Any]:
+    def install(self) -> Hello:
         """Puts treemill on the scheduler. Gives what the scheduler says of itself. Raises
         UnsupportedError if it cannot have treemill, or has another version; WorkerError if it does
         not answer."""
@@ -75,16 +75,16 @@ class Line:
             ) from error
         except (AttributeError, TypeError, KeyError) as error:  # of distributed's internals
             raise differs(error) from error
-        if not isinstance(found, dict) or found.get("version") != VERSION:
+        if not found or found.get("version") != VERSION:
             raise UnsupportedError(
                 f"the scheduler {self.address} has another version of treemill: install the same "
                 "version everywhere, and start the scheduler anew"
             )
         return found
 
-    def hello(self) -> dict[str, Any]:
+    def hello(self) -> Hello:
         """What the scheduler says of itself."""
-        found: dict[str, Any] = self._request(lambda: self._client.scheduler.treemill_hello())
+        found: Hello = self._request(lambda: self._client.scheduler.treemill_hello())
         return found
 
     def ask(self, what: str, *arguments: object) -> Any:
@@ -126,13 +126,16 @@ class Line:
         except RefusedByMerger as error:
             raise Gone from error
 
-    async def _read(self, work: str, part: HeldPartial) -> Any:
+    async def _read(self, work: str, part: HeldPartial) -> ReadAnswer:
         about = {"work": part.work or work, "merger": part.merger}
         client = self._client
         if self._reaches_workers:
             with suppress(OSError, TimeoutError):  # it is gone, or hidden from this process
-                return await asked(client.rpc, part.address, _CONNECT, op="treemill_read", **about)
-        answer = await client.scheduler.treemill_relay(address=part.address, **about)
+                found: ReadAnswer = await asked(
+                    client.rpc, part.address, _CONNECT, op="treemill_read", **about
+                )
+                return found
+        answer: ReadAnswer = await client.scheduler.treemill_relay(address=part.address, **about)
         if not answer.get("gone"):
             self._reaches_workers = False  # nor others: each would be waited for
         return answer
@@ -168,7 +171,7 @@ class Line:
                 "it: start it again, connect anew and run the query again"
             ) from None
 
-    def _wait(self, request: Coroutine[Any, Any, _T], seconds: float) -> _T:
+    def _wait(self, request: Awaitable[_T], seconds: float) -> _T:
         async def within() -> _T:
             return await asyncio.wait_for(request, seconds)
 

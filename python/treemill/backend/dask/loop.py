@@ -11,9 +11,8 @@ import contextlib
 import importlib
 import logging
 import pickle
-from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from distributed.diagnostics.plugin import WorkerPlugin
 from distributed.protocol.serialize import to_serialize
@@ -45,7 +44,19 @@ _GATHER = 0.02
 """Seconds for which what need not be said at once waits for more."""
 
 
-def opened(answer: Mapping[str, Any]) -> Read:
+class ReadAnswer(TypedDict, total=False):
+    """What a worker answers if another process wants the partial of one of its mergers."""
+
+    gone: bool
+    """There is no such merger."""
+    error: bytes
+    """An exception, pickled."""
+    data: bytes | None
+    about: bytes
+    """The commits in it and what they cover, pickled."""
+
+
+def opened(answer: ReadAnswer) -> Read:
     """What `LoopPlugin.read` has answered. Raises RefusedByMerger if there is no such merger."""
     if answer.get("gone"):
         raise RefusedByMerger
@@ -199,7 +210,7 @@ class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
 
         return asyncio.run_coroutine_threadsafe(read(), self._loop)
 
-    async def _ask(self, address: str, **message: Any) -> Any:
+    async def _ask(self, address: str, **message: object) -> Any:
         """A request to another worker. Raises Unreachable."""
         failed: Exception | None = None
         for _ in range(_TRIES):

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pickle
 import weakref
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...errors import QueryError
 from ...packetizer import Sizing
@@ -104,7 +104,7 @@ class DaskPool(Pool):
         ended = {each.name for each in list(self._passes) if each.has_ended}
         return [each for each in found if each.work not in ended]
 
-    def attach(self, name: str) -> tuple[Any, Task, Callable[[Request], Pass]]:
+    def attach(self, name: str) -> tuple[object, Task, Callable[[Request], Pass]]:
         """See Pool."""
         found = self._listed()
         named = [each for each in found if each.request.name == name]

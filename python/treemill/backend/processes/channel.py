@@ -19,7 +19,7 @@ _PIECE = 1 << 20
 
 
 class Channel:
-    """One end of a socket. Any thread may send; one thread receives."""
+    """One end of a socket. All threads may send; one thread receives."""
 
     def __init__(self, sock: socket.socket) -> None:
         self.socket = sock

@@ -67,7 +67,7 @@ class Listener(Protocol):
 
 
 class TemplateWorkers:
-    """One template and its workers. Any thread may call the public methods."""
+    """One template and its workers. The public methods may be called on all threads."""
 
     def __init__(
         self,

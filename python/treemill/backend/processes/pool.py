@@ -194,7 +194,7 @@ class ProcessPass(LedPass):
 
     def start(self) -> None:
         """Sends the task to the template. Returns at once. Raises QueryError if the task cannot be
-        sent. Any thread may call this."""
+        sent. All threads may call this."""
         task, sent = self._task, False
         while task is not None and not sent:
             self._master = self._pool.master()

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count, groupby
 from math import inf
-from typing import Any
 
 from ...backend.dask.group_messages import Down, GroupStatus, LeadGroup, Under, Unseat, Up
 from ...backend.dask.master import Master
@@ -19,6 +18,7 @@ from ...backend.dask.messages import PassEnded, PassRequest
 from ...backend.dask.polling import poll_seconds
 from ...backend.pulse import Pulse
 from ...packetizer import Collected, Event, FileSize, MergerLost, Packet, Tick, WorkerLost, host_of
+from ...submasters.messages import Downward
 from .desk import MasterDesk, MasterLoad
 from .engine import Engine
 from .leader import Leader
@@ -215,7 +215,7 @@ class SimulatedGroups:
     def _told(self, leader: Leader, message: Down | Unseat) -> None:
         """A sub-master hears of the master."""
         engine = self._engine
-        about: list[Any] = [
+        about: list[Event | Downward] = [
             WorkerLost(number, message.reason, message.fault)
             for number in sorted(leader.joined)
             if isinstance(message, Unseat) and self._of[number][0].address == message.address
@@ -236,7 +236,7 @@ class SimulatedGroups:
             answered = leader.desk.admit(self._engine.now, self._engine.scenario.master.request)
             self._engine.at(answered, partial(self._answer, leader, event))
 
-    def _answer(self, leader: Leader, event: Event) -> None:
+    def _answer(self, leader: Leader, event: Event | Downward) -> None:
         if leader.alive:
             leader.handle(event)
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 from ...backend.dask.group_lead import GroupCoordinator
 from ...backend.dask.group_messages import GroupStatus, LeadGroup
@@ -14,6 +13,7 @@ from ...packetizer import (
     Action,
     Commit,
     Committed,
+    Event,
     MergerJoined,
     Packet,
     Process,
@@ -22,6 +22,7 @@ from ...packetizer import (
     WorkerJoined,
     WorkerLost,
 )
+from ...submasters.messages import Downward
 from .desk import MasterDesk
 from .engine import Engine
 
@@ -62,7 +63,7 @@ class Leader:
         self.group.join()
         self._speak(self)
 
-    def handle(self, event: Any) -> None:
+    def handle(self, event: Event | Downward) -> None:
         """Handles what somebody of the group or the parent has said, and carries out what
         follows."""
         engine = self._engine

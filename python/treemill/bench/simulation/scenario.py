@@ -7,9 +7,14 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .distance import Distance
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    _T = TypeVar("_T", bound=DataclassInstance)
 
 __all__ = ["Faults", "Files", "Generation", "MasterCosts", "Scenario", "load", "shipped"]
 
@@ -184,13 +189,12 @@ def _scenario(name: str, text: Mapping[str, Any]) -> Scenario:
     if "distance" in values:
         values["distance"] = _made(Distance, values["distance"])
     sweep = tuple(values.pop("sweep", ()))
-    made: Scenario = _made(
+    return _made(
         Scenario, {"name": name, "generations": generations, "sweep": sweep, **parts, **values}
     )
-    return made
 
 
-def _made(kind: Any, values: Mapping[str, Any]) -> Any:
+def _made(kind: type[_T], values: Mapping[str, Any]) -> _T:
     unknown = set(values) - {f.name for f in fields(kind)}
     if unknown:
         raise KeyError(f"{kind.__name__.lower()} has no {', '.join(sorted(unknown))}")

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -74,7 +74,7 @@ def run(job: Job) -> Told:
     return _processes(job)
 
 
-def _streams(job: Job, numbers: Sequence[int], start: Any) -> Told:
+def _streams(job: Job, numbers: Sequence[int], start: Callable[[], float]) -> Told:
     """Readers as threads of this process; `start` waits until all may begin, and says when."""
     # Bytes of whole files are timed by the block.
     _core.record_reads(_MOST_RECORDED if job.names else 0)

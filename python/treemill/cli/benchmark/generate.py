@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -180,7 +180,7 @@ def _made(
     sweep = Sweep(place, suffix)
     try:
         with session_on(system, workers) as session:
-            output: Any = session.run(maker, cycles=len(missing))
+            output = session.run(maker, cycles=len(missing))
         found = on_each_process(system, Survey(place, recipe))
         sweep = Sweep(place, suffix, unwanted(found, missing, overwritten=force))
         told = {each.index: each for each in output["files"]}

@@ -147,7 +147,7 @@ class Hammer:
         self.board = HammerBoard("endurance run", self.storages, self.end)
 
     def end(self, how: str, why: str = "stopped on the page") -> None:
-        """Ends the run soon: "stop" or "abort". Any thread may call it."""
+        """Ends the run soon: "stop" or "abort". All threads may call it."""
         with self._asked:
             if self._wanted != "abort":
                 self._wanted = how

@@ -126,10 +126,10 @@ class Benchmark:
 
     def _results(self, session: Session, step: PlannedQuery, events: Dataset) -> Sequence[object]:
         if step.query == "cpu":
-            output: Any = session.run(Gaussians(), cycles=_cycles(step), seed=1, progress=False)
+            output = session.run(Gaussians(), cycles=_cycles(step), seed=1, progress=False)
             return [output[name] for name in sorted(output)]
         bookings = booked(step.query, events, step.events)
-        found: Any = session.run(bookings, entries=step.events, progress=False)
+        found = session.run(bookings, entries=step.events, progress=False)
         return list(found)
 
     def _agrees(self, step: PlannedQuery, found: Digest) -> bool:

@@ -5,7 +5,7 @@ and on a cluster's hosts, and words for where it is not.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...bench.cache_dropper import CacheDropper, drop_files
 from .systems import HERE
@@ -35,7 +35,7 @@ def drop(
         failed = "the files are on servers" if far else drop_files(files)
         return DROPPED if failed is None else f"not dropped: {failed}"
     dropper = CacheDropper([] if far else files)  # what the workers themselves keep goes anyway
-    output: Any = session.run(dropper, cycles=_ASKED * session.workers, progress=False)
+    output = session.run(dropper, cycles=_ASKED * session.workers, progress=False)
     if far:
         return "not dropped: the files are on servers"
     if output["failed"]:

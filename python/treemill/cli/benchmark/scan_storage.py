@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -122,7 +122,7 @@ def scan(
 
 def _run(session: Session, reader: BlockReader) -> tuple[float, int]:
     began = time.perf_counter()
-    output: Any = session.run(reader, cycles=len(reader), progress=False)
+    output = session.run(reader, cycles=len(reader), progress=False)
     return time.perf_counter() - began, output["bytes"]
 
 

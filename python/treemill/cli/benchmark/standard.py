@@ -7,7 +7,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -55,7 +55,7 @@ class Gaussians(Selector):
                 self.output[f"gauss{number:02d}"].fill(self.rng.standard_normal(EVENTS))
 
 
-def booked(query: str, events: Dataset, entries: int) -> list[Booking[Any]]:
+def booked(query: str, events: Dataset, entries: int) -> list[Booking]:
     """What `none`, `full` or `partial` computes of so many entries."""
     numbers = events.hist("entry_number", bins=(_BINS, 0, entries))
     if query == "none":
