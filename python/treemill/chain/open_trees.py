@@ -9,14 +9,14 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from ..errors import QueryError, SourceError, TreemillError
 from ..machine.cache import prepare
 from ..tree import source
 from ..tree.defaults import ERROR, MissingDefaults
 from ..tree.file_tree import FileTree, Sample
-from ..tree.open_tree import OpenTree, shared
+from ..tree.open_tree import OpenTree, changed, shared
 from ..tree.source import Identity
 from ..tree.uproot_fallback import Known
 from .location import Location
@@ -52,7 +52,7 @@ class OpenTrees:
         self._kept = kept
         self._known: Known = {}
         self._open: OrderedDict[int, tuple[Identity, FileTree]] = OrderedDict()
-        self._remembered: dict[int, tuple[Identity, dict[str, Any]]] = {}
+        self._remembered: dict[int, tuple[Identity, dict[str, object]]] = {}
         self._lock = threading.Lock()
 
     def __getitem__(self, number: int) -> FileTree:
@@ -65,10 +65,14 @@ class OpenTrees:
             if known is not None and known[0] == now:
                 self._open.move_to_end(number)
                 return known[1]
-        if has_looked:
-            self._check_same(number, now)
         # Opened outside the lock: at worst two threads open the same file at the same time.
-        found = shared(location.path, location.tree, now, lambda: _open(location, now))
+        found = shared(
+            location.path,
+            location.tree,
+            now,
+            lambda: _open(location, now),
+            strict=has_looked and not location.replicas,
+        )
         if location.verified is not None:
             entries = found.core.num_entries
             location.verified.check(location.path, now.size, found.uuid, entries)
@@ -81,7 +85,7 @@ class OpenTrees:
                 self._open.popitem(last=False)
         return tree
 
-    def remembered(self, number: int) -> dict[str, Any]:
+    def remembered(self, number: int) -> dict[str, object]:
         """The values that are known of file `number` as it is now. Opens nothing. Raises
         SourceError if the file is gone."""
         now = self._identity(number)
@@ -122,9 +126,6 @@ class OpenTrees:
     def _has_looked(self, number: int) -> bool:
         """Whether the identity of file `number` is one that was seen earlier."""
         return False
-
-    def _check_same(self, number: int, expected: Identity) -> None:
-        """Called before a file is opened that must have this identity, which was seen earlier."""
 
 
 class _Pinned(OpenTrees):
@@ -187,15 +188,6 @@ class _Pinned(OpenTrees):
     def _has_looked(self, number: int) -> bool:
         return number in self._identities
 
-    def _check_same(self, number: int, expected: Identity) -> None:
-        # The pass may have closed the file since it looked. A far one is compared when it is open.
-        location = self.locations[number]
-        path = location.path
-        if location.replicas or source.is_far(path):
-            return
-        if source.identity(path) != expected:
-            raise _changed(path)
-
 
 def _beside(path: str) -> Future[Identity]:
     """The identity of a file on a server, which is opened on a thread of its own."""
@@ -247,10 +239,6 @@ class _Others:
             yield tree
 
 
-def _changed(path: str) -> SourceError:
-    return SourceError(f"{path} was written to while it was read: run again", file=path)
-
-
 def _open(location: Location, expected: Identity) -> OpenTree:
     from treemill import _core  # heavy: core
 
@@ -270,14 +258,14 @@ def _open(location: Location, expected: Identity) -> OpenTree:
         # asked before may say more now, which is then nothing to compare with.
         known = expected.marks if marks is None or expected.changed else tuple(marks)
         if size != expected.size or known != expected.marks:
-            raise _changed(location.path)
+            raise changed(location.path)
     return _tree(file, location)
 
 
 def _open_replicas(location: Location, expected: Identity) -> OpenTree:
     file = _ready.take(location) or _file_of(location)
     if file.state[0] != expected.size:
-        raise _changed(location.path)
+        raise changed(location.path)
     return _tree(file, location)
 
 
@@ -337,14 +325,13 @@ class Remembered(Generic[Value]):
         """The value if it is known and the file is as it was, else None. Opens nothing."""
         if not self._trees.knows(number):
             return None
-        return self._trees.remembered(number).get(self._name)
+        return cast("Value | None", self._trees.remembered(number).get(self._name))
 
     def __getitem__(self, number: int) -> Value:
         known = self._trees.remembered(number)
         if self._name not in known:
             known[self._name] = self._make(self._trees[number])
-        value: Value = known[self._name]
-        return value
+        return cast(Value, known[self._name])
 
 
 class Sizes(Remembered[tuple[int, tuple[int, ...]]]):

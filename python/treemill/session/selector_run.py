@@ -87,9 +87,11 @@ class SelectorQuery(Query[object]):
         with raising():
             self._selector.begin(self._inputs)
         booked = take_booked(self._selector)
+        # The whole run sees each file as it is now, the sizes before the first packet included.
+        chain = None if self._chain is None else self._chain.pinned()
         if booked:
-            self._bookings = BookedValues(booked, self._chain, self._pool.size)
-        data = self._data()
+            self._bookings = BookedValues(booked, chain, self._pool.size)
+        data = self._data(chain)
         job = SelectorJob(
             self._selector,
             data,
@@ -100,7 +102,7 @@ class SelectorQuery(Query[object]):
             known=recall(key_of(self._selector)),
         )
         self._task = SelectorTask(job, self._inputs)
-        self._start_pass(self._task, self._sizes(), self._keeping(data))
+        self._start_pass(self._task, self._sizes(chain), self._keeping(data))
 
     def _keeping(self, data: ChainData | CycleData) -> Keeping | None:
         if self._kept is None:
@@ -120,21 +122,21 @@ class SelectorQuery(Query[object]):
             parts["filters and columns"] = digest(data.derivation.specification.text)
         return self._kept.keeping("selector", data.chain, self._spans, parts, _refuse_files)
 
-    def _data(self) -> ChainData | CycleData:
-        if self._chain is None:
+    def _data(self, chain: Chain | None) -> ChainData | CycleData:
+        if chain is None:
             return CycleData(self._cycles)
-        derived = None if self._node is None else derivation(self._node, self._chain)
-        return ChainData(self._chain.pinned(), derived, self._schema)
+        derived = None if self._node is None else derivation(self._node, chain)
+        return ChainData(chain, derived, self._schema)
 
-    def _sizes(self) -> list[FileSize | None]:
-        if self._chain is None:
+    def _sizes(self, chain: Chain | None) -> list[FileSize | None]:
+        if chain is None:
             return [FileSize(*self._task.workload(0).size(0))]
         try:
-            _ = self._chain.sizes[0]  # raises what is wrong with the names, before workers start
+            _ = chain.sizes[0]  # raises what is wrong with the names, before workers start
         except TreemillError:
             if not self._skip_errors:
                 raise
-        return known_sizes(self._chain, self._task.workload(0), self._spans)
+        return known_sizes(chain, self._task.workload(0), self._spans)
 
     def _next(self, ended: Pass) -> bool:
         return False

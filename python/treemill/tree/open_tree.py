@@ -12,13 +12,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from .source import Identity, identity, is_far
+from ..errors import SourceError
+from . import source
+from .source import Identity
 
 if TYPE_CHECKING:
     from .._core import Tree
     from .description import BranchDescription
 
-__all__ = ["OpenTree", "shared"]
+__all__ = ["OpenTree", "changed", "shared"]
 
 _SETTLED = 2.0
 """Seconds after a change from which on the next change is sure to give the file another identity,
@@ -57,9 +59,24 @@ _open: WeakValueDictionary[tuple[str, str | None, Identity], OpenTree] = WeakVal
 _lock = threading.Lock()
 
 
-def shared(path: str, tree: str | None, now: Identity, make: Callable[[], OpenTree]) -> OpenTree:
+def changed(path: str) -> SourceError:
+    """The error for a file that is not what a pass has seen."""
+    return SourceError(f"{path} was written to while it was read: run again", file=path)
+
+
+def shared(
+    path: str,
+    tree: str | None,
+    now: Identity,
+    make: Callable[[], OpenTree],
+    *,
+    strict: bool = False,
+) -> OpenTree:
     """The tree of the file that has this identity now: one that is open already, or a new one as
-    `make` gives it. A tree of a file that has just been written is not shared."""
+    `make` gives it. A tree of a file that has just been written is not shared.
+
+    A new one is looked at once more, because the file may be another one since `now` was seen:
+    then the tree is not shared and, if `strict`, SourceError is raised."""
     key = path, tree, now
     with _lock:
         known = _open.get(key)
@@ -69,7 +86,10 @@ def shared(path: str, tree: str | None, now: Identity, make: Callable[[], OpenTr
     made = make()
     is_settled = time.time_ns() - now.changed > _SETTLED * 1e9
     # A file on a server has said its identity when it was opened.
-    if is_settled and (is_far(path) or identity(path) == now):
+    is_same = source.is_far(path) or ((is_settled or strict) and source.identity(path) == now)
+    if strict and not is_same:
+        raise changed(path)
+    if is_settled and is_same:
         with _lock:
             _open[key] = made
     return made
