@@ -17,10 +17,10 @@ from .chain.friend_columns import Friend
 from .chain.friends import index_names
 from .chain.read_methods import ReadMethods
 from .errors import QueryError
+from .errors.quoting import near
 from .faces import completed, face, short_errors
 from .query.node import Bookable, Node, Origin
 from .query.steps import Arguments, Definition, Names, Params
-from .quoting import near
 from .session.services import SERVICES
 from .tree.branch import Branches
 from .tree.defaults import policy

@@ -18,9 +18,9 @@ from .chain.filesets import FilesetFiles as Files
 from .chain.filesets import named_fileset
 from .dataset import Dataset
 from .errors import QueryError
+from .errors.quoting import near
 from .faces import face, short_errors
 from .query.node import Bookable, Node, Origin
-from .quoting import near
 from .session.services import SERVICES
 from .tree.defaults import policy
 

@@ -18,8 +18,7 @@ MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
 
 # A folder, or a module beside the folders, and what of ours it may use.
 MAY_USE = {
-    "quoting": "",
-    "errors": "quoting",
+    "errors": "",
     "uproot_words": "",
     "processor": "",
     "_core": "processor",
@@ -28,40 +27,38 @@ MAY_USE = {
     "packetizer": "",
     "monitor": "io_report packetizer",
     "machine": "errors",
-    "language": "errors quoting",
-    "luminosity": "errors language quoting",
+    "language": "errors",
+    "luminosity": "errors language",
     "arrays": "errors",
     "writing": "arrays errors",
     "worker": "errors packetizer",
     "kernels": "checkpoint errors",
-    "query": "errors faces kernels language luminosity monitor quoting uproot_words",
-    "tree": "arrays errors faces machine monitor quoting uproot_words",
+    "query": "errors faces kernels language luminosity monitor uproot_words",
+    "tree": "arrays errors faces machine monitor uproot_words",
     "trace": "errors monitor packetizer writing",
     "submasters": "packetizer",
     "dashboard": "monitor packetizer",
     "bench": "backend errors machine monitor packetizer submasters trace",
     "calibration": "errors tree",
     "models": "calibration errors kernels",
-    "chain": "arrays errors faces language luminosity machine quoting tree",
+    "chain": "arrays errors faces language luminosity machine tree",
     "inventory": "chain errors tree",
     "checkpoint": "errors packetizer",
     "backend": "checkpoint dashboard errors io_report machine monitor packetizer submasters worker",
     "results": "arrays errors faces luminosity monitor query tree writing",
     "output": "errors faces query results",
-    "evaluation": "arrays chain errors language query quoting tree worker writing",
+    "evaluation": "arrays chain errors language query tree worker writing",
     "selector": "arrays chain errors evaluation language query results tree worker",
     "session": "arrays backend chain checkpoint dashboard errors evaluation faces io_report "
-    "language machine monitor packetizer query quoting results selector trace tree worker",
-    "dataset": "chain errors faces io_report monitor query quoting session tree",
-    "fileset": "chain dataset errors faces monitor query quoting session tree",
+    "language machine monitor packetizer query results selector trace tree worker",
+    "dataset": "chain errors faces io_report monitor query session tree",
+    "fileset": "chain dataset errors faces monitor query session tree",
     "facility": "errors",
     "cli": "bench chain dashboard dataset errors facility inventory language machine monitor "
     "processor query selector session trace",
 }
-GROUND = ("quoting", "errors")
-"""Small modules that all others stand on."""
 FLOORS = 9
-"""Above the ground, at most."""
+"""At most."""
 
 # Libraries that only some modules may import.
 ONLY = {
@@ -83,7 +80,7 @@ ONLY = {
     "onnxruntime": ["models/onnx.py"],
 }
 # What runs without anything but Python.
-PURE = ["errors", "quoting", "faces", "language", "packetizer", "submasters", "bench/simulation"]
+PURE = ["errors", "faces", "language", "packetizer", "submasters", "bench/simulation"]
 NO_CLOCK = ["packetizer", "submasters", "language", "bench/simulation"]
 
 # Who may ask the operating system about files. What a dataset reads may lie on a server, so that
@@ -221,7 +218,7 @@ def test_folders_have_floors():
     floors = {}
     for name in order(graph):
         below = [floors[each] for each in graph[name]]
-        floors[name] = 0 if name in GROUND else 1 + max(below, default=0)
+        floors[name] = 1 + max(below, default=0)
     assert max(floors.values()) <= FLOORS, floors
 
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError
+from ..errors.quoting import unquoted
 from ..language.expression import parse
-from ..quoting import unquoted
 from ..tree.branch_group import BranchGroup, group_of, is_group, leaves
 from ..tree.uproot_fallback import cannot_read
 

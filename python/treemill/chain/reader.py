@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from .._core import Control
 from ..errors import QueryError, UnsupportedError
-from ..quoting import unquoted
+from ..errors.quoting import unquoted
 from ..tree.branch_group import BranchGroup
 from .chunked_columns import ChunkedColumn, ChunkedColumns, Chunks, ExpressionColumn, RecordColumn
 from .read_plan import ReadPlan, plan

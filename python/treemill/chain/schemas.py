@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..errors import QueryError
-from ..quoting import near
+from ..errors.quoting import near
 
 __all__ = ["AUTO", "ObjectSchema", "coffeas", "object_schema"]
 

@@ -11,11 +11,11 @@ from collections.abc import Container, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError
+from ..errors.quoting import quoted
 from ..language.dialect import ALIAS
 from ..language.expression import parse
 from ..language.mentions import mentions, words
 from ..query.steps import Define
-from ..quoting import quoted
 
 if TYPE_CHECKING:
     from ..tree.description import BranchDescription

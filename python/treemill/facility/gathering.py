@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, cast
 
 from ..errors import MissingPackageError, WorkerError
 from . import facts
-from .verdicts import Facts, Wiring
+from .fact_types import Facts
+from .verdicts import Wiring
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -9,65 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypedDict
+from typing import Literal
 
-__all__ = ["CHECKS", "Facts", "Verdict", "Wiring", "verdicts"]
+from .fact_types import CredentialFacts, Facts
 
-
-class FileFacts(TypedDict):
-    """What one process says of a file."""
-
-    size: int | None
-    error: str | None
-    """Why it cannot be read."""
-
-
-class CredentialFacts(TypedDict):
-    """What one process says of a file with a credential."""
-
-    path: str
-    readable: bool
-
-
-class ScratchFacts(TypedDict):
-    """What one process says of its folder for temporary files."""
-
-    path: str
-    free: int | None
-    """Bytes."""
-    error: str | None
-    """Why it cannot be written to."""
-
-
-class UserFacts(TypedDict):
-    """The user of one process."""
-
-    uid: int
-    groups: Sequence[int]
-
-
-class Facts(TypedDict):
-    """What `facts.gather` gives in one process."""
-
-    host: str
-    pid: int
-    time: float
-    python: str
-    implementation: str
-    machine: str
-    packages: Mapping[str, str | None]
-    treemill: str | None
-    """Why treemill cannot be imported."""
-    environment: Mapping[str, str]
-    user: UserFacts
-    files: Mapping[str, FileFacts]
-    proxy: CredentialFacts | None
-    token: CredentialFacts | None
-    scratch: ScratchFacts
-    memory: int | None
-    cores: int | None
-    open_files: int | None
-
+__all__ = ["CHECKS", "Verdict", "Wiring", "verdicts"]
 
 _CLOCK = 1.0
 """Seconds that a clock may go wrong: certificates and tokens allow for minutes, traces do not."""

@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError
-from ..quoting import quoted
+from ..errors.quoting import quoted
 from . import function_registry
 from .dialect import LANGUAGE, Dialect
 from .mentions import names, words

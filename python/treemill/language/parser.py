@@ -10,7 +10,7 @@ import ast
 import re
 
 from ..errors import QueryError
-from ..quoting import is_plain
+from ..errors.quoting import is_plain
 from .casts import cast_at
 from .clike import Rewritten, rewrite
 from .dialect import Dialect

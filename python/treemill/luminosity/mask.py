@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError
+from ..errors.quoting import quoted
 from ..language.expression import Expression, parse
 from ..language.tree_node import children
-from ..quoting import quoted
 from .sections import LumiSections
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from keyword import iskeyword
 
 from ..errors import QueryError
+from ..errors.quoting import quoted
 from ..language.expression import Expression, called
 from ..language.provided import Provided
 from ..language.tree_node import Tree
-from ..quoting import quoted
 from .steps import Arguments
 
 __all__ = ["as_provided", "call", "member", "together"]

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError
+from ..errors.quoting import unquoted
 from ..faces import face
 from ..language.expression import Weight, constant, parse, provided, weighted
 from ..language.provided import Provided
-from ..quoting import unquoted
 from ..uproot_words import METHODS
 from .booking import Booking, Origin, Place, steps_to
 from .calls import as_provided, call, member, together

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from ..errors import QueryError
+from ..errors.quoting import near
 from ..language.expression import parse
 from ..language.provided import Provided
-from ..quoting import near
 from .axes import AutomaticAxis, Axis, FixedAxis, GrowingAxis
 from .axis_ranges import MOST_OF_ALL
 from .booking import Booking, Place, steps_to

@@ -14,9 +14,9 @@ from fnmatch import fnmatchcase
 from typing import Protocol
 
 from ..errors import QueryError
+from ..errors.quoting import unquoted
 from ..language.expression import Expression, column, parse
 from ..language.tree_node import Tree
-from ..quoting import unquoted
 from .axes import Axis, FixedAxis
 
 __all__ = [

@@ -13,9 +13,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from ..errors import QueryError
+from ..errors.quoting import unquoted
 from ..language.expression import Constant, Expression, column, parse
 from ..language.provided import Provided
-from ..quoting import unquoted
 
 __all__ = [
     "Arguments",

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import QueryError
+from ..errors.quoting import quoted
 from ..language.clike import dimensions
 from ..language.expression import Expression, parse
 from ..monitor.branch_table import plain
@@ -16,7 +17,6 @@ from ..query.description import Column, Description, shown
 from ..query.node import Booking, Node
 from ..query.quantities import Quantiles, Scalar, named_columns
 from ..query.rows import Arrays
-from ..quoting import quoted
 from .node_chain import chain_at
 
 if TYPE_CHECKING:

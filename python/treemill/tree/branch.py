@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar, overload
 
 from ..arrays.kinds import in_words
 from ..errors import UnknownBranchError
+from ..errors.quoting import near
 from ..faces import lacking
-from ..quoting import near
 from ..uproot_words import BRANCH
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ..arrays.kinds import Kind
 from ..errors import QueryError, TreemillError, UnsupportedError
-from ..quoting import near
+from ..errors.quoting import near
 from .defaults import MissingDefaults, column
 from .open_tree import OpenTree
 from .uproot_fallback import Fallback, Known, cannot_read

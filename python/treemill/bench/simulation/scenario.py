@@ -7,16 +7,13 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from .distance import Distance
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-    _T = TypeVar("_T", bound=DataclassInstance)
-
 __all__ = ["Faults", "Files", "Generation", "MasterCosts", "Scenario", "load", "shipped"]
+
+_T = TypeVar("_T")
 
 _HERE = Path(__file__).parent / "scenarios"
 
@@ -195,7 +192,7 @@ def _scenario(name: str, text: Mapping[str, Any]) -> Scenario:
 
 
 def _made(kind: type[_T], values: Mapping[str, Any]) -> _T:
-    unknown = set(values) - {f.name for f in fields(kind)}
+    unknown = set(values) - {f.name for f in fields(kind)}  # type: ignore[arg-type]  # a data class
     if unknown:
         raise KeyError(f"{kind.__name__.lower()} has no {', '.join(sorted(unknown))}")
     return kind(**values)
