@@ -16,10 +16,12 @@ __all__ = [
     "LEVELS",
     "VARIABLE",
     "best",
+    "cpuinfo",
     "features",
     "installed",
     "levels_of",
     "this_processor",
+    "value",
     "warn_if_lacking",
 ]
 
@@ -43,25 +45,36 @@ LEVELS = {
 """The levels' names in the x86-64 psABI, best first, with the features that Linux must tell of."""
 
 
+def value(cpuinfo: str, name: str) -> str | None:
+    """The value of a line that the first processor has in the text of /proc/cpuinfo."""
+    for line in cpuinfo.splitlines():
+        known, _, text = line.partition(":")
+        if known.strip() == name:
+            return text.strip()
+    return None
+
+
 def features(cpuinfo: str) -> frozenset[str] | None:
     """Features of the first processor in the text of /proc/cpuinfo; None if it lists none."""
-    for line in cpuinfo.splitlines():
-        name, _, values = line.partition(":")
-        if name.strip() == "flags":
-            return frozenset(values.split())
-    return None
+    flags = value(cpuinfo, "flags")
+    return None if flags is None else frozenset(flags.split())
+
+
+def cpuinfo() -> str:
+    """The beginning of /proc/cpuinfo, which is enough for the first processor: there may be
+    hundreds. Empty if the system has no such file."""
+    if sys.platform != "linux":
+        return ""
+    try:
+        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+            return file.read(8192)
+    except OSError:
+        return ""
 
 
 def this_processor() -> frozenset[str] | None:
     """Features of this processor; None if the system does not tell."""
-    if sys.platform != "linux":
-        return None
-    try:
-        # The first processor's part is enough: there may be hundreds of processors.
-        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
-            return features(file.read(8192))
-    except OSError:
-        return None
+    return features(cpuinfo())
 
 
 def installed() -> dict[str, str]:

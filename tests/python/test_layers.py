@@ -35,7 +35,7 @@ MAY_USE = {
     "kernels": "checkpoint errors",
     "query": "errors faces kernels language luminosity monitor uproot_words",
     "tree": "arrays errors faces machine monitor uproot_words",
-    "trace": "errors monitor packetizer writing",
+    "trace": "errors machine monitor packetizer writing",
     "submasters": "packetizer",
     "dashboard": "monitor packetizer",
     "bench": "backend errors machine monitor packetizer submasters trace",
@@ -46,7 +46,7 @@ MAY_USE = {
     "checkpoint": "errors packetizer",
     "backend": "checkpoint dashboard errors io_report machine monitor packetizer submasters worker",
     "results": "arrays errors faces luminosity monitor query tree writing",
-    "output": "errors faces query results",
+    "output": "errors faces machine query results",
     "evaluation": "arrays chain errors language query tree worker writing",
     "selector": "arrays chain errors evaluation language query results tree worker",
     "session": "arrays backend chain checkpoint dashboard errors evaluation faces io_report "

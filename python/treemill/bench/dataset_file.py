@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ..errors import QueryError, SourceError
+from ..errors import QueryError, writing
+from ..machine.whole_file import whole_file
 from .event_files import TREE
 from .recipe import Recipe
 from .survey import Made
@@ -81,12 +81,7 @@ def check_unused(path: Path, recipe: Recipe) -> None:
 
 def write_description(path: Path, fileset: Mapping[str, object]) -> None:
     """Writes it. It gets its name when it is complete. Raises SourceError if that fails."""
-    part = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
+    with writing(str(path)):
         path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(json.dumps(fileset, indent=1) + "\n", encoding="utf-8")
-        os.replace(part, path)
-    except OSError as error:
-        raise SourceError(f"cannot write {path}: {error}", file=str(path)) from None
-    finally:
-        part.unlink(missing_ok=True)
+        with whole_file(path) as part:
+            Path(part).write_text(json.dumps(fileset, indent=1) + "\n", encoding="utf-8")

@@ -5,10 +5,10 @@ measurements. A manifest in the folder has the recipe of its files, so that they
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..machine.whole_file import whole_file
 from .event_files import write
 from .physics import chunk
 from .recipe import SCHEMAS, Recipe
@@ -40,10 +40,9 @@ def write_dataset(folder: str | Path, recipe: Recipe | None = None) -> Iterator[
             f"writing {path} ({index + 1} of {recipe.files}, {recipe.events_per_file:,} events, "
             f"{recipe.codec})"
         )
-        part = path.with_suffix(f".{os.getpid()}.tmp")
-        try:
+        with whole_file(path) as part:
             write(
-                part,
+                Path(part),
                 events=recipe.events_per_file,
                 codec=recipe.codec,
                 level=recipe.level,
@@ -53,9 +52,6 @@ def write_dataset(folder: str | Path, recipe: Recipe | None = None) -> Iterator[
                 schema=recipe.schema,
                 kind=recipe.kind,
             )
-            os.replace(part, path)
-        finally:
-            part.unlink(missing_ok=True)
         done[path.name] = path.stat().st_size
         _write_manifest(folder, recipe, done)
     total = sum(done.values())
@@ -91,7 +87,6 @@ def _done(folder: Path, recipe: Recipe) -> dict[str, int]:
 
 
 def _write_manifest(folder: Path, recipe: Recipe, done: dict[str, int]) -> None:
-    part = folder / f"{_MANIFEST}.{os.getpid()}.tmp"
     text = json.dumps({"recipe": _written_by(recipe), "files": done}, indent=1)
-    part.write_text(text + "\n", encoding="utf-8")
-    os.replace(part, folder / _MANIFEST)
+    with whole_file(folder / _MANIFEST) as part:
+        Path(part).write_text(text + "\n", encoding="utf-8")

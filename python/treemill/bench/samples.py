@@ -7,7 +7,6 @@ from __future__ import annotations
 import gzip
 import json
 import math
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import QueryError
+from ..machine.whole_file import whole_file
 from .collisions import LUMINOSITY, PROCESSES, SCALE_FACTORS, recorded, simulated
 from .collisions.events import BAD_SECTIONS
 from .event_files import TREE, write_columns
@@ -123,10 +123,9 @@ def _is_there(path: Path, recipe: Mapping[str, object]) -> bool:
 
 def _put(path: Path, text: str) -> None:
     data = text.encode()
-    part = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    # Without a time the same content gives the same bytes.
-    part.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
-    os.replace(part, path)
+    with whole_file(path) as part:
+        # Without a time the same content gives the same bytes.
+        Path(part).write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
 
 
 def _write(folder: Path, name: str, parts: Iterable[Columns]) -> list[Path]:
@@ -136,12 +135,8 @@ def _write(folder: Path, name: str, parts: Iterable[Columns]) -> list[Path]:
     paths = []
     for number, made in enumerate(parts):
         path = folder / f"{name}_{number}.root"
-        written = path.with_suffix(f".{os.getpid()}.tmp")
-        try:
-            write_columns(written, made)
-            os.replace(written, path)
-        finally:
-            written.unlink(missing_ok=True)
+        with whole_file(path) as written:
+            write_columns(Path(written), made)
         paths.append(path)
     return paths
 

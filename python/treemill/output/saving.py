@@ -7,11 +7,11 @@ from collections.abc import Callable
 from os import PathLike
 from typing import Any, NamedTuple
 
-from ..errors import UnsupportedError
+from ..errors import UnsupportedError, writing
 from ..faces import short_errors
+from ..machine.whole_file import whole_file
 from . import hdf5_file, json_file, root_file
 from .outline import Outline, outline, rebuilt
-from .whole_file import whole_file
 
 __all__ = ["load", "save"]
 
@@ -71,7 +71,7 @@ def save(results: object, path: str | PathLike[str]) -> None:
     path = os.fspath(path)
     suffix, form = _format(path)
     made = outline(results)
-    with whole_file(path, suffix) as whole:
+    with writing(path), whole_file(path, suffix) as whole:
         form.write(made, whole)
 
 

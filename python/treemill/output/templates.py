@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, TypeVar
 
-from ..errors import QueryError, UnsupportedError
+from ..errors import QueryError, UnsupportedError, writing
 from ..faces import short_errors
+from ..machine.whole_file import whole_file
 from ..query.booking import Booking
 from ..results.categories import split, systematic
 from ..results.variations import NOMINAL, Variations
 from .root_histograms import check_exact, is_profile, root_histogram
 from .template_checks import TemplateFinding, findings
 from .template_names import VARIATION, Pattern, levels_of, renamer
-from .whole_file import whole_file
 
 if TYPE_CHECKING:
     from hist import Hist
@@ -203,6 +203,10 @@ def _write(made: Mapping[str, Hist], path: str) -> None:
     for own, histogram in made.items():
         check_exact(histogram, own)
     objects = {own: root_histogram(histogram, own) for own, histogram in made.items()}
-    with whole_file(path, ".root") as whole, uproot.recreate(whole) as file:
+    with (
+        writing(path),
+        whole_file(path, ".root") as whole,
+        uproot.recreate(whole) as file,
+    ):
         for own, each in objects.items():
             file[own] = each

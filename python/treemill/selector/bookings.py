@@ -17,6 +17,7 @@ from ..query.planning import plan
 from ..query.quantities import Hist
 from ..query.rows import Snapshot
 from ..results.booked_value import booked_value, value_by_dataset
+from ..worker.workload import no_entries
 
 if TYPE_CHECKING:
     from ..chain.chain import Chain
@@ -27,9 +28,16 @@ __all__ = ["BookedValues"]
 class BookedValues:
     """The bookings of one run of a selector, by their names in the output."""
 
-    def __init__(self, booked: Mapping[str, object], chain: Chain | None, workers: int) -> None:
-        """Raises QueryError or UnsupportedError for a booking that cannot be computed with it."""
-        self._booked = {name: _checked(name, each, chain) for name, each in booked.items()}
+    def __init__(
+        self,
+        booked: Mapping[str, object],
+        own: Chain | None,
+        chain: Chain | None,
+        workers: int,
+    ) -> None:
+        """`own`: the chain that bookings must be on; `chain`: the same one as the run sees it.
+        Raises QueryError or UnsupportedError for a booking that cannot be computed with it."""
+        self._booked = {name: _checked(name, each, own) for name, each in booked.items()}
         self._plan = plan(list(self._booked.values()))
         sinks = {index: Sink(rows.limit) for index, rows in self._plan.rows.items()}
         assert chain is not None
@@ -52,7 +60,7 @@ class BookedValues:
         return value_by_dataset(booking, self._plan, raw, self._chain.datasets, self._no_entries)
 
     def _no_entries(self) -> Sequence[object]:
-        return self.task.workload(0).bound(0).partial().results()
+        return no_entries(self.task.workload(0))
 
 
 def _checked(name: str, booking: object, chain: Chain | None) -> Booking[Any]:

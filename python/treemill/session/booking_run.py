@@ -22,6 +22,7 @@ from ..query.specification import Specification
 from ..results.booked_value import booked_value, value_by_dataset
 from ..results.values import Unfilled, categories, empty
 from ..worker.task import Task
+from ..worker.workload import no_entries
 from .booked_files import BookedFiles
 from .keeping import KeptQuery
 from .node_chain import as_chain
@@ -154,8 +155,7 @@ class BookedQuery(Query[tuple[object, ...]]):
                 self._empty[booking.number, variation] = made
 
     def _no_entries(self) -> list[object]:
-        results: list[object] = self._workload.bound(0).partial().results()
-        return results
+        return no_entries(self._workload)
 
     def _results(self, raw: list[object]) -> tuple[object, ...]:
         return tuple(self._value(booking, raw) for booking in self.bookings)

@@ -22,7 +22,7 @@ from ..selector.partial import OutputPartial, drop_files, finish_files
 from ..selector.selector import Selector, take_booked
 from ..selector.task import SelectorTask
 from ..worker.task import Task
-from ..worker.workload import Partial
+from ..worker.workload import Partial, no_entries
 from .keeping import KeptQuery, of_selector, refuse_end_worker
 from .options import RunOptions
 from .run import Query
@@ -90,7 +90,7 @@ class SelectorQuery(Query[object]):
         # The whole run sees each file as it is now, the sizes before the first packet included.
         chain = None if self._chain is None else self._chain.pinned()
         if booked:
-            self._bookings = BookedValues(booked, chain, self._pool.size)
+            self._bookings = BookedValues(booked, self._chain, chain, self._pool.size)
         data = self._data(chain)
         job = SelectorJob(
             self._selector,
@@ -145,7 +145,7 @@ class SelectorQuery(Query[object]):
         if self._state is not QueryState.RUNNING:
             # begin_worker, which makes the output, may be the reason why the query was stopped.
             raise TreemillError(f"the query was {self._reason} before it had results")
-        return self._task.workload(0).bound(0).partial().results()
+        return no_entries(self._task.workload(0))
 
     def _results(self, raw: list[object]) -> dict[str, object]:
         output, *booked = raw

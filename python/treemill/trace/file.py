@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..errors import QueryError, UnsupportedError
+from ..machine.whole_file import whole_file
 from .recorded import Recorded
 
 __all__ = ["check", "write"]
@@ -54,10 +55,5 @@ def check(path: str | os.PathLike[str]) -> str:
 def write(path: str, recorded: Recorded) -> None:
     """Writes the file in the form that its ending says. It has its name once it is whole."""
     ending = Path(path).suffix
-    part = f"{path}.{os.getpid()}.part{ending}"
-    try:
+    with whole_file(path, ending) as part:
         _WRITERS[ending](part, recorded)
-        os.replace(part, path)
-    except BaseException:
-        Path(part).unlink(missing_ok=True)
-        raise

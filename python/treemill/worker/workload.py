@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar, cast
 if TYPE_CHECKING:
     from treemill._core import Control
 
-__all__ = ["Bound", "Forwarding", "Partial", "Span", "SpanWorkload", "Workload", "opaque"]
+__all__ = [
+    "Bound",
+    "Forwarding",
+    "Partial",
+    "Span",
+    "SpanWorkload",
+    "Workload",
+    "no_entries",
+    "opaque",
+]
 
 Span = tuple[int, int, int | None]
 """A file's number in the dataset, and its entries `[first, stop)`; stop None: to the file's end."""
@@ -87,6 +96,11 @@ def opaque(workload: Workload[P]) -> Workload[Partial]:
     """The same workload, for callers that do not know the class of its partials."""
     # Python has no type for "a workload of some partial": the caller gives it only its own.
     return cast("Workload[Partial]", workload)
+
+
+def no_entries(workload: Workload[P]) -> list[object]:
+    """The results of no entries: empty histograms, counts of 0. Binds the first file."""
+    return workload.bound(0).partial().results()
 
 
 class Forwarding(Generic[P]):

@@ -5,13 +5,13 @@ results. Knows JSON; measures nothing.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from ...errors import FormatError, QueryError, SourceError
+from ...machine.whole_file import whole_file
 from ..hammer.account import Moment, Tally
 from ..storage.reading import Reading
 from .breakdown import Breakdown
@@ -102,14 +102,9 @@ class ResultsFile:
 
 def save(results: ResultsFile, path: str | Path) -> None:
     """Write a file of results. It gets its name when it is complete. Raises OSError."""
-    path = Path(path)
-    part = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        text = json.dumps({_FORM: _VERSION, **asdict(results)}, indent=1)
-        part.write_text(text + "\n", encoding="utf-8")
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+    text = json.dumps({_FORM: _VERSION, **asdict(results)}, indent=1)
+    with whole_file(path) as part:
+        Path(part).write_text(text + "\n", encoding="utf-8")
 
 
 def load(path: str | Path) -> ResultsFile:

@@ -6,8 +6,8 @@ import os
 import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
+from ... import processor
 from .systems import cores
 
 __all__ = ["describe"]
@@ -30,13 +30,8 @@ def describe() -> dict[str, object]:
 
 
 def _cpu() -> str:
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
+    model = processor.value(processor.cpuinfo(), "model name")
+    return model or platform.processor() or platform.machine()
 
 
 def _memory() -> int | None:
