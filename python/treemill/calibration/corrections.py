@@ -202,10 +202,23 @@ class Correction:
         return Correction, (self._document, self.name, self._compound)
 
     def evaluate(self, *arguments: Argument) -> Result:
-        """Evaluate it for numbers, strings, NumPy arrays or awkward arrays, one for each input.
+        """Evaluate it outside of expressions.
 
-        Arrays are broadcast as by their library. Raises QueryError for values for which the
-        document has no answer.
+        Parameters
+        ----------
+        *arguments
+            One for each input: numbers, strings, NumPy arrays or awkward arrays. Arrays are
+            broadcast as by their library.
+
+        Returns
+        -------
+        float or array
+            The correction, as an array of the arguments' kind if one of them is an array.
+
+        Raises
+        ------
+        QueryError
+            If the document has no answer for a value, or takes other inputs.
         """
         from .evaluation import evaluated  # heavy: numpy
 

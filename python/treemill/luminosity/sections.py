@@ -73,17 +73,56 @@ class LumiSections:
         return sum(each)
 
     def to_numpy(self) -> NDArray[np.uint32]:
-        """An array with a row of run and section for each: coffea's `LumiList(*a.T)` takes it."""
+        """Get the sections as an array, which coffea's `LumiList(*a.T)` takes.
+
+        Returns
+        -------
+        numpy.ndarray
+            A row of run and section for each.
+
+        Examples
+        --------
+        >>> tm.LumiSections({"1": [[2, 3]]}).to_numpy().tolist()
+        [[1, 2], [1, 3]]
+        """
         import numpy as np
 
         return np.array(list(self), np.uint32).reshape(-1, 2)
 
     def to_json(self) -> dict[str, list[list[int]]]:
-        """The form of the JSON files."""
+        """Get the sections in the form of the JSON files.
+
+        Returns
+        -------
+        dict
+            By run, the first and the last section of each range.
+
+        Examples
+        --------
+        >>> tm.LumiSections({"1": [[2, 3], [4, 6]]}).to_json()
+        {'1': [[2, 6]]}
+        """
         return {str(run): [list(each) for each in rs] for run, rs in self._ranges.items()}
 
     def save(self, path: str) -> None:
-        """Writes it as a JSON file, a line for each run, as `lumi_mask` reads it."""
+        """Write a JSON file, a line for each run, as `lumi_mask` reads it.
+
+        Parameters
+        ----------
+        path
+            The file, which is replaced.
+
+        Raises
+        ------
+        OSError
+            If it cannot be written.
+
+        Examples
+        --------
+        >>> tm.LumiSections({"1": [[2, 3]]}).save("lumi.json")
+        >>> tm.lumi_mask("lumi.json").sections.to_json()
+        {'1': [[2, 3]]}
+        """
         import json  # start-up: results are seldom saved
 
         lines = (f"{json.dumps(run)}: {json.dumps(r)}" for run, r in self.to_json().items())

@@ -260,9 +260,22 @@ class OnnxModel:
         return _FittedNetwork(self._file.session, inputs, self._wanted)
 
     def evaluate(self, *arguments: ArrayLike) -> Any:
-        """Evaluate it for numbers or NumPy arrays, one for each input, which are broadcast.
+        """Evaluate it outside of expressions.
 
-        Gives an array, or a number for numbers; of several outputs, a dictionary of these.
+        Parameters
+        ----------
+        *arguments
+            One for each input: numbers or NumPy arrays, which are broadcast.
+
+        Returns
+        -------
+        float, numpy.ndarray or dict
+            The output, a number for numbers; of several outputs, a dictionary of these.
+
+        Raises
+        ------
+        QueryError
+            If the model takes other inputs.
         """
         arrays = np.broadcast_arrays(*arguments)
         shape = np.shape(arrays[0]) if arrays else ()

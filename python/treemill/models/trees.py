@@ -135,10 +135,24 @@ class TreeModel:
         return TreeModel, (self._file, self._is_raw, self._number)
 
     def evaluate(self, *arguments: Argument) -> Result:
-        """Evaluate it for numbers, NumPy arrays or awkward arrays, one for each input.
+        """Evaluate it outside of expressions.
 
-        Arrays are broadcast as by their library. NaN is a missing value. Raises QueryError for a
-        model of several outputs: pick one.
+        Parameters
+        ----------
+        *arguments
+            One for each input: numbers, NumPy arrays or awkward arrays, which are broadcast as by
+            their library. NaN is a missing value.
+
+        Returns
+        -------
+        float or array
+            The output, as an array of the arguments' kind if one of them is an array.
+
+        Raises
+        ------
+        QueryError
+            If the model has several outputs, of which one is to be picked, `model[0]`, or takes
+            other inputs.
         """
         from ..calibration.evaluation import evaluated  # heavy: numpy
 

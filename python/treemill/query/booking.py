@@ -265,8 +265,24 @@ class Booking(Generic[Value]):
         self.node.origin.discard(self)
 
     def explain(self) -> str:
-        """The plan of the pass that `value` would make, in words: columns read, filters, lists,
-        what is computed once. Opens the first file; reads no entry."""
+        """Describe the pass that `value` would make. Opens the first file; reads no entry.
+
+        Returns
+        -------
+        str
+            The columns that are read, filters, lists, and what is computed once.
+
+        Raises
+        ------
+        QueryError
+            If the booking makes no sense for the dataset.
+
+        Examples
+        --------
+        >>> plan = events.hist("MET_pt", bins=(50, 0, 200)).explain()
+        >>> "MET_pt" in plan
+        True
+        """
         return self.node.origin.explain(self)
 
     @property

@@ -61,7 +61,24 @@ class CutFlow(Sequence[Cut]):
         return hash(self._cuts)
 
     def cumulative(self, cut: Cut) -> float:
-        """What this cut let through, over what came to the first cut."""
+        """Get what this cut let through, over what came to the first cut.
+
+        Parameters
+        ----------
+        cut
+            One of the cuts.
+
+        Returns
+        -------
+        float
+            The efficiency of all cuts down to this one; NaN if no entry came.
+
+        Examples
+        --------
+        >>> flow = events.filter("nMuon >= 2", name="pair").report().value
+        >>> flow.cumulative(flow["pair"]) == flow["pair"].efficiency
+        True
+        """
         first = self._cuts[0].total
         return cut.passed / first if first else math.nan
 
@@ -80,7 +97,19 @@ class CutFlow(Sequence[Cut]):
     __repr__ = __str__
 
     def to_latex(self) -> str:
-        """What notebooks show as LaTeX's `tabular`, with lines of the package booktabs."""
+        """Get the table that notebooks show, for LaTeX.
+
+        Returns
+        -------
+        str
+            A `tabular`, with lines of the package booktabs.
+
+        Examples
+        --------
+        >>> flow = events.filter("nMuon >= 2", name="pair").report().value
+        >>> flow.to_latex().startswith("\\\\begin{tabular}")
+        True
+        """
         from ..monitor.latex import table  # start-up
 
         rows = [

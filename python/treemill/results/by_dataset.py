@@ -55,15 +55,53 @@ class ByDataset(dict[str, Value]):
         raise KeyError(f"no data set {name!r}; {hint}")
 
     def map(self, function: Callable[[Value], Made]) -> ByDataset[Made]:
-        """Applies `function` to each value: `v.map(lambda h: h[::2j])`."""
+        """Apply a function to each value.
+
+        Parameters
+        ----------
+        function
+            Takes a value, and gives what is put in its place.
+
+        Returns
+        -------
+        ByDataset
+            What the function gives, by the same names.
+
+        Examples
+        --------
+        >>> fs = tm.fileset({"dy": "data/*.root:Events", "tt": "data/*.root:Events"})
+        >>> fs.count().value.map(lambda n: n > 0)
+        {'dy': True, 'tt': True}
+        """
         return ByDataset({name: function(value) for name, value in self.items()}, self.metadata)
 
     def stack(self, by: str = DATASET) -> hist.Hist | Variations[hist.Hist]:
-        """Makes one histogram of all, with an axis of categories before the others.
+        """Make one histogram of all, with an axis of categories before the others.
 
-        `by`: "dataset", or an item of the metadata, such as "process": histograms of data sets that
-        share it are added up. The axis has this name. Of `Variations` it makes `Variations`. Raises
-        TypeError if the values are not histograms, QueryError if a data set has no such item.
+        Parameters
+        ----------
+        by
+            "dataset", or an item of the metadata, such as "process": histograms of data sets that
+            share it are added up. The axis has this name.
+
+        Returns
+        -------
+        hist.Hist
+            The histograms, side by side; `Variations` of such if the values are `Variations`.
+
+        Raises
+        ------
+        TypeError
+            If the values are not histograms.
+        QueryError
+            If a data set has no such item.
+
+        Examples
+        --------
+        >>> fs = tm.fileset({"dy": "data/*.root:Events", "tt": "data/*.root:Events"})
+        >>> met = fs.hist("MET_pt", bins=(50, 0, 200)).value
+        >>> list(met.stack().axes["dataset"])
+        ['dy', 'tt']
         """
         categories: dict[str, list[Value]] = {}
         for name, value in self.items():
@@ -75,12 +113,34 @@ class ByDataset(dict[str, Value]):
     def as_variations(
         self, by: str = "process", variation: str = "variation"
     ) -> ByDataset[Variations[Value]]:
-        """Makes one result of the data sets of a process: those with the nominal simulation, added
+        """Make one result of the data sets of a process: those with the nominal simulation, added
         up, and those with another one as its variations.
 
-        `by`, `variation`: items of the metadata; the second is "nominal", or what the variation is
-        called. Raises QueryError if a data set lacks one of them, or if a process has no nominal
-        data set.
+        Parameters
+        ----------
+        by
+            The item of the metadata that names the process.
+        variation
+            The item that is "nominal", or the name of the variation.
+
+        Returns
+        -------
+        ByDataset
+            `Variations` by process.
+
+        Raises
+        ------
+        QueryError
+            If a data set lacks one of the items, or if a process has no nominal data set.
+
+        Examples
+        --------
+        >>> def tt(variation):
+        ...     metadata = {"process": "tt", "variation": variation}
+        ...     return {"files": "data/*.root:Events", "metadata": metadata}
+        >>> fs = tm.fileset({"tt": tt("nominal"), "tt_up": tt("shower_up")})
+        >>> list(fs.count().value.as_variations()["tt"])
+        ['nominal', 'shower_up']
         """
         nominal: dict[str, Variations[Value]] = {}
         others: dict[str, dict[str, Value]] = {}

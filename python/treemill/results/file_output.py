@@ -102,9 +102,35 @@ class FileOutput:
         self._open = _Open()
 
     def write(self, columns: object, tree: str = "Events") -> None:
-        """Adds entries to a tree: a mapping of names to arrays, or an awkward array of records.
-        Raises UnsupportedError or QueryError, which name the column, for values that a tree cannot
-        hold."""
+        """Add entries to a tree of the file.
+
+        Parameters
+        ----------
+        columns
+            A mapping of names to arrays of one length, or an awkward array of records.
+        tree
+            The tree's name.
+
+        Raises
+        ------
+        UnsupportedError
+            If a tree cannot hold the values of a column, which the message names.
+        QueryError
+            If the columns do not fit together, or not to what was written before.
+        SourceError
+            If there is no space, or no permission.
+
+        Examples
+        --------
+        >>> class Skim(tm.Selector):
+        ...     def begin_worker(self, inputs):
+        ...         self.output["skim"] = tm.FileOutput("skim.root")
+        ...     def process(self, events):
+        ...         self.output["skim"].write({"met": events.MET_pt})
+        >>> output = tm.run(Skim(), events, progress=False)
+        >>> tm.dataset("skim.root").num_entries == events.num_entries
+        True
+        """
         from ..writing.given import lists_of, table_of  # heavy: numpy
         from ..writing.tables import planned, unequal_counts  # heavy: numpy
 

@@ -68,7 +68,24 @@ class Variations(dict[str, Value]):
         raise KeyError(f"no variation {name!r}; {hint}")
 
     def map(self, function: Callable[[Value], Made]) -> Variations[Made]:
-        """Applies `function` to each value: `v.map(lambda h: h[::2j])`."""
+        """Apply a function to each value.
+
+        Parameters
+        ----------
+        function
+            Takes a value, and gives what is put in its place.
+
+        Returns
+        -------
+        Variations
+            What the function gives, by the same names.
+
+        Examples
+        --------
+        >>> up = events.vary("MET_pt", {"up": "MET_pt * 1.1"}).hist("MET_pt", bins=(50, 0, 200))
+        >>> up.value.map(lambda h: len(h.axes[0]))
+        {'nominal': 50, 'MET_pt:up': 50}
+        """
         return Variations({name: function(value) for name, value in self.items()}, self.unchanged)
 
     # Arithmetic.
@@ -104,10 +121,32 @@ class Variations(dict[str, Value]):
     # Histograms.
 
     def to_hist(self, name: str = "variation", names: Sequence[str] | None = None) -> hist.Hist:
-        """Makes one histogram of all, with an axis of categories, called `name`, before the others.
-        `names`: the categories, if they are not those that the mapping has; variations that do not
-        change the histogram have the nominal one. Raises TypeError if the values are not
-        histograms."""
+        """Make one histogram of all, with an axis of categories before the others.
+
+        Parameters
+        ----------
+        name
+            The name of that axis.
+        names
+            Its categories; None: the names of the mapping. Variations that do not change the
+            histogram have the nominal one.
+
+        Returns
+        -------
+        hist.Hist
+            The histograms, side by side.
+
+        Raises
+        ------
+        TypeError
+            If the values are not histograms.
+
+        Examples
+        --------
+        >>> up = events.vary("MET_pt", {"up": "MET_pt * 1.1"}).hist("MET_pt", bins=(50, 0, 200))
+        >>> list(up.value.to_hist().axes["variation"])
+        ['nominal', 'MET_pt:up']
+        """
         import hist
 
         values = self._histograms()
@@ -121,9 +160,28 @@ class Variations(dict[str, Value]):
         return made
 
     def band(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The lower and the upper end of the contents of each bin. Differences to the nominal
-        histogram are added in quadrature, downward and upward ones separately. Raises TypeError if
-        the values are not histograms."""
+        """Get the lower and the upper end of the contents of each bin.
+
+        Differences to the nominal histogram are added in quadrature, downward and upward ones
+        separately.
+
+        Returns
+        -------
+        lower, upper
+            Arrays of the shape of the histogram, without its flow bins.
+
+        Raises
+        ------
+        TypeError
+            If the values are not histograms.
+
+        Examples
+        --------
+        >>> up = events.vary("MET_pt", {"up": "MET_pt * 1.1"}).hist("MET_pt", bins=(50, 0, 200))
+        >>> lower, upper = up.value.band()
+        >>> bool((lower <= upper).all())
+        True
+        """
         import numpy as np
 
         values = self._histograms()
@@ -142,8 +200,36 @@ class Variations(dict[str, Value]):
         log: bool = False,
         ratio: bool = False,
     ) -> Figure:
-        """Draws the nominal histogram with a band of all variations (`kind="band"`; see `band`) or
-        with a line for each (`kind="lines"`). The other arguments are those of `treemill.plot`."""
+        """Draw the nominal histogram with its variations.
+
+        Parameters
+        ----------
+        path
+            The file of the picture; None: none is written.
+        kind
+            "band": one band of all variations, see `band`; "lines": a line for each.
+        title, log, ratio
+            As for `treemill.plot`.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The picture.
+
+        Raises
+        ------
+        TypeError
+            If the values are not histograms.
+        ValueError
+            If there is no such kind.
+        MissingPackageError
+            If matplotlib or mplhep is not installed.
+
+        Examples
+        --------
+        >>> up = events.vary("MET_pt", {"up": "MET_pt * 1.1"}).hist("MET_pt", bins=(50, 0, 200))
+        >>> figure = up.value.plot("met.png", kind="lines", ratio=True)
+        """
         from .histograms import plot_variations  # start-up
 
         return plot_variations(self, self.band, path, kind, title, log, ratio)

@@ -61,6 +61,17 @@ class Selector:
     concatenated, in no particular order; sets are united; dicts are merged key by key; other
     objects are merged by their method `merge(other)`, or by `+`. Text and Booleans must be the same
     in all chunks. None is replaced by any other value.
+
+    >>> class Sum(tm.Selector):
+    ...     def begin_worker(self, inputs):
+    ...         self.output["n"], self.output["met"] = 0, 0.0
+    ...     def process(self, chunk):
+    ...         self.output["n"] += len(chunk)
+    ...         self.output["met"] += float(sum(chunk.MET_pt))
+    ...     def end(self, output):
+    ...         return output["met"] / output["n"]
+    >>> tm.run(Sum(), events, progress=False) > 0
+    True
     """
 
     output: Output
@@ -75,38 +86,102 @@ class Selector:
     """Whether `events.Muon.pt` is read from a branch Muon_pt (NanoAOD's collections)."""
 
     def begin(self, inputs: Inputs) -> None:
-        """Called first, in the process that starts the query."""
+        """Begin: called first, in the process that starts the query.
+
+        Parameters
+        ----------
+        inputs
+            The argument of `run(…, inputs=…)`; empty if there is none.
+        """
 
     def book(self, name: str, booking: Booking[Any]) -> None:
-        """Computes a booking along with this selector, in the same pass, and puts its value into
-        `output[name]`. Called in `begin`, with a booking on the same dataset, such as
-        `events.hist("MET_pt", bins=…)`."""
+        """Compute a booking along with this selector, in the same pass. To be called in `begin`.
+
+        Parameters
+        ----------
+        name
+            The key in `output` of the booking's value.
+        booking
+            A booking on the dataset that the selector runs over.
+
+        Raises
+        ------
+        QueryError
+            By `run`, if the booking is on another dataset, or has an automatic range.
+
+        Examples
+        --------
+        >>> class Both(tm.Selector):
+        ...     def begin(self, inputs):
+        ...         self.book("entries", events.count())
+        ...     def process(self, chunk):
+        ...         return {"n": len(chunk)}
+        >>> output = tm.run(Both(), events, progress=False)
+        >>> output["n"] == output["entries"]
+        True
+        """
         self.__dict__.setdefault("_booked", {})[name] = booking
 
     def begin_worker(self, inputs: Inputs) -> None:
-        """Called on each worker before its first chunk: makes `self.output[…]`, empty or zero."""
+        """Make `self.output[…]`, empty or zero: called on each worker before its first chunk.
+
+        Parameters
+        ----------
+        inputs
+            The same as in `begin`.
+        """
 
     def begin_file(self, file: DataFile) -> None:
-        """Called on each worker before `process` gets chunks of another file than before, as
-        TSelector::Notify: sets up what holds for the file. A worker may come back to a file, which
-        is then begun again; a file of which nothing is processed is not begun. `file` has `path`,
-        `tree`, `dataset` and `metadata`; what is counted here is counted more than once."""
+        """Set up what holds for a file, as in TSelector::Notify: called on each worker before
+        `process` gets chunks of another file than before.
+
+        A worker may come back to a file, which is then begun again. So what is counted here is
+        counted more than once. A file of which nothing is processed is not begun.
+
+        Parameters
+        ----------
+        file
+            It has `path`, `tree`, `dataset` and `metadata`.
+        """
 
     def process(self, events: Chunk) -> Mapping[str, object] | None:
-        """Called with each chunk: an awkward array of records whose fields are read when they are
-        touched, or without data (`cycles=`) an object with `start`, `stop` and `len`. It may return
-        a dict, which is merged into `self.output`."""
+        """Process a chunk: called on each worker for one chunk after another.
+
+        Parameters
+        ----------
+        events
+            An awkward array of records, whose fields are read when they are touched; without data
+            (`cycles=`) an object with `start`, `stop` and `len`.
+
+        Returns
+        -------
+        dict or None
+            Results by name, which are merged into `self.output`.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no method process(events)")
 
     def end_worker(self) -> None:
-        """Called on each worker after its last chunk, with all its output since `begin_worker`. A
-        worker whose selector defines this method hands over its output only then. Until then
+        """End on a worker: called after its last chunk, when `self.output` has all since
+        `begin_worker`.
+
+        A worker whose selector defines this method hands over its output only then. Until then
         feedback shows nothing, and if the worker dies, other workers do all of its work again. A
-        worker may begin again after its end, to do the work of another one again."""
+        worker may begin again after its end, to do the work of another one again.
+        """
 
     def end(self, output: Output) -> object:
-        """Called with the merged output, in the process that started the query. If it returns
-        anything but None, `run` returns that in place of the output."""
+        """End: called last, in the process that started the query.
+
+        Parameters
+        ----------
+        output
+            The merged output of all workers.
+
+        Returns
+        -------
+        object
+            What `run` returns in place of the output; None: it returns the output.
+        """
 
     @property
     def title(self) -> str:

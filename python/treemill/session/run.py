@@ -147,8 +147,31 @@ class Query(ABC, Generic[Result]):
         return self.account.report
 
     def snapshot(self, within: float | None = None) -> Result | None:
-        """The results of the entries merged so far. None before there are any, and if another merge
-        takes more than `within` seconds."""
+        """Get the results of the entries that are merged so far.
+
+        Parameters
+        ----------
+        within
+            Seconds to wait while a partial is being merged; None: as long as it takes.
+
+        Returns
+        -------
+        result
+            As `result` gives it; None before there are any results, and if the wait is over.
+
+        Raises
+        ------
+        TreemillError
+            If the values cannot be made of what is merged.
+
+        Examples
+        --------
+        >>> with tm.connect(workers=1, mode="threads") as session:
+        ...     query = session.submit(events.count())
+        ...     n = query.result()
+        ...     query.snapshot() == n
+        True
+        """
         if self._pass is None or not self.account.final_phase:
             return None
         raw = self._merged.results(within)
@@ -160,14 +183,46 @@ class Query(ABC, Generic[Result]):
         return None if found is None else found.histogram(name)
 
     def abort(self, reason: str = "aborted by the user") -> None:
-        """Ends the query at once: work that is not committed is lost, and `result` raises an error.
-        `snapshot` gives what was merged, and `report` names the entries in it."""
+        """End the query at once. Work that is not committed is lost.
+
+        `snapshot` gives what was merged, and `report` names the entries in it. A query that has
+        ended stays as it is.
+
+        Parameters
+        ----------
+        reason
+            Why, for the report and for the error that `result` raises.
+
+        Examples
+        --------
+        >>> with tm.connect(workers=1, mode="threads") as session:
+        ...     query = session.submit(events.count())
+        ...     n = query.result()
+        ...     query.abort("not needed any more")  # it is done
+        ...     query.result() == n
+        True
+        """
         running = self._end_early(QueryState.ABORTED, reason)
         if running is not None:
             running.abort(reason)
 
     def stop(self, reason: str = "stopped by the user") -> None:
-        """Ends the query soon: what is done by then becomes the result. Returns at once."""
+        """End the query soon: what is done by then becomes the result. Returns at once.
+
+        Parameters
+        ----------
+        reason
+            Why, for the report.
+
+        Examples
+        --------
+        >>> with tm.connect(workers=1, mode="threads") as session:
+        ...     query = session.submit(events.count())
+        ...     query.stop("enough")
+        ...     (n,) = query.result()
+        >>> 0 <= n <= events.num_entries
+        True
+        """
         running = self._end_early(QueryState.STOPPED, reason)
         if running is not None:
             running.stop(reason)
@@ -185,9 +240,34 @@ class Query(ABC, Generic[Result]):
             return self._pass
 
     def result(self, timeout: float | None = None) -> Result:
-        """Waits for the end and returns the results, of all entries or, if the query was stopped,
-        of the entries that `report` names. Raises what went wrong; TimeoutError after `timeout`
-        seconds."""
+        """Wait for the end, and get the results.
+
+        Parameters
+        ----------
+        timeout
+            Seconds to wait; None: until the end.
+
+        Returns
+        -------
+        result
+            What `run` would give: the results of all entries or, if the query was stopped, of the
+            entries that `report` names.
+
+        Raises
+        ------
+        TimeoutError
+            If the query takes longer.
+        TreemillError
+            If the query has failed or was aborted. A worker's error is of its own kind.
+
+        Examples
+        --------
+        >>> with tm.connect(workers=1, mode="threads") as session:
+        ...     query = session.submit(events.count())
+        ...     (n,) = query.result(timeout=60)
+        >>> n == events.num_entries
+        True
+        """
         news: SimpleQueue[QueryNews] = SimpleQueue()
         self.watch(news, QueryNews.DONE)
         if not self.done:
