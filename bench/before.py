@@ -4,8 +4,9 @@ Builds the other commit in release mode into a folder of its own, once. Both ver
 processes that stay up; a round asks both, one after the other. Both processes are started anew
 some times, because where a process happens to have its memory makes it some per cent faster or
 slower for all its life: the ratio of a cell is the median over the starts. The queries of `rivals`,
-the tasks of `adl`, and arrays, selectors, skims and the start of the package are measured, with one
-worker and nothing remembered between rounds. Writes
+the tasks of `adl`, arrays, selectors, skims and the start of the package, what sessions cost, each
+kind of branch of `types`, and the queries on RNTuples are measured, with one worker and nothing
+remembered between rounds. Writes
 `bench/results/<date>-<machine>-before.{json,md}`.
 """
 
@@ -19,13 +20,16 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-from . import data, machine, publish, tables, warm
+from . import data, machine, ntuples, publish, tables, warm
 from .options import Options
 from .protocol import REPOSITORY, RivalError, Worker
 from .publish import say
+from .queries import Query
 from .rivals.earlier import PARTS, Part
 from .tables import table
 from .times import Times
+from .types import files as types
+from .types.places import places
 
 SLOWER = 1.03
 """A cell above this ratio is named in the page."""
@@ -39,6 +43,7 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     options.size("starts", 5, 2, "times that both versions are started")
     options.choice("parts", list(PARTS), list(PARTS), "only these")
     options.choice("codecs", data.CODECS, ("lz4", "zstd"), "of the files")
+    options.size("scale", 0.3, 0.01, "of the files of types, where 1 takes ROOT some minutes")
     return options.parse(arguments)
 
 
@@ -71,19 +76,19 @@ def main(arguments: list[str]) -> int:
     for package in (REPOSITORY / "python" / "treemill", code / "treemill"):
         compileall.compile_dir(package, quiet=2)  # as an installed package is
     parts = [PARTS[name] for name in chosen.parts]
-    files = {part.schema: _files(part.schema, chosen) for part in parts}
+    files = {part.files: _files(part.files, chosen) for part in parts}
     facts = machine.describe() | {"before": commit}
     try:
         starts = [
-            [c for part in parts for c in _measured(part, code, files[part.schema], chosen)]
+            [c for part in parts for c in _measured(part, code, files[part.files], chosen)]
             for _ in range(chosen.starts)
         ]
     except (warm.WrongBinsError, RivalError) as error:
         say(f"failed: {error}")
         return 1
     described = {
-        f"{schema} {codec}": data.describe(path)
-        for schema, some in files.items()
+        f"{kind} {codec}": _described(kind, path)
+        for kind, some in files.items()
         for codec, path in some.items()
     }
     numbers = tables.numbers(facts, described, chosen, _joined(starts), [])
@@ -93,11 +98,21 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _files(schema: str, chosen: argparse.Namespace) -> dict[str, Path]:
-    files = {codec: data.make(codec, chosen.events, chosen.data, schema) for codec in chosen.codecs}
+def _files(kind: str, chosen: argparse.Namespace) -> dict[str, Path]:
+    where, codecs, events = chosen.data, chosen.codecs, chosen.events
+    if kind == "types":
+        files = types.make(where, list(codecs), chosen.scale)
+    elif kind == "ntuples":
+        files = {codec: ntuples.make(codec, events, where) for codec in codecs}
+    else:
+        files = {codec: data.make(codec, events, where, kind) for codec in codecs}
     for path in files.values():
         data.warm_up(path)
     return files
+
+
+def _described(kind: str, path: Path) -> dict[str, object]:
+    return {"bytes": path.stat().st_size} if kind == "types" else data.describe(path)
 
 
 def _measured(
@@ -106,7 +121,23 @@ def _measured(
     with warm.Pool() as pool:
         pool.workers.append(Worker(part.now))
         pool.workers.append(Worker(part.before, code))
-        return warm.measure(pool, part.queries, files, chosen.rounds, chosen.clock, say)
+        asked = part.queries or _answered(pool.workers, next(iter(files.values())))
+        return warm.measure(pool, asked, files, chosen.rounds, chosen.clock, say)
+
+
+def _answered(workers: Sequence[Worker], path: Path) -> list[Query]:
+    """A question for each branch that both versions can read."""
+    found = []
+    for place in places(path):
+        query = Query(place.key, place.kind, (place.path,))
+        try:
+            for worker in workers:
+                worker.run(query.key, path)
+        except RivalError as error:
+            say(f"left out: {query.key}: {error}")
+            continue
+        found.append(query)
+    return found
 
 
 def _joined(starts: Sequence[Sequence[warm.Cell]]) -> list[warm.Cell]:

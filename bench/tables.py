@@ -29,7 +29,8 @@ def facts(known: Mapping[str, object]) -> str:
 def sizes(files: Mapping[str, Mapping[str, object]]) -> str:
     """Of a measurement's files, as `data.describe` knows them: one fact."""
     each = ", ".join(f"{name} {int(str(f['bytes'])) / 1e6:.0f} MB" for name, f in files.items())
-    return f"{next(iter(files.values()))['events']:,} events: {each}"
+    known = [f["events"] for f in files.values() if "events" in f]
+    return f"{known[0]:,} events: {each}" if known else each
 
 
 def numbers(

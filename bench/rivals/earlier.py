@@ -19,13 +19,24 @@ FACES = (
 )
 
 
+SESSIONS = (
+    Query("run", "a selector of one cycle, on a thread", ()),
+    Query("submit", "a selector of one cycle, on a process", ()),
+    Query("packets", "300 packets of nothing, there and back", ()),
+    Query("life", "a session of two processes: start, one cycle, end", ()),
+    Query("touch", "two columns that a selector reads", ("MET_pt", "Jet_pt")),
+    Query("query", "two histograms of the same columns", ("MET_pt", "Jet_pt")),
+)
+
+
 @dataclass(frozen=True)
 class Part:
-    """What is measured: the module that does it, the schema of its files, what it is asked."""
+    """What is measured: the module that does it, the kind of its files, what it is asked. No
+    questions: those that the files have an answer to."""
 
     name: str
     module: str
-    schema: str
+    files: str
     queries: Sequence[Query]
 
     @property
@@ -45,6 +56,9 @@ PARTS = {
         Part("queries", "rivals.treemill_", "demo", QUERIES),
         Part("adl", "adl.treemill_", "opendata", tuple(TASKS.values())),
         Part("faces", "rivals.faces", "demo", FACES),
+        Part("sessions", "rivals.sessions_", "demo", SESSIONS),
+        Part("types", "rivals.types_", "types", ()),
+        Part("ntuples", "rivals.treemill_", "ntuples", QUERIES),
     )
 }
 

@@ -1,19 +1,18 @@
 """`python -m bench types`: every kind of branch, beside uproot; a page in `bench/results/`."""
 
 import argparse
-import subprocess
 import sys
-from pathlib import Path
 
 import treemill as tm
 
 from .. import data, machine, publish
 from ..options import Options
-from ..protocol import REPOSITORY
 from ..publish import say
+from . import files
 from .cells import Cell
-from .measure import Bench, DifferenceError, places
+from .measure import Bench, DifferenceError
 from .page import markdown
+from .places import places
 from .write import SETTINGS
 
 
@@ -26,19 +25,6 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     return options.parse(arguments)
 
 
-def _files(folder: Path, codecs: list[str], scale: float) -> dict[str, Path]:
-    """The files of these codecs; ROOT writes what is not there."""
-    folder = folder / f"types-{scale:g}"
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = {codec: folder / f"{codec}.root" for codec in codecs}
-    missing = [codec for codec, path in paths.items() if not path.exists()]
-    if missing:
-        say(f"ROOT writes {', '.join(missing)} to {folder}")
-        command = [sys.executable, "-W", "ignore", "-m", "bench.types.write", str(folder)]
-        subprocess.run([*command, str(scale), *missing], cwd=REPOSITORY, check=True, stdout=2)
-    return paths
-
-
 def main(arguments: list[str]) -> int:
     """Run what the options ask for; 1 where arrays differ."""
     chosen = _options(arguments)
@@ -46,7 +32,7 @@ def main(arguments: list[str]) -> int:
     cells: list[Cell] = []
     sizes: dict[str, int] = {}
     wrong: list[str] = []
-    for codec, path in _files(chosen.data, chosen.codecs, chosen.scale).items():
+    for codec, path in files.make(chosen.data, chosen.codecs, chosen.scale).items():
         data.warm_up(path)
         sizes[codec] = path.stat().st_size
         bench = Bench(path, codec, chosen.rounds, chosen.clock)
@@ -68,8 +54,8 @@ def main(arguments: list[str]) -> int:
                 f", uproot / treemill {last.ratio or 0:.1f}, treemill / limit {last.over_limit:.1f}"
             )
     title = f"Every kind of branch, {publish.today()}"
-    files = ", ".join(f"{codec} {size / 1e6:.0f} MB" for codec, size in sizes.items())
-    told = machine.about(facts, files, chosen.rounds, chosen.clock)
+    sized = ", ".join(f"{codec} {size / 1e6:.0f} MB" for codec, size in sizes.items())
+    told = machine.about(facts, sized, chosen.rounds, chosen.clock)
     raw = {"title": title, "machine": facts, "facts": told, "cells": [c.as_dict() for c in cells]}
     what = "-types" + "-quick" * chosen.quick
     publish.page(chosen.output, what, raw, markdown(title, told, cells))

@@ -4,13 +4,11 @@ takes the times. Knows nothing of promises and tables.
 
 import gc
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import treemill as tm
-import treemill._core as core
 import uproot
 
 from tools.readers.compare import difference
@@ -18,9 +16,7 @@ from tools.readers.compare import difference
 from ..times import Times
 from ..unpack import unpack
 from .cells import Cell
-
-_ALIKE = ("n", "id", "x.index", "fUniqueID", "fBits", "pair", "second", "pairs.first")
-"""Ends of the names of branches that are like others that are measured."""
+from .places import Place
 
 
 class DifferenceError(Exception):
@@ -33,37 +29,6 @@ UPROOT_IS_WRONG = {
 }
 """Kinds whose arrays are not compared, with the reason: tests with the values that were written
 (tests/oracle/test_objects.py) say who is right."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """A branch to be measured."""
-
-    tree: str
-    path: str
-    cpp_type: str
-
-    @property
-    def name(self) -> str:
-        """Without those of its parents."""
-        return self.path.split("/")[-1]
-
-    @property
-    def kind(self) -> str:
-        """What the table calls it."""
-        return self.tree if "/" not in self.path else f"{self.tree}: {self.name}"
-
-
-def places(path: Path) -> Iterator[Place]:
-    """The branches of a file that have data of their own, one for each kind."""
-    file = core.File(str(path))
-    # A tree may have been saved more than once while it was filled.
-    for tree in dict.fromkeys(tree["path"] for tree in file.trees()):
-        branches = file.tree(tree).branches()
-        parents = {b["path"].rpartition("/")[0] for b in branches}
-        for b in branches:
-            if b["path"] not in parents and not b["name"].endswith(_ALIKE):
-                yield Place(tree, b["path"], b["cpp_type"])
 
 
 class Bench:
