@@ -51,7 +51,7 @@ KINDS = {
 
 
 def booked(events: Any, kind: Kind, number: int) -> Any:
-    """The histogram with so many variations."""
+    """The histogram with this many variations."""
     node = events.define("weight", "nMuon + 0.5")
     if number:
         factors = {str(i): kind.factor.format(1 + i / 1000) for i in range(1, number + 1)}

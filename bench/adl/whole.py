@@ -32,7 +32,7 @@ other machines. The goal, ≤ {MOST:g} s on one core, is one of treemill with no
 
 
 def seconds(cells: Iterable[Cell], events: int) -> dict[tuple[str, str], float]:
-    """By rival and codec: where all eight tasks were measured on so many events."""
+    """By rival and codec: where all eight tasks were measured on this many events."""
     found: dict[tuple[str, str], dict[str, float]] = {}
     for cell in cells:
         found.setdefault((cell.rival, cell.codec), {})[cell.query] = cell.times.median

@@ -77,8 +77,8 @@ def make(threads: int, variant: str) -> Program:
 
 
 def data(folder: Path, events: int, with_trees: bool) -> Path:
-    """The folder of files with so many events in each data set, and of models that were trained on
-    them; made if it is not there."""
+    """The folder of files with `events` events in each data set, and of models that were trained
+    on them; made if it is not there."""
     made: Path = importlib.import_module("generate").generate(folder / f"agc-{events}", events)
     if with_trees and not (made.parent / "bdt_odd.json").exists():
         importlib.import_module("treemill_bdt").train(made.parent)

@@ -29,7 +29,7 @@ class SourceReport(NamedTuple):
     """Ranges that did not come."""
     waits: int = 0
     """How often a thread waited for bytes of this server. For files with replicas the waits are in
-    the totals only: nobody waits for one of two."""
+    the totals only: no worker waits for one of two."""
     waited: float = 0.0
     """The time of these waits, summed over all threads."""
     seconds_busy: float = 0.0

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 __all__ = ["HERE", "Host", "give"]
 
 _USER = "65534"
-"""Nobody's, on Linux. Servers refuse to run as root."""
+"""The number of the user nobody, on Linux. Servers refuse to run as root."""
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ class Link:
         try:
             self._hub = self._child([str(self._built()), str(len(names))])
             devices = self._said(self._hub).split()
-            # The name of a device is nobody else's as long as it is there, nor is the network.
+            # The name of a device is taken as long as it is there, nor is the network.
             number = int(devices[self._names.index(here)][len("wire") :]) % 256 if here else 0
             addresses = [f"10.77.{number}.{i}" for i, _ in enumerate(names, 1)]
             self._write_hosts(addresses)

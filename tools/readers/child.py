@@ -18,7 +18,7 @@ class Child:
     """The process; it says something first, when it is up (`READY`)."""
 
     def __init__(self, command: list[str], patience: float) -> None:
-        """Waits so many seconds until it is up. Raises TimeoutError or EOFError where it is not."""
+        """Waits `patience` seconds until it is up. Raises TimeoutError or EOFError if it is not."""
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -45,7 +45,7 @@ class Child:
             self._process.stdin.flush()
 
     def receive(self, patience: float) -> Any:
-        """The next line. Raises TimeoutError after so many seconds without one, EOFError with the
+        """The next line. Raises TimeoutError after this many seconds without one, EOFError with the
         exit status where the process has ended."""
         until = time.monotonic() + patience
         while b"\n" not in self._pending:

@@ -1,5 +1,5 @@
 """Certificates of an authority of our own, which openssl makes: for servers with TLS, and for users
-with proxies. Valid for a day, for nobody but tests.
+with proxies. Valid for a day, for tests only.
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ def _run(server: Server, program: str, configuration: str) -> Process:
 
 
 def _private_copy(certificate: Path, folder: Path) -> Path:
-    """Keys must be the server's own, and nobody else's to read."""
+    """Keys must be the server's own, and readable for no other user."""
     for name in ("certificate.pem", "key.pem"):
         path = folder / name
         shutil.copyfile(certificate / name, path)
@@ -131,7 +131,7 @@ def _private_copy(certificate: Path, folder: Path) -> Path:
 _MANAGER_PORT = 1213
 _PORT = 1094
 # A federation has hosts of its own, so that its ports are the usual ones. A manager with fewer
-# servers than it is told to have sends nobody anywhere: also later, when one is lost.
+# servers than it is told to have redirects no client: also later, when one is lost.
 _MANAGER = """\
 all.role manager
 all.manager {manager}

@@ -35,7 +35,7 @@ def column_name(column: str, variation: str) -> str:
 
 
 def mask_names(tree: str, variations: int) -> list[str]:
-    """The columns of bits for so many variations, the nominal one included."""
+    """The columns of bits for this many variations, the nominal one included."""
     return [f"R_rdf_mask_{tree}_{i}" for i in range(-(-variations // _BITS))]
 
 

@@ -34,12 +34,12 @@ def bench() -> None:
     "--workers",
     multiple=True,
     type=click.IntRange(1),
-    help="About so many workers, instead of a number of nodes. May be given several times.",
+    help="About this many workers, instead of a number of nodes. May be given several times.",
 )
 @click.option(
     "--submasters",
     type=click.IntRange(1),
-    help="Let sub-masters lead about so many workers each, as connect(submasters=…) does.",
+    help="Let sub-masters lead about this many workers each, as connect(submasters=…) does.",
 )
 @click.option(
     "--threads",
@@ -49,7 +49,7 @@ def bench() -> None:
 @click.option(
     "--roots",
     type=click.IntRange(0),
-    help="A merger on each node, which join at the end until so many are left; a client fetches "
+    help="A merger on each node, which join at the end until this many are left; a client fetches "
     "what these have. 0: they do not join.",
 )
 @click.option(

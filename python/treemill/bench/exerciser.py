@@ -52,7 +52,7 @@ class Exercise:
     share: float = 0.3
     """The least share of the bytes of all branches that is read for every entry."""
     prescale: int = 50
-    """Each so manyth entry is read with all its branches; 0: none."""
+    """Every n-th entry is read with all its branches; 0: none."""
     entries: int = 1000
     """The first ones of all files together; 0: all."""
     order: str = "smallest"

@@ -129,7 +129,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def bytes_per_event(recipe: Recipe) -> float:
-    """About so many bytes each event takes, from a sample that is written to a temporary file."""
+    """About this many bytes each event takes, from a sample that is written to a temporary file."""
     events = min(_SAMPLE, recipe.events_per_file)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "sample.root"

@@ -83,7 +83,7 @@ class _Master(OneMaster):
 
 
 def replay(recorded: Recorded, workers: int | None, storage: float | None = None) -> Replayed:
-    """Runs the trace's query again with so many workers; None: with its own. `storage`: MB/s that
+    """Runs the trace's query again with this many workers; None: with its own. `storage`: MB/s that
     the storage gives to all workers together. Raises ValueError for a trace without packets."""
     found = summary(recorded)
     about = recorded.about

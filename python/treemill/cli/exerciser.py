@@ -58,7 +58,7 @@ class _Share(click.ParamType[float]):
     type=click.IntRange(0),
     default=50,
     show_default=True,
-    help="Read all branches of each so manyth entry; 0: of none.",
+    help="Read all branches of every n-th entry; 0: of none.",
 )
 @click.option(
     "--entries",
@@ -105,7 +105,7 @@ def command(
 ) -> None:
     """Measure how fast files are read as analyses read them, on whatever storage they are.
 
-    Some of the branches are read for every entry, and all branches for each so manyth entry, as
+    Some of the branches are read for every entry, and all branches for every n-th entry, as
     CMSSW's IOExerciser does. What is read is decoded and summed up.
     """
     if figure is not None and importlib.util.find_spec("matplotlib") is None:

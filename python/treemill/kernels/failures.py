@@ -59,7 +59,7 @@ def title_of(function: Callable[..., object]) -> str:
 
 
 def parameter_names(function: Callable[..., object], count: int) -> list[str]:
-    """Names of so many arguments."""
+    """The names of the arguments."""
     code = getattr(getattr(function, "py_func", function), "__code__", None)
     known = list(code.co_varnames[: code.co_argcount]) if code is not None else []
     return [known[i] if i < len(known) else f"argument {i + 1}" for i in range(count)]

@@ -56,7 +56,7 @@ class Fitted(Protocol):
         called."""
 
     def call(self, rows: int, arguments: Sequence[Handed]) -> tuple[list[Values], list[Values]]:
-        """The outputs for so many rows, and the lengths of the lists."""
+        """The outputs for this many rows, and the lengths of the lists."""
 
     def why(self, rows: int, arguments: Sequence[Handed]) -> str:
         """Why the compiled batch has failed for these arguments."""

@@ -65,8 +65,8 @@ def kernel(given: UserFunction | str | None = None, /) -> object:
     >>> @tm.kernel
     ... def transverse_mass(pt, phi, met, met_phi):
     ...     return math.sqrt(2 * pt * met * (1 - math.cos(phi - met_phi)))
-    >>> muons = events.with_params({"mt": transverse_mass})
-    >>> muons.define("Muon_mt", "mt(Muon.pt, Muon.phi, MET_pt, MET_phi)").mean("Muon_mt").value > 0
+    >>> muons = events.with_params({"m_t": transverse_mass})
+    >>> muons.define("Muon_mt", "m_t(Muon.pt, Muon.phi, MET_pt, MET_phi)").mean("Muon_mt").value > 0
     True
     """
     if given is None or isinstance(given, str):

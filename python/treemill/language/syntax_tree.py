@@ -21,7 +21,7 @@ from .tree_node import Json, Tree
 __all__ = ["Handlers", "Reducer", "reduced"]
 
 _LONG_ROW = 8
-"""Operators in a row: so many of them are still a tree; more are one node."""
+"""The operators in a row that are still a tree; more are one node."""
 _MAX_TUPLES = 3
 """Tuples within tuples that `for` takes apart."""
 
@@ -93,7 +93,7 @@ class Reducer:
         return made
 
     def note(self, node: ast.expr, nodes: int = 1, json: int = 0, depth: int = 0) -> None:
-        """Counts nodes that reach so many levels below the current one. Raises QueryError if they
+        """Counts nodes that reach this many levels below the current one. Raises QueryError if they
         are too many or too deep."""
         depth, json = self._level[0] + depth, self._level[1] + json
         self.depth, self.json = max(self.depth, depth), max(self.json, json)

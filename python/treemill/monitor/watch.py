@@ -57,7 +57,7 @@ class Watched(Protocol):
         """The histogram with this name of what workers have done; None if there is none."""
 
     def snapshot(self, within: float | None = None) -> object:
-        """The values so far; None if there are none, or none within so many seconds."""
+        """The values so far; None if there are none, or none within this many seconds."""
 
 
 class ConsecutiveRuns:

@@ -53,8 +53,8 @@ class NoMoreFiles:
 
 @dataclass(frozen=True, slots=True)
 class GiveBack:
-    """About so many entries that no worker has begun are to be given back (only if the policy says
-    `growing`); None: all of them. `among`: of these files only."""
+    """About this many entries that no worker has begun are to be given back (only if the policy
+    says `growing`); None: all of them. `among`: of these files only."""
 
     entries: int | None = None
     among: frozenset[int] | None = None

@@ -185,7 +185,7 @@ def halved(bins: list[float]) -> list[float]:
 
 
 def spread(bins: list[float], width: float, start: float, stop: float, weight: float = 1.0) -> None:
-    """Adds the time from `start` to `stop` to the bins that it is in, so many times."""
+    """Adds the time from `start` to `stop` to the bins that it is in, this many times."""
     last = len(bins) - 1
     for at in range(min(int(start / width), last), min(int(stop / width), last) + 1):
         bins[at] += weight * max(min(stop, (at + 1) * width) - max(start, at * width), 0.0)

@@ -39,9 +39,11 @@ Part = tuple[File, int, int | None]
 """Entries of a file, or (None) all of a file of unknown size."""
 
 _PREFERENCE = 1.2
-"""A worker takes its next file from another node only if that has so many times more left."""
+"""The factor by which another node must have more left before a worker takes its next file from
+it."""
 _PERSISTENCE = 2.0
-"""A worker leaves a file in the middle only for a node that has so many times more left."""
+"""The factor by which another node must have more left before a worker leaves a file in the middle
+for it."""
 _WORTH_A_MOVE = 5.0
 """The seconds that the other node must have left beyond that."""
 
@@ -193,7 +195,7 @@ class Nodes:
         return span
 
     def give_back(self, wanted: float, mean: float, among: Set[int] | None) -> list[Part]:
-        """Takes out about so many entries that were never handed out, of the files `among`, from
+        """Takes out about this many entries that were never handed out, of the files `among`, from
         the nodes that have most left. `mean` as in `pick`."""
         self._mean = max(mean, 1.0)
         given: list[Part] = []

@@ -15,14 +15,14 @@ OPENINGS = 8
 """Files that one worker opens, or has opened, ahead, at most: for small files what counts is how
 many are opened in the five round trips that it takes."""
 OPENING = 3
-"""A file is opened ahead when so many times less is left than is worth a promise: opening takes up
-to five round trips, and what is worth a promise is on its way in two."""
+"""The factor by which less must be left than is worth a promise before the next file is opened
+ahead: opening takes up to five round trips, and what is worth a promise is on its way in two."""
 
 RESERVES = 32
 """Packets that are reserved for one worker, at most."""
 
 _REST = 1.5
-"""What is left is not cut when it is less than so many times the length of a packet."""
+"""What is left is not cut when it is less than this many times the length of a packet."""
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,6 @@ def seconds_left(rates: Rates, worker: WorkerState, now: float) -> float:
 
 
 def seconds_of(rates: Rates, worker: WorkerState, entries: int) -> float:
-    """The seconds that so many entries are expected to take the worker."""
+    """The seconds that this many entries are expected to take the worker."""
     rate = rates.of(worker.number) or rates.mean()
     return entries / rate if rate else PATIENCE

@@ -27,7 +27,7 @@ class ChunkPace:
         self._fitting = 0.0  # entries of the next chunk that fit into its time
 
     def took(self, entries: int, seconds: float) -> None:
-        """Notes that a chunk of so many entries took so many seconds."""
+        """Notes that a chunk of this many entries took this time."""
         seconds = max(seconds, 1e-6)
         self._rate = entries / seconds
         self._fitting = self._rate * _CHUNK_SECONDS

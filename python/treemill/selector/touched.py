@@ -1,8 +1,8 @@
 """Which columns a selector's chunks have touched, and so will touch again. Pure: it reads nothing.
 
-Columns that are read ahead are given to awkward as they are, and then nobody sees whether they are
-touched. So now and then a chunk is a *look*: it is given columns only when it touches them. A
-column that several looks in a row have not touched is no longer expected.
+Columns that are read ahead are given to awkward as they are, and then it cannot be seen whether
+they are touched. So now and then a chunk is a *look*: it is given columns only when it touches
+them. A column that several looks in a row have not touched is no longer expected.
 """
 
 from __future__ import annotations

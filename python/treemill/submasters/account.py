@@ -75,7 +75,7 @@ class LeaseAccount:
     # What happens.
 
     def lease(self, sub: int, part: Part) -> None:
-        """Notes that the sub-master gets the part, which nobody has."""
+        """Notes that the sub-master gets the part, which is not leased."""
         files = self._held.setdefault(sub, {})
         if part.stop is None:
             files[part.file] = None
@@ -124,7 +124,7 @@ class LeaseAccount:
         return lost
 
     def give_up(self, part: Part, reason: str, error: BaseException | None) -> None:
-        """Notes that a part that nobody has will not be in the result."""
+        """Notes that a part that is not leased will not be in the result."""
         self._missing.append(Missing(part.file, part.start, part.stop, reason, error))
 
     def take_news(self) -> News:

@@ -62,7 +62,7 @@ class KnownSubmasters(dict[int, KnownSubmaster]):
         return sorted(waiting, key=lambda group: group.seconds_left(now))
 
     def share(self, group: KnownSubmaster, expected: int) -> float:
-        """The group's even share, if so many more are expected, which are taken for as large."""
+        """The group's even share, if this many more are expected, which are taken for as large."""
         return 1.0 / (len(self) + expected) if expected else group.workers / max(self.workers, 1)
 
     def wanted(

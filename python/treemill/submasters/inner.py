@@ -43,7 +43,7 @@ class Inner(Protocol[Said, Ordered]):
 
     @property
     def left(self) -> float:
-        """The entries that nobody below has begun or was told to distribute."""
+        """The entries that are not begun below, and that no level below was told to distribute."""
 
     @property
     def left_below(self) -> float:
@@ -55,14 +55,14 @@ class Inner(Protocol[Said, Ordered]):
 
     @property
     def quiet(self) -> bool:
-        """Whether nobody below has anything in hand."""
+        """Whether nothing is in hand below."""
 
     @property
     def has_commits(self) -> bool:
         """Whether anything was committed since `take_commits`."""
 
     def handle(self, event: Said, now: float) -> list[Ordered]:
-        """Handles what somebody below has said. Returns the orders to carry out."""
+        """Handles an event from below. Returns the orders to carry out."""
 
     def add(self, parts: Sequence[Part], beyond: Beyond, now: float) -> list[Ordered]:
         """Adds parts. `beyond`: what is expected to be added later."""
@@ -73,8 +73,8 @@ class Inner(Protocol[Said, Ordered]):
     def give_back(
         self, entries: int | None, among: Set[int] | None, now: float
     ) -> tuple[list[Part] | None, list[Ordered]]:
-        """Takes out about so many entries that no worker has begun; without a number, all that
-        nobody below has. None: they will be in `reclaimed`."""
+        """Takes out about this many entries that no worker has begun; without a number, all that
+        no level below has. None: they will be in `reclaimed`."""
 
     def reclaimed(self) -> list[Part] | None:
         """What was promised by `give_back`, once."""

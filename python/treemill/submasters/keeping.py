@@ -1,4 +1,4 @@
-"""A lessor whose sub-masters keep what they have merged, until somebody has fetched it: what a lost
+"""A lessor whose sub-masters keep what they have merged, until it is fetched: what a lost
 sub-master had merged is leased again with the rest of what it had. One that will go resigns: what
 it has not done is leased to others, and what it keeps may become another one's. Pure, as the lessor
 is."""

@@ -165,7 +165,7 @@ class Lessor:
     def give_back(
         self, entries: int | None, among: Set[int] | None, now: float
     ) -> tuple[list[Part] | None, list[Downward]]:
-        """Takes parts out of the dataset of a growing one: about so many entries that no worker has
+        """Takes parts out of the dataset of a growing one: about `entries` that no worker has
         begun; without a number, all that is not leased. None: a sub-master was asked to return
         some, and they will be in `reclaimed`."""
         wanted = float("inf") if entries is None else float(entries)

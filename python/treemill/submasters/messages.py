@@ -147,7 +147,7 @@ class NothingLeft:
 
 @dataclass(frozen=True, slots=True)
 class TakeBack:
-    """Others have less to do: the sub-master answers Returned with about so many entries that no
+    """Others have less to do: the sub-master answers Returned with about this many entries that no
     worker has begun, of the files `among`, or with none."""
 
     sub: int

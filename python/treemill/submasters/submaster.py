@@ -81,7 +81,7 @@ class SubMaster(Generic[Said, Ordered]):
         return [SubJoined(self.number, self._site)]
 
     def handle(self, event: Said | Downward, now: float) -> Consequences[Ordered]:
-        """Handles what the parent or somebody below has said."""
+        """Handles an event from the parent or from below."""
         step: Consequences[Ordered] = Consequences()
         if self._over:
             return step

@@ -105,7 +105,7 @@ class UnleasedParts:
         return bool(self._barred) or any(reach.only for reach in self._piles)
 
     def take(self, site: str, wanted: float, mean: float, rate: Rate) -> list[Part]:
-        """Takes out about so many entries that the site may read: its own first, then those that
+        """Takes out about this many entries that the site may read: its own first, then those that
         are near to no site, then those of the sites that have most left for their rate."""
         mean = max(mean, 1.0)
         taken: list[Part] = []
@@ -128,7 +128,7 @@ class UnleasedParts:
         return taken
 
     def take_any(self, wanted: float, mean: float, among: Set[int] | None) -> list[Part]:
-        """Takes out about so many entries of the files `among`; more if a part is larger."""
+        """Takes out about this many entries of the files `among`; more if a part is larger."""
         taken: list[Part] = []
         for pile in self._all:
             for part in list(pile.parts) if wanted > 0 else ():
@@ -178,7 +178,7 @@ def _order(pile: _Pile, site: str, mean: float, rate: Rate) -> tuple[int, float]
 
 
 def _cut(part: Part, wanted: float) -> int | None:
-    """Where a part is cut, so that about so many entries come before; None: it is taken whole."""
+    """Where a part is cut, so that about this many entries come before; None: it is taken whole."""
     if part.stop is None or part.stop - part.start <= wanted:
         return None
     target = part.start + max(int(wanted), 1)

@@ -15,7 +15,7 @@ __all__ = ["page"]
 
 
 def page(found: TraceSummary, most: int = 50) -> str:
-    """The page. `most`: of the longer tables, so many lines."""
+    """The page. `most`: the lines of the longer tables, at most."""
     query, *told = head(found)
     made = [parts.head(query), *(f'<p class="verdict">{escape(line)}</p>' for line in told)]
     try:

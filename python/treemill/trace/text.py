@@ -12,7 +12,7 @@ Cells = Sequence[Sequence[str]]
 
 
 def lines(found: TraceSummary, most: int = 20) -> Iterator[str]:
-    """The text. `most`: of the longer tables, so many lines."""
+    """The text. `most`: the lines of the longer tables, at most."""
     yield from head(found)
     for title, cells in tables(found, most):
         yield ""

@@ -91,7 +91,7 @@ class Remote:
         return known[1] if known is not None and is_recent else None
 
     def has_size(self, replicas: Sequence[str], size: int) -> None:
-        """A file that lies at all of these addresses has so many bytes now."""
+        """A file that lies at all of these addresses has this many bytes now."""
         with self._lock:
             self._sizes[tuple(replicas)] = time.monotonic(), size
 

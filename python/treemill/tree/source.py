@@ -237,7 +237,7 @@ def identity_of_any(replicas: Sequence[str]) -> Identity:
 
 
 def has_size(replicas: Sequence[str], size: int) -> None:
-    """A file that lies at all of these addresses has been opened, and has so many bytes: they are
+    """A file that lies at all of these addresses has been opened, and has this many bytes: they are
     not asked for it for some seconds."""
     _REMOTE.has_size(replicas, size)
 

@@ -33,21 +33,21 @@ UNLIMITED = Limits()
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """A process that takes part, with so many workers."""
+    """A process that takes part, with this many workers."""
 
     host: str
     workers: int
 
 
 def room(limits: Limits, host: str, threads: int, admitted: Iterable[Admitted]) -> int:
-    """How many workers a process of this host, with so many threads, may have beside those that
+    """How many workers a process of this host, with this many threads, may have beside those that
     take part.
 
     >>> room(Limits(workers=4, on_host=3), "a", 8, [Admitted("a", 2), Admitted("b", 1)])
     1
     """
     if limits == UNLIMITED:
-        return threads  # however many there are: nobody has to count them
+        return threads  # however many there are: they need not be counted
     found = list(admitted)
     if limits.workers is not None:
         threads = min(threads, limits.workers - sum(each.workers for each in found))

@@ -10,7 +10,7 @@ __all__ = ["asked"]
 
 
 async def asked(pool: ConnectionPool, address: str, seconds: float, **message: object) -> Any:
-    """The answer of a server, over a connection of a pool that is there or is made within so many
+    """The answer of a server, over a connection of a pool that is there or is made within this many
     seconds."""
     comm = await pool.connect(address, timeout=seconds)
     try:

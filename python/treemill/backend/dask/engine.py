@@ -140,8 +140,8 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
             asyncio.get_running_loop().call_later(_FAREWELL, self._stay, leaving)
 
     async def leave(self, address: str, seconds: float) -> None:
-        """A worker ends, because somebody has told its process so: what it has done is saved, if it
-        can be within so many seconds."""
+        """A worker ends, because its process was told to: what it has done is saved, if it
+        can be within this many seconds."""
         await self._drained([address], seconds)
 
     async def _drained(self, leaving: list[str], seconds: float) -> None:
@@ -197,7 +197,7 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
             if address in self._mail:
                 self._mail[address].set()
         changed, self._desk.changed = self._desk.changed, set()
-        self._news.set()  # clients need not hear that somebody has nothing more to lose
+        self._news.set()  # clients need not hear that a worker has nothing more to lose
         for name in changed & self._changes.keys():
             self._changes.pop(name).set()
 

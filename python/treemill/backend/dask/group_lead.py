@@ -96,7 +96,7 @@ class GroupCoordinator:
         self.up += self.sub.join(self._clock())
 
     def handle(self, event: Event | Downward) -> list[Action]:
-        """Handles what the parent or somebody in the group has said."""
+        """Handles an event from the parent or from the group."""
         if self.ended is not None:
             return []
         now = self._clock()

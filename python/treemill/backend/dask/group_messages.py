@@ -59,7 +59,7 @@ class LeadGroup:
 
 @dataclass(frozen=True, slots=True)
 class Under:
-    """Drop what you have of the pass, and ask the process at `address` from now on; None: nobody,
+    """Drop what you have of the pass, and ask the process at `address` from now on; None: none,
     until another word comes."""
 
     work: str
@@ -87,7 +87,7 @@ class Give:
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """The process at `address` belongs to the group, with so many workers."""
+    """The process at `address` belongs to the group, with this many workers."""
 
     work: str
     sub: int

@@ -11,7 +11,7 @@ __all__ = ["RACK", "Group", "Member", "group_size", "grouped", "joins", "rack_of
 _MANY = 100
 """The number of workers above which there are sub-masters, unless the user says otherwise."""
 _SIZE = 64
-"""The workers of a group, if nobody has said how many."""
+"""The workers of a group, if no number is given."""
 
 RACK = "rack-"
 """The name of the resource by which a Dask worker says its rack begins so."""
@@ -55,7 +55,7 @@ def rack_of(resources: Mapping[str, float]) -> str | None:
 
 
 def group_size(wanted: bool | int | None, workers: int) -> int | None:
-    """The workers of a group, if sub-masters are wanted in this way for so many workers; None:
+    """The workers of a group, if sub-masters are wanted in this way for this many workers; None:
     there are to be none.
 
     >>> group_size(None, 100), group_size(None, 101), group_size(True, 4), group_size(2, 4)
@@ -69,7 +69,7 @@ def group_size(wanted: bool | int | None, workers: int) -> int | None:
 
 
 def grouped(members: Iterable[Member], size: int) -> list[Group]:
-    """Forms groups of about so many workers.
+    """Forms groups of about this many workers.
 
     >>> crowd = [Member(f"{h}{n}", h, h, 1) for h in "ab" for n in range(4)]
     >>> [sorted(group.members) for group in grouped(crowd, 4)]
@@ -94,7 +94,7 @@ def grouped(members: Iterable[Member], size: int) -> list[Group]:
 
 
 def _even(members: list[Member], size: int) -> list[list[Member]]:
-    """The processes of one place, in bundles of at most about so many workers, evenly."""
+    """The processes of one place, in bundles of at most about this many workers, evenly."""
     workers = sum(member.workers for member in members)
     count = min(max(-(-workers // size), 1), len(members))
     return [

@@ -40,7 +40,7 @@ class Estates(dict[int, Estate]):
 
     @property
     def open(self) -> list[Estate]:
-        """Those that somebody should be asked to take. One that may still grow waits for that."""
+        """Those that another process should be asked to take. One that may still grow waits."""
         return [
             each
             for each in self.values()

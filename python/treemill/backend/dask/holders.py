@@ -66,7 +66,7 @@ class Holders:
         self._commits[to] = self._commits.get(to, 0) + self._commits.pop(merger, 0)
 
     def inherited(self, merger: int, commits: int) -> None:
-        """Notes that the merger has so many partials that were another sub-master's."""
+        """Notes that the merger has this many partials that were another sub-master's."""
         self._commits[merger] = self._commits.get(merger, 0) + commits
 
     def told(

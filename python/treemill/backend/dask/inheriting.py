@@ -19,9 +19,9 @@ from .messages import PassRequest
 from .pass_state import PassState
 from .roster import Led, Roster
 
-__all__ = ["NOBODY", "Inheriting"]
+__all__ = ["NO_SITE", "Inheriting"]
 
-NOBODY = "nobody"
+NO_SITE = "nobody"
 """The site that is expected while there is no process at all."""
 
 
@@ -90,7 +90,7 @@ class Inheriting(PassState):
         """What it has merged is done again."""
         assert self._lessor is not None
         if not self._members:
-            self._lessor.coming(NOBODY)
+            self._lessor.coming(NO_SITE)
         self._handle(SubLost(estate.sub, reason))
         del self._estates[estate.sub]
 
@@ -113,7 +113,7 @@ class Inheriting(PassState):
             self._bequeath()
 
     def _estate_lost(self, address: str, reason: str) -> None:
-        """A process is lost that has ended, and waits for somebody to take what it has."""
+        """A process is lost that has ended, and waits until another one has taken what it has."""
         estate = self._estates.at(address)
         if estate is not None:
             self._heir_failed(estate.sub)

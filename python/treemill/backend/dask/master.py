@@ -35,7 +35,7 @@ from .group_messages import (
     inner_name,
 )
 from .grouping import Member
-from .inheriting import NOBODY, Inheriting
+from .inheriting import NO_SITE, Inheriting
 from .messages import Crashed, End, HeldPartial, PassEnded, PassRequest, Status
 from .pass_state import Messages
 from .roster import Led, Roster
@@ -178,7 +178,7 @@ class Master(Inheriting):
         led = self._roster.seat(member)
         if led.leader is None:
             self._lessor.coming(led.group.name)
-            self._handle(NotComing(NOBODY))
+            self._handle(NotComing(NO_SITE))
             self._appoint(led)
         elif led.there:
             self._introduce(led, member)
@@ -241,8 +241,8 @@ class Master(Inheriting):
     def _begin_anew(self, led: Led, end: Callable[[], None]) -> None:
         """A group has no sub-master any more: it gets another one. `end` notes how it has ended."""
         assert self._lessor is not None
-        # The lessor ends a pass for which nobody is to be expected.
-        self._lessor.coming(led.group.name if led.group.members else NOBODY)
+        # The lessor ends a pass for which no workers are to be expected.
+        self._lessor.coming(led.group.name if led.group.members else NO_SITE)
         end()
         gone = self._roster.depose(led)
         if self.over:

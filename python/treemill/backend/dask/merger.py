@@ -60,7 +60,7 @@ class Merger:
     def absorb(
         self, giver: int, commits: int, covers: Ranges, load: Callable[[], Partial | None]
     ) -> None:
-        """Merges what another merger has, of so many commits, once. Raises RefusedByMerger, and
+        """Merges what another merger has, of this many commits, once. Raises RefusedByMerger, and
         what merging raises."""
         with self._lock:
             if giver in self._absorbed:

@@ -143,7 +143,7 @@ class Recall:
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """Merge what another merger, `giver`, has at this address: so many commits. Tell HandedOn."""
+    """Merge what another merger, `giver`, has at this address: this many commits. Tell HandedOn."""
 
     work: str
     merger: int

@@ -87,8 +87,8 @@ class PassState(ABC):
         return self._told()
 
     def settle(self, commits: Mapping[int, int]) -> tuple[bool, Messages]:
-        """A client has got the partials of these holders, each with so many commits. False if that
-        is not all of the result, or not what the result is now."""
+        """A client has got the partials of these holders. `commits`: how many are in each. False if
+        that is not all of the result, or not what the result is now."""
         parts = self.parts()
         if parts is None or {each.merger: each.commits for each in parts} != dict(commits):
             return self._settled == commits, self._told()  # it may not have heard that it was

@@ -37,7 +37,7 @@ _TRIGGER_PT = 24.0
 
 
 def simulated(name: str, seed: int, part: int, count: int) -> Columns:
-    """Columns of so many events of a process: those of its part with this number."""
+    """Columns of this many events of a process: those of its part with this number."""
     rng = np.random.default_rng([30, seed, 1 + list(PROCESSES).index(name), part])
     found = _seen(rng, PROCESSES[name].particles(rng, count), count, is_data=False)
     sign = np.where(rng.random(count) < 0.05, -1.0, 1.0)

@@ -1,6 +1,6 @@
 """What a worker waits for if all files are far away: opening takes round trips, bytes come a round
-trip after they were asked for, and its connection carries so many per second. Knows packets; knows
-no packetizer and no event queue."""
+trip after they were asked for, and its connection carries a number of them per second. Knows
+packets; knows no packetizer and no event queue."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Distance:
     """What should be on its way, as a multiple of what the connection carries in a round trip."""
 
     def ahead(self, mb: float) -> int:
-        """The events ahead that are worth asking for, if an event has so many MB."""
+        """The events ahead that are worth asking for, if an event has this many MB."""
         return int(self.depth * self.round_trip * self.stream / mb)
 
 

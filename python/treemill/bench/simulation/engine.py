@@ -125,7 +125,7 @@ class Engine:
             raise RuntimeError("no event is left, but the query is not over")
 
     def spread(self, number: int, die: Callable[[], None]) -> None:
-        """Spreads so many deaths over the time in which there are deaths."""
+        """Spreads this many deaths over the time in which there are deaths."""
         for i in range(number):
             self.at((i + 1) * self.scenario.faults.deaths_until / (number + 1), die)
 

@@ -64,8 +64,7 @@ class Leader:
         self._speak(self)
 
     def handle(self, event: Event | Downward) -> None:
-        """Handles what somebody of the group or the parent has said, and carries out what
-        follows."""
+        """Handles an event from the group or from the parent, and carries out what follows."""
         engine = self._engine
         if isinstance(event, WorkerJoined):
             self.joined.add(event.worker)

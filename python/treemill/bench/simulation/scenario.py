@@ -119,8 +119,8 @@ class Scenario:
     """Seconds after which a merger hands over its partial."""
     roots: int | None = None
     """If given, each node has a merger, and a client fetches what they have, one after another,
-    once nobody else has anything. If more than so many hold something then, they join before. 0:
-    they do not join."""
+    once workers have nothing left. If more mergers than this hold something then, they join
+    before. 0: they do not join."""
     submasters: int = 0
     """How many workers each sub-master leads, as in `connect(submasters=…)`; their costs are those
     of the master. A client fetches what each has merged at the end. 0: the master leads all
