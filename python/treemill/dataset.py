@@ -369,7 +369,7 @@ class Dataset(ReadMethods, Bookable):
 
     def io_report(self) -> IOReport:
         """What reading took in the last run of the default session, which `run`, values and
-        `arrays` use. Of other sessions it is `session.report.io`.
+        `arrays` use. Other sessions have `session.report.io`.
 
         Returns
         -------

@@ -70,7 +70,7 @@ class SourceReport(NamedTuple):
 
 
 class IOReport(NamedTuple):
-    """What reading took. Of local files only `bytes_read` and `bytes_from_cache` are counted."""
+    """What reading took. For local files only `bytes_read` and `bytes_from_cache` count."""
 
     bytes_wanted: int = 0
     """Bytes from servers that were used, as the files have them."""
@@ -88,8 +88,8 @@ class IOReport(NamedTuple):
     waited: float = 0.0
     """The time of these waits, summed over all threads."""
     sources: tuple[SourceReport, ...] = ()
-    """Reports by server, in the order of their names. Of runs at the same time in one process each
-    counts what all of them have asked for."""
+    """Reports by server, in the order of their names. If several runs share a process at the
+    same time, each counts what all of them have asked for."""
 
     @property
     def bytes_over_read(self) -> int:

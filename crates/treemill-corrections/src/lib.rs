@@ -1,6 +1,10 @@
 //! Corrections of correctionlib's schema, version 2: JSON text → trees of nodes → values, row by row over
 //! columns. Knows no file, no expression and no thread.
 //!
+//! `json.rs` and `number.rs` read texts (to the bit), `reading/` makes nodes of JSON; `node.rs` gives a row's value and
+//! `batch.rs` many rows'; `specialise.rs` works out what constants decide; `formula/`, `random.rs` and `compound.rs` are kinds
+//! of corrections.
+//!
 //! ```
 //! use treemill_corrections::{Argument, CorrectionSet};
 //!

@@ -3,7 +3,7 @@
 //!
 //! Ranges are single ones, many in flight at once; a file that changes while it is read is an error. Knows nothing of
 //! ROOT. `address`, `answer`, `conversation`, `links`, `listing`, `metalink` and `version` are pure; `carrier`, `engine`
-//! and `calls` drive.
+//! and `calls` drive; `versions` keeps what each server has said of a file, `tls` has the certificates.
 #![forbid(unsafe_code)]
 
 mod address;

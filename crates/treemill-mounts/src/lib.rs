@@ -2,6 +2,9 @@
 //! (NFS, CIFS, Lustre, FUSE …) as planned: ranges are announced to the kernel as soon as they are known (`posix_fadvise`), and
 //! read several at once, so that the kernel's client has many requests in flight, at all data servers of a pNFS. Which file is which,
 //! `decision.rs` says. Knows no protocol and no file format.
+//!
+//! Pure: `kind.rs` (file systems), `decision.rs`, `plan.rs` (what is announced and read at once), `pace.rs` (costs).
+//! `device.rs`, `kernel.rs` (`statfs`, `posix_fadvise`), `threads.rs` and `source.rs` drive.
 #![forbid(unsafe_code)]
 
 mod decision;

@@ -2,6 +2,12 @@
 //! decodes them to Arrow arrays. `file.rs`, `first_look.rs` and `rntuple/ntuple_file.rs` read metadata,
 //! `driver/` and `rntuple/pages/` read columns; the plan and the decoders are pure. Knows no queries,
 //! threads or Python.
+//!
+//! Pure: `wants.rs` (entries → baskets and pages), `inbox/state.rs` (what is asked for ahead of a distant file),
+//! `decode/` (three engines, of which `walk` is the reference), `cache/policy.rs`, `arrays.rs` (Arrow arrays, for both
+//! decoders). They drive: `table.rs` (a tree or an RNTuple), `reader.rs` (batches), `inbox.rs`, `driver/`, `rntuple/pages/`,
+//! `ahead.rs` (bytes for readers to come), `record.rs` (what readers did, step by step). `counts/` has the entry lengths that
+//! branches of one counter share, `memory/` the buffers to reuse; `first_look.rs` completes layouts from the data.
 #![forbid(unsafe_code)]
 
 mod ahead;

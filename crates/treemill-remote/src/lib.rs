@@ -1,6 +1,9 @@
 //! Files on servers, by their addresses: [`open`], [`stat`], [`list`] and [`content`] look the scheme up in one table of
 //! transports; [`open_replicas`] opens a file that lies at several of them; [`set_bridge`] sets what other addresses are
 //! given to. A file whose server knows other places of it is read from those, too, when they are worth it. Knows no protocol and no file format.
+//!
+//! `lanes.rs` reads a file on several connections: `lanes/deal.rs` is pure and says which connection gets what,
+//! `lanes/pool.rs` has those that are being opened. `found.rs` and `metalink.rs` are files whose other places are found.
 #![forbid(unsafe_code)]
 
 mod bridge;

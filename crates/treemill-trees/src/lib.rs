@@ -1,6 +1,10 @@
 //! Boosted trees of XGBoost (JSON) and LightGBM (text): bytes → trees that were checked → numbers, many rows at once, with
 //! the bits of the libraries' own predictions. Knows no file, no expression and no thread.
 //!
+//! `xgboost.rs` and `lightgbm.rs` read files into `tree.rs`, which no circle gets into; `arguments.rs` has the values of rows,
+//! or the few that rows share; `columns.rs` makes ranks among thresholds of them, `forest.rs` takes rows side by side through
+//! all trees, and `transform.rs` is the table of objectives.
+//!
 //! ```
 //! use treemill_trees::{Model, Output};
 //!

@@ -335,8 +335,8 @@ class Remembered(Generic[Value]):
 
 
 class Sizes(Remembered[tuple[int, tuple[int, ...]]]):
-    """The entries of each file, and where its clusters start. Of files that were verified before,
-    what was found then: if a file has changed since, opening it is an error."""
+    """The entries of each file, and where its clusters start. For files that were verified before
+    these are what was found then: if a file has changed since, opening it is an error."""
 
     def __init__(self, trees: OpenTrees) -> None:
         super().__init__(trees, "sizes", lambda t: (int(t.num_entries), tuple(t.clusters)))

@@ -62,7 +62,7 @@ class QueryTask:
         self._chain = chain.pinned()
         self._workers = workers
         self._spans = spans
-        # Of a file on a server the first bytes of a short packet come sooner.
+        # If the file is on a server, the first bytes of a short packet come sooner.
         plain = not (sinks or specification.provided or 0 in chain.trees.far)
         self.alone_entries = _ALONE if plain else 0
         self._prepare()

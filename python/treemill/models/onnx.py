@@ -199,8 +199,8 @@ class OnnxModel:
 
     `model(…)` takes one number for each input: for an input of several numbers a row, as many, in
     their order. If it gives one number, that is the value; if it gives several, they are members of
-    the value by their names, and `model["name"](…)` is one of them. Of an output with several
-    numbers a row the names are numbered: `probabilities_0`, `probabilities_1`.
+    the value by their names, and `model["name"](…)` is one of them. The names of an output with
+    several numbers for each row are numbered: `probabilities_0`, `probabilities_1`.
     """
 
     library = "ONNX"

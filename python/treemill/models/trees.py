@@ -61,8 +61,8 @@ class TreeModel:
     """A model of boosted trees, called from expressions or with arrays.
 
     `model(…)` is what the library predicts, `model.raw(…)` the sum of the trees before the
-    objective's transformation. Of a model with several outputs, as for classes, `model[2](…)` and
-    `model.raw[2](…)` are those of one.
+    objective's transformation. If a model has several outputs, as for classes, `model[2](…)`
+    and `model.raw[2](…)` are those of one.
     """
 
     def __init__(self, file: _TreesFile, raw: bool = False, number: int | None = None) -> None:

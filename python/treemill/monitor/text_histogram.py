@@ -30,7 +30,7 @@ def show(histogram: Hist, title: str = "", log: bool = False) -> None:
 
 def text(histogram: Hist, title: str = "", width: int = 80, log: bool = False) -> str:
     """Draws a histogram as lines of text: with bars (for profiles with points) if it has one
-    dimension, with shades if it has two. Of more dimensions it draws the projection on each axis.
+    dimension, with shades if it has two, as its projection on each axis if it has more.
     `log` asks for a logarithmic scale."""
     width = max(width, 40)
     if histogram.ndim == 1:

@@ -82,8 +82,8 @@ def load(path: str | PathLike[str]) -> Any:
     Parameters
     ----------
     path
-        A file on this machine with one of the suffixes that `save` knows. Of other programs' files
-        come histograms in nested dictionaries: ROOT's by folder, UHI's as hist writes them.
+        A file on this machine with one of the suffixes that `save` knows. Other programs'
+        files give histograms in nested dictionaries: ROOT's by folder, UHI's as hist writes them.
 
     Returns
     -------

@@ -109,8 +109,8 @@ def packet_entries(
         seconds = max(min(sizing.shortest, time_left), floor)
         return max(1, int(mean * seconds))
     seconds = min(max(time_left * sizing.share, sizing.shortest), sizing.longest)
-    # A worker that shares with no other has no one to finish together with. Of a distant file it
-    # gets short packets all the same, so that the bytes of the next are asked for ahead.
+    # A worker that shares with no other has no one to finish together with. On a distant file
+    # it gets short packets all the same, so that the bytes of the next are asked for ahead.
     if workers == 1 and join:
         seconds = min(max(seconds, min(time_left, commit)), sizing.longest)
     # A packet lasts no longer than all workers need for the rest, so that none waits for this one.

@@ -53,7 +53,7 @@ class Saves(Located):
         path
             The suffix says what it is: .root (a TTree, or with format="rntuple" an RNTuple),
             .parquet, .feather or .arrow. The file appears when it is complete; an older one is
-            replaced in the same moment. Of a fileset, {dataset} in the file's name stands for the
+            replaced in the same moment. For a fileset, {dataset} in the file's name stands for the
             name of each data set.
         columns
             As for `take`; a collection's name, "Jet", stands for all its columns, `Jet_*` and

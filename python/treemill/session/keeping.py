@@ -147,8 +147,8 @@ def _files(
 
 
 def _identities(chain: Chain | FriendChain) -> dict[int, str]:
-    """Digests of the identities of the files that are there. Of a local file its size and the time
-    of its last change count: after a restart of the machine its device may have another number."""
+    """Digests of the identities of the files that are there. For a local file its size and the
+    time of its last change count: after a restart its device may have another number."""
     found = {}
     chain.trees.identify()
     for number, location in enumerate(chain.locations):
