@@ -1,6 +1,6 @@
 """The random search finds the random tests by itself, and counts what it tries."""
 
-from tools.soak import EXAMPLES, REPOSITORY, cases_of, python_tests, rust_cases
+from tools.soak import EXAMPLES, REPOSITORY, cases_of, python_tests, rust_cases, rust_command
 
 
 def test_it_takes_the_files_with_random_tests():
@@ -29,6 +29,13 @@ proptest! {
 """
     assert cases_of(text) == 2256
     assert cases_of("fn none() {}") == 0
-    assert rust_cases(REPOSITORY) > 2000
+    assert (
+        cases_of("mod tests {\n    proptest! {\n        #[test]\n        fn one() {}\n    }\n}\n")
+        == 256
+    )
+    found = rust_cases(REPOSITORY)
+    assert found["treemill-query"] > 2000
+    assert {"treemill-nfs", "treemill-read", "treemill-http", "treemill-trees"} <= found.keys()
+    assert rust_command(["a", "b"])[-4:] == ["-p", "a", "-p", "b"]
     said = "  - 100 passing examples, 0 failing examples, 3 invalid"
     assert EXAMPLES.findall(said) == [("100", "0")]

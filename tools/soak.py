@@ -12,13 +12,13 @@ import secrets
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[1]
-RUST_TESTS = ["random", "forms", "together", "engine"]
 
 EXAMPLES = re.compile(r"(\d+) passing examples?, (\d+) failing")
-BLOCK = re.compile(r"^proptest! \{\n(.*?)^\}", re.M | re.S)
+BLOCK = re.compile(r"^( *)proptest! \{\n(.*?)^\1\}", re.M | re.S)
 CASES = re.compile(r"cases: ([\d_]+)|with_cases\(([\d_]+)\)")
 DEFAULT_CASES = 256
 """The cases that proptest tries if a block does not say."""
@@ -37,23 +37,27 @@ def python_tests(repository: Path) -> list[str]:
 def cases_of(text: str) -> int:
     """The cases that the property tests in a file of Rust try."""
     total = 0
-    for block in BLOCK.findall(text):
+    for _, block in BLOCK.findall(text):
         said = CASES.search(block)
         cases = int((said[1] or said[2]).replace("_", "")) if said else DEFAULT_CASES
         total += cases * block.count("#[test]")
     return total
 
 
-def rust_cases(repository: Path) -> int:
-    """The cases of one round in Rust."""
-    folder = repository / "crates" / "treemill-query" / "tests"
-    return sum(cases_of((folder / f"{name}.rs").read_text()) for name in RUST_TESTS)
+def rust_cases(repository: Path) -> dict[str, int]:
+    """The cases of one round in Rust, by the crate that has property tests."""
+    found: dict[str, int] = {}
+    for path in sorted((repository / "crates").rglob("*.rs")):
+        cases = cases_of(path.read_text())
+        if cases:
+            crate = path.relative_to(repository / "crates").parts[0]
+            found[crate] = found.get(crate, 0) + cases
+    return found
 
 
-def rust_command() -> list[str]:
-    """The property tests of the query engine."""
-    targets = [word for name in RUST_TESTS for word in ("--test", name)]
-    return ["cargo", "test", "--locked", "-p", "treemill-query", *targets]
+def rust_command(crates: Iterable[str]) -> list[str]:
+    """The tests of these crates."""
+    return ["cargo", "test", "--locked", *(word for name in crates for word in ("-p", name))]
 
 
 def python_command(seed: int) -> list[str]:
@@ -81,9 +85,10 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=10, help="no round starts after that")
     end = time.monotonic() + 60 * parser.parse_args().minutes
     rounds = examples = 0
+    cases = rust_cases(REPOSITORY)
     while time.monotonic() < end:
         seed = secrets.randbits(32)
-        rust = run(rust_command(), {"PROPTEST_RNG_SEED": str(seed)})
+        rust = run(rust_command(cases), {"PROPTEST_RNG_SEED": str(seed)})
         python = run(python_command(seed), {"TREEMILL_SOAK": "1"})
         if rust is None or python is None:
             return 1
@@ -91,7 +96,7 @@ def main() -> int:
         examples += sum(int(passed) for passed, _ in EXAMPLES.findall(python))
         print(
             f"round {rounds}, seed {seed}: {examples} examples in Python, "
-            f"{rounds * rust_cases(REPOSITORY)} cases in Rust, none failed",
+            f"{rounds * sum(cases.values())} cases in Rust, none failed",
             flush=True,
         )
     return 0

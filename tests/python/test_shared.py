@@ -63,7 +63,19 @@ def test_a_file_that_was_written_anew_is_opened_anew(path, settled):
     assert before.arrays().x.to_list() == list(range(N))[::-1]
 
 
-def test_a_file_that_was_just_written_is_shared_with_nobody(path):
+@pytest.mark.parametrize(
+    ("seconds", "is_shared"), [(-5.0, False), (0.0, False), (1.9, False), (2.1, True)]
+)
+def test_the_age_of_a_change_is_that_of_its_servers_clock(path, monkeypatch, seconds, is_shared):
+    """The clock of the file's server may be another one than this machine's (decision 0005)."""
+    now = identity(path)
+    monkeypatch.setattr(shared.time, "time_ns", lambda: now.changed + int(seconds * 1e9))
+    made = shared.shared(path, "t", now, lambda: shared.OpenTree(None, "t"))
+    assert ((path, "t", now) in shared._open) == is_shared
+    assert shared.shared(path, "t", now, lambda: None) is (made if is_shared else None)
+
+
+def test_a_file_that_was_just_written_is_not_shared(path):
     # A second change within a tick of the file system's clock could leave the stamp as it is.
     first, second = tm.dataset(path), tm.dataset(path)
     assert first.num_entries == second.num_entries == N
