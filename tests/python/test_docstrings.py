@@ -19,7 +19,7 @@ CLASSES = [tm.Dataset, tm.Fileset, tm.Node, tm.Session]
 WITH_EXAMPLES = [tm.ByDataset, tm.LumiSections, tm.Variations, tm.Selector]
 # What users hold besides, and the methods that they call; the others are treemill's own.
 METHODS = {
-    tm.Query: ["abort", "result", "snapshot", "stop"],
+    tm.Query: ["result", "snapshot"],
     tm.Booking: ["explain"],
     tm.ByDataset: ["as_variations", "map", "stack"],
     tm.Variations: ["band", "map", "plot", "to_hist"],
@@ -28,16 +28,17 @@ METHODS = {
     tm.FileOutput: ["write"],
     tm.Selector: ["book"],
 }
-# Methods whose example is that of their class: users define them, or have made the object.
+# Methods without an example of their own: users define them, or the other methods show them.
 OF_CLASSES = {
     tm.Selector: ["begin", "begin_worker", "begin_file", "process", "end"],
+    tm.Query: ["abort", "stop"],
     tm.Correction: ["evaluate"],
     tm.TreeModel: ["evaluate"],
     tm.OnnxModel: ["evaluate"],
 }
 # What raises nothing of its own.
 SAFE = {
-    *("Query.abort", "Query.stop", "ByDataset.map", "Variations.map"),
+    *("Query.abort", "Query.snapshot", "Query.stop", "ByDataset.map", "Variations.map"),
     *("CutFlow.cumulative", "CutFlow.to_latex", "LumiSections.to_json", "LumiSections.to_numpy"),
     *(f"Selector.{name}" for name in OF_CLASSES[tm.Selector]),
     *(f"{place}.count" for place in ("Dataset", "Fileset", "Node")),

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
-__all__ = ["CredentialFacts", "Facts", "FileFacts", "ScratchFacts", "UserFacts"]
+__all__ = ["CredentialFacts", "FileFacts", "ProcessFacts", "ScratchFacts", "UserFacts"]
 
 
 class FileFacts(TypedDict):
@@ -41,7 +41,7 @@ class UserFacts(TypedDict):
     groups: Sequence[int]
 
 
-class Facts(TypedDict):
+class ProcessFacts(TypedDict):
     """What `facts.gather` gives in one process."""
 
     host: str

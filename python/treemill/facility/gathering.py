@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from ..errors import MissingPackageError, WorkerError
 from . import facts
-from .fact_types import Facts
+from .fact_types import ProcessFacts
 from .verdicts import Wiring
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def gathered(
             ) from error
         known = client.scheduler_info(n_workers=-1)["workers"]
         return Wiring(
-            cast(Facts, facts.gather(paths, packages)),
+            cast(ProcessFacts, facts.gather(paths, packages)),
             scheduler,
             found,
             clocks,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from .fact_types import CredentialFacts, Facts
+from .fact_types import CredentialFacts, ProcessFacts
 
 __all__ = ["CHECKS", "Verdict", "Wiring", "verdicts"]
 
@@ -34,9 +34,9 @@ _CREDENTIALS: Mapping[Literal["proxy", "token"], str] = {
 class Wiring:
     """The facts of a cluster."""
 
-    client: Facts
-    scheduler: Facts
-    workers: Mapping[str, Facts]
+    client: ProcessFacts
+    scheduler: ProcessFacts
+    workers: Mapping[str, ProcessFacts]
     """The facts of each worker, by its address."""
     clocks: Mapping[str, float] = field(default_factory=dict)
     """How far a clock is certainly wrong, in seconds, beside the client's, by address."""
@@ -86,7 +86,7 @@ def _crowd(wiring: Wiring) -> str:
 
 
 def _python(wiring: Wiring) -> Iterator[Verdict]:
-    def minor(facts: Facts) -> str:
+    def minor(facts: ProcessFacts) -> str:
         return f"{facts['implementation']} {'.'.join(facts['python'].split('.')[:2])}"
 
     todo = (
@@ -167,7 +167,7 @@ def _files(wiring: Wiring) -> Iterator[Verdict]:
 
 
 def _users(wiring: Wiring) -> Iterator[Verdict]:
-    def user(facts: Facts) -> str:
+    def user(facts: ProcessFacts) -> str:
         return f"uid {facts['user']['uid']}"
 
     todo = "start all workers as one user, or permissions and proxies will differ among them"
@@ -244,7 +244,7 @@ def _per_thread(wiring: Wiring, address: str) -> float:
 
 
 def _limits(wiring: Wiring) -> Iterator[Verdict]:
-    def few(facts: Facts) -> bool:
+    def few(facts: ProcessFacts) -> bool:
         return facts["open_files"] is not None and 0 <= facts["open_files"] < _OPEN_FILES
 
     where = tuple(sorted(address for address, facts in wiring.workers.items() if few(facts)))
@@ -292,7 +292,7 @@ _AGREED: Mapping[str, Callable[[Wiring], str]] = {
 def _different(
     check: str,
     wiring: Wiring,
-    value: Callable[[Facts], object],
+    value: Callable[[ProcessFacts], object],
     todo: str,
     name: str = "",
 ) -> Iterator[Verdict]:
@@ -315,10 +315,10 @@ def _several(
     return Verdict(check, f"{name}: {told}" if name else told, todo, others)
 
 
-def _at(*path: str, default: object = None) -> Callable[[Facts], object]:
+def _at(*path: str, default: object = None) -> Callable[[ProcessFacts], object]:
     """What gives the fact at this place."""
 
-    def found(facts: Facts) -> object:
+    def found(facts: ProcessFacts) -> object:
         value: object = facts
         for name in path:
             value = value.get(name, default) if isinstance(value, Mapping) else default
@@ -328,7 +328,7 @@ def _at(*path: str, default: object = None) -> Callable[[Facts], object]:
 
 
 def _grouped(
-    workers: Mapping[str, Facts], value: Callable[[Facts], object]
+    workers: Mapping[str, ProcessFacts], value: Callable[[ProcessFacts], object]
 ) -> dict[object, tuple[str, ...]]:
     """Addresses by value, the most frequent value first."""
     found: dict[object, list[str]] = {}

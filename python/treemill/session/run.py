@@ -159,17 +159,11 @@ class Query(ABC, Generic[Result]):
         result
             As `result` gives it; None before there are any results, and if the wait is over.
 
-        Raises
-        ------
-        TreemillError
-            If the values cannot be made of what is merged.
-
         Examples
         --------
         >>> with tm.connect(workers=1, mode="threads") as session:
         ...     query = session.submit(events.count())
-        ...     n = query.result()
-        ...     query.snapshot() == n
+        ...     query.result() == query.snapshot()
         True
         """
         if self._pass is None or not self.account.final_phase:
@@ -185,22 +179,12 @@ class Query(ABC, Generic[Result]):
     def abort(self, reason: str = "aborted by the user") -> None:
         """End the query at once. Work that is not committed is lost.
 
-        `snapshot` gives what was merged, and `report` names the entries in it. A query that has
-        ended stays as it is.
+        `snapshot` gives what was merged, and `report` names the entries in it.
 
         Parameters
         ----------
         reason
             Why, for the report and for the error that `result` raises.
-
-        Examples
-        --------
-        >>> with tm.connect(workers=1, mode="threads") as session:
-        ...     query = session.submit(events.count())
-        ...     n = query.result()
-        ...     query.abort("not needed any more")  # it is done
-        ...     query.result() == n
-        True
         """
         running = self._end_early(QueryState.ABORTED, reason)
         if running is not None:
@@ -213,15 +197,6 @@ class Query(ABC, Generic[Result]):
         ----------
         reason
             Why, for the report.
-
-        Examples
-        --------
-        >>> with tm.connect(workers=1, mode="threads") as session:
-        ...     query = session.submit(events.count())
-        ...     query.stop("enough")
-        ...     (n,) = query.result()
-        >>> 0 <= n <= events.num_entries
-        True
         """
         running = self._end_early(QueryState.STOPPED, reason)
         if running is not None:
