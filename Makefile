@@ -110,7 +110,7 @@ demo: build
 
 test: test-rust test-python
 
-test-rust:
+test-rust: $(VENV)/servers/.packages servers
 	cargo test --workspace --exclude treemill-py --locked --quiet
 
 test-python: build $(VENV)/.oracle $(VENV)/.remote $(VENV)/.browser $(VENV)/servers/.packages $(VENV)/oldest/.packages servers
