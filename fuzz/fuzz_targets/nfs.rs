@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use treemill_nfs::intake::{Came, Intake};
 use treemill_nfs::stripes::{Stripes, devices};
 use treemill_nfs::wire::apart::front;
-use treemill_nfs::wire::callback::answer;
+use treemill_nfs::wire::callback::{Said, answer};
 use treemill_nfs::wire::compound::Results;
 use treemill_nfs::wire::layout::{Device, LayoutType};
 use treemill_nfs::wire::rpc::{Procedure, message};
@@ -119,7 +119,7 @@ fuzz_target!(|data: &[u8]| {
     let bytes = Bytes::copy_from_slice(data);
     let _ = message(bytes.clone());
     let _ = front(&bytes);
-    let _ = answer(CALL, &Reader::new(bytes.clone()), |_| true);
+    let _ = answer(CALL, &Reader::new(bytes.clone()), |_| Said::Done);
     for read in READ {
         if let Ok(mut results) = Results::new(Reader::new(bytes.clone())) {
             read(&mut results);

@@ -12,8 +12,10 @@ import threading
 from typing import ClassVar
 
 BAD_SESSION, STALE_CLIENT, MISORDERED, COMPLETE_ALREADY = 10052, 10022, 10063, 10054
-NOT_BOUND, NOT_SUPPORTED = 10055, 10004
+NOT_BOUND, NOT_SUPPORTED, CLIENT_BUSY = 10055, 10004, 10074
 BIND, EXCHANGE, CREATE, DESTROY, SEQUENCE, COMPLETE, PUT, READ = 41, 42, 43, 44, 53, 58, 22, 25
+FREE, FORGET_CLIENT = 45, 57
+SLOTS = 64
 
 
 def u32(*values):
@@ -87,6 +89,14 @@ class Server:
         """A session has the connection that it was made on, and no other one."""
         self.is_parallel = True
         """It says that it gives layouts."""
+        self.target = SLOTS - 1
+        """The highest slot that clients should use."""
+        self.slots = []
+        """The slots of all requests."""
+        self.freed = []
+        """States that clients let go of."""
+        self.left = threading.Event()
+        """A client has said that it is not there any more."""
         self.renewals = threading.Semaphore(0)
         """Requests that asked for nothing but more time."""
         self.said_all = None
@@ -102,6 +112,12 @@ class Server:
         self.port = self._socket.getsockname()[1]
         self._connections = []
         threading.Thread(target=self._accept, daemon=True).start()
+
+    @property
+    def clients(self):
+        """The numbers of the clients that it knows."""
+        with self._lock:
+            return set(self._clients)
 
     def stop(self):
         """Ends all connections, and takes no new ones."""
@@ -241,7 +257,7 @@ class Server:
 
     def _sequence(self, arguments, where):
         session = arguments.fixed(16)
-        sequence, slot, highest, _ = (arguments.u32() for _ in range(4))
+        sequence, slot, _, _ = (arguments.u32() for _ in range(4))
         if session not in self._sessions:
             raise RefusedError(BAD_SESSION)
         where["client"], slots, connection = self._sessions[session]
@@ -250,7 +266,8 @@ class Server:
         if slots[slot] != sequence:
             raise RefusedError(MISORDERED)
         slots[slot] += 1
-        return session + u32(sequence, slot, highest, highest, 0)
+        self.slots.append(slot)
+        return session + u32(sequence, slot, SLOTS - 1, self.target, 0)
 
     def _bind(self, arguments, where):
         session = arguments.fixed(16)
@@ -290,7 +307,24 @@ class Server:
         self._sessions.pop(arguments.fixed(16), None)
         return b""
 
+    def _free(self, arguments, where):
+        self.freed.append(arguments.fixed(16))
+        return b""
+
+    def _forget_client(self, arguments, where):
+        client = arguments.u64()
+        if client not in self._clients:
+            raise RefusedError(STALE_CLIENT)
+        if any(client == known[0] for known in self._sessions.values()):
+            raise RefusedError(CLIENT_BUSY)
+        del self._clients[client]
+        self._known = {who: number for who, number in self._known.items() if number != client}
+        self.left.set()
+        return b""
+
     OPERATIONS: ClassVar = {
+        FREE: _free,
+        FORGET_CLIENT: _forget_client,
         BIND: _bind,
         EXCHANGE: _exchange,
         CREATE: _create,

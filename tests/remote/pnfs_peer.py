@@ -10,6 +10,7 @@ no layouts are given; `alone`: sessions have one connection.
 import sys
 import threading
 import time
+import zlib
 from pathlib import Path
 from typing import ClassVar
 
@@ -22,7 +23,10 @@ FILES, FLEX = 1, 4
 _TYPE, _CHANGE, _SIZE, _FSID, _LEASE, _ID, _TIME, _LAYOUTS = 1, 3, 4, 8, 10, 20, 53, 62
 _NOENT, _UNAVAILABLE, _UNKNOWN_TYPE = 2, 10059, 10062
 _BAD_STATE, _GRACE, _NO_GRACE = 10025, 10013, 10033
+_CONFLICT, _INVALID = 10061, 22
 _ROOT = b"root"
+OF_A_FILE, OF_A_FILE_SYSTEM, OF_ALL = 1, 2, 3
+"""What is recalled and given back."""
 
 
 class DataServer(Server):
@@ -81,6 +85,16 @@ class MetadataServer(Server):
         self.layouts = self.returned = 0
         self.errors, self.counts = [], []
         """What clients have told: devices and statuses; devices, operations and bytes."""
+        self.covers = None
+        """Bytes of each part of a layout; None: it is of all of the file."""
+        self.unreached = []
+        """Hosts and ports at which data servers should be, too, and are not."""
+        self.given = []
+        """What was given back: a kind of return, and the file's handle."""
+        self.laid = {}
+        """The sequences of the layouts that clients have, by handles."""
+        self.recalled = None
+        """What is being recalled: a kind, and a handle or None."""
         self.in_grace = False
         self._epoch = 1  # of the states that it has given
         self.gives_layouts = True
@@ -115,6 +129,7 @@ class MetadataServer(Server):
     def forget(self):
         """See Server. States are forgotten, too."""
         super().forget()
+        self.laid.clear()
         self._epoch += 1
 
     def restart(self):
@@ -130,19 +145,41 @@ class MetadataServer(Server):
         if state[4:] not in (self._state()[4:], bytes(12)):
             raise RefusedError(_BAD_STATE)
 
-    def recall(self):
-        """Wants all layouts back, on the connection that came first."""
+    def _layout_state(self, handle):
+        return u32(self.laid[handle], self._epoch) + u32(zlib.crc32(handle)) + b"laid"
+
+    def recall(self, name=None, kind=OF_ALL, mode=1):
+        """Wants layouts back, on the connection that came first: of a file, of the file system or
+        all. Meanwhile it gives none, and takes nothing else back (RFC 8881, section 12.5.5.2.1).
+        """
+        body = u64(1, 2) if kind == OF_A_FILE_SYSTEM else b""
+        handle = None
+        if name is not None:
+            kind, handle = OF_A_FILE, name.encode()
+            self.laid[handle] = self.laid.get(handle, 0) + 1
+            body = opaque(handle) + u64(0, 2**64 - 1) + self._layout_state(handle)
+        self.recalled = kind, handle
+        self._call(u32(5, self.kind, mode, 0, kind) + body)
+
+    def recall_slots(self, highest):
+        """Wants no slot above this one to be used."""
+        self.target = highest
+        self._call(u32(10, highest))
+
+    def _call(self, operation):
         session = next(iter(self._sessions))
         sequence = u32(11) + session + u32(1, 0, 0, 0, 0)
-        recall = u32(5, self.kind, 1, 0, 3)
         call = u32(99, 0, 2, 0x40000000, 1, 1, 0, 0, 0, 0)
-        call += opaque(b"") + u32(1, 0, 2) + sequence + recall
+        call += opaque(b"") + u32(1, 0, 2) + sequence + operation
         self.send(self._connections[0], call)
 
     def answered(self, record):
         """See Server."""
         record.fixed(16)  # accepted, the verifier, its status
-        self.said.append(record.u32())
+        status = record.u32()
+        if status:
+            self.recalled = None
+        self.said.append(status)
         self.heard.set()
 
     def _root(self, arguments, where):
@@ -196,15 +233,20 @@ class MetadataServer(Server):
 
     def _layout(self, arguments, where):
         _, kind, _ = (arguments.u32() for _ in range(3))
-        arguments.fixed(24)
-        self.check(arguments.fixed(16))
+        offset, _, least = (arguments.u64() for _ in range(3))
+        handle, state = bytes(where["handle"]), arguments.fixed(16)
+        if handle not in self.laid or state[4:] != self._layout_state(handle)[4:]:
+            self.check(state)
         arguments.u32()
+        if self.recalled is not None and self.recalled[1] in (None, handle):
+            raise RefusedError(_CONFLICT)
         if kind != self.kind:
             raise RefusedError(_UNKNOWN_TYPE)
         if not self.gives_layouts:
             raise RefusedError(_UNAVAILABLE)
         self.layouts += 1
-        handle, count = bytes(where["handle"]), len(self.servers)
+        self.laid[handle] = self.laid.get(handle, 0) + 1
+        count = len(self.servers)
         if self.kind == FILES:
             handles = b"".join(opaque(handle) for _ in range(count if self.dense else 1))
             util = self.unit | (1 if self.dense else 0)
@@ -220,15 +262,24 @@ class MetadataServer(Server):
                     body += bytes([number]) * 16 + u32(efficiency) + self._state()
                     body += u32(1) + opaque(handle) + opaque(b"0") * 2
             body += u32(self.flags, self.pause)
-        segment = u64(0, 2**64 - 1) + u32(1, self.kind) + opaque(body)
-        return u32(0) + self._state() + u32(1) + segment
+        start, length = 0, 2**64 - 1
+        if self.covers is not None:
+            assert least <= 1
+            start, length = offset // self.covers * self.covers, self.covers
+        segment = u64(start, length) + u32(1, self.kind) + opaque(body)
+        return u32(0) + self._layout_state(handle) + u32(1) + segment
 
     def _device(self, arguments, where):
         device = arguments.fixed(16)
         arguments.fixed(12)
+        places = [[*self.unreached, (server.host, server.port)] for server in self.servers]
         addresses = [
-            u32(1) + opaque(b"tcp") + opaque(f"{s.host}.{s.port >> 8}.{s.port & 255}".encode())
-            for s in self.servers
+            u32(len(each))
+            + b"".join(
+                opaque(b"tcp") + opaque(f"{host}.{port >> 8}.{port & 255}".encode())
+                for host, port in each
+            )
+            for each in places
         ]
         if self.kind == FILES:
             count = len(addresses)
@@ -238,17 +289,36 @@ class MetadataServer(Server):
         return u32(self.kind) + opaque(body) + u32(0)
 
     def _layout_returned(self, arguments, where):
-        arguments.fixed(16 + 16 + 16)
+        _, _, _, kind = (arguments.u32() for _ in range(4))
+        handle = bytes(where["handle"])
+        if kind == OF_A_FILE:
+            self._file_returned(handle, arguments)
+        elif self.recalled != (kind, None):
+            raise RefusedError(_INVALID)
+        else:
+            self.laid.clear()
+        if self.recalled is not None and self.recalled[0] == kind:
+            self.recalled = None
+        self.given.append((kind, handle))
+        self.returned += 1
+        self.gave_back.set()
+        return u32(0)
+
+    def _file_returned(self, handle, arguments):
+        arguments.fixed(16)
+        state = arguments.fixed(16)
         body = Reader(arguments.opaque())
+        if self.recalled is not None and self.recalled[1] is None:
+            raise RefusedError(_CONFLICT)
+        if handle not in self.laid or state[4:] != self._layout_state(handle)[4:]:
+            raise RefusedError(_BAD_STATE)
         if self.kind == FLEX:
             for _ in range(body.u32()):
                 self._told_error(body)
             for _ in range(body.u32()):
                 self._told_counts(body)
                 self._latency(body)
-        self.returned += 1
-        self.gave_back.set()
-        return u32(0)
+        del self.laid[handle]
 
     def _told_error(self, body):
         body.fixed(32)

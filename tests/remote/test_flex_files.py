@@ -101,7 +101,7 @@ def test_what_was_read_is_told(meta, data, paths, version):
     """With the layout, when the file is closed: all bytes that the data servers have sent."""
     events = opened(meta, version)
     assert is_whole(events, paths)
-    meta.recall()
+    meta.recall("events.root")
     assert meta.gave_back.wait(20)
     assert {device for device, _, _ in meta.counts} == {0, 1}
     assert sum(count for _, count, _ in meta.counts) == sum(server.reads for server in data)
@@ -116,7 +116,7 @@ def test_what_was_read_is_told_meanwhile(meta, data, paths):
     assert is_whole(events, paths)
     assert meta.heard_stats.wait(20)
     assert meta.returned == 0
-    meta.recall()
+    meta.recall("events.root")
     assert meta.gave_back.wait(20)
     assert sum(count for _, count, _ in meta.counts) == sum(server.reads for server in data)
 
@@ -141,7 +141,7 @@ def test_a_recall_waits_for_reads_and_the_next_read_asks_again(meta, data, paths
     reading = threading.Thread(target=lambda: found.append(is_whole(events, paths)))
     reading.start()
     assert gate.arrived.wait(20)
-    meta.recall()
+    meta.recall("events.root")
     assert meta.heard.wait(20)
     assert not meta.gave_back.is_set(), "a read by it goes on"
     gate.opened.set()

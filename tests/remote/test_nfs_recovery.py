@@ -3,6 +3,10 @@ reading goes on, at the metadata server and at the data servers, and brings what
 """
 
 import contextlib
+import gc
+import subprocess
+import sys
+import threading
 
 import awkward as ak
 import pytest
@@ -13,6 +17,7 @@ from tests.remote.nfs_peer import (
     CREATE,
     EXCHANGE,
     MISORDERED,
+    PUT,
     READ,
     SEQUENCE,
     STALE_CLIENT,
@@ -21,6 +26,8 @@ from tests.remote.pnfs_peer import FILES, FLEX, DataServer, MetadataServer
 
 DELAY, GRACE, EXPIRED, STALE_STATE, OLD_STATE = 10008, 10013, 10011, 10023, 10024
 DEAD_SESSION, BAD_SLOT, NOT_BOUND, BAD_STATE = 10078, 10053, 10055, 10025
+ADMIN_REVOKED = 10047
+CLOSE = 4
 NAMES = ["MET_pt", "Jet_pt", "Muon_pt"]
 
 # What is answered, and where.
@@ -37,7 +44,8 @@ class Site:
         self.data = [DataServer() for _ in range(2)]
         self.meta = MetadataServer(self.data, kind)
         with open(path, "rb") as file:
-            self.events = tm.dataset(self.meta.put("events.root", file.read()), "Events")
+            self.url = self.meta.put("events.root", file.read())
+        self.events = tm.dataset(self.url, "Events")
 
     def stop(self):
         for server in (self.meta, *self.data):
@@ -76,6 +84,46 @@ def test_servers_that_are_busy_are_asked_later(site, where):
     if where != "metadata":
         assert site.meta.reads == 1
         assert site.meta.layouts == 1
+
+
+def test_a_busy_session_is_kept(site, where):
+    """Its slot goes on with the same number when the same is sent again."""
+    assert site.events.num_entries == 7321
+    for server in readers(site, where):
+        server.faults[SEQUENCE] += [0, DELAY, DELAY, 0, DELAY]
+    assert site.is_whole()
+    for server in readers(site, where):
+        assert server.calls.count([CREATE]) == 1
+        assert server.faults[SEQUENCE] == []
+
+
+def test_slots_that_the_server_wants_back(site, where):
+    """Few are used from then on, and the server hears of it at once."""
+    assert site.events.num_entries == 7321
+    site.meta.renewals = threading.Semaphore(0)
+    site.meta.recall_slots(1)
+    assert site.meta.heard.wait(20)
+    assert site.meta.said == [0]
+    assert site.meta.renewals.acquire(timeout=20)
+    for server in site.data:
+        server.target = 1
+        server.slots.clear()
+    site.meta.slots.clear()
+    assert site.is_whole()
+    assert site.is_whole()
+    late = [slot for server in readers(site, where) for slot in server.slots[-3:]]
+    assert late
+    assert max(late) <= 1
+    assert max(site.meta.slots) <= 1
+
+
+def test_a_state_that_was_taken_away_is_let_go_of(site, where):
+    assert site.events.num_entries == 7321
+    site.meta.gives_layouts = False
+    site.meta.faults[READ] += [ADMIN_REVOKED]
+    site.meta.recall("events.root")
+    assert site.is_whole()
+    assert len(site.meta.freed) == 1
 
 
 def test_sessions_that_are_lost_are_made_again(site, where):
@@ -147,3 +195,40 @@ def test_an_open_file_keeps_its_lease(paths, core, nothing_remembered):
             assert site.meta.renewals.acquire(timeout=20)
         assert site.is_whole()
         assert [EXCHANGE] not in site.meta.calls[1:]
+
+
+READER = """
+import sys
+import treemill as tm
+events = tm.dataset(sys.argv[1], "Events")
+assert len(events.arrays("MET_pt")) == 7321
+"""
+
+
+@pytest.mark.parametrize("kind", [FILES, FLEX])
+def test_a_process_that_ends_leaves_nothing_behind(paths, core, kind):
+    """The file is still open: its layout, its state, the session and the client are given back."""
+    with contextlib.ExitStack() as stack:
+        site = Site(paths[2], kind)
+        stack.callback(site.stop)
+        subprocess.run([sys.executable, "-c", READER, site.url], check=True, timeout=120)
+        for server in (site.meta, *site.data):
+            assert server.left.wait(20)
+            assert not server.clients
+        assert site.meta.returned == 1
+        assert [SEQUENCE, PUT, CLOSE] in site.meta.calls
+
+
+def test_a_client_that_has_nothing_open_is_forgotten(paths, core, nothing_remembered):
+    """After a third of the lease; the next file is opened by a new one."""
+    with contextlib.ExitStack() as stack:
+        site = Site(paths[2], FILES)
+        stack.callback(site.stop)
+        site.meta.lease = 3
+        assert site.is_whole()
+        site.events = None
+        gc.collect()
+        assert site.meta.left.wait(20)
+        assert not site.meta.clients
+        site.events = tm.dataset(site.url, "Events")
+        assert site.is_whole()

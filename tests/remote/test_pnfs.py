@@ -3,6 +3,7 @@ and from the metadata server when a data server fails, when a layout is recalled
 """
 
 import contextlib
+import socket
 
 import awkward as ak
 import pytest
@@ -82,6 +83,45 @@ def test_no_layout_is_given(site, paths):
     read(site, paths)
     assert site.meta.reads > 1
     assert not any(server.reads for server in site.data)
+
+
+def test_a_layout_of_a_part_is_completed(site, paths):
+    """The server is asked for the parts behind; a range may lie in several."""
+    site.meta.covers = 50_000
+    read(site, paths)
+    assert site.meta.layouts > 3
+    assert site.meta.reads == 1
+    assert site.meta.returned == 0
+
+
+def test_all_addresses_of_a_data_server_are_tried(site, paths):
+    """At the first ones nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        port = unused.getsockname()[1]
+    site.meta.unreached = [("127.0.0.1", port), ("127.0.0.1", port)]
+    read(site, paths)
+    assert all(server.reads > 0 for server in site.data)
+    assert site.meta.reads == 1
+    assert site.meta.errors == []
+    assert site.meta.returned == 0
+
+
+def test_data_servers_that_move_while_the_server_is_started_anew(site, paths):
+    """What the server said of them before is forgotten."""
+    events = tm.dataset(site.url, "Events")
+    assert len(events.arrays("MET_pt", start=0, stop=10)) == 10
+    before = site.meta.reads
+    moved = [DataServer() for _ in site.data]
+    with contextlib.ExitStack() as stack:
+        for old, new in zip(site.data, moved, strict=True):
+            stack.callback(new.stop)
+            new.stored = old.stored
+            old.stop()
+        site.meta.servers = moved
+        site.meta.restart()
+        is_same(events, tm.dataset(paths[2], "Events"))
+        assert all(server.reads > 0 for server in moved)
+        assert site.meta.reads == before
 
 
 def test_a_layout_that_is_recalled_is_given_back(site, paths):

@@ -3,22 +3,25 @@
 
 use crate::address::Server;
 use crate::claims::Claims;
-use crate::faults::Faults;
 use crate::held::Held;
+use crate::layouts::Going;
 use crate::limits::{DELAY, FIRST_RENEWAL, MOST_DELAY, MOST_SESSIONS, USUAL_LEASE};
+use crate::placement::Placements;
 use crate::session::{Lost, Session, trouble};
+use crate::stores::Stores;
+use crate::trunk::Owed;
 use crate::wire::attributes::OF_SERVER;
 use crate::wire::compound::{Failure, Operations, Results};
-use crate::wire::layout::{Device, DeviceId, LayoutType};
+use crate::wire::layout::LayoutType;
 use crate::wire::rpc::Credential;
 use crate::wire::session::owner;
 use crate::wire::status::{Meaning, meaning};
 use std::collections::HashMap;
-use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tokio::sync::RwLock;
 use tokio::time::{sleep, timeout};
 use treemill_transfer::{Kind, PerProcess, Trouble};
 
@@ -34,7 +37,7 @@ pub(crate) struct Client {
     pub(crate) owner: Vec<u8>,
     /// The session there is. Looked at without waiting, also while the next one is made.
     session: Mutex<Option<Arc<Session>>>,
-    now: tokio::sync::Mutex<Now>,
+    pub(crate) now: tokio::sync::Mutex<Now>,
     files: Mutex<HashMap<u64, Arc<Held>>>,
     numbers: AtomicU64,
     pub(crate) claims: Arc<Claims>,
@@ -42,11 +45,14 @@ pub(crate) struct Client {
     layouts: AtomicU32,
     /// Whether a session has lost its further connections, so that the next ones have one.
     narrow: AtomicBool,
-    /// Groups of data servers.
-    pub(crate) devices: Mutex<HashMap<DeviceId, Device>>,
-    /// Data servers that have failed.
-    faults: Mutex<Faults>,
-    begun: Instant,
+    /// Where the bytes of open files lie.
+    pub(crate) placements: Placements,
+    /// Layouts are asked for and given back; held alone, several are given back by one request.
+    pub(crate) going: Arc<RwLock<()>>,
+    /// How many files are being opened with their layouts.
+    opening: Arc<AtomicU64>,
+    /// Its data servers.
+    pub(crate) stores: Stores,
 }
 
 /// What the server knows of us. Who makes a session keeps it locked.
@@ -66,6 +72,15 @@ pub(crate) fn client(server: &Server) -> Arc<Client> {
     let mut clients = clients.lock().unwrap_or_else(PoisonError::into_inner);
     let found = clients.entry(server.clone());
     Arc::clone(found.or_insert_with(|| Arc::new(Client::new(server.clone()))))
+}
+
+/// All clients of this process.
+pub(crate) fn clients() -> Vec<Arc<Client>> {
+    let Some(clients) = CLIENTS.there() else {
+        return Vec::new();
+    };
+    let clients = clients.lock().unwrap_or_else(PoisonError::into_inner);
+    clients.values().cloned().collect()
 }
 
 impl Client {
@@ -93,14 +108,35 @@ impl Client {
             now: tokio::sync::Mutex::default(),
             files: Mutex::default(),
             numbers: AtomicU64::new(1),
-            devices: Mutex::default(),
-            faults: Mutex::default(),
-            begun: Instant::now(),
+            placements: Placements::default(),
+            going: Arc::default(),
+            opening: Arc::default(),
+            stores: Stores::new(),
         }
     }
 
     pub(crate) fn files(&self) -> MutexGuard<'_, HashMap<u64, Arc<Held>>> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A layout is going to be asked for or given back.
+    pub(crate) async fn going(&self) -> Going {
+        Arc::clone(&self.going).read_owned().await
+    }
+
+    /// As `going`, unless several are being given back.
+    pub(crate) fn going_now(&self) -> Option<Going> {
+        Arc::clone(&self.going).try_read_owned().ok()
+    }
+
+    /// A file is being opened with its layout, until this is dropped.
+    pub(crate) fn opening(&self) -> Owed {
+        Owed::new(&self.opening, 1)
+    }
+
+    /// Whether a file is being opened with its layout.
+    pub(crate) fn is_opening(&self) -> bool {
+        self.opening.load(Ordering::Relaxed) > 0
     }
 
     /// A number for a file that is going to be opened.
@@ -231,30 +267,21 @@ impl Client {
         self.current().is_some()
     }
 
-    fn faults(&self) -> MutexGuard<'_, Faults> {
-        self.faults.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A data server has failed: whether it is the first time.
-    pub(crate) fn has_failed(&self, server: SocketAddr) -> bool {
-        self.faults().note(server, self.begun.elapsed())
-    }
-
-    /// A data server has answered.
-    pub(crate) fn forgives(&self, server: &SocketAddr) {
-        let now = self.begun.elapsed();
-        self.faults().forgive(server, now);
-    }
-
-    /// Whether a data server has failed a moment ago.
-    pub(crate) fn avoids(&self, server: &SocketAddr) -> bool {
-        self.faults().is_avoided(server, self.begun.elapsed())
+    /// Whether the server has answered something within this time.
+    pub(crate) fn has_answered_within(&self, time: Duration) -> bool {
+        self.current()
+            .is_some_and(|session| session.has_answered_within(time))
     }
 
     fn lose_session(&self) {
-        if let Some(session) = self.place().take() {
-            session.end();
-        }
+        let _ = self.take_session();
+    }
+
+    /// The session there is, which is not used any more.
+    pub(crate) fn take_session(&self) -> Option<Arc<Session>> {
+        let session = self.place().take()?;
+        session.end();
+        Some(session)
     }
 
     /// The session there is, or a new one.
@@ -325,9 +352,7 @@ impl Client {
                 continue;
             }
             if self.files().is_empty() {
-                session.end();
-                session.destroy().await;
-                return;
+                return self.retire().await;
             }
             if let Err(Lost::Session(_)) = session.call(&Operations::default()).await {
                 session.end();

@@ -4,7 +4,7 @@
 use crate::intake::{Came, Intake};
 use crate::limits::{MOST_ANSWER, SILENCE, TOGETHER};
 use crate::room::Room;
-use crate::wire::callback::{Called, Recall, answer};
+use crate::wire::callback::{Order, Said, answer};
 use crate::wire::rpc::{Credential, Message, Procedure, call, message, reply};
 use crate::wire::xdr::{Reader, Writer};
 use bytes::{Bytes, BytesMut};
@@ -35,8 +35,8 @@ pub(crate) struct Sending<'a> {
     /// Kept until the results are here or the connection ends.
     pub(crate) hold: Hold,
 }
-/// Whether we have what the server wants back; it is given back behind this call.
-pub(crate) type Recalls = Arc<dyn Fn(&Recall) -> bool + Send + Sync>;
+/// Does what the server wants, behind this call, or says why not.
+pub(crate) type Obey = Arc<dyn Fn(&Order) -> Said + Send + Sync>;
 
 /// A connection. Dropped, it ends.
 pub(crate) struct Connection {
@@ -133,7 +133,7 @@ impl Calls {
 
 impl Connection {
     /// Connects.
-    pub(crate) async fn open(host: &str, port: u16, recalls: Recalls) -> Result<Self, Trouble> {
+    pub(crate) async fn open(host: &str, port: u16, obey: Obey) -> Result<Self, Trouble> {
         let begun = Instant::now();
         let socket = soon(async {
             let connected = TcpStream::connect((host, port)).await;
@@ -151,7 +151,7 @@ impl Connection {
         let reading = Listener {
             calls: Arc::clone(&calls),
             out: out.clone(),
-            recalls,
+            obey,
         };
         let tasks = [
             tokio::spawn(write(to, queue, Arc::clone(&calls))).abort_handle(),
@@ -257,7 +257,7 @@ async fn write(
 struct Listener {
     calls: Arc<Calls>,
     out: mpsc::UnboundedSender<Vec<u8>>,
-    recalls: Recalls,
+    obey: Obey,
 }
 
 impl Listener {
@@ -318,7 +318,7 @@ impl Listener {
                 procedure,
                 body,
             } => {
-                let Called { answer, .. } = answer(procedure, &body, &*self.recalls);
+                let answer = answer(procedure, &body, &*self.obey);
                 let _ = self.out.send(reply(xid, &answer));
             }
         }

@@ -1,11 +1,13 @@
 //! Makes a session, and claims back what was open when the server was started anew. What is said next, `recovery.rs` decides.
 
 use crate::client::{Client, Now};
-use crate::connection::{Answer, Connection, Recalls, Sending};
-use crate::held::{Held, Layout};
+use crate::connection::{Answer, Connection, Obey, Sending};
+use crate::held::Held;
 use crate::limits::{FAR, WIDTH};
+use crate::placement::Layout;
 use crate::recovery::{Recovery, Step, Then};
 use crate::session::{Known, Lost, Session, trouble};
+use crate::wire::callback::Said;
 use crate::wire::compound::{Failure, Operations, Results};
 use crate::wire::open::Claim;
 use crate::wire::session::{AS_DATA_SERVER, Created, GIVES_LAYOUTS};
@@ -19,12 +21,11 @@ use treemill_transfer::{Kind, SILENCE, Trouble};
 impl Client {
     async fn connected(self: &Arc<Self>) -> Result<Connection, Trouble> {
         let client = Arc::downgrade(self);
-        let recalls: Recalls = Arc::new(move |recall| {
-            client
-                .upgrade()
-                .is_some_and(|client| client.recalled(recall))
+        let obey: Obey = Arc::new(move |order| match client.upgrade() {
+            Some(client) => client.obey(order),
+            None => Said::NoLayout,
         });
-        Connection::open(&self.server.host, self.server.port, recalls).await
+        Connection::open(&self.server.host, self.server.port, obey).await
     }
 
     /// A session.
@@ -158,6 +159,8 @@ impl Client {
             now.known = Some((found.client, found.sequence));
             now.is_new = true;
             self.claims.begin();
+            // To a server that was started anew they may name others (RFC 8881, section 12.2.10).
+            self.stores.forget_all();
             if found.flags & GIVES_LAYOUTS != 0 {
                 self.gives_layouts();
             }
@@ -210,7 +213,7 @@ impl Client {
             match results.handle().and_then(|()| results.opened()) {
                 Ok(state) => {
                     held.renew(handle, state);
-                    held.set_layout(Layout::Unknown); // the server has forgotten it
+                    held.placement.set(Layout::Unknown); // the server has forgotten it
                 }
                 Err(failure) => match failure.status().map(meaning) {
                     Some(Meaning::Session | Meaning::Client | Meaning::Later) => {

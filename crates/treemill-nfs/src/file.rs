@@ -3,24 +3,24 @@
 
 use crate::client::Client;
 use crate::held::Held;
-use crate::layouts::{Layouts, Told, gives_itself};
-use crate::limits::{
-    LEAST_READ, MOST_SESSIONS, READ_PATIENCE, READS_EACH, WITH_LAYOUT, YOUNG_READ,
-};
-use crate::room::Room;
-use crate::session::{Session, trouble};
+use crate::layouts::{Going, Told, gives_itself};
+use crate::limits::{LEAST_READ, MOST_SESSIONS, READ_PATIENCE, WITH_LAYOUT};
+use crate::room::{Room, cut};
+use crate::session::trouble;
+use crate::shares::share;
 use crate::walk::walk;
 use crate::wire::attributes::{Attributes, OF_FILE, OF_STATE};
 use crate::wire::compound::{Failure, Operations, Results, StateId};
 use crate::wire::layout::LayoutType;
 use crate::wire::open::Claim;
-use crate::wire::status::{Meaning, meaning};
+use crate::wire::status::{Meaning, is_revoked, meaning};
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesOrdered;
 use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 use treemill_transfer::{Body, Carrier, Chunk, Kind, Part, Trouble, parts, runtime};
 
 /// A file that is open. The last clone closes it.
@@ -34,7 +34,6 @@ struct Open {
     server: String,
     /// One thread of work opens it again.
     again: tokio::sync::Mutex<()>,
-    layouts: Layouts,
 }
 
 /// What opening a file has brought.
@@ -44,6 +43,7 @@ struct Found {
     attributes: Attributes,
     head: Bytes,
     told: Told,
+    going: Option<Going>,
 }
 
 impl File {
@@ -55,7 +55,8 @@ impl File {
     ) -> Result<(Self, Attributes, Bytes), Trouble> {
         let number = client.number();
         let found = found(&client, path, number, head).await?;
-        let held = Held::new(path.to_vec(), found.attributes, found.handle, found.state);
+        let placement = client.placements.join(&found.handle, found.attributes.fsid);
+        let held = Held::new(path.to_vec(), found.attributes, found.state, placement);
         let held = Arc::new(held);
         client.hold(number, Arc::clone(&held));
         let file = Arc::new(Open {
@@ -64,18 +65,19 @@ impl File {
             held,
             number,
             again: tokio::sync::Mutex::default(),
-            layouts: Layouts::default(),
         });
         // What has all of its bytes at hand needs no other server.
         if found.attributes.size > Some(found.head.len() as u64) {
+            let placement = &file.held.placement;
             let kind = found.attributes.layout.and_then(LayoutType::of);
             let is_far = file.client.session().await?.is_far();
             let is_sooner = is_far && gives_itself(&found.told, kind);
-            file.held.set_beginning(is_sooner);
-            let (file, told, one) = (Arc::clone(&file), found.told, file.layouts.hold().await);
+            placement.set_beginning(is_sooner);
+            let one = placement.hold().await;
+            let (file, told, going) = (Arc::clone(&file), found.told, found.going);
             tokio::spawn(async move {
-                let layouts = &file.layouts;
-                layouts.begin(&file.client, &file.held, told, one).await;
+                let (client, held) = (&file.client, &file.held);
+                held.placement.begin(client, held, told, going, one).await;
             });
         }
         Ok((File(file), found.attributes, found.head))
@@ -90,11 +92,13 @@ async fn found(
 ) -> Result<Found, Trouble> {
     // Which server says that it gives layouts, a session has told.
     client.session().await?;
-    let layout = match head {
+    let going = match head {
         0 => None,
-        _ => client.layout_kind(),
+        _ => client.going_now(),
     };
-    walk(
+    let layout = going.as_ref().and_then(|_| client.layout_kind());
+    let _opening = layout.map(|_| client.opening());
+    let mut found = walk(
         client,
         path,
         |session, operations| {
@@ -129,10 +133,13 @@ async fn found(
                 attributes,
                 head: head.map(|(_, head)| head).unwrap_or_default(),
                 told,
+                going: None,
             })
         },
     )
-    .await
+    .await?;
+    found.going = going;
+    Ok(found)
 }
 
 impl Open {
@@ -179,10 +186,13 @@ impl Open {
                 Ok(_) => return Err(changed()),
                 Err(failure) => failure,
             };
-            match is_of_state(&failure) {
-                true => self.held.lose_since(turn),
-                false => return Err(trouble(&failure)),
+            if !is_of_state(&failure) {
+                return Err(trouble(&failure));
             }
+            if failure.status().is_some_and(is_revoked) {
+                self.client.tell(Operations::default().free(state));
+            }
+            self.held.lose_since(turn);
         }
         Err(Trouble::new(
             Kind::Transient,
@@ -210,17 +220,22 @@ impl Open {
         range: Range<u64>,
         mut into: BytesMut,
     ) -> Result<BytesMut, Trouble> {
-        let Some(gathered) = self.layouts.read(&self.client, &self.held, &range).await else {
+        let placement = &self.held.placement;
+        let read = placement.read(&self.client, &self.held, &range, &mut into);
+        let Some(gathered) = read.await else {
+            let into = cut(&mut into, &range);
             return self.served(range, into).await;
         };
+        let mut whole = BytesMut::new();
         for part in gathered.parts {
-            match part.bytes {
-                Some(bytes) => into.extend_from_slice(&bytes),
-                None if gathered.is_exclusive => return Err(kept_away()),
-                None => into = self.served(part.range, into).await?,
-            }
+            // What lies side by side is not copied.
+            whole.unsplit(match part.bytes {
+                Ok(bytes) => bytes,
+                Err(_) if gathered.is_exclusive => return Err(kept_away()),
+                Err(room) => self.served(part.range, room).await?,
+            });
         }
-        Ok(into)
+        Ok(whole)
     }
 
     /// All bytes of a range, behind those of `into`, from the metadata server.
@@ -271,22 +286,6 @@ impl Drop for Open {
     }
 }
 
-/// Bytes of each READ of a range: enough READs for all connections, and not many more. As long as connections are new, small
-/// ranges are shared out, too: each connection brings few bytes at first, and more once it has brought some.
-fn shares(length: u64, session: &Session) -> u64 {
-    let most = u64::from(session.read);
-    let width = session.width() as u64;
-    if width < 2 {
-        return most;
-    }
-    let least = match session.is_young() {
-        true => YOUNG_READ,
-        false => LEAST_READ,
-    };
-    let share = length.div_ceil(width.saturating_mul(READS_EACH).max(1));
-    share.max(least).min(most)
-}
-
 type Reading = Pin<Box<dyn Future<Output = Result<BytesMut, Trouble>> + Send>>;
 
 /// The bytes of several READs, which are in flight together, in their order.
@@ -313,21 +312,16 @@ impl Body for Reads {
     }
 }
 
-/// The front of the room, for a part of what it is for; memory of its own, if the room is too small.
-fn cut(room: &mut BytesMut, part: &Range<u64>) -> BytesMut {
-    let length = usize::try_from(part.end.saturating_sub(part.start)).unwrap_or(usize::MAX);
-    if !room.is_empty() || room.capacity() < length {
-        return BytesMut::with_capacity(length);
-    }
-    let rest = room.split_off(length);
-    std::mem::replace(room, rest)
-}
-
 impl Carrier for File {
     type Body = Reads;
 
     fn server(&self) -> &str {
         &self.0.server
+    }
+
+    fn is_busy(&self, within: Duration) -> bool {
+        let (client, placement) = (&self.0.client, &self.0.held.placement);
+        client.has_answered_within(within) || placement.has_answered_within(client, within)
     }
 
     async fn ask(&self, range: Range<u64>) -> Result<Part<Reads>, Trouble> {
@@ -344,18 +338,22 @@ impl Carrier for File {
         if length > LEAST_READ {
             session.widest().await;
         }
-        let most = shares(length, &session);
-        drop(session);
-        let is_sooner = (self.0.layouts).is_sooner(&self.0.client, &self.0.held, length);
+        let most = share(length, session.load());
+        let is_sooner = (self.0.held.placement).is_sooner(&self.0.client, length);
         let one = |part: Range<u64>| -> Reading {
             let (open, into) = (Arc::clone(&self.0), cut(room, &part));
-            match is_sooner {
-                true => Box::pin(async move { open.served(part, into).await }),
-                false => Box::pin(open.all(part, into)),
-            }
+            let due = session.due(part.end.saturating_sub(part.start));
+            Box::pin(async move {
+                let _until_it_is_here = due;
+                match is_sooner {
+                    true => open.served(part, into).await,
+                    false => open.all(part, into).await,
+                }
+            })
         };
         let start = range.start;
         let mut left: FuturesOrdered<Reading> = parts(range, most).into_iter().map(one).collect();
+        drop(session);
         let first = left.next().await.transpose()?;
         Ok(Part {
             start,

@@ -1,11 +1,10 @@
 //! What a server has given for a file that is open: its handle and its state, which may have to be got again. Knows no
 //! connection.
 
-use crate::laid::Laid;
+use crate::placement::{Layout, Placement};
 use crate::wire::attributes::Attributes;
 use crate::wire::compound::StateId;
 use bytes::Bytes;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A file that is open.
@@ -15,22 +14,8 @@ pub(crate) struct Held {
     /// The file as it was when it was opened first.
     pub(crate) known: Attributes,
     given: Mutex<Given>,
-    layout: Mutex<Layout>,
-    /// How many layouts were asked for.
-    layouts: AtomicU32,
-    /// Whether small ranges are read from the metadata server, because the data servers are not connected to yet.
-    is_beginning: AtomicBool,
-}
-
-/// What is known of where the file's bytes lie.
-#[derive(Clone)]
-pub(crate) enum Layout {
-    /// It was not asked for.
-    Unknown,
-    /// All are read from the server itself.
-    None,
-    /// At data servers.
-    There(Arc<Laid>),
+    /// Where its bytes lie, for all who have it open.
+    pub(crate) placement: Arc<Placement>,
 }
 
 #[derive(Clone)]
@@ -45,11 +30,11 @@ impl Held {
     pub(crate) fn new(
         names: Vec<String>,
         known: Attributes,
-        handle: Bytes,
         state: StateId,
+        placement: Arc<Placement>,
     ) -> Self {
         let given = Given {
-            handle,
+            handle: placement.handle.clone(),
             state: Some(state),
             turn: 0,
         };
@@ -57,9 +42,7 @@ impl Held {
             names,
             known,
             given: Mutex::new(given),
-            layout: Mutex::new(Layout::Unknown),
-            layouts: AtomicU32::new(0),
-            is_beginning: AtomicBool::new(false),
+            placement,
         }
     }
 
@@ -84,48 +67,7 @@ impl Held {
     /// The server has forgotten its state.
     pub(crate) fn lose(&self) {
         self.given().state = None;
-        self.set_layout(Layout::Unknown);
-    }
-
-    /// What is known of the layout.
-    pub(crate) fn layout(&self) -> Layout {
-        self.layout
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
-
-    /// Something else is known of the layout: what was known before.
-    pub(crate) fn set_layout(&self, layout: Layout) -> Layout {
-        let mut held = self.layout.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::replace(&mut held, layout)
-    }
-
-    /// The data servers are connected to from now on, or they are (`false`).
-    pub(crate) fn set_beginning(&self, is_beginning: bool) {
-        self.is_beginning.store(is_beginning, Ordering::Relaxed);
-    }
-
-    /// Whether the data servers are being connected to.
-    pub(crate) fn is_beginning(&self) -> bool {
-        self.is_beginning.load(Ordering::Relaxed)
-    }
-
-    /// A layout is asked for: how many these are now.
-    pub(crate) fn count_layout(&self) -> u32 {
-        self.layouts
-            .fetch_add(1, Ordering::Relaxed)
-            .saturating_add(1)
-    }
-
-    /// The next read asks for another layout: whether this one was the one that is known.
-    pub(crate) fn replace(&self, old: &Arc<Laid>) -> bool {
-        let mut held = self.layout.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_known = matches!(&*held, Layout::There(laid) if Arc::ptr_eq(laid, old));
-        if is_known {
-            *held = Layout::Unknown;
-        }
-        is_known
+        self.placement.set(Layout::Unknown);
     }
 
     /// The same, if it was not opened again since that turn.

@@ -1,29 +1,30 @@
-//! The layout of an open file: asked for when the file is opened or read, given back when it has failed, is recalled or the file
-//! is closed. What is read by it, `data.rs` brings.
+//! The layout of an open file: asked for when the file is opened or read, given back when it has failed. What is read by it,
+//! `data.rs` brings.
 
 use crate::client::Client;
 use crate::data::{Gathered, Reading};
-use crate::held::{Held, Layout};
+use crate::held::Held;
 use crate::laid::{Laid, Part, is_exclusive};
-use crate::limits::{LAYOUTS_EACH, MOST_LAYOUTS, READ_PATIENCE, SOONER};
+use crate::limits::{DELAY, LAYOUTS_EACH, MOST_DELAY, MOST_LAYOUTS, READ_PATIENCE, SOONER};
+use crate::placement::{Layout, Placement};
 use crate::stripes::{Place, Stripes, devices};
 use crate::wire::compound::{Failure, Operations, Results};
 use crate::wire::layout::{self, Device, DeviceId, LayoutType, Segment};
 use crate::wire::status::{Meaning, meaning};
+use bytes::BytesMut;
 use futures_util::future::join_all;
 use std::ops::Range;
-use std::sync::{Arc, PoisonError};
-use tokio::sync::OwnedMutexGuard;
-
-/// The layout of one open file.
-#[derive(Default)]
-pub(crate) struct Layouts {
-    /// It is asked for once.
-    asking: Arc<tokio::sync::Mutex<()>>,
-}
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::{OwnedMutexGuard, OwnedRwLockReadGuard};
+use tokio::time::sleep;
+use treemill_transfer::Trouble;
 
 /// What the request that opened a file has told of its layout.
 pub(crate) type Told = Option<(LayoutType, Result<layout::Layout, Failure>)>;
+
+/// Kept as long as layouts are asked for or given back: a recall of several waits for it.
+pub(crate) type Going = OwnedRwLockReadGuard<()>;
 
 /// Whether the metadata server gives bytes, too, as far as it has told.
 pub(crate) fn gives_itself(told: &Told, kind: Option<LayoutType>) -> bool {
@@ -33,26 +34,38 @@ pub(crate) fn gives_itself(told: &Told, kind: Option<LayoutType>) -> bool {
     }
 }
 
-impl Layouts {
+impl Placement {
     /// Whether a range need not wait for the data servers, which are still being connected to: a few bytes are sooner here
     /// from the metadata server, if it gives them.
-    pub(crate) fn is_sooner(&self, client: &Arc<Client>, held: &Held, length: u64) -> bool {
-        if !held.is_beginning() || length > SOONER {
+    pub(crate) fn is_sooner(&self, client: &Client, length: u64) -> bool {
+        if !self.is_beginning() || length > SOONER {
             return false;
         }
         let minor = client.server.minor;
         let is_connected = |place: &Place| {
-            let server = place.client(minor);
-            server.is_some_and(|server| server.is_connected())
+            let mut all = place.addresses.iter();
+            all.any(|address| place.client(address, minor).is_connected())
         };
-        match held.layout() {
+        match self.layout() {
             Layout::Unknown => true,
-            Layout::There(laid) if !laid.best().all(is_connected) => true,
+            Layout::There(laid) if !laid.best().iter().all(is_connected) => true,
             _ => {
-                held.set_beginning(false);
+                self.set_beginning(false);
                 false
             }
         }
+    }
+
+    /// Whether one of the data servers has answered something within this time.
+    pub(crate) fn has_answered_within(&self, client: &Client, time: Duration) -> bool {
+        let Layout::There(laid) = self.layout() else {
+            return false;
+        };
+        let minor = client.server.minor;
+        laid.best().iter().any(|place| {
+            let mut all = place.addresses.iter();
+            all.any(|address| place.client(address, minor).has_answered_within(time))
+        })
     }
 
     /// Keeps reads waiting until it is clear what opening the file has told.
@@ -66,6 +79,7 @@ impl Layouts {
         client: &Arc<Client>,
         held: &Held,
         told: Told,
+        going: Option<Going>,
         _one: OwnedMutexGuard<()>,
     ) {
         let Some(kind) = held.known.layout.and_then(LayoutType::of) else {
@@ -74,28 +88,38 @@ impl Layouts {
         client.gives(kind);
         match told {
             Some((given, Ok(layout))) => {
-                self.set(client, held, laid(client, given, layout).await)
+                if let Layout::There(laid) = self.layout()
+                    && laid.is_given_again(layout.state)
+                {
+                    return;
+                }
+                self.set_found(client, Some(laid(client, given, layout).await))
                     .await;
             }
             // It is the answer to what would be asked again.
             Some((asked, Err(failure))) if asked == kind && is_final(&failure) => {
-                held.set_layout(Layout::None);
+                self.set(Layout::None);
             }
-            _ => {
+            _ if matches!(self.layout(), Layout::Unknown) => {
+                drop(going);
                 self.ask(client, held, kind).await;
             }
+            _ => {}
         }
     }
 
-    /// The parts of a range, with the bytes that data servers have given; `None` if there is no layout for it.
+    /// The parts of a range, with the bytes that data servers have given, written where `room` has their places; `None` if there
+    /// is no layout.
     pub(crate) async fn read(
         &self,
         client: &Arc<Client>,
         held: &Held,
         range: &Range<u64>,
+        room: &mut BytesMut,
     ) -> Option<Gathered> {
         for _ in 0..LAYOUTS_EACH {
             let laid = self.laid(client, held).await?;
+            self.complete(client, &laid, range).await;
             let using = laid.using.read().await;
             let (handle, state, _) = held.now();
             let reading = Reading {
@@ -104,16 +128,15 @@ impl Layouts {
                 handle,
                 state: state?.newest(),
             };
-            let (part, pieces) = laid.part(range)?;
-            let gathered = reading.gather(part, pieces).await;
+            let gathered = reading.gather(laid.cuts(range), room).await;
             drop(using);
             if let Some(counts) = laid.due() {
                 client.tell_counts(&reading.handle, &laid, counts);
             }
             if gathered.is_worn || gathered.is_void {
-                self.renew(client, held, &laid).await;
+                self.renew(client, &laid).await;
             }
-            let is_whole = gathered.parts.iter().all(|part| part.bytes.is_some());
+            let is_whole = gathered.parts.iter().all(|part| part.bytes.is_ok());
             if is_whole || !gathered.is_void {
                 return Some(gathered);
             }
@@ -121,24 +144,49 @@ impl Layouts {
         None
     }
 
-    /// The layout is given back, and asked for again by the next read.
-    async fn renew(&self, client: &Arc<Client>, held: &Held, old: &Arc<Laid>) {
+    /// The layout is given back, and asked for again by the next read; its servers, too, which may be others now.
+    async fn renew(&self, client: &Arc<Client>, old: &Arc<Laid>) {
         let _one = self.asking.lock().await;
-        if held.replace(old) {
-            client.give_back(held, old, None).await;
+        if self.replace(old) {
+            client.stores.forget(&old.best());
+            client
+                .give_back(self, old, None, client.going().await)
+                .await;
         }
     }
 
     async fn laid(&self, client: &Arc<Client>, held: &Held) -> Option<Arc<Laid>> {
         let kind = LayoutType::of(held.known.layout?)?;
-        if let Layout::There(laid) = held.layout() {
+        if let Layout::There(laid) = self.layout() {
             return Some(laid);
         }
         let _one = self.asking.lock().await;
-        match held.layout() {
+        match self.layout() {
             Layout::There(laid) => Some(laid),
             Layout::None => None,
             Layout::Unknown => self.ask(client, held, kind).await,
+        }
+    }
+
+    /// Asks for what the layout does not say of a range, part by part.
+    async fn complete(&self, client: &Arc<Client>, laid: &Laid, range: &Range<u64>) {
+        while laid.missing(range).is_some() {
+            let _one = self.asking.lock().await;
+            let Some(from) = laid.missing(range) else {
+                return; // another one has asked meanwhile
+            };
+            let ask = Operations::default().handle(&self.handle);
+            let ask = ask.more_layout(laid.kind, laid.state(), from);
+            let Some((more, going)) = self.asked(client, &ask, laid.kind).await else {
+                laid.extend(Vec::new());
+                return;
+            };
+            let parts = striped(client, &more.segments, laid.kind).await;
+            drop(going);
+            if !laid.is_given_again(more.state) || !laid.extend(parts) {
+                return;
+            }
+            connect(client, laid);
         }
     }
 
@@ -146,48 +194,85 @@ impl Layouts {
     async fn ask(&self, client: &Arc<Client>, held: &Held, kind: LayoutType) -> Option<Arc<Laid>> {
         let (handle, state, _) = held.now();
         let state = state?.newest();
-        if held.count_layout() > MOST_LAYOUTS {
-            held.set_layout(Layout::None);
+        if self.count() > MOST_LAYOUTS {
+            self.set(Layout::None);
             return None;
         }
-        let ask = |_: &_| {
-            let operations = Operations::default().handle(&handle);
-            operations.get_layout(kind, state)
-        };
-        let read = |results: &mut Results| {
-            results.handle()?;
-            results.layout(kind)
-        };
-        let found = match client.settled(READ_PATIENCE, ask, read).await {
-            Ok(Ok(layout)) => laid(client, kind, layout).await,
+        let ask = Operations::default().handle(&handle);
+        let ask = ask.get_layout(kind, state);
+        let (found, _going) = match self.tried(client, &ask, kind).await {
+            (Ok(Ok(layout)), going) => (Some(laid(client, kind, layout).await), going),
             // The next read asks again.
-            Ok(Err(failure)) if failure.status().map(meaning) == Some(Meaning::State) => {
+            (Ok(Err(failure)), _)
+                if matches!(
+                    failure.status().map(meaning),
+                    Some(Meaning::State | Meaning::Later)
+                ) =>
+            {
                 return None;
             }
-            Err(_) => return None,
-            Ok(Err(_)) => None,
+            (Err(_), _) => return None,
+            (Ok(Err(_)), going) => (None, going),
         };
-        self.set(client, held, found).await
+        self.set_found(client, found).await
     }
 
-    async fn set(
+    /// What the server gives, if it does.
+    async fn asked(
         &self,
         client: &Arc<Client>,
-        held: &Held,
-        found: Option<Laid>,
-    ) -> Option<Arc<Laid>> {
-        let found = found.map(Arc::new);
-        held.set_layout(match &found {
-            Some(laid) if laid.best().next().is_some() => Layout::There(Arc::clone(laid)),
-            _ => Layout::None,
-        });
-        match found {
-            Some(laid) if laid.best().next().is_none() => {
-                client.give_back(held, &laid, None).await;
-                None
-            }
-            found => found,
+        ask: &Operations,
+        kind: LayoutType,
+    ) -> Option<(layout::Layout, Going)> {
+        match self.tried(client, ask, kind).await {
+            (Ok(Ok(layout)), going) => Some((layout, going)),
+            _ => None,
         }
+    }
+
+    /// Asks for a layout, again as long as the server wants to be asked later. Meanwhile it may recall others, which it wants
+    /// back first.
+    async fn tried(
+        &self,
+        client: &Arc<Client>,
+        ask: &Operations,
+        kind: LayoutType,
+    ) -> (Result<Result<layout::Layout, Failure>, Trouble>, Going) {
+        let (begun, mut wait) = (Instant::now(), DELAY);
+        loop {
+            let going = client.going().await;
+            self.set_coming(true);
+            let read = |results: &mut Results| {
+                results.handle()?;
+                results.layout(kind)
+            };
+            let found = client.settled(Duration::ZERO, |_| ask.clone(), read).await;
+            self.set_coming(false);
+            match &found {
+                Ok(Err(failure))
+                    if failure.status().map(meaning) == Some(Meaning::Later)
+                        && begun.elapsed() < READ_PATIENCE =>
+                {
+                    drop(going);
+                    sleep(wait).await;
+                    wait = wait.saturating_mul(2).min(MOST_DELAY);
+                }
+                _ => return (found, going),
+            }
+        }
+    }
+
+    async fn set_found(&self, client: &Arc<Client>, found: Option<Laid>) -> Option<Arc<Laid>> {
+        let found = found.map(Arc::new)?;
+        if found.best().is_empty() {
+            self.set(Layout::None);
+            client
+                .give_back(self, &found, None, client.going().await)
+                .await;
+            return None;
+        }
+        self.set(Layout::There(Arc::clone(&found)));
+        Some(found)
     }
 }
 
@@ -196,54 +281,45 @@ fn is_final(failure: &Failure) -> bool {
 }
 
 /// A layout with its servers, which are connected to meanwhile.
-async fn laid(client: &Arc<Client>, kind: LayoutType, layout: layout::Layout) -> Option<Laid> {
-    let parts = layout.segments.iter();
-    let parts = join_all(parts.map(|segment| striped(client, segment, kind))).await;
+async fn laid(client: &Arc<Client>, kind: LayoutType, layout: layout::Layout) -> Laid {
+    let parts = striped(client, &layout.segments, kind).await;
     let laid = Laid::new(kind, layout.state, &layout.segments, parts);
-    for place in laid.best() {
-        if let Some(server) = place.client(client.server.minor) {
-            // The first reader waits for the same session.
-            tokio::spawn(async move { server.session().await.is_ok() });
-        }
-    }
-    Some(laid)
+    connect(client, &laid);
+    laid
 }
 
-/// A part of a layout with its servers; mirrors that cannot be read are left out.
-async fn striped(client: &Arc<Client>, segment: &Segment, kind: LayoutType) -> Part {
-    let mirrors = devices(segment).into_iter().enumerate();
-    let one = |(mirror, ids): (usize, Vec<DeviceId>)| async move {
-        let found = join_all(ids.iter().map(|id| device(client, *id, kind))).await;
-        let found: Option<Vec<Device>> = found.into_iter().collect();
-        Stripes::new(segment, mirror, &found?)
+/// The servers of a layout are connected to, behind the caller's back.
+fn connect(client: &Arc<Client>, laid: &Laid) {
+    for place in laid.best() {
+        let client = Arc::clone(client);
+        tokio::spawn(async move { place.connect(&client).await });
+    }
+}
+
+/// Parts of a layout with their servers; mirrors that cannot be read are left out.
+async fn striped(client: &Arc<Client>, segments: &[Segment], kind: LayoutType) -> Vec<Part> {
+    let one = |segment| async move {
+        let mirrors = devices(segment).into_iter().enumerate();
+        let mirrors = mirrors.map(|(mirror, ids): (usize, Vec<DeviceId>)| async move {
+            let found = join_all(ids.iter().map(|id| device(client, *id, kind))).await;
+            let found: Option<Vec<Device>> = found.into_iter().collect();
+            Stripes::new(segment, mirror, &found?)
+        });
+        Part {
+            range: segment.start..segment.end,
+            mirrors: join_all(mirrors).await.into_iter().flatten().collect(),
+        }
     };
-    Part(
-        join_all(mirrors.map(one))
-            .await
-            .into_iter()
-            .flatten()
-            .collect(),
-    )
+    join_all(segments.iter().map(one)).await
 }
 
 async fn device(client: &Arc<Client>, id: DeviceId, kind: LayoutType) -> Option<Device> {
-    let known = {
-        let devices = client
-            .devices
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        devices.get(&id).cloned()
-    };
-    if known.is_some() {
-        return known;
+    if let Some(known) = client.stores.group(&id) {
+        return Some(known);
     }
     let ask = |_: &_| Operations::default().get_device(&id, kind);
     let read = |results: &mut Results| results.device(kind);
     let found = client.settled(READ_PATIENCE, ask, read).await.ok()?.ok()?;
-    let mut devices = client
-        .devices
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
-    devices.insert(id, found.clone());
+    client.stores.learn(id, found.clone());
     Some(found)
 }

@@ -70,6 +70,8 @@ pub(crate) const YOUNG_READ: u64 = 4 << 10;
 pub(crate) const YOUTH: u64 = 1 << 20;
 /// READs that a range falls into for each of several connections, at least, if it is large enough.
 pub(crate) const READS_EACH: u64 = 4;
+/// For how long the end of a process waits for its servers.
+pub(crate) const FAREWELL: Duration = Duration::from_millis(300);
 /// The time from a session's beginning until its server is asked how long its lease is.
 pub(crate) const FIRST_RENEWAL: Duration = Duration::from_secs(1);
 /// The lease of a server that does not say how long it is.

@@ -1,63 +1,22 @@
-//! What a server is given back and told: layouts that it recalls, files that are closed, failures of data servers and counts of
-//! what was read. None of it is waited for by a read, and a server that does not hear it finds out by the lease.
+//! What a server is told: files that are closed, failures of data servers and counts of what was read. None of it is waited for by
+//! a read, and a server that does not hear it finds out by the lease.
 
 use crate::client::Client;
-use crate::held::{Held, Layout};
+use crate::held::Held;
 use crate::laid::Laid;
-use crate::limits::LAST_READS;
-use crate::wire::callback::Recall;
-use crate::wire::compound::{Operations, StateId};
+use crate::placement::Layout;
+use crate::wire::compound::Operations;
 use crate::wire::layout::LayoutType;
 use crate::wire::report::{Counted, Fault};
 use bytes::Bytes;
 use std::sync::Arc;
-use tokio::time::timeout;
 
 impl Client {
-    /// The server wants layouts back: whether we have one of them. It is given back behind the answer, when reads by it are
-    /// done; the next read asks for another one.
-    pub(crate) fn recalled(self: &Arc<Self>, recall: &Recall) -> bool {
-        let all: Vec<Arc<Held>> = self.files().values().cloned().collect();
-        let (named, state) = match recall {
-            Recall::All => (None, None),
-            Recall::File { handle, state } => (Some(handle), Some(*state)),
-        };
-        let is_named = |held: &Arc<Held>| named.is_none_or(|handle| held.now().0 == handle);
-        let mut has_one = false;
-        for held in all.into_iter().filter(is_named) {
-            let Layout::There(laid) = held.layout() else {
-                continue;
-            };
-            if held.replace(&laid) {
-                has_one = true;
-                let client = Arc::clone(self);
-                tokio::spawn(async move { client.give_back(&held, &laid, state).await });
-            }
-        }
-        has_one
-    }
-
-    /// Gives a layout back, with the state that the server has recalled, when reads by it are done. If the server does not hear
-    /// it, its lease tells.
-    pub(crate) async fn give_back(&self, held: &Held, laid: &Laid, state: Option<StateId>) {
-        let _last = timeout(LAST_READS, laid.using.write()).await;
-        if let Some(session) = self.current() {
-            let (handle, ..) = held.now();
-            let state = state
-                .filter(|state| state.other == laid.state.other)
-                .unwrap_or(laid.state);
-            let ask = Operations::default().handle(&handle);
-            let _ = session
-                .call(&ask.return_layout(laid.kind, state, &laid.report()))
-                .await;
-        }
-    }
-
     /// Tells the metadata server that a data server has failed (LAYOUTERROR, of 4.2), behind the caller's back.
     pub(crate) fn tell_error(self: &Arc<Self>, handle: &Bytes, laid: &Laid, fault: &Fault) {
         if self.server.minor >= 2 && laid.kind == LayoutType::Flex {
             let ask = Operations::default().handle(handle);
-            self.tell(ask.layout_error(laid.state, fault));
+            self.tell(ask.layout_error(laid.state(), fault));
         }
     }
 
@@ -66,13 +25,13 @@ impl Client {
         if self.server.minor >= 2 && laid.kind == LayoutType::Flex {
             for counted in counts {
                 let ask = Operations::default().handle(handle);
-                self.tell(ask.layout_stats(laid.state, &counted));
+                self.tell(ask.layout_stats(laid.state(), &counted));
             }
         }
     }
 
     /// A server that does not want to know it does no harm.
-    fn tell(self: &Arc<Self>, ask: Operations) {
+    pub(crate) fn tell(self: &Arc<Self>, ask: Operations) {
         let client = Arc::clone(self);
         tokio::spawn(async move {
             if let Some(session) = client.current() {
@@ -81,11 +40,24 @@ impl Client {
         });
     }
 
-    /// Closes a file; a server that knows nothing of it needs no word.
+    /// Closes a file, and gives its layout back if nobody else has it open; a server that knows nothing of it needs no word.
     pub(crate) async fn close(&self, held: Arc<Held>) {
-        if let Layout::There(laid) = held.set_layout(Layout::None) {
-            self.give_back(&held, &laid, None).await;
+        let placement = &held.placement;
+        if self.placements.leave(placement) {
+            let _one = placement.asking.lock().await;
+            if self.placements.is_left(placement)
+                && let Layout::There(laid) = placement.set(Layout::Unknown)
+            {
+                self.give_back(placement, &laid, None, self.going().await)
+                    .await;
+            }
+            self.placements.forget(placement);
         }
+        self.close_state(held).await;
+    }
+
+    /// Closes a file, and nothing else.
+    pub(crate) async fn close_state(&self, held: Arc<Held>) {
         if let (handle, Some(state), _) = held.now()
             && let Some(session) = self.current()
         {

@@ -2,20 +2,23 @@
 
 use crate::claims::Claims;
 use crate::connection::{Answer, Connection, Hold, Sending};
-use crate::limits::{FAR, FEWEST_OPERATIONS, FRAME, MOST_ANSWER, SLOTS, YOUTH};
+use crate::limits::{
+    DELAY, FAR, FEWEST_OPERATIONS, FRAME, MOST_ANSWER, MOST_DELAY, READ_PATIENCE, SLOTS, YOUTH,
+};
+use crate::queue::Queue;
 use crate::room::Room;
-use crate::slots::Slots;
+use crate::shares::Load;
 use crate::trunk::{Owed, Trunk};
 use crate::wire::compound::{Failure, Operations, Results};
 use crate::wire::rpc::Credential;
-use crate::wire::session::{Created, Slot};
+use crate::wire::session::{Created, Sequenced};
 use crate::wire::status::{COMPLETE_ALREADY, Meaning, OK, meaning};
-use crate::wire::xdr::Writer;
+use crate::wire::xdr::{Reader, Writer};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::{OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
+use tokio::sync::OwnedMutexGuard;
+use tokio::time::{sleep, timeout};
 use treemill_transfer::{Kind, SILENCE, Trouble};
 
 /// A server that was started anew and kept its sessions wants the files' state claimed again (SEQ4_STATUS_*).
@@ -39,8 +42,7 @@ pub(crate) struct Session {
     pub(crate) read: u32,
     /// Operations of one request, at most, without the SEQUENCE.
     pub(crate) operations: u32,
-    slots: Arc<Mutex<Slots>>,
-    room: Arc<Semaphore>,
+    queue: Queue,
     ended: AtomicBool,
     /// Whether the server has refused a further connection.
     refused: AtomicBool,
@@ -49,6 +51,8 @@ pub(crate) struct Session {
     used: Mutex<Instant>,
     /// Bytes of data that were asked for.
     asked: AtomicU64,
+    /// Bytes of ranges that are wanted and have not come, also those that wait for a slot.
+    due: Arc<AtomicU64>,
 }
 
 /// What a session takes over from its client.
@@ -57,22 +61,6 @@ pub(crate) struct Known {
     pub(crate) minor: u32,
     pub(crate) is_data: bool,
     pub(crate) claims: Arc<Claims>,
-}
-
-/// A slot that is in use until the answer is here.
-struct Taken {
-    _owed: Owed,
-    slots: Arc<Mutex<Slots>>,
-    slot: Slot,
-    /// Given back after the slot is free.
-    _permit: OwnedSemaphorePermit,
-}
-
-impl Drop for Taken {
-    fn drop(&mut self) {
-        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        slots.answered(self.slot.number);
-    }
 }
 
 /// Why a request has no results.
@@ -120,13 +108,13 @@ impl Session {
                     false => next / 2,
                 }),
             operations: fore.operations.saturating_sub(1),
-            slots: Arc::new(Mutex::new(Slots::new(slots))),
-            room: Arc::new(Semaphore::new(slots)),
+            queue: Queue::new(slots),
             ended: AtomicBool::new(false),
             refused: AtomicBool::new(false),
             stale: AtomicBool::new(false),
             used: Mutex::new(Instant::now()),
             asked: AtomicU64::new(0),
+            due: Arc::default(),
         })
     }
 
@@ -140,14 +128,19 @@ impl Session {
         self.refused.load(Ordering::Relaxed) || self.trunk.is_too_wide()
     }
 
-    /// How many connections it has.
-    pub(crate) fn width(&self) -> usize {
-        self.trunk.width()
+    /// What it is like now, for the next range.
+    pub(crate) fn load(&self) -> Load {
+        Load {
+            most: u64::from(self.read),
+            width: self.trunk.width() as u64,
+            is_young: self.asked.load(Ordering::Relaxed) < YOUTH,
+            due: self.due.load(Ordering::Relaxed),
+        }
     }
 
-    /// Whether its connections are new, as far as bytes were asked for.
-    pub(crate) fn is_young(&self) -> bool {
-        self.asked.load(Ordering::Relaxed) < YOUTH
+    /// So many bytes are wanted, until this is dropped.
+    pub(crate) fn due(&self, bytes: u64) -> Owed {
+        Owed::new(&self.due, bytes)
     }
 
     /// To be kept as long as further connections are on their way.
@@ -246,40 +239,44 @@ impl Session {
         operations: &Operations,
         is_last_claim: bool,
     ) -> Result<(Results, u32), Lost> {
-        let room = Arc::clone(&self.room).acquire_owned().await;
-        let permit = room.map_err(|e| Lost::Trouble(Trouble::new(Kind::Final, e.to_string())))?;
-        let taken = {
-            let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-            slots.take()
-        };
-        // There are as many permits as slots, and one connection at least.
-        let gone = || Lost::Session(Trouble::new(Kind::Transient, "no slot"));
-        let slot = taken.ok_or_else(gone)?;
+        let taken = Arc::new(self.queue.slot().await.ok_or_else(no_slot)?);
         self.asked.fetch_add(operations.asked(), Ordering::Relaxed);
         let bytes = operations.asked().saturating_add(u64::from(FRAME));
-        let (connection, owed) = self.trunk.least(bytes).ok_or_else(gone)?;
-        let hold = Taken {
-            _owed: owed,
-            slots: Arc::clone(&self.slots),
-            slot,
-            _permit: permit,
-        };
-        let mut before = Operations::default().sequence(&self.id, slot);
+        let mut before = Operations::default().sequence(&self.id, taken.slot);
         if is_last_claim {
             before = before.reclaim_complete();
         }
         let arguments = operations.arguments(self.minor, &before);
-        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-        let sent =
-            connection.compound(self.sending(&arguments, bytes, operations.room(), Box::new(hold)));
-        let reader = sent
-            .await
-            .map_err(|trouble| match trouble.kind.may_pass() {
-                true => Lost::Session(trouble),
-                false => Lost::Trouble(trouble),
-            })?;
-        let mut results = Results::new(reader).map_err(|failure| self.lost(&failure))?;
-        let said = results.sequenced().map_err(|failure| self.lost(&failure))?;
+        let (begun, mut wait) = (Instant::now(), DELAY);
+        let (mut results, said) = loop {
+            *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+            let (connection, owed) = self.trunk.least(bytes).ok_or_else(no_slot)?;
+            let hold = Box::new((Arc::clone(&taken), owed));
+            let sent =
+                connection.compound(self.sending(&arguments, bytes, operations.room(), hold));
+            let reader = sent
+                .await
+                .map_err(|trouble| match trouble.kind.may_pass() {
+                    true => Lost::Session(trouble),
+                    false => Lost::Trouble(trouble),
+                })?;
+            match sequenced(reader) {
+                Ok(done) => break done,
+                // Nothing was done, and the slot has not gone on: the same is sent again (RFC 8881, section 15.1.1.3).
+                Err(failure) if failure.status().map(meaning) == Some(Meaning::Later) => {
+                    taken.set_refused(true);
+                    if begun.elapsed() > READ_PATIENCE {
+                        return Err(Lost::Trouble(trouble(&failure)));
+                    }
+                    sleep(wait).await;
+                    wait = wait.saturating_mul(2).min(MOST_DELAY);
+                    taken.set_refused(false);
+                }
+                Err(failure) => return Err(self.lost(&failure)),
+            }
+        };
+        self.limit_slots(said.target);
+        let slot = taken.slot;
         if said.slot != slot.number {
             self.end();
             return Err(Lost::Trouble(Trouble::new(
@@ -300,6 +297,11 @@ impl Session {
         Ok((results, complete))
     }
 
+    /// The server wants no slot above this one to be used.
+    pub(crate) fn limit_slots(&self, highest: u32) {
+        self.queue.limit(highest);
+    }
+
     fn sending<'a>(
         &'a self,
         arguments: &'a Writer,
@@ -316,26 +318,48 @@ impl Session {
         }
     }
 
-    /// The SEQUENCE has failed: nothing was done.
+    /// The SEQUENCE has failed for good: nothing was done.
     fn lost(&self, failure: &Failure) -> Lost {
         self.end();
         let trouble = trouble(failure);
         let meaning = failure.status().map(meaning);
         match meaning {
-            Some(Meaning::Session | Meaning::Client | Meaning::Later) => Lost::Session(trouble),
+            Some(Meaning::Session | Meaning::Client) => Lost::Session(trouble),
             _ => Lost::Trouble(trouble),
         }
     }
 
     /// Says that it is not used any more. The server would find out by itself.
     pub(crate) async fn destroy(&self) {
-        let last = Operations::default().destroy_session(&self.id);
+        self.last(Operations::default().destroy_session(&self.id))
+            .await;
+    }
+
+    /// Says that the client is not there any more, after `destroy`.
+    pub(crate) async fn forget(&self, client: u64) {
+        self.last(Operations::default().destroy_client(client))
+            .await;
+    }
+
+    /// Says what needs no session, on one of its connections. A server that does not take it does no harm.
+    async fn last(&self, last: Operations) {
         let arguments = last.arguments(self.minor, &Operations::default());
         if let Some((connection, owed)) = self.trunk.least(0) {
             let asked = connection.compound(self.sending(&arguments, 0, None, Box::new(owed)));
-            let _ = asked.await;
+            let _ = timeout(SILENCE, asked).await;
         }
     }
+}
+
+/// The results behind a SEQUENCE that has succeeded.
+fn sequenced(reader: Reader) -> Result<(Results, Sequenced), Failure> {
+    let mut results = Results::new(reader)?;
+    let said = results.sequenced()?;
+    Ok((results, said))
+}
+
+fn no_slot() -> Lost {
+    Lost::Session(Trouble::new(Kind::Transient, "no slot"))
 }
 
 /// What a failure means for further attempts.

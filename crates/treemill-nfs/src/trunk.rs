@@ -14,10 +14,21 @@ struct Line {
     owed: Arc<AtomicU64>,
 }
 
-/// Bytes that a connection owes until the answer is here.
+/// Bytes that a connection, or a session, owes until the answer is here.
 pub(crate) struct Owed {
     owed: Arc<AtomicU64>,
     bytes: u64,
+}
+
+impl Owed {
+    /// So many bytes more.
+    pub(crate) fn new(owed: &Arc<AtomicU64>, bytes: u64) -> Self {
+        owed.fetch_add(bytes, Ordering::Relaxed);
+        Owed {
+            owed: Arc::clone(owed),
+            bytes,
+        }
+    }
 }
 
 impl Drop for Owed {
@@ -55,12 +66,7 @@ impl Trunk {
         let least = lines
             .iter()
             .min_by_key(|line| line.owed.load(Ordering::Relaxed))?;
-        least.owed.fetch_add(bytes, Ordering::Relaxed);
-        let owed = Owed {
-            owed: Arc::clone(&least.owed),
-            bytes,
-        };
-        Some((Arc::clone(&least.connection), owed))
+        Some((Arc::clone(&least.connection), Owed::new(&least.owed, bytes)))
     }
 
     /// Whether one of them cannot be used any more. The requests that were sent on it are in doubt, and their slots with them.

@@ -56,6 +56,13 @@ pub fn remote_content<'py>(py: Python<'py>, url: &str) -> PyResult<Bound<'py, Py
     Ok(PyBytes::new(py, &bytes))
 }
 
+/// This process ends: servers that keep what it had open are told, within a fraction of a second. Keeps the GIL, which a thread of
+/// the user's code might not give back.
+#[pyfunction]
+pub fn remote_leave() {
+    treemill_remote::leave();
+}
+
 /// Asks a server, detached from the GIL.
 fn asked<T: Send>(
     py: Python<'_>,

@@ -3,12 +3,13 @@
 
 use crate::carrier::{Body, Carrier, Chunk};
 use crate::gate::{Gate, gate};
-use crate::limits::SILENCE;
+use crate::limits::{IN_LINE, SILENCE};
 use crate::meter::Meter;
 use crate::trial::Trial;
 use crate::trouble::{Kind, Trouble};
 use bytes::{Buf, Bytes, BytesMut};
 use std::ops::Range;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
@@ -116,7 +117,9 @@ async fn attempt<C: Carrier>(
     let _flight = Flight::new(watch);
     let sent = Instant::now();
     let mut room = buffer.split_off(buffer.len());
-    let asked = within(trial.silence(), carrier.ask_into(trial.left(), &mut room)).await;
+    let is_busy = |time| carrier.is_busy(time);
+    let ask = carrier.ask_into(trial.left(), &mut room);
+    let asked = in_line(trial.silence(), ask, is_busy).await;
     buffer.unsplit(room); // what the carrier has not taken
     let mut part = asked?;
     watch.gate().health().heard();
@@ -125,7 +128,7 @@ async fn attempt<C: Carrier>(
     let mut skip =
         before.ok_or_else(|| Trouble::new(Kind::Final, "the server sent other bytes"))?;
     while !trial.left().is_empty() {
-        let Some(chunk) = soon(part.body.next()).await? else {
+        let Some(chunk) = in_line(SILENCE, part.body.next(), is_busy).await? else {
             return Err(short(&trial.left()));
         };
         let left = trial.left();
@@ -183,11 +186,30 @@ async fn within<T>(
 ) -> Result<T, Trouble> {
     match timeout(silence, what).await {
         Ok(done) => done,
-        Err(_) => Err(Trouble::new(
-            Kind::Silent,
-            format!("the server has sent nothing for {} s", silence.as_secs()),
-        )),
+        Err(_) => Err(silent(silence)),
     }
+}
+
+/// As `within`; a server that is busy with others is waited for, as long as a queue is worth it.
+async fn in_line<T>(
+    silence: Duration,
+    what: impl Future<Output = Result<T, Trouble>>,
+    is_busy: impl Fn(Duration) -> bool,
+) -> Result<T, Trouble> {
+    let (mut what, begun) = (pin!(what), Instant::now());
+    loop {
+        if let Ok(done) = timeout(silence, what.as_mut()).await {
+            return done;
+        }
+        if !is_busy(silence) || begun.elapsed() >= IN_LINE {
+            return Err(silent(silence));
+        }
+    }
+}
+
+fn silent(silence: Duration) -> Trouble {
+    let what = format!("the server has sent nothing for {} s", silence.as_secs());
+    Trouble::new(Kind::Silent, what)
 }
 
 /// The server was given up for this reason.
@@ -228,5 +250,38 @@ pub async fn insist<T, F: Future<Output = Result<T, Trouble>>>(
                 return Err(trouble);
             }
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::arithmetic_side_effects)]
+mod tests {
+    use super::*;
+    use std::future::poll_fn;
+    use std::task::Poll;
+
+    /// What is there after some looks at it, each of which a deadline ends at once.
+    async fn looked_at(looks: usize, is_busy: bool) -> Result<(), Trouble> {
+        let mut left = looks;
+        let what = poll_fn(|context| {
+            left -= 1;
+            context.waker().wake_by_ref();
+            match left {
+                0 => Poll::Ready(Ok(())),
+                _ => Poll::Pending,
+            }
+        });
+        in_line(Duration::ZERO, what, |_| is_busy).await
+    }
+
+    #[test]
+    fn a_server_that_answers_others_is_waited_for() {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
+        runtime.block_on(looked_at(100, true)).unwrap();
+        let trouble = runtime.block_on(looked_at(100, false)).unwrap_err();
+        assert_eq!(trouble.kind, Kind::Silent);
     }
 }

@@ -20,6 +20,9 @@ pub(crate) const IN_FLIGHT: usize = 64;
 /// Bounds the time without a byte while an answer is due.
 pub const SILENCE: Duration = Duration::from_secs(10);
 
+/// Bounds the time without a byte behind other requests that a server answers meanwhile, where a carrier knows of them.
+pub(crate) const IN_LINE: Duration = Duration::from_secs(20);
+
 /// Bounds the silence of a server that was given up a moment ago because of it, and has said nothing since.
 pub(crate) const DOUBTFUL_SILENCE: Duration = Duration::from_secs(3);
 

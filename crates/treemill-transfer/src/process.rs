@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 /// use treemill_transfer::PerProcess;
 ///
 /// static NUMBER: PerProcess<u32> = PerProcess::new();
+/// assert_eq!(NUMBER.there(), None);
 /// assert_eq!(NUMBER.get(|| Ok::<_, ()>(7)), Ok(&7));
 /// assert_eq!(NUMBER.get(|| Err(())), Ok(&7), "it is there");
 /// ```
@@ -27,23 +28,31 @@ impl<T> PerProcess<T> {
     /// # Errors
     /// Why there can be no value.
     pub fn get<E>(&self, make: impl FnOnce() -> Result<T, E>) -> Result<&'static T, E> {
-        let process = std::process::id();
-        let look = |held: &Option<(u32, &'static T)>| match held {
-            Some((owner, value)) if *owner == process => Some(*value),
-            _ => None,
-        };
-        let found = look(&self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        if let Some(value) = found {
+        if let Some(value) = self.there() {
             return Ok(value);
         }
         let made = make()?;
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(value) = look(&held) {
+        if let Some(value) = own(&held) {
             return Ok(value);
         }
         let value: &'static T = Box::leak(Box::new(made));
-        *held = Some((process, value));
+        *held = Some((std::process::id(), value));
         Ok(value)
+    }
+
+    /// This process's value, if it has made one.
+    #[must_use]
+    pub fn there(&self) -> Option<&'static T> {
+        own(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// What is held, if this process has made it.
+fn own<T>(held: &Option<(u32, &'static T)>) -> Option<&'static T> {
+    match held {
+        Some((owner, value)) if *owner == std::process::id() => Some(*value),
+        _ => None,
     }
 }
 

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterable, Sequence
 
 from ..errors import SourceError
+from ..machine import farewell as farewell  # what is open at the end is given back
 from ..machine.cache import prepare
 from .identity import Identity
 

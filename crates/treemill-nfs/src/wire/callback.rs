@@ -18,44 +18,76 @@ const NOTIFY_DEVICE: u32 = 14;
 const NOT_SUPPORTED: u32 = 10004;
 const BAD_XDR: u32 = 10036;
 const NO_MATCHING_LAYOUT: u32 = 10060;
+const LATER: u32 = 10008;
+
+/// What the server wants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Order {
+    /// Layouts back.
+    Layouts(Recall),
+    /// No slot above this one used.
+    Slots(u32),
+    /// Groups of data servers asked for again.
+    Devices,
+}
 
 /// Layouts that the server wants back.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Recall {
-    /// Those of one file, by its handle.
+pub struct Recall {
+    /// Those of this kind, by its number (`layouttype4`).
+    pub kind: u32,
+    /// Those for reading, writing or any (`layoutiomode4`).
+    pub mode: u32,
+    /// Those of which files.
+    pub of: Recalled,
+}
+
+/// The files whose layouts are recalled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Recalled {
+    /// One, by its handle.
     File {
         /// The file.
         handle: Bytes,
         /// The layout.
         state: StateId,
     },
+    /// Those of a file system, by its number.
+    FileSystem((u64, u64)),
     /// All.
     All,
 }
 
-/// What one call wants, and the body of its answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Called {
-    /// What is to be given back.
-    pub recalls: Vec<Recall>,
-    /// The body of the reply.
-    pub answer: Writer,
+/// What is said to an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Said {
+    /// It is done, or will be.
+    Done,
+    /// The server may ask later: answers are on their way that decide it.
+    Later,
+    /// There is no such layout.
+    NoLayout,
 }
 
-/// Answers a call. `has` says whether we have what is recalled.
+impl Said {
+    fn status(self) -> u32 {
+        match self {
+            Said::Done => 0,
+            Said::Later => LATER,
+            Said::NoLayout => NO_MATCHING_LAYOUT,
+        }
+    }
+}
+
+/// The body of the answer to a call. `obey` does what the server wants, or says why not.
 #[must_use]
-pub fn answer(procedure: Procedure, body: &Reader, has: impl Fn(&Recall) -> bool) -> Called {
-    let nothing = Called {
-        recalls: Vec::new(),
-        answer: Writer::default(),
-    };
+pub fn answer(procedure: Procedure, body: &Reader, obey: impl Fn(&Order) -> Said) -> Writer {
     if procedure.program != CALLBACK || procedure.number == 0 {
-        return nothing;
+        return Writer::default();
     }
     let mut reader = body.clone();
     let mut calls = Calls {
-        has: &has,
-        recalls: Vec::new(),
+        obey: &obey,
         results: Writer::default(),
         count: 0,
     };
@@ -66,10 +98,7 @@ pub fn answer(procedure: Procedure, body: &Reader, has: impl Fn(&Recall) -> bool
     let mut answer = Writer::default();
     answer.u32(status).opaque(&tag);
     answer.u32(calls.count).append(&calls.results);
-    Called {
-        recalls: calls.recalls,
-        answer,
-    }
+    answer
 }
 
 fn front(reader: &mut Reader) -> Result<(Bytes, u32), Malformed> {
@@ -79,8 +108,7 @@ fn front(reader: &mut Reader) -> Result<(Bytes, u32), Malformed> {
 }
 
 struct Calls<'a> {
-    has: &'a dyn Fn(&Recall) -> bool,
-    recalls: Vec<Recall>,
+    obey: &'a dyn Fn(&Order) -> Said,
     results: Writer,
     count: u32,
 }
@@ -122,21 +150,17 @@ impl Calls<'_> {
                 let _ = reader.u32()?;
                 reader.list(MOST_WORDS, Reader::u32)?;
             }
-            RECALL_SLOT => {
-                let _ = reader.u32()?;
-            }
+            RECALL_SLOT => return Ok((self.obey)(&Order::Slots(reader.u32()?)).status()),
             NOTIFY_DEVICE => {
                 reader.list(MOST_CALLED, |change| {
                     change.list(MOST_WORDS, Reader::u32)?;
                     change.opaque(MOST_AUTH)
                 })?;
+                return Ok((self.obey)(&Order::Devices).status());
             }
             LAYOUT_RECALL => {
                 let recall = layout_recall(reader)?;
-                if !(self.has)(&recall) {
-                    return Ok(NO_MATCHING_LAYOUT);
-                }
-                self.recalls.push(recall);
+                return Ok((self.obey)(&Order::Layouts(recall)).status());
             }
             _ => return Ok(NOT_SUPPORTED),
         }
@@ -158,21 +182,19 @@ fn sequence(reader: &mut Reader, out: &mut Writer) -> Result<(), Malformed> {
 }
 
 fn layout_recall(reader: &mut Reader) -> Result<Recall, Malformed> {
-    let _ = (reader.u32()?, reader.u32()?, reader.bool()?);
-    Ok(match reader.u32()? {
+    let (kind, mode, _) = (reader.u32()?, reader.u32()?, reader.bool()?);
+    let of = match reader.u32()? {
         1 => {
             let handle = reader.opaque(MOST_HANDLE)?;
             let _ = (reader.u64()?, reader.u64()?);
-            Recall::File {
+            Recalled::File {
                 handle,
                 state: StateId::read(reader)?,
             }
         }
-        2 => {
-            let _ = (reader.u64()?, reader.u64()?);
-            Recall::All
-        }
-        3 => Recall::All,
+        2 => Recalled::FileSystem((reader.u64()?, reader.u64()?)),
+        3 => Recalled::All,
         other => return Err(Malformed::new(format!("a recall of kind {other}"))),
-    })
+    };
+    Ok(Recall { kind, mode, of })
 }

@@ -1,6 +1,7 @@
 //! Layouts of pNFS: where the bytes of a file lie (RFC 8881, sections 13, 18.40 and 18.43; RFC 8435), and the servers that
 //! have them. Knows no connection; which bytes are read from which server, `stripes.rs` says.
 
+use super::callback::{Recall, Recalled};
 use super::compound::{Failure, Operations, Results, StateId};
 use super::report::Report;
 use super::xdr::{Malformed, Reader};
@@ -12,7 +13,11 @@ const GETDEVICEINFO: u32 = 47;
 const LAYOUTGET: u32 = 50;
 const LAYOUTRETURN: u32 = 51;
 const FOR_READING: u32 = 1;
+/// LAYOUTIOMODE4_RW: layouts for writing, of which there are none here.
+pub const FOR_WRITING: u32 = 2;
 const OF_A_FILE: u32 = 1;
+const OF_A_FILE_SYSTEM: u32 = 2;
+const OF_ALL: u32 = 3;
 const DENSE: u32 = 1;
 /// FF_FLAGS_NO_IO_THRU_MDS: what the data servers do not give should not be read from the metadata server.
 pub const NOT_THROUGH_METADATA: u32 = 2;
@@ -62,10 +67,20 @@ pub type DeviceId = [u8; 16];
 impl Operations {
     /// Asks where all of the current file lies, for reading.
     #[must_use]
-    pub fn get_layout(mut self, kind: LayoutType, state: StateId) -> Self {
+    pub fn get_layout(self, kind: LayoutType, state: StateId) -> Self {
+        self.layout_from(kind, state, 0, 0)
+    }
+
+    /// Asks where the current file lies from a byte on. `state`: of the layout that there is.
+    #[must_use]
+    pub fn more_layout(self, kind: LayoutType, state: StateId, from: u64) -> Self {
+        self.layout_from(kind, state, from, 1)
+    }
+
+    fn layout_from(mut self, kind: LayoutType, state: StateId, from: u64, least: u64) -> Self {
         let out = self.operation(LAYOUTGET);
         out.bool(false).u32(kind.number()).u32(FOR_READING);
-        out.u64(0).u64(u64::MAX).u64(0);
+        out.u64(from).u64(u64::MAX.saturating_sub(from)).u64(least);
         state.write(out);
         out.u32(MOST_DEVICE as u32);
         self
@@ -93,6 +108,19 @@ impl Operations {
             LayoutType::Files => out.u32(0),
             LayoutType::Flex => out.opaque(report.body(state).bytes()),
         };
+        self
+    }
+
+    /// Gives back all layouts that a recall of several names, of the current file's file system or of all files: the answer to
+    /// such a recall (RFC 8881, section 12.5.5.2.1). A recall of one file is not answered by it.
+    #[must_use]
+    pub fn return_layouts(mut self, recall: &Recall) -> Self {
+        let out = self.operation(LAYOUTRETURN);
+        out.bool(false).u32(recall.kind).u32(recall.mode);
+        out.u32(match recall.of {
+            Recalled::All => OF_ALL,
+            Recalled::File { .. } | Recalled::FileSystem(_) => OF_A_FILE_SYSTEM,
+        });
         self
     }
 }

@@ -10,6 +10,7 @@ const BIND_CONN_TO_SESSION: u32 = 41;
 const CREATE_SESSION: u32 = 43;
 const DESTROY_SESSION: u32 = 44;
 const EXCHANGE_ID: u32 = 42;
+const DESTROY_CLIENTID: u32 = 57;
 const FREE_STATEID: u32 = 45;
 pub(crate) const RECLAIM_COMPLETE: u32 = 58;
 pub(crate) const SEQUENCE: u32 = 53;
@@ -82,6 +83,13 @@ impl Operations {
     #[must_use]
     pub fn destroy_session(mut self, session: &[u8; 16]) -> Self {
         self.operation(DESTROY_SESSION).fixed(session);
+        self
+    }
+
+    /// Says that a client is not there any more, after its sessions and all that it had open.
+    #[must_use]
+    pub fn destroy_client(mut self, client: u64) -> Self {
+        self.operation(DESTROY_CLIENTID).u64(client);
         self
     }
 

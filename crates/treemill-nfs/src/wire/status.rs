@@ -322,6 +322,12 @@ const TABLE: &[(u32, &str, &str, Meaning)] = &[
     ),
 ];
 
+/// The server has taken a state away, which the client lets go of (FREE_STATEID).
+#[must_use]
+pub fn is_revoked(status: u32) -> bool {
+    matches!(status, 10011 | 10047 | 10087)
+}
+
 /// There is no such device: what is told of a data server that cannot be reached.
 pub const NXIO: u32 = 6;
 /// The status of success.

@@ -7,7 +7,7 @@
 )]
 
 use super::apart::front;
-use super::callback::{Recall, answer};
+use super::callback::{Order, Recall, Recalled, Said, answer};
 use super::compound::{Failure, Operations, Results, StateId};
 use super::layout::LayoutType;
 use super::open::Claim;
@@ -16,6 +16,7 @@ use super::session::{CALLBACK, Slot};
 use super::xdr::{Reader, Writer};
 use bytes::{Bytes, BytesMut};
 use proptest::prelude::*;
+use std::cell::Cell;
 
 fn reader(bytes: &[u8]) -> Reader {
     Reader::new(Bytes::copy_from_slice(bytes))
@@ -51,7 +52,7 @@ fn read_all(bytes: &[u8]) {
         version: 1,
         number: 1,
     };
-    let _ = answer(procedure, &reader(bytes), |_| true);
+    let _ = answer(procedure, &reader(bytes), |_| Said::Done);
 }
 
 proptest! {
@@ -214,18 +215,29 @@ fn what_the_server_recalls_is_answered() {
         version: 1,
         number: 1,
     };
-    let called = answer(procedure, &reader(out.bytes()), |_| true);
-    assert_eq!(called.recalls, [Recall::All]);
-    let mut said = reader(called.answer.bytes());
+    let said = |said| {
+        let orders = Cell::new(Vec::new());
+        let answered = answer(procedure, &reader(out.bytes()), |order| {
+            orders.set(vec![order.clone()]);
+            said
+        });
+        (orders.into_inner(), reader(answered.bytes()))
+    };
+    let (orders, mut done) = said(Said::Done);
+    let recall = Recall {
+        kind: 1,
+        mode: 1,
+        of: Recalled::All,
+    };
+    assert_eq!(orders, [Order::Layouts(recall)]);
     assert_eq!(
         (
-            said.u32().unwrap(),
-            said.text(9).unwrap().as_str(),
-            said.u32().unwrap()
+            done.u32().unwrap(),
+            done.text(9).unwrap().as_str(),
+            done.u32().unwrap()
         ),
         (0, "tag", 2)
     );
-    let nothing = answer(procedure, &reader(out.bytes()), |_| false);
-    let mut said = reader(nothing.answer.bytes());
-    assert_eq!(said.u32().unwrap(), 10060);
+    assert_eq!(said(Said::NoLayout).1.u32().unwrap(), 10060);
+    assert_eq!(said(Said::Later).1.u32().unwrap(), 10008);
 }

@@ -24,6 +24,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from ...machine.cache import turn_off
+from ...machine.farewell import leave
 from ...machine.private_memory import limit, private_bytes
 from ...packetizer import (
     Event,
@@ -68,6 +69,7 @@ def run(sock: socket.socket, load: Callable[[], Task], number: int, memory: int 
         with contextlib.suppress(Exception):
             sys.stdout.flush()
             sys.stderr.flush()
+            leave()
         os._exit(code)
 
 
@@ -186,4 +188,5 @@ class _WorkerProcess:
         """Ends the process at once."""
         with contextlib.suppress(Exception):
             sys.stdout.flush()
+            leave()
         os._exit(code)

@@ -1,0 +1,74 @@
+//! What a client knows of data servers: the groups that the metadata server names, and which of them have failed. Knows no
+//! connection.
+
+use crate::faults::Faults;
+use crate::stripes::Place;
+use crate::wire::layout::{Device, DeviceId};
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// Data servers.
+pub(crate) struct Stores {
+    groups: Mutex<HashMap<DeviceId, Device>>,
+    faults: Mutex<Faults>,
+    begun: Instant,
+}
+
+impl Stores {
+    pub(crate) fn new() -> Self {
+        Stores {
+            groups: Mutex::default(),
+            faults: Mutex::default(),
+            begun: Instant::now(),
+        }
+    }
+
+    fn groups(&self) -> MutexGuard<'_, HashMap<DeviceId, Device>> {
+        self.groups.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A group, if it is known.
+    pub(crate) fn group(&self, id: &DeviceId) -> Option<Device> {
+        self.groups().get(id).cloned()
+    }
+
+    /// The server has told of a group.
+    pub(crate) fn learn(&self, id: DeviceId, group: Device) {
+        self.groups().insert(id, group);
+    }
+
+    /// The groups of these places are asked for again when they are wanted.
+    pub(crate) fn forget(&self, places: &[Place]) {
+        let mut groups = self.groups();
+        for place in places {
+            groups.remove(&place.device);
+        }
+    }
+
+    /// As `forget`, of all groups.
+    pub(crate) fn forget_all(&self) {
+        self.groups().clear();
+    }
+
+    fn faults(&self) -> MutexGuard<'_, Faults> {
+        self.faults.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A data server has failed: whether it is the first time.
+    pub(crate) fn has_failed(&self, server: SocketAddr) -> bool {
+        self.faults().note(server, self.begun.elapsed())
+    }
+
+    /// A data server has answered.
+    pub(crate) fn forgives(&self, server: &SocketAddr) {
+        let now = self.begun.elapsed();
+        self.faults().forgive(server, now);
+    }
+
+    /// Whether a data server has failed a moment ago.
+    pub(crate) fn avoids(&self, server: &SocketAddr) -> bool {
+        self.faults().is_avoided(server, self.begun.elapsed())
+    }
+}
