@@ -108,6 +108,7 @@ class Server:
         self._complete = set()
         self._sessions = {}  # by name: the client, the next sequence of each slot, the connection
         self._lock = threading.Lock()
+        self._sending = collections.defaultdict(threading.Lock)
         self._socket = socket.create_server((host, 0))
         self.port = self._socket.getsockname()[1]
         self._connections = []
@@ -170,15 +171,26 @@ class Server:
                 for _ in range(2):
                     record.u32()
                     record.opaque()
-                self.send(connection, u32(xid, 1, 0, 0, 0, 0) + self._compound(record, stream))
+                if not self.together:
+                    self._answer(connection, xid, record, stream)
+                    continue
+                # What comes behind it is not kept waiting.
+                asked = connection, xid, record, stream
+                threading.Thread(target=self._answer, args=asked, daemon=True).start()
         except (OSError, struct.error):
             return
+
+    def _answer(self, connection, xid, record, stream):
+        body = self._compound(record, stream)
+        with contextlib.suppress(OSError):
+            self.send(connection, u32(xid, 1, 0, 0, 0, 0) + body)
 
     def send(self, connection, body):
         """Sends a record."""
         record = u32(0x80000000 | len(body)) + body
-        self._note(connection, False, record)
-        connection.sendall(record)
+        with self._sending[connection]:
+            self._note(connection, False, record)
+            connection.sendall(record)
 
     def _note(self, connection, is_client, record):
         if self.said_all is not None:

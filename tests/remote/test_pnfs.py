@@ -110,7 +110,6 @@ def test_data_servers_that_move_while_the_server_is_started_anew(site, paths):
     """What the server said of them before is forgotten."""
     events = tm.dataset(site.url, "Events")
     assert len(events.arrays("MET_pt", start=0, stop=10)) == 10
-    before = site.meta.reads
     moved = [DataServer() for _ in site.data]
     with contextlib.ExitStack() as stack:
         for old, new in zip(site.data, moved, strict=True):
@@ -119,7 +118,10 @@ def test_data_servers_that_move_while_the_server_is_started_anew(site, paths):
             old.stop()
         site.meta.servers = moved
         site.meta.restart()
-        is_same(events, tm.dataset(paths[2], "Events"))
+        here = tm.dataset(paths[2], "Events")
+        is_same(events, here)  # finds out
+        before = site.meta.reads
+        is_same(events, here)
         assert all(server.reads > 0 for server in moved)
         assert site.meta.reads == before
 
