@@ -3,9 +3,8 @@
 
 use crate::client::Client;
 use crate::laid::Laid;
-use crate::layouts::Going;
 use crate::limits::LAST_READS;
-use crate::placement::{Layout, Placement};
+use crate::placement::{Going, Layout, Placement};
 use crate::wire::callback::{Order, Recall, Recalled, Said};
 use crate::wire::compound::{Operations, StateId};
 use crate::wire::layout::FOR_WRITING;

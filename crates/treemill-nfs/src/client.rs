@@ -4,9 +4,8 @@
 use crate::address::Server;
 use crate::claims::Claims;
 use crate::held::Held;
-use crate::layouts::Going;
 use crate::limits::{DELAY, FIRST_RENEWAL, MOST_DELAY, MOST_SESSIONS, USUAL_LEASE};
-use crate::placement::Placements;
+use crate::placement::{Going, Placements};
 use crate::session::{Lost, Session, trouble};
 use crate::stores::Stores;
 use crate::trunk::Owed;

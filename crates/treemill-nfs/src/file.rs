@@ -3,8 +3,9 @@
 
 use crate::client::Client;
 use crate::held::Held;
-use crate::layouts::{Going, Told, gives_itself};
+use crate::layouts::{Told, gives_itself};
 use crate::limits::{LEAST_READ, MOST_SESSIONS, READ_PATIENCE, WITH_LAYOUT};
+use crate::placement::Going;
 use crate::room::{Room, cut};
 use crate::session::trouble;
 use crate::shares::share;

@@ -6,7 +6,7 @@ use crate::data::{Gathered, Reading};
 use crate::held::Held;
 use crate::laid::{Laid, Part, is_exclusive};
 use crate::limits::{DELAY, LAYOUTS_EACH, MOST_DELAY, MOST_LAYOUTS, READ_PATIENCE, SOONER};
-use crate::placement::{Layout, Placement};
+use crate::placement::{Going, Layout, Placement};
 use crate::stripes::{Place, Stripes, devices};
 use crate::wire::compound::{Failure, Operations, Results};
 use crate::wire::layout::{self, Device, DeviceId, LayoutType, Segment};
@@ -16,15 +16,12 @@ use futures_util::future::join_all;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::{OwnedMutexGuard, OwnedRwLockReadGuard};
+use tokio::sync::OwnedMutexGuard;
 use tokio::time::sleep;
 use treemill_transfer::Trouble;
 
 /// What the request that opened a file has told of its layout.
 pub(crate) type Told = Option<(LayoutType, Result<layout::Layout, Failure>)>;
-
-/// Kept as long as layouts are asked for or given back: a recall of several waits for it.
-pub(crate) type Going = OwnedRwLockReadGuard<()>;
 
 /// Whether the metadata server gives bytes, too, as far as it has told.
 pub(crate) fn gives_itself(told: &Told, kind: Option<LayoutType>) -> bool {

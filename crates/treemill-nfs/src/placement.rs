@@ -6,6 +6,10 @@ use bytes::Bytes;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::OwnedRwLockReadGuard;
+
+/// Kept as long as layouts are asked for or given back: a recall of several waits for it.
+pub(crate) type Going = OwnedRwLockReadGuard<()>;
 
 /// What is known of where the file's bytes lie.
 #[derive(Clone)]
