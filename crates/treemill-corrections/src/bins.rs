@@ -9,7 +9,7 @@ use crate::variable::Slot;
 pub(crate) enum Flow {
     /// What the nearest bin has.
     Clamp,
-    /// Nothing.
+    /// Values outside are an error.
     Error,
     /// What the bin has in which it lies when the range is repeated.
     Wrap,
@@ -22,7 +22,7 @@ pub(crate) enum Flow {
 pub(crate) enum Bins {
     /// `n` equal ones.
     Uniform { n: u32, low: f64, high: f64 },
-    /// Between ascending edges.
+    /// Bins lie between these ascending edges.
     Edges(Box<[f64]>),
 }
 
@@ -119,7 +119,7 @@ fn not_above(edges: &[f64], value: f64) -> usize {
 #[cold]
 fn out_of_bounds(is_below: bool, name: &str, input: usize, value: f64) -> EvaluationError {
     let side = if is_below { "below" } else { "above" };
-    EvaluationError::new(format!(
+    EvaluationError::values(format!(
         "Index {side} bounds in {name} for input argument {input} value: {}",
         in_words(value)
     ))
@@ -127,13 +127,13 @@ fn out_of_bounds(is_below: bool, name: &str, input: usize, value: f64) -> Evalua
 
 #[cold]
 fn no_number(name: &str, input: usize, value: f64) -> EvaluationError {
-    EvaluationError::new(format!(
+    EvaluationError::values(format!(
         "No bin in {name} for input argument {input} value: {}",
         in_words(value)
     ))
 }
 
-/// As C++ writes it.
+/// The value as C++ writes it.
 fn in_words(value: f64) -> String {
     if value.is_nan() {
         "nan".to_owned()

@@ -1,5 +1,8 @@
 //! What is wrong with a document, or with values. The words are correctionlib's where it has some.
 
+use std::error::Error;
+use std::sync::Arc;
+
 /// What an error of a document is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoadErrorKind {
@@ -10,28 +13,46 @@ pub enum LoadErrorKind {
 }
 
 /// A document that cannot be read.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub struct LoadError {
-    /// What it is about.
+    /// What it is about: callers decide by it, never by the message.
     pub kind: LoadErrorKind,
     /// What is wrong, and where.
     pub message: String,
+    /// What it comes from, if it is another error.
+    #[source]
+    pub source: Option<Arc<dyn Error + Send + Sync>>,
+}
+
+/// Equal if they say the same; sources are not compared.
+impl PartialEq for LoadError {
+    fn eq(&self, other: &Self) -> bool {
+        (self.kind, &self.message) == (other.kind, &other.message)
+    }
 }
 
 impl LoadError {
-    pub(crate) fn new(message: impl Into<String>) -> Self {
+    fn of_kind(kind: LoadErrorKind, message: impl Into<String>) -> Self {
         Self {
-            kind: LoadErrorKind::Malformed,
+            kind,
             message: message.into(),
+            source: None,
         }
     }
 
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self::of_kind(LoadErrorKind::Malformed, message)
+    }
+
     pub(crate) fn unsupported(message: impl Into<String>) -> Self {
-        Self {
-            kind: LoadErrorKind::Unsupported,
-            message: message.into(),
-        }
+        Self::of_kind(LoadErrorKind::Unsupported, message)
+    }
+
+    /// Adds the error that it comes from.
+    pub(crate) fn from_source(mut self, source: impl Error + Send + Sync + 'static) -> Self {
+        self.source = Some(Arc::new(source));
+        self
     }
 
     /// Says of which correction it is.
@@ -41,17 +62,48 @@ impl LoadError {
     }
 }
 
-/// Values for which a correction has no answer.
+/// What an error of an evaluation is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EvaluationErrorKind {
+    /// The arguments have another number, other types or other lengths than the correction takes.
+    Arguments,
+    /// The correction has no answer for the values of a row.
+    Values,
+    /// A node lacks what reading has checked: an error of this crate.
+    Internal,
+}
+
+/// Arguments or values for which a correction has no answer. It comes from no other error.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct EvaluationError {
+    /// What it is about: callers decide by it, never by the message.
+    pub kind: EvaluationErrorKind,
     /// What is wrong.
     pub message: String,
 }
 
 impl EvaluationError {
-    pub(crate) fn new(message: impl Into<String>) -> Self {
+    /// Arguments that the correction does not take.
+    pub(crate) fn arguments(message: impl Into<String>) -> Self {
         Self {
+            kind: EvaluationErrorKind::Arguments,
+            message: message.into(),
+        }
+    }
+
+    /// Values that the correction has no answer for.
+    pub(crate) fn values(message: impl Into<String>) -> Self {
+        Self {
+            kind: EvaluationErrorKind::Values,
+            message: message.into(),
+        }
+    }
+
+    /// A node lacks what reading has checked.
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
+        Self {
+            kind: EvaluationErrorKind::Internal,
             message: message.into(),
         }
     }

@@ -273,7 +273,8 @@ impl Parser<'_> {
                 Some(b'"') => {
                     self.step();
                     let text = String::from_utf8(found);
-                    return text.map_err(|_| self.wrong("Invalid encoding in string."));
+                    return text
+                        .map_err(|e| self.wrong("Invalid encoding in string.").from_source(e));
                 }
                 Some(b'\\') => {
                     self.step();

@@ -43,6 +43,6 @@ mod specialise;
 mod variable;
 
 pub use correction::Correction;
-pub use error::{EvaluationError, LoadError, LoadErrorKind};
+pub use error::{EvaluationError, EvaluationErrorKind, LoadError, LoadErrorKind};
 pub use set::CorrectionSet;
 pub use variable::{Argument, Constant, Kind, Variable};

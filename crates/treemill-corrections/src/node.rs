@@ -39,7 +39,7 @@ pub(crate) struct Binning {
     pub bins: Bins,
     pub flow: Flow,
     pub contents: Contents,
-    /// With `Flow::Value`.
+    /// What values outside get, if the flow is `Flow::Value`.
     pub outside: Node,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct MultiBinning {
     pub axes: Box<[Axis]>,
     pub flow: Flow,
     pub contents: Contents,
-    /// With `Flow::Value`.
+    /// What values outside get, if the flow is `Flow::Value`.
     pub outside: Node,
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct Axis {
 pub(crate) struct Category {
     pub input: usize,
     pub keys: Keys,
-    /// In the order of the keys.
+    /// The contents in the order of the keys.
     pub contents: Contents,
     pub default: Option<Node>,
 }
@@ -116,7 +116,7 @@ impl Contents {
 /// Contents are as many as bins since the document was read.
 #[cold]
 fn missing() -> EvaluationError {
-    EvaluationError::new("a bin has no content: please report this with the document")
+    EvaluationError::internal("a bin has no content: please report this with the document")
 }
 
 impl Node {
@@ -190,9 +190,9 @@ impl Category {
         let value = match slot {
             Slot::Integer(x) => x.to_string(),
             Slot::Text(x) => String::from_utf8_lossy(x).into_owned(),
-            Slot::Real(_) => return EvaluationError::new("Invalid variable type"),
+            Slot::Real(_) => return EvaluationError::arguments("Invalid variable type"),
         };
-        EvaluationError::new(format!(
+        EvaluationError::values(format!(
             "Index not available in Category for input argument {} val: {value}",
             self.input
         ))
@@ -238,7 +238,7 @@ fn whole(value: f64) -> Result<i64> {
     if (-END..END).contains(&rounded) {
         return Ok(rounded as i64);
     }
-    Err(EvaluationError::new(format!(
+    Err(EvaluationError::values(format!(
         "Transform gives {value:.6}, which no 64-bit integer holds"
     )))
 }

@@ -21,7 +21,7 @@ impl Kind {
         }
     }
 
-    /// In correctionlib's messages.
+    /// The type's name in correctionlib's messages.
     fn of_value(self) -> &'static str {
         match self {
             Self::Real => "real-valued",
@@ -129,7 +129,7 @@ impl Constant {
 }
 
 impl Slot<'_> {
-    /// As a number; a string is none.
+    /// The argument as a number; `None` for a string.
     #[inline(always)]
     pub fn number(&self) -> f64 {
         match self {
@@ -148,7 +148,7 @@ pub(crate) fn check(
     rows: usize,
 ) -> Result<(), EvaluationError> {
     if arguments.len() != inputs.len() {
-        return Err(EvaluationError::new(format!(
+        return Err(EvaluationError::arguments(format!(
             "Incorrect number of inputs (got {}, expected {})",
             arguments.len(),
             inputs.len()
@@ -162,7 +162,7 @@ pub(crate) fn check(
                 "Input {} has {n} values, and there are {rows} rows",
                 input.name
             );
-            return Err(EvaluationError::new(message));
+            return Err(EvaluationError::arguments(message));
         }
     }
     Ok(())
@@ -172,7 +172,7 @@ pub(crate) fn check_kind(input: &Variable, given: Kind) -> Result<(), Evaluation
     if input.kind == given {
         return Ok(());
     }
-    Err(EvaluationError::new(format!(
+    Err(EvaluationError::arguments(format!(
         "Input {} has wrong type: got {} expected {}",
         input.name,
         given.of_value(),

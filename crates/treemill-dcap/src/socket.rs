@@ -47,6 +47,6 @@ pub(crate) fn at(server: &str, trouble: &Trouble) -> Trouble {
 }
 
 fn failed(error: std::io::Error) -> Trouble {
-    // Only a name that does not exist is known not to come to be in a moment; its kind of error is nobody else's.
-    Trouble::new(Kind::Transient, format!("no connection: {error}"))
+    // Every failure may pass in a moment, but that of a name that does not exist; its kind of error has other causes, too.
+    Trouble::new(Kind::Transient, format!("no connection: {error}")).from_cause(error)
 }

@@ -38,7 +38,7 @@ pub fn open(url: &str) -> Result<HttpSource, SourceError> {
     Ok(open_with_links(url)?.0)
 }
 
-/// As [`open`], with what the answer says of the file's other places.
+/// Opens like [`open`], and gives what the answer says of the file's other places.
 ///
 /// # Errors
 /// As [`open`].
@@ -46,8 +46,8 @@ pub fn open_with_links(url: &str) -> Result<(HttpSource, Links), SourceError> {
     open_at(Address::parse(url)?)
 }
 
-/// As [`open`], for a file that the server of `home` has named and the user has not: a server other than that of `home`
-/// gets no login and no token.
+/// Opens like [`open`] a file that the server of `home` has named and the user has not: a server other than that of
+/// `home` gets no login and no token.
 ///
 /// # Errors
 /// As [`open`].
@@ -88,7 +88,7 @@ pub fn stat(url: &str) -> Result<Stat, SourceError> {
 pub fn exists(url: &str) -> Result<bool, SourceError> {
     match stat(url) {
         Ok(_) => Ok(true),
-        Err(error) if error.is_missing => Ok(false),
+        Err(error) if error.is_missing() => Ok(false),
         Err(error) => Err(error),
     }
 }

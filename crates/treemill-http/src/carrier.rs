@@ -103,7 +103,7 @@ impl File {
         self.send_for(ask, None).await
     }
 
-    /// As [`File::send`], for bytes of a version that is known: each server is told the tag that is its own.
+    /// Sends like [`File::send`], for bytes of a version that is known: each server is told the tag that is its own.
     async fn send_for(&self, ask: &Ask, versions: Option<&Versions>) -> Result<Reply, Trouble> {
         let mut links = Links::default();
         let mut talk = Conversation::new(&self.address.url, locked(&self.route).target());
@@ -152,7 +152,7 @@ impl File {
         }
     }
 
-    /// With the user's login or token. A token is never sent in the clear.
+    /// Adds the user's login or token to a request. A token is never sent in the clear.
     fn authorized(&self, request: RequestBuilder) -> Result<RequestBuilder, Trouble> {
         if let Some((user, password)) = &self.address.login {
             return Ok(request.basic_auth(user, Some(password)));
@@ -160,7 +160,8 @@ impl File {
         if self.address.url.scheme() != "https" {
             return Ok(request);
         }
-        let token = bearer_token().map_err(|e| Trouble::new(Kind::Final, e.to_string()))?;
+        let token =
+            bearer_token().map_err(|e| Trouble::new(Kind::Final, e.to_string()).from_cause(e))?;
         Ok(match token {
             Some(token) => request.bearer_auth(token.reveal()),
             None => request,

@@ -19,7 +19,8 @@ struct Engine {
 /// This process's own.
 fn engine() -> Result<&'static Engine, Trouble> {
     ENGINE.get(|| {
-        let tls = tls::client().map_err(|e| Trouble::new(Kind::Final, format!("no TLS: {e}")))?;
+        let tls = tls::client()
+            .map_err(|e| Trouble::new(Kind::Final, format!("no TLS: {e}")).from_cause(e))?;
         let lanes: Result<_, _> = (0..LANES).map(|_| client(tls.clone())).collect();
         let lanes = lanes.map_err(|e| trouble(&e, "the network"))?;
         Ok(Engine { lanes })

@@ -10,11 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The client's side of TLS: trusts whom the user trusts; shows the user's proxy or certificate to servers that ask for one.
-pub(crate) fn client() -> Result<ClientConfig, String> {
+pub(crate) fn client() -> Result<ClientConfig, rustls::Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|e| e.to_string())?
+        .with_safe_default_protocol_versions()?
         .with_root_certificates(treemill_credentials::trusted())
         .with_client_cert_resolver(Arc::new(Shown));
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
@@ -55,7 +54,7 @@ fn files() -> Option<(PathBuf, PathBuf)> {
     }
     let user = rustix::process::geteuid().as_raw();
     let proxy = PathBuf::from(format!("/tmp/x509up_u{user}"));
-    // Anyone may write there: the file counts only if it is the user's own.
+    // All users may write there: the file counts only if it is the user's own.
     let own = std::fs::metadata(&proxy).is_ok_and(|file| file.uid() == user);
     own.then(|| (proxy.clone(), proxy))
 }

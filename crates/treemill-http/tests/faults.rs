@@ -95,7 +95,7 @@ fn connections_that_break_are_made_again() {
 fn a_server_that_is_gone_is_given_up() {
     let (_, got) = half(&content(), |_, _| Act::Close);
     let error = got.unwrap_err();
-    assert!(error.is_transient, "{error:?}");
+    assert!(error.is_transient(), "{error:?}");
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_server_that_hangs_is_given_up_for_all_that_wait() {
         let error = ticket.wait().unwrap_err();
         named(&error, &server);
         assert!(
-            error.is_transient && error.what.contains("has sent nothing for 10 s"),
+            error.is_transient() && error.what.contains("has sent nothing for 10 s"),
             "{error}"
         );
     }
@@ -181,7 +181,7 @@ fn wrong_answers_are_errors() {
         let (_, got) = half(&content(), act);
         let error = got.unwrap_err();
         assert!(error.what.contains(words), "{error} has no '{words}'");
-        assert!(!error.is_transient, "{error}");
+        assert!(!error.is_transient(), "{error}");
     }
 }
 
@@ -238,7 +238,7 @@ fn a_file_that_is_lost_behind_a_redirect_may_be_elsewhere() {
     });
     let error = open(&door.url(SECRET)).unwrap_err();
     named(&error, &door);
-    assert!(error.is_transient && !error.is_missing, "{error:?}");
+    assert!(error.is_transient() && !error.is_missing(), "{error:?}");
     assert!(
         error.what.contains("localhost") && error.what.contains("redirects"),
         "{error}"
@@ -270,7 +270,7 @@ fn a_data_server_that_hangs_is_left_for_another_one() {
 }
 
 /// A server of the bytes that knows them by a tag and a time of its own, and refuses those who ask by another tag. It has lost
-/// them after so many requests.
+/// them after a number of requests.
 fn tagged(content: &[u8], tag: &'static str, time: &'static str, most: usize) -> Scripted {
     let held = content.to_vec();
     Scripted::start(move |request| {
@@ -383,7 +383,7 @@ fn redirects_in_a_circle_end() {
 fn no_server_at_all() {
     let error = open("http://me:secret@127.0.0.1:1/f?token=secret").unwrap_err();
     assert!(
-        error.is_transient && !error.to_string().contains("secret"),
+        error.is_transient() && !error.to_string().contains("secret"),
         "{error}"
     );
     assert!(error.to_string().contains("127.0.0.1:1"), "{error}");

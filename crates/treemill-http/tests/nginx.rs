@@ -70,7 +70,7 @@ fn ranges_come_as_they_are() {
     assert!(known.modified.is_some());
     assert!(exists(&at("small")).unwrap() && !exists(&at("none")).unwrap());
     let error = open(&at("none")).unwrap_err();
-    assert!(error.is_missing && !error.is_transient, "{error:?}");
+    assert!(error.is_missing() && !error.is_transient(), "{error:?}");
     assert!(error.to_string().contains("/none: no such file"), "{error}");
 }
 
@@ -108,7 +108,7 @@ fn folders_are_listed() {
     ];
     assert_eq!(list(&at("d")).unwrap(), expected);
     assert_eq!(list(&at("d/")).unwrap(), expected);
-    assert!(list(&at("none/")).unwrap_err().is_missing);
+    assert!(list(&at("none/")).unwrap_err().is_missing());
     let error = list(&at("plain/")).unwrap_err();
     assert!(error.what.contains("no listing"), "{error}");
 }

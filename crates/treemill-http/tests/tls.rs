@@ -49,7 +49,7 @@ fn again(test: &str, variables: &[(&str, &str)]) {
     assert!(status.success(), "{test} with {variables:?}");
 }
 
-/// In the process that a test has started: the URL that it is given.
+/// The URL that a process is given which a test has started.
 fn inner() -> Option<String> {
     std::env::var("INNER")
         .ok()
@@ -71,7 +71,7 @@ fn server(name: &str, authority: &Authority, more: &str) -> Option<Nginx> {
 fn refused(error: &SourceError, words: &str) {
     let text = format!("{error} {error:?}");
     assert!(error.what.contains(words), "{error} has no '{words}'");
-    assert!(!error.is_transient && !text.contains("SECRET"), "{text}");
+    assert!(!error.is_transient() && !text.contains("SECRET"), "{text}");
     assert!(
         text.contains("https://localhost") || text.contains("https://127.0.0.1"),
         "{text}"
@@ -150,7 +150,7 @@ fn a_server_that_cannot_be_trusted_gets_no_request() {
                 ("BEARER_TOKEN", "SECRET"),
             ],
         );
-        // Of an authority that nobody knows.
+        // A certificate of an authority that is not known.
         let unknown = format!("https://localhost:{}/f", server.port);
         again(me, &[("URL", &unknown), ("BEARER_TOKEN", "SECRET")]);
         assert_eq!(server.requests().len(), 0);
@@ -236,7 +236,7 @@ fn a_proxy_certificate_is_shown_to_servers_that_ask() {
     if std::env::var("X509_USER_PROXY").as_deref() == Ok("/no/such/file") {
         let error = open(&url).unwrap_err();
         assert!(
-            error.what.contains("does not trust") && !error.is_transient,
+            error.what.contains("does not trust") && !error.is_transient(),
             "{error:?}"
         );
         return;

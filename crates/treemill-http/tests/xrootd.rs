@@ -51,12 +51,12 @@ fn ranges_and_listings_of_xrootd() {
         assert_eq!(list(&at(scheme, "d")).unwrap(), expected, "{scheme}");
         assert_eq!(list(&at(scheme, "d/")).unwrap(), expected, "{scheme}");
         assert!(
-            list(&at(scheme, "none")).unwrap_err().is_missing,
+            list(&at(scheme, "none")).unwrap_err().is_missing(),
             "{scheme}"
         );
     }
     assert_eq!(stat(&at("dav", "d/a%20b&c.root")).unwrap().size, 10);
     assert!(exists(&at("dav", "d/f.root")).unwrap() && !exists(&at("dav", "d/none")).unwrap());
     let error = open(&at("http", "d/none")).unwrap_err();
-    assert!(error.is_missing, "{error:?}");
+    assert!(error.is_missing(), "{error:?}");
 }

@@ -40,7 +40,10 @@ impl Mounted {
         let size = self.size();
         if range.end > size || range.start > range.end {
             let what = format!("the source has {size} bytes");
-            return Some(Ticket::ready(Err(self.0.error(what, range))));
+            return Some(Ticket::ready(Err(SourceError {
+                range: Some(range.clone()),
+                ..SourceError::new(self.name(), what)
+            })));
         }
         range.is_empty().then(|| Ticket::ready(Ok(Bytes::new())))
     }
@@ -101,15 +104,8 @@ impl Shared {
         }
     }
 
-    fn error(&self, what: String, range: &Range<u64>) -> SourceError {
-        SourceError {
-            range: Some(range.clone()),
-            ..SourceError::new(self.file.name(), what)
-        }
-    }
-
     /// One positioned read.
-    fn read(&self, start: u64, buffer: &mut [u8]) -> Result<(), String> {
+    fn read(&self, start: u64, buffer: &mut [u8]) -> Result<(), SourceError> {
         let before = self.now();
         self.pace().began(before);
         let read = self.file.read_at(buffer, start);
@@ -149,7 +145,7 @@ fn jobs_of(shared: &Arc<Shared>, range: Range<u64>, promise: Promise) -> Vec<Job
                 return; // another part has failed
             }
             let read = shared.read(part.start, &mut buffer);
-            whole.came(&shared, place, read.map(|()| buffer));
+            whole.came(place, read.map(|()| buffer));
         }));
     }
     jobs
@@ -164,11 +160,14 @@ impl Whole {
         self.state().1.is_none()
     }
 
-    fn came(&self, shared: &Shared, place: usize, read: Result<BytesMut, String>) {
+    fn came(&self, place: usize, read: Result<BytesMut, SourceError>) {
         let mut state = self.state();
         let (parts, promise) = &mut *state;
         let answer = match read {
-            Err(what) => Err(shared.error(what, &self.range)),
+            Err(error) => Err(SourceError {
+                range: Some(self.range.clone()),
+                ..error
+            }),
             Ok(bytes) => {
                 if let Some(part) = parts.get_mut(place) {
                     *part = Some(bytes);

@@ -68,7 +68,7 @@ pub fn stat(url: &str) -> Result<Stat, SourceError> {
 pub fn exists(url: &str) -> Result<bool, SourceError> {
     match stat(url) {
         Ok(_) => Ok(true),
-        Err(error) if error.is_missing => Ok(false),
+        Err(error) if error.is_missing() => Ok(false),
         Err(error) => Err(error),
     }
 }

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use treemill_remote::{Entry, Protocol, Stat};
 use treemill_source::{
-    Bytes, Costs, Identity, Observed, Promise, Request, Source, SourceError, Ticket,
-    read_by_tickets,
+    Bytes, Costs, Identity, Observed, Promise, Request, Source, SourceError, SourceErrorKind,
+    Ticket, read_by_tickets,
 };
 
 const MODULE: &str = "treemill.tree.bridge";
@@ -79,12 +79,14 @@ fn attached<T>(name: &str, call: impl FnOnce(Python<'_>) -> PyResult<T>) -> Resu
 }
 
 fn failed(py: Python<'_>, name: &str, error: &PyErr) -> SourceError {
-    let is_missing = error.is_instance_of::<PyFileNotFoundError>(py);
-    SourceError {
-        is_missing,
-        is_transient: !is_missing && error.is_instance_of::<PyOSError>(py),
-        ..SourceError::new(name, error.value(py).to_string())
-    }
+    let kind = if error.is_instance_of::<PyFileNotFoundError>(py) {
+        SourceErrorKind::Missing
+    } else if error.is_instance_of::<PyOSError>(py) {
+        SourceErrorKind::Transient
+    } else {
+        SourceErrorKind::Permanent
+    };
+    SourceError::of(kind, name, error.value(py).to_string())
 }
 
 /// An open file of Python's.
@@ -163,7 +165,7 @@ impl Threads {
 
     fn hand_over(&self, batch: Batch) {
         self.start_one();
-        // A batch that nobody takes breaks its promises, which is an error of each ticket.
+        // A batch that no thread takes breaks its promises, which is an error of each ticket.
         let _ = self.batches.send(batch);
     }
 

@@ -8,7 +8,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 use treemill_source::{Observed, Source, SourceError};
-use treemill_xrootd::{Client, Error, ErrorKind, Options, Url, XrootdSource, settled, shown};
+use treemill_xrootd::{Client, Error, Options, Url, XrootdSource, settled, shown};
 
 pub(crate) const TRANSPORT: Transport = Transport {
     schemes: &["root", "xroot", "roots", "xroots"],
@@ -42,7 +42,7 @@ fn client(url: &str, number: usize) -> Arc<Client> {
     Arc::clone(clients.get(lane).unwrap_or(first))
 }
 
-/// As users want it: `TREEMILL_XROOTD_CHECKSUMS` is `far` (by default), `always` or `never`.
+/// The options that users want: `TREEMILL_XROOTD_CHECKSUMS` is `far` (by default), `always` or `never`.
 fn options() -> Options {
     let usual = Options::default();
     let checks_from = match std::env::var("TREEMILL_XROOTD_CHECKSUMS").as_deref() {
@@ -172,9 +172,5 @@ fn parsed(url: &str) -> Result<Url, SourceError> {
 }
 
 fn failed(name: &str, error: &Error) -> SourceError {
-    SourceError {
-        is_missing: error.kind() == ErrorKind::NotFound,
-        is_transient: error.is_transient(),
-        ..SourceError::new(name, error.to_string())
-    }
+    error.of_source(name)
 }

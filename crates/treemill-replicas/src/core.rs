@@ -11,7 +11,7 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
-use treemill_source::{Bytes, Identity, Promise, Source, SourceError, Ticket};
+use treemill_source::{Bytes, Identity, Promise, Source, SourceError, SourceErrorKind, Ticket};
 
 mod sampling;
 
@@ -22,7 +22,7 @@ pub type Warn = Box<dyn Fn(&str) + Send + Sync>;
 pub(crate) struct Core {
     pub(crate) name: String,
     warn: Warn,
-    /// Finds replicas that nobody has named. Then the file is the one that was opened first: its identity is that one's.
+    /// Finds replicas that were not named. Then the file is the one that was opened first: its identity is that one's.
     finder: Option<Finder>,
     pub(crate) size: u64,
     /// The source that was opened first, with its number.
@@ -265,11 +265,11 @@ impl Core {
         let what = format!("all replicas have failed: {}", reasons.join("; "));
         drop(inner);
         if let Some(place) = place {
-            let is_transient = true;
-            place.fail(SourceError {
-                is_transient,
-                ..SourceError::new(&self.name, what)
-            });
+            place.fail(SourceError::of(
+                SourceErrorKind::Transient,
+                &self.name,
+                what,
+            ));
         }
     }
 

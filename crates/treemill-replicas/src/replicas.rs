@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 use treemill_source::{
-    Bytes, Costs, Identity, Request, Source, SourceError, Ticket, read_by_tickets,
+    Bytes, Costs, Identity, Request, Source, SourceError, SourceErrorKind, Ticket, read_by_tickets,
 };
 
 /// A file that lies at several places.
@@ -64,7 +64,7 @@ impl Replicas {
         }
     }
 
-    /// Around a file that is open, and whose other replicas nobody has named: `finder` looks for them after some seconds
+    /// Around a file that is open, and whose other replicas were not named: `finder` looks for them after some seconds
     /// or bytes, and when the file's server is late or fails. Name and identity are those of the open one; `opener` opens
     /// it again after it failed.
     #[must_use]
@@ -90,10 +90,17 @@ fn all_failed(name: &str, errors: &[SourceError]) -> SourceError {
         [] => "no replica is given".to_owned(),
         _ => format!("no replica can be opened: {}", reasons.join("; ")),
     };
-    SourceError {
-        is_missing: !errors.is_empty() && errors.iter().all(|error| error.is_missing),
-        is_transient: errors.iter().any(|error| error.is_transient),
-        ..SourceError::new(name, what)
+    let kind = if errors.iter().any(SourceError::is_transient) {
+        SourceErrorKind::Transient
+    } else if !errors.is_empty() && errors.iter().all(SourceError::is_missing) {
+        SourceErrorKind::Missing
+    } else {
+        SourceErrorKind::Permanent
+    };
+    let error = SourceError::of(kind, name, what);
+    match errors {
+        [only] => error.from_cause(only.clone()),
+        _ => error,
     }
 }
 
@@ -106,7 +113,7 @@ impl Source for Replicas {
         self.core.size
     }
 
-    /// Of the active sources together: the longer round trip, the sum of the speeds.
+    /// The costs of the active sources together: the longer round trip, the sum of the speeds.
     fn costs(&self) -> Costs {
         let costs: Vec<Costs> = self.core.active().iter().map(|s| s.costs()).collect();
         let both = |one: Costs, other: Costs| Costs {

@@ -1,33 +1,82 @@
 //! The error of sources: bytes could not be had.
 
+use crate::Cause;
+use std::error::Error;
 use std::ops::Range;
 
+/// What an error means for further attempts: callers decide by it, never by the words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SourceErrorKind {
+    /// There is no such file, and the server or the file system is sure of it.
+    Missing,
+    /// The same request may succeed later, or at another replica.
+    Transient,
+    /// Another attempt would meet the same.
+    Permanent,
+}
+
 /// A source could not be opened, or a range not read.
+///
+/// # Examples
+/// ```
+/// use treemill_source::{SourceError, SourceErrorKind};
+/// let broken = std::io::Error::other("the cable is out");
+/// let error = SourceError::of(SourceErrorKind::Transient, "a.root", "the server is lost").from_cause(broken);
+/// assert!(error.is_transient());
+/// assert_eq!(error.to_string(), "a.root: the server is lost");
+/// let source = std::error::Error::source(&error).unwrap();
+/// assert_eq!(source.to_string(), "the cable is out");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceError {
+    /// What it means for further attempts.
+    pub kind: SourceErrorKind,
     /// The source's name: a path or a URL, without credentials.
     pub name: String,
     /// What went wrong, in words for the user.
     pub what: String,
     /// The bytes that were asked for, if reading failed.
     pub range: Option<Range<u64>>,
-    /// Whether there is no such file, which the server or the file system is sure of.
-    pub is_missing: bool,
-    /// Whether the same request may succeed later, or at another replica.
-    pub is_transient: bool,
+    /// What it comes from, if it is another error. Also given by [`std::error::Error::source`].
+    pub cause: Option<Cause>,
 }
 
 impl SourceError {
-    /// An error that another try would meet again.
+    /// An error that another attempt would meet again.
     #[must_use]
     pub fn new(name: impl Into<String>, what: impl Into<String>) -> Self {
+        SourceError::of(SourceErrorKind::Permanent, name, what)
+    }
+
+    /// An error of a kind.
+    #[must_use]
+    pub fn of(kind: SourceErrorKind, name: impl Into<String>, what: impl Into<String>) -> Self {
         SourceError {
+            kind,
             name: name.into(),
             what: what.into(),
             range: None,
-            is_missing: false,
-            is_transient: false,
+            cause: None,
         }
+    }
+
+    /// Adds the error that it comes from.
+    #[must_use]
+    pub fn from_cause(mut self, error: impl Error + Send + Sync + 'static) -> Self {
+        self.cause = Some(Cause::new(error));
+        self
+    }
+
+    /// Whether there is no such file, and the server or the file system is sure of it.
+    #[must_use]
+    pub fn is_missing(&self) -> bool {
+        self.kind == SourceErrorKind::Missing
+    }
+
+    /// Whether the same request may succeed later, or at another replica.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        self.kind == SourceErrorKind::Transient
     }
 }
 
@@ -41,4 +90,8 @@ impl std::fmt::Display for SourceError {
     }
 }
 
-impl std::error::Error for SourceError {}
+impl Error for SourceError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.cause.as_ref().map(Cause::error)
+    }
+}

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod ablation;
+mod cause;
 mod costs;
 mod drain;
 mod edges;
@@ -21,10 +22,11 @@ mod ticket;
 
 pub use ablation::{Part, is_off, switch_off};
 pub use bytes::Bytes;
+pub use cause::Cause;
 pub use costs::Costs;
 pub use drain::{Blocks, drain};
 pub use edges::Edges;
-pub use error::SourceError;
+pub use error::{SourceError, SourceErrorKind};
 pub use flow::Flow;
 pub use growth::Growth;
 pub use identity::Identity;

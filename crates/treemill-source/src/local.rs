@@ -1,7 +1,7 @@
 //! Files of this machine, by positioned reads: threads share one descriptor without a lock.
 
 use crate::limits::SETTLED;
-use crate::{Costs, Identity, Request, Source, SourceError};
+use crate::{Costs, Identity, Request, Source, SourceError, SourceErrorKind};
 use std::fs::{File, Metadata};
 use std::io::ErrorKind;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -26,9 +26,12 @@ impl Local {
         let path = path.as_ref();
         let name = path.display().to_string();
         let fail = |what: String| SourceError::new(&name, what);
-        let failed = |error: std::io::Error| SourceError {
-            is_missing: error.kind() == ErrorKind::NotFound,
-            ..fail(in_words(&error))
+        let failed = |error: std::io::Error| {
+            let kind = match error.kind() {
+                ErrorKind::NotFound => SourceErrorKind::Missing,
+                _ => SourceErrorKind::Permanent,
+            };
+            SourceError::of(kind, &name, in_words(&error)).from_cause(error)
         };
         // Looked at before opening: to open a pipe would wait for its other end.
         let metadata = std::fs::metadata(path).map_err(failed)?;
@@ -58,19 +61,23 @@ impl Local {
     /// Fills a buffer with the bytes from `start` on.
     ///
     /// # Errors
-    /// Words for a [`SourceError`] if they cannot be read.
-    pub fn read_at(&self, buffer: &mut [u8], start: u64) -> Result<(), String> {
-        self.file.read_exact_at(buffer, start).map_err(|e| {
-            if e.kind() == ErrorKind::UnexpectedEof {
-                return format!("is shorter than the {} bytes it had when opened", self.size);
-            }
-            in_words(&e)
+    /// If they cannot be read.
+    pub fn read_at(&self, buffer: &mut [u8], start: u64) -> Result<(), SourceError> {
+        self.file.read_exact_at(buffer, start).map_err(|error| {
+            let what = match error.kind() {
+                ErrorKind::UnexpectedEof => {
+                    format!("is shorter than the {} bytes it had when opened", self.size)
+                }
+                _ => in_words(&error),
+            };
+            SourceError::new(&self.name, what).from_cause(error)
         })
     }
 
-    fn fill(&self, request: &mut Request) -> Result<(), String> {
+    fn fill(&self, request: &mut Request) -> Result<(), SourceError> {
         let start = request.range.start;
-        let buffer = request.prepare(self.size)?;
+        let wrong = |what| SourceError::new(&self.name, what);
+        let buffer = request.prepare(self.size).map_err(wrong)?;
         self.read_at(buffer, start)
     }
 }
@@ -94,9 +101,9 @@ impl Source for Local {
 
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         for request in requests {
-            self.fill(request).map_err(|what| SourceError {
+            self.fill(request).map_err(|error| SourceError {
                 range: Some(request.range.clone()),
-                ..SourceError::new(&self.name, what)
+                ..error
             })?;
         }
         Ok(())
@@ -170,6 +177,33 @@ mod tests {
         std::fs::write(&path, b"01").unwrap();
         let error = source.read(&mut [Request::new(0..8)]).unwrap_err();
         assert!(error.what.contains("shorter"), "{error}");
+    }
+
+    /// The times of a network file system are its server's (docs/decisions/0005-cache.md).
+    #[test]
+    fn a_servers_clock_counts_as_long_as_it_is_not_far_behind() {
+        let metadata = std::fs::metadata(file("clock", b"0123456789")).unwrap();
+        let written = metadata.modified().unwrap();
+        let second = Duration::from_secs(1);
+        // This machine's clock when the file is written, if the server's is behind or ahead of it.
+        let behind = |lag: Duration| settled(&metadata, written + lag);
+        assert_eq!(behind(second), None);
+        assert_eq!(behind(SETTLED), None);
+        assert_eq!(settled(&metadata, written - second), None, "ahead");
+        // The limit of the rule: a file that is still written to looks settled.
+        assert!(behind(SETTLED + second).is_some());
+    }
+
+    #[test]
+    fn errors_say_their_kind_and_what_the_system_has_said() {
+        use std::error::Error as _;
+        let missing = Local::open(file("there", b"").with_file_name("missing"))
+            .err()
+            .unwrap();
+        assert!(missing.is_missing() && !missing.is_transient(), "{missing}");
+        let source = missing.source().unwrap();
+        let source = source.downcast_ref::<std::io::Error>().unwrap();
+        assert_eq!(source.kind(), ErrorKind::NotFound);
     }
 
     #[test]

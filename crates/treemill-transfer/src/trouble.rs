@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::time::Duration;
-use treemill_source::SourceError;
+use treemill_source::{Cause, SourceError, SourceErrorKind};
 
 /// What a failure means for further attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,15 +27,27 @@ impl Kind {
     }
 }
 
+impl From<Kind> for SourceErrorKind {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Transient | Kind::Silent | Kind::Elsewhere => SourceErrorKind::Transient,
+            Kind::Missing => SourceErrorKind::Missing,
+            Kind::Final => SourceErrorKind::Permanent,
+        }
+    }
+}
+
 /// What went wrong with one request. No text of it has a credential.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
-    /// In words for the user.
+    /// What is wrong, in words for the user.
     pub what: String,
     /// What it means for further attempts.
     pub kind: Kind,
     /// How long the server asks to be left alone.
     pub after: Option<Duration>,
+    /// What it comes from, if that is an error whose words have no credential.
+    pub cause: Option<Cause>,
 }
 
 impl Trouble {
@@ -46,7 +58,15 @@ impl Trouble {
             what: what.into(),
             kind,
             after: None,
+            cause: None,
         }
+    }
+
+    /// Adds the error that it comes from.
+    #[must_use]
+    pub fn from_cause(mut self, error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        self.cause = Some(Cause::new(error));
+        self
     }
 
     /// The error of a source called `name`.
@@ -54,9 +74,8 @@ impl Trouble {
     pub fn error(&self, name: &str, range: Option<Range<u64>>) -> SourceError {
         SourceError {
             range,
-            is_missing: self.kind == Kind::Missing,
-            is_transient: self.kind.may_pass() || self.kind == Kind::Elsewhere,
-            ..SourceError::new(name, &self.what)
+            cause: self.cause.clone(),
+            ..SourceError::of(self.kind.into(), name, &self.what)
         }
     }
 }

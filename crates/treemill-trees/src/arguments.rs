@@ -26,7 +26,7 @@ pub(crate) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// So many rows of these arguments, which have these names.
+    /// A number of rows of these arguments, which have these names.
     pub fn new(
         arguments: &'a [Argument<'a>],
         chosen: Option<&'a [u32]>,
@@ -37,7 +37,7 @@ impl<'a> Rows<'a> {
         if given != names.len() {
             let wanted = names.len();
             let message = format!("the model takes {wanted} arguments, and gets {given}");
-            return Err(EvaluationError::new(message));
+            return Err(EvaluationError::arguments(message));
         }
         // Of several chosen rows, each argument has at least as many as the last one's number says.
         let all = match chosen {
@@ -45,7 +45,7 @@ impl<'a> Rows<'a> {
             Some(chosen) if chosen.len() == count => ends(chosen),
             Some(chosen) => {
                 let message = format!("{} rows are chosen, and {count} asked for", chosen.len());
-                return Err(EvaluationError::new(message));
+                return Err(EvaluationError::arguments(message));
             }
         };
         let fits = |length: usize| match chosen {
@@ -58,14 +58,14 @@ impl<'a> Rows<'a> {
             let Some(places) = argument.places else {
                 if !fits(values) && values != 1 {
                     let message = format!("{name} has {values} values for {all} rows");
-                    return Err(EvaluationError::new(message));
+                    return Err(EvaluationError::arguments(message));
                 }
                 continue;
             };
             let length = places.len();
             if !fits(length) {
                 let message = format!("{name} has {length} values for {all} rows");
-                return Err(EvaluationError::new(message));
+                return Err(EvaluationError::arguments(message));
             }
             // Several arguments share their places, mostly.
             let same = known.iter().find(|(other, _)| std::ptr::eq(*other, places));
@@ -75,7 +75,7 @@ impl<'a> Rows<'a> {
             }
             if most > values {
                 let message = format!("{name} has {values} values, and a row takes the {most}th");
-                return Err(EvaluationError::new(message));
+                return Err(EvaluationError::arguments(message));
             }
         }
         Ok(Self {
@@ -112,8 +112,8 @@ impl<'a> Rows<'a> {
         value.copied().unwrap_or(0.0)
     }
 
-    /// Where the values of the rows from `start` on are, for an argument with these places. What is behind the last row is
-    /// left as it was.
+    /// Where the values of the rows from `start` on are, for an argument with these places. What is after the last
+    /// row is left as it was.
     pub fn places(&self, places: Option<&[u32]>, start: usize, to: &mut Numbers) {
         let first = u32::try_from(start).unwrap_or(u32::MAX);
         match (self.chosen, places) {

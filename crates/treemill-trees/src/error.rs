@@ -1,5 +1,8 @@
 //! What is wrong with a model's file, or with what it is asked for.
 
+use std::error::Error;
+use std::sync::Arc;
+
 /// What an error of a file is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoadErrorKind {
@@ -10,28 +13,46 @@ pub enum LoadErrorKind {
 }
 
 /// A model that cannot be read.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub struct LoadError {
-    /// What it is about.
+    /// What it is about: callers decide by it, never by the message.
     pub kind: LoadErrorKind,
     /// What is wrong, and where.
     pub message: String,
+    /// What it comes from, if it is another error.
+    #[source]
+    pub source: Option<Arc<dyn Error + Send + Sync>>,
+}
+
+/// Equal if they say the same; sources are not compared.
+impl PartialEq for LoadError {
+    fn eq(&self, other: &Self) -> bool {
+        (self.kind, &self.message) == (other.kind, &other.message)
+    }
 }
 
 impl LoadError {
-    pub(crate) fn new(message: impl Into<String>) -> Self {
+    fn of_kind(kind: LoadErrorKind, message: impl Into<String>) -> Self {
         Self {
-            kind: LoadErrorKind::Malformed,
+            kind,
             message: message.into(),
+            source: None,
         }
     }
 
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self::of_kind(LoadErrorKind::Malformed, message)
+    }
+
     pub(crate) fn unsupported(message: impl Into<String>) -> Self {
-        Self {
-            kind: LoadErrorKind::Unsupported,
-            message: message.into(),
-        }
+        Self::of_kind(LoadErrorKind::Unsupported, message)
+    }
+
+    /// Adds the error that it comes from.
+    pub(crate) fn from_source(mut self, source: impl Error + Send + Sync + 'static) -> Self {
+        self.source = Some(Arc::new(source));
+        self
     }
 
     /// Says of which tree it is.
@@ -41,17 +62,38 @@ impl LoadError {
     }
 }
 
-/// Arguments that a model cannot be evaluated for.
+/// What an error of an evaluation is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EvaluationErrorKind {
+    /// The arguments have another number or other lengths than the model and the rows need.
+    Arguments,
+    /// The model has no output of that number.
+    Output,
+}
+
+/// Arguments that a model cannot be evaluated for, or an output that it does not have. It comes from no other error.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct EvaluationError {
+    /// What it is about: callers decide by it, never by the message.
+    pub kind: EvaluationErrorKind,
     /// What is wrong.
     pub message: String,
 }
 
 impl EvaluationError {
-    pub(crate) fn new(message: impl Into<String>) -> Self {
+    /// Arguments that the model does not take.
+    pub(crate) fn arguments(message: impl Into<String>) -> Self {
         Self {
+            kind: EvaluationErrorKind::Arguments,
+            message: message.into(),
+        }
+    }
+
+    /// An output that the model does not have.
+    pub(crate) fn output(message: impl Into<String>) -> Self {
+        Self {
+            kind: EvaluationErrorKind::Output,
             message: message.into(),
         }
     }

@@ -52,5 +52,5 @@ mod tree;
 mod xgboost;
 
 pub use arguments::Argument;
-pub use error::{EvaluationError, LoadError, LoadErrorKind};
+pub use error::{EvaluationError, EvaluationErrorKind, LoadError, LoadErrorKind};
 pub use model::{Model, Output};

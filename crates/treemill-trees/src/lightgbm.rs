@@ -25,8 +25,9 @@ impl Model {
     /// # Errors
     /// For anything else, and for models of kinds that are not supported, by name.
     pub fn from_lightgbm(text: &[u8]) -> Result<Self> {
-        let text = std::str::from_utf8(text)
-            .map_err(|_| LoadError::new("this is no model of LightGBM: it is no text"))?;
+        let text = std::str::from_utf8(text).map_err(|e| {
+            LoadError::new("this is no model of LightGBM: it is no text").from_source(e)
+        })?;
         let mut lines = text.lines().map(str::trim_end);
         if lines.next() != Some("tree") {
             return Err(LoadError::new(
@@ -129,7 +130,7 @@ fn recoding<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<()> {
     let Some(all) = lines.find_map(|line| line.strip_prefix("pandas_categorical:")) else {
         return Ok(());
     };
-    let wrong = |_| LoadError::new("pandas_categorical is no list");
+    let wrong = |e| LoadError::new("pandas_categorical is no list").from_source(e);
     let columns: Option<Vec<Vec<serde_json::Value>>> = serde_json::from_str(all).map_err(wrong)?;
     let is_coded = |column: &Vec<serde_json::Value>| {
         (0_u64..)
@@ -150,13 +151,16 @@ fn required<'a>(lines: &Lines<'a>, key: &str) -> Result<&'a str> {
     found.ok_or_else(|| LoadError::new(format!("the line {key}= is missing")))
 }
 
-fn one<T: FromStr>(lines: &Lines<'_>, key: &str) -> Result<T> {
+fn one<T>(lines: &Lines<'_>, key: &str) -> Result<T>
+where
+    T: FromStr<Err: std::error::Error + Send + Sync + 'static>,
+{
     let text = required(lines, key)?;
-    let wrong = |_| LoadError::new(format!("{key} is {text:?}"));
+    let wrong = |e| LoadError::new(format!("{key} is {text:?}")).from_source(e);
     text.trim().parse().map_err(wrong)
 }
 
-/// The numbers of a line, of which there must be so many.
+/// The numbers of a line, of which there must be `count`.
 fn list<T: FromStr>(lines: &Lines<'_>, key: &str, count: usize) -> Result<Vec<T>> {
     let wrong = |what: &str| LoadError::new(format!("{key}= has {what}"));
     let mut all = Vec::new();
@@ -187,7 +191,9 @@ fn transform(objective: &str) -> Result<Transform64> {
     for word in words {
         match (word.split_once(':'), word) {
             (Some(("sigmoid", factor)), _) => {
-                let wrong = |_| LoadError::new(format!("the objective is {objective:?}"));
+                let wrong = |e: std::num::ParseFloatError| {
+                    LoadError::new(format!("the objective is {objective:?}")).from_source(e)
+                };
                 let factor = factor.parse().map_err(wrong)?;
                 if matches!(transform, Transform64::Sigmoid(_)) {
                     transform = Transform64::Sigmoid(factor);

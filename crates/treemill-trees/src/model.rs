@@ -106,8 +106,8 @@ impl Model {
         self.evaluate_shared(&arguments, None, output, out)
     }
 
-    /// As `evaluate`, of arguments whose values rows may share: those are looked at once, however many rows there are.
-    /// `chosen`: the numbers of the rows to write outputs for; without, all rows.
+    /// Evaluates like `evaluate` arguments whose values rows may share: those are looked at once, however many rows
+    /// there are. `chosen`: the numbers of the rows to write outputs for; without, all rows.
     ///
     /// # Errors
     /// As `evaluate`, and for values and rows that there are not.
@@ -122,7 +122,7 @@ impl Model {
         let outputs = self.outputs(output.raw);
         if output.number >= outputs {
             let message = format!("there is no output {} of {outputs}", output.number);
-            return Err(EvaluationError::new(message));
+            return Err(EvaluationError::output(message));
         }
         match &self.trees {
             Trees::XgBoost(forest, transform) => {

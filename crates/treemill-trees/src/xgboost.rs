@@ -124,8 +124,9 @@ impl Model {
     /// # Errors
     /// For anything else, and for models of kinds that are not supported, by name.
     pub fn from_xgboost(text: &[u8]) -> Result<Self> {
-        let file: File = serde_json::from_slice(text)
-            .map_err(|e| LoadError::new(format!("this is no model in XGBoost's JSON: {e}")))?;
+        let file: File = serde_json::from_slice(text).map_err(|e| {
+            LoadError::new(format!("this is no model in XGBoost's JSON: {e}")).from_source(e)
+        })?;
         let learner = file.learner;
         let named = !learner.feature_names.is_empty();
         let count = number(
@@ -197,7 +198,7 @@ fn number(text: &str, what: &str, most: usize) -> Result<usize> {
         Ok(_) => Err(LoadError::unsupported(format!(
             "{what} is {text}: at most {most} are supported"
         ))),
-        Err(_) => Err(LoadError::new(format!("{what} is {text:?}, and no count"))),
+        Err(e) => Err(LoadError::new(format!("{what} is {text:?}, and no count")).from_source(e)),
     }
 }
 

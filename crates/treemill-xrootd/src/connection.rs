@@ -1,4 +1,4 @@
-//! One socket and its two threads: one reads, one writes, so that nobody who asks waits for the network.
+//! One socket and its two threads: one reads, one writes, so that no caller waits for the network.
 //! Decides nothing of the protocol: the stream's state machine does; knows no files and no redirects.
 
 use crate::error::{Error, ErrorKind};
@@ -119,7 +119,7 @@ impl Connection {
         self.end("the connection was closed by its user");
     }
 
-    /// As `close`, for this reason.
+    /// Closes like `close`, for this reason.
     pub(crate) fn end(&self, why: &str) {
         self.fail(Error::new(ErrorKind::Connection, why));
     }
@@ -128,7 +128,7 @@ impl Connection {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends the handshake, and requests behind it in the same piece; a ticket for the handshake's answer.
+    /// Sends the handshake, and requests after it in the same piece; a ticket for the handshake's answer.
     pub(crate) fn greet(&self, all: Vec<Sending>) -> Ticket {
         let (ticket, sink) = Ticket::pair();
         let mut state = self.state();
@@ -178,7 +178,8 @@ impl Connection {
                     state.flights.insert(stream, Flight { sink, sent: now });
                 }
                 Err(error) => {
-                    failed.push((sink, Error::new(ErrorKind::Invalid, error.to_string())))
+                    let invalid = Error::new(ErrorKind::Invalid, error.to_string());
+                    failed.push((sink, invalid.from_cause(error)));
                 }
             }
         }
@@ -285,11 +286,9 @@ impl Connection {
 
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
     let thread = std::thread::Builder::new().name(name.to_owned());
-    let refused = |e| {
-        Error::new(
-            ErrorKind::Connection,
-            format!("no thread can be started: {e}"),
-        )
+    let refused = |e: std::io::Error| {
+        let what = format!("no thread can be started: {e}");
+        Error::new(ErrorKind::Connection, what).from_cause(e)
     };
     thread.spawn(work).map(drop).map_err(refused)
 }

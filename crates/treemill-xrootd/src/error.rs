@@ -2,6 +2,7 @@
 
 use crate::limits;
 use std::fmt;
+use treemill_source::{Cause, SourceError, SourceErrorKind};
 
 /// What kind of error it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +40,7 @@ pub struct Error {
     what: String,
     server: String,
     file: String,
+    cause: Option<Cause>,
 }
 
 impl Error {
@@ -49,7 +51,17 @@ impl Error {
             what,
             server: String::new(),
             file: String::new(),
+            cause: None,
         }
+    }
+
+    /// Adds the error that it comes from, whose words have no credentials.
+    pub(crate) fn from_cause(
+        mut self,
+        error: impl std::error::Error + Send + Sync + 'static,
+    ) -> Self {
+        self.cause = Some(Cause::new(error));
+        self
     }
 
     /// Names the server, if none is named yet.
@@ -92,6 +104,17 @@ impl Error {
         use ErrorKind::{Busy, Connection, Damaged, Protocol, Timeout};
         matches!(self.kind, Timeout | Connection | Busy | Protocol | Damaged)
     }
+
+    /// The error of a source called `name`, which comes from this one.
+    #[must_use]
+    pub fn of_source(&self, name: &str) -> SourceError {
+        let kind = match self.kind {
+            ErrorKind::NotFound => SourceErrorKind::Missing,
+            _ if self.is_transient() => SourceErrorKind::Transient,
+            _ => SourceErrorKind::Permanent,
+        };
+        SourceError::of(kind, name, self.to_string()).from_cause(self.clone())
+    }
 }
 
 impl fmt::Display for Error {
@@ -112,7 +135,11 @@ impl fmt::Debug for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.cause.as_ref().map(Cause::error)
+    }
+}
 
 /// A message without control characters, of bounded length, and without the opaque parts of paths: servers repeat
 /// the paths that they were asked for, and tokens travel in those parts.
@@ -152,6 +179,21 @@ mod tests {
             "cannot open /a now & x (server h:1094, file /a)"
         );
         assert!(!format!("{error:?}").contains("secret"));
+    }
+
+    #[test]
+    fn errors_of_sources_keep_the_kind_and_all_they_come_from() {
+        use std::error::Error as _;
+        let broken = Error::new(ErrorKind::Connection, "the connection is lost")
+            .from_cause(std::io::Error::other("reset"));
+        let error = broken.of_source("root://h//a");
+        assert!(error.is_transient());
+        let source = error.source().and_then(|source| source.downcast_ref());
+        assert_eq!(source, Some(&broken));
+        let root = broken.source().map(ToString::to_string);
+        assert_eq!(root.as_deref(), Some("reset"));
+        let missing = Error::new(ErrorKind::NotFound, "no such file").of_source("root://h//a");
+        assert!(missing.is_missing());
     }
 
     #[test]

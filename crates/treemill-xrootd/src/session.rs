@@ -123,7 +123,7 @@ impl Session {
         Ok((bodies::Login::decode(&login).map_err(broken)?, early))
     }
 
-    /// Begins by TLS, which starts behind the answer to the protocol.
+    /// Begins by TLS, which starts after the answer to the protocol.
     fn begin_encrypted(
         &self,
         login: Request,
@@ -254,7 +254,10 @@ fn authenticate(connection: &Connection, offers: Vec<Request>) -> Result<(), Err
             Ok(_) => return Ok(()),
             // Servers may close the connection after they have refused.
             Err(error) if error.is_transient() => return Err(refused.unwrap_or(error)),
-            Err(error) => refused = Some(Error::new(ErrorKind::Denied, error.to_string())),
+            Err(error) => {
+                let denied = Error::new(ErrorKind::Denied, error.to_string());
+                refused = Some(denied.from_cause(error));
+            }
         }
     }
     refused.map_or(Ok(()), Err)
@@ -263,6 +266,7 @@ fn authenticate(connection: &Connection, offers: Vec<Request>) -> Result<(), Err
 /// The user's token, where it may be sent: over TLS only.
 fn token(options: &Options) -> Result<Option<Token>, Error> {
     let places = options.tokens.clone().unwrap_or_else(Places::of_process);
-    let unreadable = |error: TokenError| Error::new(ErrorKind::Denied, error.to_string());
+    let unreadable =
+        |error: TokenError| Error::new(ErrorKind::Denied, error.to_string()).from_cause(error);
     places.find().map_err(unreadable)
 }

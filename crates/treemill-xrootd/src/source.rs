@@ -68,7 +68,8 @@ impl XrootdSource {
         XrootdSource::open_beyond(client, url, Duration::ZERO)
     }
 
-    /// As [`XrootdSource::open`], but not at a server that takes less than this to connect to: nothing is asked of it.
+    /// Opens like [`XrootdSource::open`], but not at a server that takes less than this to connect to: nothing is
+    /// asked of it.
     ///
     /// # Errors
     /// As [`XrootdSource::open`]; if a new connection shows that the server is nearer.
@@ -317,7 +318,7 @@ impl Core {
         let started = thread.spawn(move || core.open_again(after, avoid));
         if let Err(error) = started {
             let what = format!("no thread can be started: {error}");
-            let error = Error::new(ErrorKind::Connection, what);
+            let error = Error::new(ErrorKind::Connection, what).from_cause(error);
             self.refuse(false, &error);
         }
     }
@@ -389,8 +390,6 @@ pub fn settled(name: &str, status: Status, now: SystemTime) -> Option<Identity> 
 fn in_words(name: &str, error: &Error, range: Option<Range<u64>>) -> SourceError {
     SourceError {
         range,
-        is_missing: error.kind() == ErrorKind::NotFound,
-        is_transient: error.is_transient(),
-        ..SourceError::new(name, error.to_string())
+        ..error.of_source(name)
     }
 }

@@ -17,7 +17,7 @@ pub(crate) fn configure(
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .map_err(|error| refused(&error))?
+        .map_err(refused)?
         .with_root_certificates(trusted)
         .with_no_client_auth();
     Ok(Arc::new(config))
@@ -33,8 +33,7 @@ impl Tls {
             let what = "the server's name is none that a certificate can have";
             Error::new(ErrorKind::Invalid, what)
         })?;
-        let mut connection =
-            ClientConnection::new(Arc::clone(config), name).map_err(|error| refused(&error))?;
+        let mut connection = ClientConnection::new(Arc::clone(config), name).map_err(refused)?;
         // Requests may pile up until the handshake is done.
         connection.set_buffer_limit(None);
         Ok(Tls(connection))
@@ -44,16 +43,12 @@ impl Tls {
     pub(crate) fn open(&mut self, mut arrived: &[u8]) -> Result<Vec<u8>, Error> {
         let mut plain = Vec::new();
         while !arrived.is_empty() {
-            self.0
-                .read_tls(&mut arrived)
-                .map_err(|error| broken(&error))?;
-            self.0
-                .process_new_packets()
-                .map_err(|error| refused(&error))?;
+            self.0.read_tls(&mut arrived).map_err(broken)?;
+            self.0.process_new_packets().map_err(refused)?;
             match self.0.reader().read_to_end(&mut plain) {
                 Ok(_) => break, // the server has said that nothing follows
                 Err(error) if error.kind() == IoErrorKind::WouldBlock => {}
-                Err(error) => return Err(broken(&error)),
+                Err(error) => return Err(broken(error)),
             }
         }
         Ok(plain)
@@ -62,14 +57,9 @@ impl Tls {
     /// Bytes of the protocol, and what TLS itself has to say, as bytes to send.
     pub(crate) fn seal(&mut self, plain: &[u8]) -> Result<Vec<u8>, Error> {
         let mut sealed = Vec::new();
-        self.0
-            .writer()
-            .write_all(plain)
-            .map_err(|error| broken(&error))?;
+        self.0.writer().write_all(plain).map_err(broken)?;
         while self.0.wants_write() {
-            self.0
-                .write_tls(&mut sealed)
-                .map_err(|error| broken(&error))?;
+            self.0.write_tls(&mut sealed).map_err(broken)?;
         }
         Ok(sealed)
     }
@@ -80,16 +70,16 @@ impl Tls {
     }
 }
 
-fn refused(error: &rustls::Error) -> Error {
-    if let rustls::Error::InvalidCertificate(why) = error {
+fn refused(error: rustls::Error) -> Error {
+    if let rustls::Error::InvalidCertificate(why) = &error {
         let what = format!(
             "the server's certificate is not trusted: {why}. Authorities are the system's, those of SSL_CERT_FILE, and those in X509_CERT_DIR"
         );
-        return Error::new(ErrorKind::Denied, what);
+        return Error::new(ErrorKind::Denied, what).from_cause(error);
     }
-    Error::new(ErrorKind::Protocol, format!("TLS failed: {error}"))
+    Error::new(ErrorKind::Protocol, format!("TLS failed: {error}")).from_cause(error)
 }
 
-fn broken(error: &std::io::Error) -> Error {
-    Error::new(ErrorKind::Protocol, format!("TLS failed: {error}"))
+fn broken(error: std::io::Error) -> Error {
+    Error::new(ErrorKind::Protocol, format!("TLS failed: {error}")).from_cause(error)
 }

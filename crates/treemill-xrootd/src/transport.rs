@@ -21,7 +21,7 @@ impl Transport {
     pub(crate) fn connect(server: &Server, options: &Options) -> Result<Self, Error> {
         let socket = connect(server, options.connect)?;
         let silence = options.deadlines.silence.max(limits::TICK);
-        prepare(&socket, silence).map_err(|e| lost(&e))?;
+        prepare(&socket, silence).map_err(lost)?;
         let tls = OnceLock::new();
         Ok(Transport { socket, tls })
     }
@@ -51,7 +51,7 @@ impl Transport {
                 }
             }
             Err(e) if is_pause(e.kind()) => Ok(Cow::Borrowed(&[])),
-            Err(e) => Err(lost(&e)),
+            Err(e) => Err(lost(e)),
         }
     }
 
@@ -59,10 +59,10 @@ impl Transport {
         // The lock is not held while the socket makes its writer wait: the reading thread needs it.
         let sealed = self.tls().map(|mut tls| tls.seal(bytes)).transpose()?;
         let bytes = sealed.as_deref().unwrap_or(bytes);
-        (&self.socket).write_all(bytes).map_err(|e| lost(&e))
+        (&self.socket).write_all(bytes).map_err(lost)
     }
 
-    /// Whether there is something to send that nobody has asked to write.
+    /// Whether there is something to send that no caller has asked to write.
     pub(crate) fn wants_write(&self) -> bool {
         self.tls().is_some_and(|tls| tls.wants_write())
     }
@@ -90,7 +90,9 @@ fn is_pause(kind: IoErrorKind) -> bool {
 fn connect(server: &Server, limit: Duration) -> Result<TcpStream, Error> {
     let addresses = (server.host.as_str(), server.port)
         .to_socket_addrs()
-        .map_err(|e| Error::new(ErrorKind::Connection, format!("no address is known: {e}")))?;
+        .map_err(|e| {
+            Error::new(ErrorKind::Connection, format!("no address is known: {e}")).from_cause(e)
+        })?;
     let mut last = Error::new(ErrorKind::Connection, "the server's name has no address");
     for address in addresses {
         match TcpStream::connect_timeout(&address, limit) {
@@ -102,16 +104,14 @@ fn connect(server: &Server, limit: Duration) -> Result<TcpStream, Error> {
                 } else {
                     ErrorKind::Connection
                 };
-                last = Error::new(kind, format!("no connection: {e}"));
+                last = Error::new(kind, format!("no connection: {e}")).from_cause(e);
             }
         }
     }
     Err(last)
 }
 
-fn lost(error: &std::io::Error) -> Error {
-    Error::new(
-        ErrorKind::Connection,
-        format!("the connection is lost: {error}"),
-    )
+fn lost(error: std::io::Error) -> Error {
+    let what = format!("the connection is lost: {error}");
+    Error::new(ErrorKind::Connection, what).from_cause(error)
 }

@@ -23,7 +23,7 @@ use treemill_xrootd::{Client, Options, XrootdSource};
 
 const SIZE: usize = 8 << 20;
 
-/// As the default, but for how long nothing may come.
+/// A client with the default options, but for the time that nothing may come.
 fn client(silence: u64) -> Arc<Client> {
     let deadlines = Deadlines {
         silence: Duration::from_secs(silence),
@@ -149,7 +149,7 @@ fn a_server_that_is_gone_for_good_is_an_error_that_names_it() {
         .iter()
         .find_map(|ticket| ticket.wait().err())
         .unwrap();
-    assert!(error.is_transient && error.range.is_some(), "{error}");
+    assert!(error.is_transient() && error.range.is_some(), "{error}");
     let (text, place) = (error.to_string(), format!("127.0.0.1:{}", server.port));
     assert!(text.contains(&place) && text.contains("/a.root"), "{text}");
     server.restart();
@@ -168,7 +168,7 @@ fn a_server_that_hangs_for_good_is_an_error_that_names_it() {
     let source = XrootdSource::open(&client(2), &server.address("/a.root")).unwrap();
     server.freeze();
     let error = source.submit(vec![0..10])[0].wait().unwrap_err();
-    assert!(error.is_transient, "{error}");
+    assert!(error.is_transient(), "{error}");
     let (text, place) = (error.to_string(), format!("127.0.0.1:{}", server.port));
     assert!(text.contains(&place) && text.contains("/a.root"), "{text}");
 }

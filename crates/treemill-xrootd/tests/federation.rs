@@ -48,7 +48,7 @@ fn the_redirector_leads_from_a_server_that_fails_to_the_other() {
     let missing = XrootdSource::open(&client, &federation.address("/none.root"))
         .err()
         .unwrap();
-    assert!(missing.is_missing, "{missing}");
+    assert!(missing.is_missing(), "{missing}");
 
     let source = XrootdSource::open(&client, &url).unwrap();
     let ranges: Vec<_> = std::iter::repeat_n(0..SIZE as u64, 32)

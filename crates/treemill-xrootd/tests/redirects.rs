@@ -15,7 +15,7 @@ use treemill_xrootd::wire::codes;
 use treemill_xrootd::{Client, ErrorKind, Options, Url};
 
 /// A port at which nothing listens.
-fn nobody() -> u16 {
+fn closed_port() -> u16 {
     TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
@@ -48,7 +48,7 @@ fn a_redirect_is_followed_with_its_opaque_part() {
 
 #[test]
 fn another_server_is_asked_for_when_one_is_not_there_or_breaks_off() {
-    for broken in [nobody(), serve(|_| (u16::MAX, Vec::new()))] {
+    for broken in [closed_port(), serve(|_| (u16::MAX, Vec::new()))] {
         let server = has_it();
         let manager = serve(move |path| {
             redirect(
@@ -92,7 +92,7 @@ fn another_server_is_asked_for_when_one_does_not_have_the_file_after_all() {
 
 #[test]
 fn redirects_in_circles_and_servers_that_all_fail_end() {
-    let dead = nobody();
+    let dead = closed_port();
     let error = size(serve(move |_| redirect("127.0.0.1", dead, ""))).unwrap_err();
     assert_eq!((error.kind(), error.file()), (ErrorKind::Connection, "/a"));
     assert_eq!(error.server(), format!("127.0.0.1:{dead}"));

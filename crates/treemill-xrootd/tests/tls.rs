@@ -120,12 +120,12 @@ fn a_token_is_shown_by_tls_only() {
         .err()
         .unwrap();
     assert!(error.to_string().contains("BEARER_TOKEN_FILE"), "{error}");
-    assert!(!error.is_transient && !error.is_missing);
+    assert!(!error.is_transient() && !error.is_missing());
     let wrong = open(&client(&certificates, Some("secret")), "roots", server.port)
         .err()
         .unwrap();
     assert!(
-        !wrong.is_transient && !wrong.to_string().contains("secret"),
+        !wrong.is_transient() && !wrong.to_string().contains("secret"),
         "{wrong}"
     );
     assert!(wrong.to_string().contains("another token"), "{wrong}");
@@ -153,7 +153,7 @@ fn a_certificate_that_does_not_match_is_refused() {
             text.contains(&format!("127.0.0.1:{}", server.port)),
             "{text}"
         );
-        assert!(!error.is_transient && !text.contains("secret"));
+        assert!(!error.is_transient() && !text.contains("secret"));
     }
 }
 

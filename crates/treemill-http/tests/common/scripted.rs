@@ -156,7 +156,7 @@ pub fn part(range: &Range<usize>, size: usize) -> String {
     )
 }
 
-/// As a sound server answers: the range that was asked for, as far as there is one.
+/// The answer of a sound server: the range that was asked for, as far as there is one.
 pub fn sound(request: &Seen, content: &[u8]) -> Act {
     let range = request.range();
     let range = range.start.min(content.len())..range.end.min(content.len());

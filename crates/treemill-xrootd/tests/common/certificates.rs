@@ -14,7 +14,8 @@ pub struct Certificates {
 }
 
 impl Certificates {
-    /// For a server called `name`, such as `IP:127.0.0.1`; `None`, with the reason printed, where there is no openssl.
+    /// Certificates for a server called `name`, such as `IP:127.0.0.1`; `None`, with the reason printed, where
+    /// there is no openssl.
     pub fn make(name: &str) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let certificates = Certificates { folder };

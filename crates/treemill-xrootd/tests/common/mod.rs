@@ -50,13 +50,13 @@ impl Xrootd {
         Self::start_with(name, files, "")
     }
 
-    /// As `start`, with more lines of configuration.
+    /// Starts like `start`, with more lines of configuration.
     pub fn start_with(name: &str, files: &[(&str, &[u8])], more: &str) -> Option<Self> {
         Self::start_in(name, files, more, |_| true)
     }
 
-    /// As `start_with`; `FOLDER` in the lines is the server's own folder, into which `install` puts what they need; `None` if it
-    /// cannot.
+    /// Starts like `start_with`; `FOLDER` in the lines is the server's own folder, into which `install` puts what
+    /// they need; `None` if it cannot.
     pub fn start_in(
         name: &str,
         files: &[(&str, &[u8])],
@@ -119,7 +119,7 @@ impl Xrootd {
         Err("it takes no connections within 20 s".to_owned())
     }
 
-    /// As `kill -9`.
+    /// Kills the server like `kill -9`.
     #[allow(dead_code)]
     pub fn kill(&mut self) {
         self.process.kill().unwrap();
@@ -134,13 +134,13 @@ impl Xrootd {
         self.accepts().unwrap();
     }
 
-    /// As `kill -STOP`: the connections stay, and nothing answers.
+    /// Stops the server like `kill -STOP`: the connections stay, and nothing answers.
     #[allow(dead_code)]
     pub fn freeze(&self) {
         stop(&self.process);
     }
 
-    /// As `kill -CONT`.
+    /// Lets the server go on like `kill -CONT`.
     #[allow(dead_code)]
     pub fn thaw(&self) {
         go_on(&self.process);
@@ -165,7 +165,7 @@ impl Drop for Xrootd {
     }
 }
 
-/// As `kill -STOP`.
+/// Stops a process like `kill -STOP`.
 #[allow(dead_code)]
 pub fn stop(process: &Child) {
     signal(process, "-STOP");
@@ -175,7 +175,7 @@ pub fn stop(process: &Child) {
     }
 }
 
-/// As `kill -CONT`.
+/// Lets the server go on like `kill -CONT`.
 #[allow(dead_code)]
 pub fn go_on(process: &Child) {
     signal(process, "-CONT");

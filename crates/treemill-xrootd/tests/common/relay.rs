@@ -95,7 +95,7 @@ fn relay(
     });
 }
 
-/// Copies until either side ends, or so many bytes; `seen` gets them, with their place, before they are passed on.
+/// Copies until either side ends, or a number of bytes; `seen` gets them, with their place, before they are passed on.
 fn copy(mut from: TcpStream, mut to: TcpStream, most: u64, seen: impl Fn(u64, &mut [u8])) {
     let (mut buffer, mut left) = (vec![0; 64 << 10], most);
     while let Ok(count @ 1..) = from.read(&mut buffer) {
