@@ -12,7 +12,9 @@ from treemill.tree.description import BranchDescription, TreeDescription
 from treemill.tree.foreign import Foreign
 
 __all__ = [
+    "BATCH_ENTRIES",
     "CPU_LEVEL",
+    "LEAST_ENTRIES",
     "Asked",
     "BoostedTrees",
     "Bound",
@@ -43,6 +45,12 @@ __all__ = [
     "set_metadata_cache",
     "switch_off",
 ]
+
+BATCH_ENTRIES: int
+"""Entries of a batch that the core processes at once, at most."""
+
+LEAST_ENTRIES: int
+"""Entries of a batch, at least: fewer do not repay its fixed cost."""
 
 CPU_LEVEL: str
 """The level of processors that this core was compiled for: see treemill.processor."""

@@ -7,6 +7,7 @@ import pytest
 import treemill as tm
 from test_cache import cache as cache
 from test_cache import settled
+from treemill import _core
 from treemill.backend import threads
 from treemill.evaluation.file_query import PerFile
 from treemill.evaluation.workload import QueryWorkload
@@ -48,7 +49,9 @@ def test_what_is_remembered_is_cut_evenly_and_at_clusters_too(workers, clusters)
     assert 0 < cuts[0] <= cuts[-1] < 500_000
     boundaries = (0, *cuts, 500_000)
     sizes = [stop - start for start, stop in pairwise(boundaries)]
-    assert max(sizes) <= min(max(500_000 // (16 * workers), 4096), 32_768)
+    assert max(sizes) <= min(
+        max(500_000 // (16 * workers), _core.LEAST_ENTRIES), _core.BATCH_ENTRIES
+    )
     inner = [n for start, n in zip(boundaries, sizes, strict=False) if start not in (1, 499_999)]
     assert min(inner[1:-1]) >= 2000, "pieces are worth their while"
 

@@ -14,3 +14,9 @@ pub(crate) const COUNTED_EDGES: usize = 48;
 pub(crate) const SORTED_ROWS: usize = 32;
 /// Rows that are sorted at a time: what belongs to them stays in the cache.
 pub(crate) const BATCH_ROWS: u32 = 8192;
+/// Inputs of a random number whose bits need no memory of their own.
+pub(crate) const SEED_INPUTS: usize = 8;
+/// Inputs of a random number that are hashed column by column.
+pub(crate) const HASHED_INPUTS: usize = 3;
+/// Rows whose random numbers are drawn together: their places fit into a byte.
+pub(crate) const DRAWN_ROWS: usize = 256;

@@ -1,16 +1,10 @@
 //! Numbers that are a function of the inputs' bits: XXH64 of them is the seed of a PCG generator, whose
 //! first numbers make one of a distribution.
 
+use crate::limits::{DRAWN_ROWS, HASHED_INPUTS, SEED_INPUTS};
 use crate::variable::{Argument, Slot};
 use std::ops::Range;
 use xxhash_rust::xxh64::xxh64;
-
-/// Inputs that need no memory of their own.
-const FEW: usize = 8;
-/// Rows that are drawn together: their numbers fit into a byte.
-const ROWS: usize = 256;
-/// Inputs that are hashed column by column, at most.
-const WORDS: usize = 3;
 
 /// What numbers are drawn from.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,7 +39,7 @@ impl Generator {
         mixed.rotate_right((state >> 59) as u32)
     }
 
-    /// In [0, 1), as libstdc++'s `generate_canonical` makes it of two numbers.
+    /// A number in [0, 1), as libstdc++'s `generate_canonical` makes it of two numbers.
     fn unit(&mut self) -> f64 {
         const RANGE: f64 = 4_294_967_296.0;
         let low = f64::from(self.next());
@@ -58,7 +52,7 @@ impl Generator {
         }
     }
 
-    /// In [-1, 1).
+    /// A number in [-1, 1).
     fn sided(&mut self) -> f64 {
         f64::from(self.next()) / 2_147_483_648.0 - 1.0
     }
@@ -100,8 +94,8 @@ fn seed(inputs: &[usize], slots: &[Slot<'_>]) -> u64 {
         .iter()
         .filter_map(|input| slots.get(*input))
         .map(bits);
-    let mut few = [0_u8; 8 * FEW];
-    if inputs.len() > FEW {
+    let mut few = [0_u8; 8 * SEED_INPUTS];
+    if inputs.len() > SEED_INPUTS {
         let bytes: Vec<u8> = bits.flat_map(u64::to_le_bytes).collect();
         return xxh64(&bytes, 0);
     }
@@ -174,7 +168,7 @@ pub(crate) fn drawn(distribution: Distribution, inputs: &[usize], slots: &[Slot<
     }
 }
 
-/// As `drawn`, of many rows, from the inputs' columns; `None`: the inputs are too many.
+/// Draws like `drawn` for many rows, from the inputs' columns; `None` if there are too many inputs.
 pub(crate) fn drawn_of_rows(
     distribution: Distribution,
     inputs: &[Argument<'_>],
@@ -182,12 +176,12 @@ pub(crate) fn drawn_of_rows(
     out: &mut [f64],
 ) -> Option<()> {
     let mut at = rows.start;
-    for out in out.chunks_mut(ROWS) {
-        let mut words = [[0_u64; ROWS]; WORDS];
+    for out in out.chunks_mut(DRAWN_ROWS) {
+        let mut words = [[0_u64; DRAWN_ROWS]; HASHED_INPUTS];
         for (to, input) in words.iter_mut().zip(inputs) {
             input.bits(at, to.get_mut(..out.len())?)?;
         }
-        let mut seeds = [0_u64; ROWS];
+        let mut seeds = [0_u64; DRAWN_ROWS];
         let [a, b, c] = &words;
         match inputs.len() {
             1 => seeds
@@ -215,7 +209,7 @@ pub(crate) fn drawn_of_rows(
             Distribution::StandardNormal => normals::<true>(&seeds, out),
             Distribution::Normal => normals::<false>(&seeds, out),
         }
-        at = at.saturating_add(ROWS);
+        at = at.saturating_add(DRAWN_ROWS);
     }
     Some(())
 }
@@ -223,14 +217,14 @@ pub(crate) fn drawn_of_rows(
 /// Normal numbers for all seeds. Those that a pair gives none for wait for the next round: which they are is not
 /// foreseeable, and a loop for each would mispredict its end.
 #[inline(always)]
-fn normals<const STANDARD: bool>(seeds: &[u64; ROWS], out: &mut [f64]) {
+fn normals<const STANDARD: bool>(seeds: &[u64; DRAWN_ROWS], out: &mut [f64]) {
     let distribution = match STANDARD {
         true => Distribution::StandardNormal,
         false => Distribution::Normal,
     };
-    let mut generators = [const { Generator(0) }; ROWS];
-    let mut squares = [1.0_f64; ROWS];
-    let mut waiting = [0_u8; ROWS];
+    let mut generators = [const { Generator(0) }; DRAWN_ROWS];
+    let mut squares = [1.0_f64; DRAWN_ROWS];
+    let mut waiting = [0_u8; DRAWN_ROWS];
     let mut count = 0_usize;
     let rows = (0_u8..=u8::MAX).zip(&mut generators).zip(seeds);
     for (((row, generator), seed), (to, of)) in rows.zip(out.iter_mut().zip(&mut squares)) {

@@ -35,6 +35,10 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 #[pymodule(gil_used = true)]
 mod _core {
     #[pymodule_export]
+    const BATCH_ENTRIES: u64 = treemill_read::plan::BATCH_ENTRIES;
+    #[pymodule_export]
+    const LEAST_ENTRIES: u64 = treemill_read::plan::LEAST_ENTRIES;
+    #[pymodule_export]
     use crate::arrow::Column;
     #[pymodule_export]
     use crate::cache::{

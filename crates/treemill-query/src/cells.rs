@@ -3,23 +3,24 @@
 
 use crate::axis::{Axis, DROP, Takes};
 use crate::binned::Binned;
-use crate::chunk::{CHUNK, Wide};
+use crate::chunk::Wide;
+use crate::limits::CHUNK_POSITIONS;
 use crate::moments::Mean;
 use crate::value::{Data, Value, View};
 
 /// Room for a chunk in every form that it takes.
 struct Buffers {
-    reals: [f64; CHUNK],
-    integers: [i64; CHUNK],
-    bools: [u8; CHUNK],
+    reals: [f64; CHUNK_POSITIONS],
+    integers: [i64; CHUNK_POSITIONS],
+    bools: [u8; CHUNK_POSITIONS],
 }
 
 impl Buffers {
     fn new() -> Self {
         Self {
-            reals: [0.0; CHUNK],
-            integers: [0; CHUNK],
-            bools: [0; CHUNK],
+            reals: [0.0; CHUNK_POSITIONS],
+            integers: [0; CHUNK_POSITIONS],
+            bools: [0; CHUNK_POSITIONS],
         }
     }
 
@@ -92,8 +93,8 @@ fn for_cells(
         });
         all
     });
-    for (i, cells) in all.chunks(CHUNK).enumerate() {
-        body(i * CHUNK, cells);
+    for (i, cells) in all.chunks(CHUNK_POSITIONS).enumerate() {
+        body(i * CHUNK_POSITIONS, cells);
     }
 }
 
@@ -105,13 +106,13 @@ fn find_cells(
     mut body: impl FnMut(usize, &[u32]),
 ) {
     let mut buffers = Buffers::new();
-    let mut cells = [0_u32; CHUNK];
-    let mut next = [0_u32; CHUNK];
+    let mut cells = [0_u32; CHUNK_POSITIONS];
+    let mut next = [0_u32; CHUNK_POSITIONS];
     // Whether any position can belong to no cell.
     let dropped = axes.iter().any(Axis::drops) || values.iter().any(|value| value.valid.is_some());
     let mut at = 0;
     while at < n {
-        let size = CHUNK.min(n - at);
+        let size = CHUNK_POSITIONS.min(n - at);
         let cells = &mut cells[..size];
         for (i, (axis, value)) in axes.iter().zip(values).enumerate() {
             if i == 0 {
@@ -199,7 +200,7 @@ pub(crate) fn weigh(
     let Some(last) = sums.len().checked_sub(1) else {
         return;
     };
-    let mut buffer = [0.0; CHUNK];
+    let mut buffer = [0.0; CHUNK_POSITIONS];
     for_cells(binned, values, n, last as u32, shared, |at, cells| {
         let weights = chunk(weight, at, cells.len(), &mut buffer);
         for (i, (cell, w)) in cells.iter().zip(weights).enumerate() {
@@ -229,8 +230,8 @@ pub(crate) fn profile(
     let Some(last) = means.len().checked_sub(1) else {
         return;
     };
-    let mut samples = [0.0; CHUNK];
-    let mut weights = [1.0; CHUNK];
+    let mut samples = [0.0; CHUNK_POSITIONS];
+    let mut weights = [1.0; CHUNK_POSITIONS];
     for_cells(binned, values, n, last as u32, shared, |at, cells| {
         let samples = chunk(sample, at, cells.len(), &mut samples);
         let weights = match weight {

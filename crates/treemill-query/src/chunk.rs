@@ -2,11 +2,9 @@
 //! first-level cache, so that narrow columns, lists of positions and constants need no copy of
 //! their own.
 
+use crate::limits::CHUNK_POSITIONS;
 use crate::value::{Buf, Data, Value, View, each_number};
 use arrow_buffer::ArrowNativeType;
-
-/// Positions that kernels treat at a time.
-pub(crate) const CHUNK: usize = 1024;
 
 /// Lossless widening (integers to f64: rounded as by a C cast; u64 and i64: the same bits).
 pub(crate) trait Widen<T> {
@@ -117,15 +115,15 @@ impl Wide for u8 {
 /// Calls `body(at, chunk)` for `n` positions of the value in order.
 pub(crate) fn for_chunks<T: Wide>(value: &Value, n: usize, mut body: impl FnMut(usize, &[T])) {
     if let Some(all) = T::direct(value) {
-        for (i, chunk) in all[..n.min(all.len())].chunks(CHUNK).enumerate() {
-            body(i * CHUNK, chunk);
+        for (i, chunk) in all[..n.min(all.len())].chunks(CHUNK_POSITIONS).enumerate() {
+            body(i * CHUNK_POSITIONS, chunk);
         }
         return;
     }
-    let mut buffer = [T::default(); CHUNK];
+    let mut buffer = [T::default(); CHUNK_POSITIONS];
     let mut at = 0;
     while at < n {
-        let size = CHUNK.min(n - at);
+        let size = CHUNK_POSITIONS.min(n - at);
         if at == 0 || !value.is_scalar() {
             T::read(value, at, &mut buffer[..size]);
         }

@@ -2,9 +2,10 @@
 //! add nothing.
 
 use crate::cells::is_present;
-use crate::chunk::{CHUNK, Wide, for_chunks};
+use crate::chunk::{Wide, for_chunks};
 use crate::compile::Type;
 use crate::error::QueryError;
+use crate::limits::CHUNK_POSITIONS;
 use crate::moments::Moments;
 use crate::outcome::Number;
 use crate::partial::add_extent;
@@ -27,10 +28,10 @@ pub(crate) fn moments(value: &Value, weight: Option<&Value>, n: usize, to: &mut 
     let Some(weight) = weight else {
         return for_present(value, n, |chunk: &[f64]| to.add(chunk, None));
     };
-    let (mut values, mut weights) = ([0.0; CHUNK], [0.0; CHUNK]);
+    let (mut values, mut weights) = ([0.0; CHUNK_POSITIONS], [0.0; CHUNK_POSITIONS]);
     let mut at = 0;
     while at < n {
-        let size = CHUNK.min(n - at);
+        let size = CHUNK_POSITIONS.min(n - at);
         f64::read(value, at, &mut values[..size]);
         f64::read(weight, at, &mut weights[..size]);
         let mut count = 0;
@@ -96,7 +97,7 @@ pub(crate) fn quantiles(
 
 /// Calls `body` for every chunk of values that are not missing.
 fn for_present<T: Wide>(value: &Value, n: usize, mut body: impl FnMut(&[T])) {
-    let mut present = [T::default(); CHUNK];
+    let mut present = [T::default(); CHUNK_POSITIONS];
     for_chunks(value, n, |at, chunk: &[T]| {
         let Some(valid) = &value.valid else {
             return body(chunk);

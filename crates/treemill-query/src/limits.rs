@@ -48,6 +48,8 @@ pub(crate) const TUPLE_ITEMS: usize = 10_000;
 pub(crate) const COMPARED_MEMBERS: usize = 1000;
 /// Collections that one reference may lead to: an expression reads a member of each.
 pub(crate) const REFERENCE_TARGETS: usize = 32;
+/// Arguments of a function that takes any number.
+pub(crate) const FUNCTION_ARGUMENTS: usize = 64;
 /// Lists in lists below the outermost.
 pub(crate) const LISTS_IN_LISTS: usize = 7;
 
@@ -61,6 +63,15 @@ pub(crate) const FILTER_PARTS: usize = 64;
 pub(crate) const PROGRAM_STEPS: usize = 32;
 /// Quick operations on one column that are done again wherever their value is wanted.
 pub(crate) const STEPS_AGAIN: usize = 4;
+/// Positions that a program treats at a time: so few that its registers stay in the first-level cache.
+pub(crate) const PROGRAM_POSITIONS: usize = 512;
+/// Positions of a column that are widened and filled at a time.
+pub(crate) const CHUNK_POSITIONS: usize = 1024;
+/// Items of lists that lie side by side at a time, at least: so few that several columns of them stay in the
+/// first-level cache.
+pub(crate) const INTERLEAVED_ITEMS: usize = 64;
+/// Items of the longest list whose combinations are in a table, because counting them would mispredict many branches.
+pub(crate) const TABLED_ITEMS: usize = 12;
 /// Values that one program computes: their registers fill the first-level cache.
 pub(crate) const JOINT_VALUES: usize = 8;
 /// One event in so many, or fewer, are few: only those are decoded and computed on.
@@ -75,6 +86,8 @@ pub(crate) const NARROW_EVENTS: usize = 2;
 pub(crate) const NEAR_LETTERS: usize = 200;
 /// Pairs of letters that one search for near names compares.
 pub(crate) const NEAR_COMPARISONS: usize = 20_000_000;
+/// Names that a message lists.
+pub(crate) const LISTED_NAMES: usize = 8;
 /// Levels of an expression that an explanation writes out.
 pub(crate) const EXPLAINED_DEPTH: usize = 6;
 /// Lines of one kind in an explanation.

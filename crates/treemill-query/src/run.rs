@@ -14,12 +14,11 @@ use crate::kernel::comparison::narrow;
 use crate::kernel::pieces::{Pieces, WIDTH};
 use crate::kernel::squares::{self, PieceRange};
 use crate::kernel::{Bundle, Kernel, Map, bundle};
+use crate::limits::PROGRAM_POSITIONS;
 use crate::pool::Pool;
 use crate::value::{Data, Value, View};
 use parts::{Chunk, LeafReader, Part};
 
-/// Positions that a program treats at a time: so few that its registers stay in the first-level cache.
-const CHUNK: usize = 512;
 /// What a program's registers hold, by type.
 struct Registers<'a> {
     leaves: Vec<LeafReader<'a>>,
@@ -66,7 +65,7 @@ pub(crate) fn run_joint(
     };
     for (register, lane) in program.registers.iter().enumerate() {
         let is_whole = results.contains(&register);
-        let size = if is_whole { n } else { CHUNK };
+        let size = if is_whole { n } else { PROGRAM_POSITIONS };
         let chunk = Chunk::take(*lane, size + WIDTH, pool);
         registers.registers.push(chunk);
         registers.is_whole.push(is_whole);
@@ -74,8 +73,8 @@ pub(crate) fn run_joint(
     let (mut at, mut piece) = (0, 0);
     while at < n {
         let (size, last_piece) = match pieces {
-            None => (CHUNK.min(n - at), 0),
-            Some(pieces) => pieces.chunk(piece, CHUNK),
+            None => (PROGRAM_POSITIONS.min(n - at), 0),
+            Some(pieces) => pieces.chunk(piece, PROGRAM_POSITIONS),
         };
         if size == 0 {
             break;

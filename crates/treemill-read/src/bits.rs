@@ -1,6 +1,7 @@
-//! Booleans: a byte each in the file, a bit each in Arrow. Packed as they come.
+//! Booleans of baskets: a byte each in the file, a bit each in Arrow. Packed as they come.
 
 use crate::memory::Spares;
+use crate::numbers::Booleans;
 use arrow_buffer::{BooleanBuffer, Buffer};
 
 /// Booleans packed to bits, the first the lowest.
@@ -13,22 +14,7 @@ pub struct Bits {
 }
 
 impl Bits {
-    pub(super) fn new(capacity: usize, spares: &mut Spares) -> Self {
-        Bits {
-            packed: spares.vec(capacity.div_ceil(8)),
-            rest: [0; 8],
-            held: 0,
-        }
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.packed
-            .len()
-            .saturating_mul(8)
-            .saturating_add(self.held)
-    }
-
-    pub(super) fn push(&mut self, byte: u8) {
+    pub(crate) fn push(&mut self, byte: u8) {
         if let Some(place) = self.rest.get_mut(self.held) {
             *place = byte;
         }
@@ -40,7 +26,7 @@ impl Bits {
     }
 
     /// Appends a boolean for each byte.
-    pub(super) fn extend_packed(&mut self, bytes: &[u8]) {
+    pub(crate) fn extend_packed(&mut self, bytes: &[u8]) {
         let missing = match self.held {
             0 => 0,
             held => self.rest.len().saturating_sub(held).min(bytes.len()),
@@ -52,8 +38,25 @@ impl Bits {
             .extend(whole.iter().map(|eight| pack_eight(*eight)));
         last.iter().for_each(|byte| self.push(*byte));
     }
+}
 
-    pub(super) fn finish(mut self, spares: &mut Spares) -> BooleanBuffer {
+impl Booleans for Bits {
+    fn new(room: usize, spares: &mut Spares) -> Self {
+        Bits {
+            packed: spares.vec(room.div_ceil(8)),
+            rest: [0; 8],
+            held: 0,
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.packed
+            .len()
+            .saturating_mul(8)
+            .saturating_add(self.held)
+    }
+
+    fn pack(mut self, spares: &mut Spares) -> BooleanBuffer {
         let len = self.len();
         if self.held > 0 {
             let unused = self.rest.iter_mut().skip(self.held);
@@ -104,7 +107,7 @@ mod tests {
             }
             let expected: Vec<bool> = pieces.concat().iter().map(|byte| *byte != 0).collect();
             prop_assert_eq!(bits.len(), expected.len());
-            let made: Vec<bool> = bits.finish(&mut spares).iter().collect();
+            let made: Vec<bool> = bits.pack(&mut spares).iter().collect();
             prop_assert_eq!(made, expected);
         }
     }

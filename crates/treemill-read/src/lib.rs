@@ -12,6 +12,7 @@
 
 mod ahead;
 mod arrays;
+mod bits;
 pub mod cache;
 mod checks;
 mod context;
@@ -30,6 +31,7 @@ mod keys;
 mod limits;
 mod memory;
 mod near;
+mod numbers;
 mod offsets;
 pub mod plan;
 mod reader;

@@ -8,14 +8,28 @@ use std::time::Duration;
 // Batches: the defaults of `Options`, which says what they are.
 
 /// Entries of a batch at most: what its columns take should fit the processor's second-level cache.
-pub(crate) const BATCH_ENTRIES: u64 = 32 << 10;
+pub const BATCH_ENTRIES: u64 = 32 << 10;
 /// Entries of a batch at least: fewer do not repay the fixed cost of a batch.
-pub(crate) const LEAST_ENTRIES: u64 = 4 << 10;
+pub const LEAST_ENTRIES: u64 = 4 << 10;
 /// Rows between two wanted ones that are decoded with them: it costs less than a new start.
 pub(crate) const GAP_ROWS: u32 = 256;
 /// The part of a nested column that is asked for beside the part that some entries of a cluster probably need: the
 /// lengths of lists vary.
 pub(crate) const NESTED_MARGIN: u64 = 16;
+
+// What is decoded at once: it stays in the processor's first-level cache.
+
+/// Bytes of values that are gathered before they are decoded.
+pub(crate) const PACKED_BYTES: usize = 16 << 10;
+/// Bytes that are copied at a time, whatever the length of a shorter piece: a copy of a length that is known beforehand
+/// is some instructions, any other a call.
+pub(crate) const COPIED_BYTES: usize = 32;
+/// Bytes by which memory for gathered values grows.
+pub(crate) const HEAP_GROWTH: usize = 16 << 10;
+/// Bytes of a leaf that memory is taken for before it is known how many there are.
+pub(crate) const LEAF_ROOM: usize = 16 << 10;
+/// Bytes of objects that are compared with those of their class at a time.
+pub(crate) const PATTERN_BYTES: usize = 512;
 
 // Opening.
 

@@ -1,6 +1,6 @@
 //! The read plan: which baskets, which byte ranges, and where batches end. Pure: no I/O, no state.
 
-use crate::limits::{BATCH_ENTRIES, LEAST_ENTRIES};
+pub use crate::limits::{BATCH_ENTRIES, LEAST_ENTRIES};
 use std::ops::Range;
 use treemill_format::tree::Branch;
 

@@ -30,7 +30,7 @@ struct Feature<T> {
     thresholds: Thresholds<T>,
     /// The rank of zero.
     zero: u32,
-    /// With the columns' numbers.
+    /// Columns with their numbers.
     columns: Vec<(usize, Told)>,
 }
 

@@ -4,6 +4,8 @@
 pub(crate) const ROWS: usize = 256;
 /// Thresholds of a feature that are counted one by one: more are searched.
 pub(crate) const COUNTED_THRESHOLDS: usize = 40;
+/// Thresholds that are compared with a number together, when a feature has many.
+pub(crate) const BUCKET: usize = 16;
 /// Leaves up to which all nodes of a tree are compared, when a rank has one byte: more are walked through.
 pub(crate) const COMPARED_LEAVES_8: usize = 256;
 /// The same for ranks of two bytes.

@@ -1,4 +1,4 @@
-//! Ranks: how many thresholds of its feature a number has behind it. Nodes compare them instead of numbers, since they
+//! Ranks: how many thresholds of its feature are below a number. Nodes compare them instead of numbers, since they
 //! are as short as the number of thresholds lets them be. A smaller rank goes left.
 
 /// A rank, and a leaf's number in trees whose nodes are all compared.

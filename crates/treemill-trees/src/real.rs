@@ -6,7 +6,7 @@ use std::fmt::Debug;
 pub(crate) trait Real: Copy + PartialOrd + Debug + Send + Sync + 'static {
     const ZERO: Self;
     const NAN: Self;
-    /// As an argument comes in.
+    /// The number that an argument becomes.
     fn from_argument(value: f64) -> Self;
     fn plus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;

@@ -1,19 +1,16 @@
-//! The thresholds of a feature, and how many of them are behind a number: its rank.
+//! The thresholds of a feature, and how many of them are below a number: its rank.
 
-use crate::limits::{COUNTED_THRESHOLDS, ROWS};
+use crate::limits::{BUCKET, COUNTED_THRESHOLDS, ROWS};
 use crate::real::Real;
-
-/// Thresholds that are compared with a number together.
-const BUCKET: usize = 16;
 
 /// Thresholds in order, each once.
 #[derive(Debug, Clone)]
 pub(crate) struct Thresholds<T> {
     all: Vec<T>,
-    /// Whether a threshold itself goes left, so that it is not behind an equal number.
+    /// Whether a threshold itself goes left, so that it is not below an equal number.
     closed: bool,
-    /// If there are many: the last threshold of each full bucket, and the buckets, which end with NaN, which is behind no
-    /// number.
+    /// If there are many: the last threshold of each full bucket, and the buckets, which end with NaN, which is
+    /// below no number.
     last: Vec<T>,
     buckets: Vec<[T; BUCKET]>,
 }
@@ -77,24 +74,24 @@ impl<T: Real> Thresholds<T> {
         &self,
         numbers: &[T; ROWS],
         ranks: &mut [u32; ROWS],
-        behind: impl Fn(T, T) -> bool + Copy,
+        below: impl Fn(T, T) -> bool + Copy,
     ) {
         if self.buckets.is_empty() {
-            count(&self.all, numbers, ranks, behind);
+            count(&self.all, numbers, ranks, below);
             return;
         }
         if self.last.len() > COUNTED_THRESHOLDS {
             for (rank, x) in ranks.iter_mut().zip(numbers) {
-                let full = self.last.partition_point(|t| behind(*t, *x));
+                let full = self.last.partition_point(|t| below(*t, *x));
                 *rank = u32::try_from(full).unwrap_or(u32::MAX);
             }
         } else {
-            count(&self.last, numbers, ranks, behind);
+            count(&self.last, numbers, ranks, below);
         }
         for (rank, x) in ranks.iter_mut().zip(numbers) {
             let full = *rank;
             let within = self.buckets.get(full as usize).map_or(0, |bucket| {
-                let each = bucket.iter().map(|t| u32::from(behind(*t, *x)));
+                let each = bucket.iter().map(|t| u32::from(below(*t, *x)));
                 each.fold(0, u32::wrapping_add)
             });
             *rank = full.wrapping_mul(BUCKET as u32).wrapping_add(within);
@@ -107,12 +104,12 @@ fn count<T: Real>(
     thresholds: &[T],
     numbers: &[T; ROWS],
     ranks: &mut [u32; ROWS],
-    behind: impl Fn(T, T) -> bool,
+    below: impl Fn(T, T) -> bool,
 ) {
     *ranks = [0; ROWS];
     for threshold in thresholds {
         for (rank, x) in ranks.iter_mut().zip(numbers) {
-            *rank = rank.wrapping_add(u32::from(behind(*threshold, *x)));
+            *rank = rank.wrapping_add(u32::from(below(*threshold, *x)));
         }
     }
 }
@@ -146,8 +143,8 @@ mod tests {
             once.sort_by(f32::total_cmp);
             once.dedup_by(|a, b| a == b);
             for (x, rank) in numbers.iter().zip(found) {
-                let behind = once.iter().filter(|t| if closed { *t < x } else { *t <= x }).count();
-                prop_assert_eq!(rank as usize, behind);
+                let below = once.iter().filter(|t| if closed { *t < x } else { *t <= x }).count();
+                prop_assert_eq!(rank as usize, below);
                 if !x.is_nan() {
                     prop_assert_eq!(thresholds.rank(*x), rank);
                 }

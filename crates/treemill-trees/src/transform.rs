@@ -9,7 +9,7 @@ pub(crate) enum Transform32 {
     Exp,
     /// 1 above zero, else 0.
     Hinge,
-    /// As many outputs as groups.
+    /// Softmax of all groups: an output for each.
     Softmax,
     /// The number of the greatest group.
     Greatest,
@@ -53,7 +53,7 @@ pub(crate) const XGBOOST: [(&str, Transform32, Link); 23] = [
 ];
 
 impl Transform32 {
-    /// Outputs for so many groups.
+    /// The number of outputs for a number of groups.
     pub fn outputs(self, groups: usize) -> usize {
         match self {
             Self::Greatest => 1,
@@ -115,7 +115,7 @@ impl Link {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Transform64 {
     Same,
-    /// Of so many times the sum.
+    /// The sigmoid of this number times the sum.
     Sigmoid(f64),
     Exp,
     /// The square, with the sign.
@@ -127,7 +127,7 @@ pub(crate) enum Transform64 {
 
 use Transform64 as L;
 
-/// Objectives of LightGBM by their names. A factor of the sigmoid, and the square, are words behind the name.
+/// Objectives of LightGBM by their names. A factor of the sigmoid, and the square, are words after the name.
 pub(crate) const LIGHTGBM: [(&str, Transform64); 18] = [
     ("regression", L::Same),
     ("regression_l1", L::Same),

@@ -25,7 +25,7 @@ pub(crate) enum Missing {
 pub(crate) enum Categories {
     /// A bit for each.
     Bits(Vec<u32>),
-    /// In order.
+    /// The categories in order.
     Listed(Vec<u32>),
 }
 
@@ -87,7 +87,7 @@ pub(crate) struct Linear<T> {
 pub(crate) struct Tree<T> {
     /// The root is the first one. None: the tree is one leaf.
     pub nodes: Vec<Node<T>>,
-    /// From left to right.
+    /// The leaves from left to right.
     pub leaves: Vec<T>,
     /// One for each leaf, or none.
     pub linear: Vec<Linear<T>>,

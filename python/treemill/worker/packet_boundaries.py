@@ -13,10 +13,6 @@ _PLENTY = 16
 """Pieces per worker: with so many it matters little that workers end at different times."""
 _ENOUGH = 4
 """Pieces per worker that are enough if more of them would mean that baskets are read twice."""
-_BATCH = 32 * 1024
-"""Entries that the core processes at once at most."""
-_LEAST = 4 * 1024
-"""Entries: smaller pieces cost more than they gain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +46,10 @@ class PacketBoundaries:
         if closed and pieces * self.files >= plenty:
             return cuts
         if self.workers > 1 and pieces * self.files < plenty and remembered():
-            most = min(max(entries // plenty, _LEAST), _BATCH)
+            from treemill import _core as core  # heavy: core
+
+            # Smaller pieces cost more than they gain, and larger ones are processed in batches.
+            most = min(max(entries // plenty, core.LEAST_ENTRIES), core.BATCH_ENTRIES)
             return tuple(_parts((0, *cuts, entries), most))
         if pieces >= _ENOUGH * self.workers:
             return cuts

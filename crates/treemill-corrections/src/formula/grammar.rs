@@ -1,4 +1,4 @@
-//! The grammar of formulas: text → a tree. A minus sign belongs to the number or the factor behind it, before any
+//! The grammar of formulas: text → a tree. A minus sign belongs to the number or the factor after it, before any
 //! operator (`-x^2` is `(-x)^2`), as in correctionlib.
 
 use super::functions::{BINARY, OPERATORS, POWER, UNARY};
@@ -58,7 +58,7 @@ impl Parser<'_> {
         self.move_by(blank);
     }
 
-    /// Takes a sign and the blanks behind it.
+    /// Takes a sign and the blanks after it.
     fn take(&mut self, sign: &str) -> bool {
         let found = self.rest().starts_with(sign);
         if found {

@@ -3,6 +3,7 @@
 
 use super::Reducer;
 use crate::kernel::{Map, Real1, Real2, Test};
+use crate::limits::FUNCTION_ARGUMENTS;
 
 /// A function.
 pub(crate) struct Function {
@@ -76,8 +77,6 @@ impl FunctionKind {
         }
     }
 }
-
-const MANY: usize = 64;
 
 const fn f(name: &'static str, least: usize, most: usize, kind: FunctionKind) -> Function {
     Function {
@@ -162,8 +161,8 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     real2("fmax", Real2::Fmax),
     f("pow", 2, 2, FunctionKind::Power),
     f("power", 2, 2, FunctionKind::Power),
-    f("min", 1, MANY, FunctionKind::Least),
-    f("max", 1, MANY, FunctionKind::Most),
+    f("min", 1, FUNCTION_ARGUMENTS, FunctionKind::Least),
+    f("max", 1, FUNCTION_ARGUMENTS, FunctionKind::Most),
     f("minimum", 2, 2, FunctionKind::Minimum),
     f("maximum", 2, 2, FunctionKind::Maximum),
     reduce("sum", Reducer::Sum),
@@ -196,11 +195,11 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     f("int", 1, 1, FunctionKind::ToInt),
     f("bool", 1, 1, FunctionKind::ToBool),
     f("combinations", 2, 2, FunctionKind::Combinations),
-    f("concat", 1, MANY, FunctionKind::Concat),
+    f("concat", 1, FUNCTION_ARGUMENTS, FunctionKind::Concat),
     f("enumerate", 1, 1, FunctionKind::Enumerate),
     f("flatten", 1, 1, FunctionKind::Flatten),
     f("sorted", 1, 1, FunctionKind::Sorted),
-    f("zip", 1, MANY, FunctionKind::Zip),
+    f("zip", 1, FUNCTION_ARGUMENTS, FunctionKind::Zip),
     f("vector", 0, 0, FunctionKind::Vector),
 ];
 

@@ -3,7 +3,7 @@
 
 use super::kinematics::ATTRIBUTES;
 use super::objects::{Move, Object, RecordSource};
-use super::spelling::{alike, below, rest};
+use super::spelling::{alike, below, listed, rest};
 use super::{Binding, Compiler, EVENT, Level, LevelId, LevelKind, Op, Result};
 use crate::error::{QueryError, near};
 use crate::spec::Span;
@@ -288,22 +288,4 @@ impl Compiler<'_> {
             }
         }
     }
-}
-
-/// The first of many names, for a message.
-pub(super) fn listed(names: &[String]) -> String {
-    const SHOWN: usize = 8;
-    if names.is_empty() {
-        return "none of its own".to_owned();
-    }
-    let mut text = names
-        .iter()
-        .take(SHOWN)
-        .cloned()
-        .collect::<Vec<_>>()
-        .join(", ");
-    if names.len() > SHOWN {
-        text.push_str(", …");
-    }
-    text
 }

@@ -1,6 +1,8 @@
-//! Names that are joined from others by `_` or `.`, which are the same here: `Jet_pt` is `pt` of `Jet`.
+//! Names that are joined from others by `_` or `.`, which are the same here: `Jet_pt` is `pt` of `Jet`. Lists of names in
+//! messages.
 
 use super::Binding;
+use crate::limits::LISTED_NAMES;
 
 /// Members by name, newest first.
 pub(super) type Members = Vec<(String, Binding)>;
@@ -36,4 +38,21 @@ pub(super) fn spelled(name: &str, path: &[&str]) -> Option<usize> {
         left = rest(left, part)?;
     }
     None
+}
+
+/// The first of many names, for a message.
+pub(super) fn listed(names: &[String]) -> String {
+    if names.is_empty() {
+        return "none of its own".to_owned();
+    }
+    let mut text = names
+        .iter()
+        .take(LISTED_NAMES)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
+    if names.len() > LISTED_NAMES {
+        text.push_str(", …");
+    }
+    text
 }

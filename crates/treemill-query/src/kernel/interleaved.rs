@@ -5,11 +5,7 @@
 
 use super::pieces::WIDTH;
 use super::tuples::{choose, combinations};
-use crate::limits::COMBINATIONS_WRITTEN;
-
-/// Items of lists that lie side by side at a time, at least: so few that several columns of them stay in
-/// the first-level cache.
-const ITEMS: usize = 64;
+use crate::limits::{COMBINATIONS_WRITTEN, INTERLEAVED_ITEMS};
 
 /// Lists in groups of one length each.
 pub(crate) struct Interleaved {
@@ -99,7 +95,7 @@ impl Interleaved {
     /// Items that are side by side in one block, of all its groups, at most.
     pub fn items(&self) -> usize {
         let longest = self.runs.last().map_or(0, |run| run.len);
-        longest.max(ITEMS) * WIDTH
+        longest.max(INTERLEAVED_ITEMS) * WIDTH
     }
 
     /// Calls a function with all combinations, block by block of at most so many positions.
@@ -110,7 +106,7 @@ impl Interleaved {
             let mut places = vec![vec![0_u32; count]; usize::from(self.size)];
             combinations(&[0, run.len as i32], &mut places);
             let (groups, _) = self.lists[run.first..run.first + run.count].as_chunks();
-            let together = (most / count).min(ITEMS / run.len).max(1);
+            let together = (most / count).min(INTERLEAVED_ITEMS / run.len).max(1);
             for groups in groups.chunks(together) {
                 let mut first = 0;
                 while first < count {

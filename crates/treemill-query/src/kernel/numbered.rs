@@ -2,6 +2,7 @@
 //! positions only.
 
 use super::tuples::choose;
+use crate::limits::TABLED_ITEMS;
 use std::sync::OnceLock;
 
 /// Combinations found by their numbers.
@@ -13,9 +14,6 @@ pub(crate) struct Numbered {
     /// combinations has one that means nothing.
     all: Vec<[u32; LARGEST]>,
 }
-
-/// Items of the longest list whose combinations are in a table.
-const SHORT: u32 = 12;
 
 /// Tables by the size of combinations. Each is made once for the process.
 static NUMBERED: [OnceLock<Numbered>; LARGEST + 1] = [const { OnceLock::new() }; LARGEST + 1];
@@ -29,7 +27,7 @@ impl Numbered {
 
     fn new(size: u8) -> Self {
         let (mut first, mut all) = (Vec::new(), Vec::new());
-        for n in 0..=SHORT {
+        for n in 0..=TABLED_ITEMS as u32 {
             first.push(all.len());
             let count = (choose(u64::from(n), size) as u32).max(1);
             all.extend((0..count).map(|number| combination(0, n, size, number)));

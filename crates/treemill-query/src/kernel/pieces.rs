@@ -2,6 +2,7 @@
 //! item, which moves on by one each time. Values of combinations are then made by copying a few neighbouring
 //! values of items at a time. No position of any combination is stored.
 
+use crate::limits::TABLED_ITEMS;
 use std::ops::Range;
 
 /// The most combinations of a piece. Readers write as many for each piece, and the next piece overwrites the
@@ -10,9 +11,6 @@ pub(crate) const WIDTH: usize = 4;
 
 /// Numbers that are copied at a time, and the room that buffers need after their end.
 pub(crate) const ROOM: usize = 8;
-
-/// Items of the longest list whose pieces are copied.
-const SHORT: usize = 12;
 
 /// The combinations of all lists, in order.
 #[derive(Default)]
@@ -254,15 +252,15 @@ impl Patterns {
     /// Patterns of combinations of one item more than `fixed`.
     fn new(fixed: usize) -> Self {
         let mut all = Pieces::default();
-        let mut lists = Vec::with_capacity(SHORT + 1);
-        let room: usize = (0..=SHORT as i32)
+        let mut lists = Vec::with_capacity(TABLED_ITEMS + 1);
+        let room: usize = (0..=TABLED_ITEMS as i32)
             .map(|n| Pieces::count(&[0, n], fixed as u8 + 1))
             .sum();
         all.at = vec![0; room + ROOM];
         all.moving = vec![0; room + ROOM];
         all.fixed = vec![vec![0; room + ROOM]; fixed];
         let mut count = 0;
-        for n in 0..=SHORT as u32 {
+        for n in 0..=TABLED_ITEMS as u32 {
             let (end, combinations) = all.write_list(0, n, count, 0);
             lists.push(Pattern {
                 first: count,

@@ -2,12 +2,13 @@
 //! in the first-level cache, and the values of the combinations are never written to memory.
 
 use super::parts::{Chunk, Input, LeafReader, Part};
-use super::{CHUNK, Registers, checks};
+use super::{Registers, checks};
 use crate::compile::{Program, Reducer};
 use crate::error::QueryError;
 use crate::kernel::folds::{Kept, best, sums};
 use crate::kernel::interleaved::Interleaved;
 use crate::kernel::pieces::WIDTH;
+use crate::limits::PROGRAM_POSITIONS;
 use crate::pool::Pool;
 
 /// One value of each list; of lists without combinations it is as it was.
@@ -25,7 +26,7 @@ pub(crate) fn run_folded(
     to: Folded,
     pool: &mut Pool,
 ) -> Result<(), QueryError> {
-    checks::check(program, inputs, CHUNK)?;
+    checks::check(program, inputs, PROGRAM_POSITIONS)?;
     let (lists, offsets) = lists;
     let items = lists.items();
     let leaves = program.leaves.iter().zip(inputs);
@@ -36,14 +37,14 @@ pub(crate) fn run_folded(
         registers: program
             .registers
             .iter()
-            .map(|lane| Chunk::take(*lane, CHUNK + WIDTH, pool))
+            .map(|lane| Chunk::take(*lane, PROGRAM_POSITIONS + WIDTH, pool))
             .collect(),
         is_whole: vec![false; program.registers.len()],
     };
     let result = program.results.first().copied().unwrap_or_default();
     let (mut floats, mut counts) = (Kept::default(), Kept::default());
     let mut to = to;
-    lists.blocks(CHUNK, |block| {
+    lists.blocks(PROGRAM_POSITIONS, |block| {
         let size = block.positions();
         registers.do_steps(program, 0, size, &Part::Block(block, offsets));
         let number = |number: u64| number as i64;

@@ -1,13 +1,13 @@
 //! The values that programs read and write a chunk at a time: leaves, items of combinations, registers.
 //! Knows of programs only how their leaves are read.
 
-use super::CHUNK;
 use crate::chunk::Wide;
 use crate::compile::{Leaf, Read, Type};
 use crate::kernel::Lane;
 use crate::kernel::interleaved::Block;
 use crate::kernel::pieces::WIDTH;
 use crate::kernel::squares::PieceRange;
+use crate::limits::PROGRAM_POSITIONS;
 use crate::pool::{Pool, Pooled};
 use crate::value::{Buf, Data, Value};
 
@@ -146,7 +146,7 @@ impl<'a> LeafReader<'a> {
         let chunk = if direct || leaf.read == Read::Items {
             Chunk::None
         } else {
-            Chunk::take(leaf.lane, CHUNK + WIDTH, pool)
+            Chunk::take(leaf.lane, PROGRAM_POSITIONS + WIDTH, pool)
         };
         Self {
             input,
@@ -233,7 +233,7 @@ impl<'a> LeafReader<'a> {
     fn along(&mut self, value: &Value, at: usize, size: usize) {
         // A constant fills its chunk once.
         let (at, size) = match (value.is_scalar(), at) {
-            (true, 0) => (0, CHUNK),
+            (true, 0) => (0, PROGRAM_POSITIONS),
             (true, _) => return,
             (false, at) => (at, size),
         };

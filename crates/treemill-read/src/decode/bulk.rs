@@ -10,14 +10,12 @@ use super::jagged::push_offsets;
 use super::size::leaves;
 use super::steps::Step;
 use super::stride::Stride;
+use crate::limits::LEAF_ROOM;
 use treemill_format::error::Result;
 use treemill_format::layout::{Form, Layout};
 
 /// Bytes of a header of collections.
 const HEADER: u8 = 6;
-
-/// The most bytes of a leaf that memory is taken for before it is known how many there are.
-const MOST_ROOM: usize = 16 << 10;
 
 /// Appends all entries and says that it did, if they are of a kind that can be.
 ///
@@ -28,7 +26,7 @@ pub(super) fn append(column: &mut Column, layout: &Layout, entries: Entries<'_>)
         return Ok(true);
     }
     let each = entries.bytes().len().checked_div(leaves(layout));
-    let room = each.unwrap_or(0).saturating_mul(2).min(MOST_ROOM);
+    let room = each.unwrap_or(0).saturating_mul(2).min(LEAF_ROOM);
     match (column, layout) {
         (Column::List { offsets, item: to }, Layout::Counted { item, header }) => {
             if is_shared(item) || ![0, HEADER].contains(header) {

@@ -145,7 +145,7 @@ fn layouts() -> Vec<Layout> {
     ]
 }
 
-/// As in a map; by its checksum, which headers of collections then have in common.
+/// A pair as in a map, known by its checksum, which headers of collections then have in common.
 fn pair() -> Layout {
     Layout::Object(Object {
         class: class("pair", 1),

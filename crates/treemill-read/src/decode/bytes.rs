@@ -3,7 +3,7 @@
 //! are [`super::walk`]'s.
 
 use super::object::{HEADER, is_by_member};
-use super::packer::LINE;
+use crate::limits::{COPIED_BYTES, HEAP_GROWTH};
 use treemill_format::layout::Class;
 use treemill_format::marks::BYTE_COUNT;
 
@@ -92,9 +92,6 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// Bytes by which a heap grows.
-const MORE: usize = 16 << 10;
-
 /// Bytes of values that are gathered.
 #[derive(Default)]
 pub(super) struct Heap {
@@ -112,7 +109,7 @@ impl Heap {
     /// A heap that begins with `bytes`, with room for `room` more.
     pub(super) fn behind(mut bytes: Vec<u8>, room: usize) -> Self {
         let len = bytes.len();
-        bytes.resize(len.saturating_add(room).saturating_add(LINE), 0);
+        bytes.resize(len.saturating_add(room).saturating_add(COPIED_BYTES), 0);
         Heap { bytes, len }
     }
 
@@ -130,8 +127,9 @@ impl Heap {
     #[inline(always)]
     pub(super) fn push(&mut self, from: &[u8], len: usize) -> Option<()> {
         let to = self.bytes.get_mut(self.len..).unwrap_or_default();
-        if len <= LINE
-            && let (Some(to), Some(from)) = (to.first_chunk_mut::<LINE>(), from.first_chunk())
+        if len <= COPIED_BYTES
+            && let (Some(to), Some(from)) =
+                (to.first_chunk_mut::<COPIED_BYTES>(), from.first_chunk())
         {
             *to = *from;
             self.len = self.len.wrapping_add(len);
@@ -150,7 +148,7 @@ impl Heap {
         } else {
             self.bytes.truncate(self.len);
             self.bytes.extend_from_slice(from);
-            self.bytes.resize(end.saturating_add(MORE), 0);
+            self.bytes.resize(end.saturating_add(HEAP_GROWTH), 0);
         }
         self.len = end;
     }

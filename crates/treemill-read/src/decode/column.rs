@@ -1,6 +1,6 @@
 //! A column while it grows: one builder per node of a layout, and the Arrow array at the end.
 
-use super::number::{self, Numbers};
+use super::number::{self, Stored};
 use super::packer::Packer;
 use super::size::{Size, size_of};
 use super::types::{arrow_type, field};
@@ -20,7 +20,7 @@ use treemill_format::open::Version;
 #[derive(Debug)]
 pub enum Column {
     /// [`Layout::Number`].
-    Numbers(Numbers),
+    Numbers(Stored),
     /// [`Layout::Array`].
     Fixed {
         /// How many arrays.
@@ -62,7 +62,7 @@ impl Column {
         Self::with(&mut Spares::default(), layout, rows)
     }
 
-    /// As [`Column::new`], on memory that an earlier column of the same layout has left.
+    /// An empty column like that of [`Column::new`], on memory that an earlier column of the same layout has left.
     ///
     /// # Errors
     /// As [`Column::new`].
@@ -78,7 +78,7 @@ impl Column {
         Ok(match layout {
             Layout::Number(n) => {
                 number::check(*n)?;
-                Column::Numbers(Numbers::new(*n, rows, spares))
+                Column::Numbers(Stored::new(*n, rows, spares))
             }
             Layout::Array { item, .. } => Column::Fixed {
                 rows: 0,
@@ -114,20 +114,20 @@ impl Column {
             },
             Layout::Absent { .. } => Column::Nothing,
             Layout::Sized { .. } => return Err(mismatch()),
-            Layout::Bits => Column::Numbers(Numbers::new(Number::U32, rows, spares)),
+            Layout::Bits => Column::Numbers(Stored::new(Number::U32, rows, spares)),
             Layout::Unsupported { reason } => return Err(unsupported(reason)),
         })
     }
 
-    /// As [`Column::with`]. If `bytes` is set, booleans outside lists and objects become numbers of a byte, 0
-    /// or 1.
+    /// An empty column like that of [`Column::with`]. If `bytes` is set, booleans outside lists and objects become
+    /// numbers of a byte, 0 or 1.
     ///
     /// # Errors
     /// As [`Column::new`].
     pub fn plain(spares: &mut Spares, layout: &Layout, rows: usize, bytes: bool) -> Result<Self> {
         match layout {
             Layout::Number(Number::Bool) if bytes => {
-                Ok(Column::Numbers(Numbers::flags(rows, spares)))
+                Ok(Column::Numbers(Stored::flags(rows, spares)))
             }
             layout => Column::with(spares, layout, rows),
         }
@@ -151,7 +151,7 @@ impl Column {
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
-            Column::Numbers(numbers) => numbers.len(),
+            Column::Numbers(stored) => stored.numbers().len(),
             Column::Fixed { rows, .. }
             | Column::Record { rows, .. }
             | Column::Object { rows, .. } => *rows,
@@ -227,7 +227,7 @@ impl Column {
         self.finish_into(&mut Spares::default(), layout)
     }
 
-    /// As [`Column::finish`]; the memory can be used again when the array is gone.
+    /// Finishes like [`Column::finish`]; the memory can be used again when the array is gone.
     ///
     /// # Errors
     /// As [`Column::finish`].

@@ -44,7 +44,7 @@ impl<'a> Items<'a> {
     /// Appends the items with these numbers from `data`.
     ///
     /// # Errors
-    /// `Malformed` if there are not so many.
+    /// `Malformed` if there are not as many.
     pub fn append(&mut self, data: &[u8], items: Range<usize>) -> Result<()> {
         let place = |n: usize| n.checked_mul(self.size);
         let bytes = place(items.start).zip(place(items.end));
@@ -56,7 +56,7 @@ impl<'a> Items<'a> {
     /// Appends the selected items.
     ///
     /// # Errors
-    /// `Malformed` if there are not so many.
+    /// `Malformed` if there are not as many.
     pub fn append_selected(
         &mut self,
         data: &[u8],

@@ -17,7 +17,7 @@ pub(super) enum Head<'c> {
 pub(super) struct List<'c> {
     pub(super) offsets: &'c mut Vec<i32>,
     pub(super) head: Head<'c>,
-    /// As of [`super::text::Text`].
+    /// Means what it means in [`super::text::Text`].
     pub(super) shares: bool,
     pub(super) ends: Ends,
     pub(super) item: Box<Step<'c>>,

@@ -91,7 +91,7 @@ fn settle(column: &Column, layout: &mut Layout, describer: &Describer<'_>) -> bo
     true
 }
 
-/// As [`settle`], of an object.
+/// Settles the parts of an object.
 fn object(columns: &[Column], of: &mut Object, describer: &Describer<'_>) -> bool {
     let Some(Column::Other(version)) = columns.first() else {
         return parts_of(columns, of, describer);
@@ -105,7 +105,7 @@ fn object(columns: &[Column], of: &mut Object, describer: &Describer<'_>) -> boo
     }
 }
 
-/// As [`settle`], among an object's parts. One that cannot be read is left out.
+/// Settles an object's parts, as [`settle`] does. One that cannot be read is left out.
 fn parts_of(columns: &[Column], of: &mut Object, describer: &Describer<'_>) -> bool {
     let mut pairs = columns.iter().zip(&mut of.parts);
     pairs.any(|(column, part)| match (column, &mut *part) {

@@ -7,7 +7,6 @@
 //! layout ([`compile`], [`steps`]), a whole basket at a time ([`bulk`]). Layouts without steps, and wrong
 //! values, are walked value by value ([`walk`]), which is the reference.
 
-mod bits;
 mod bulk;
 mod bytes;
 mod clones;

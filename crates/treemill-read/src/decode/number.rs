@@ -1,104 +1,114 @@
 //! Numbers: big-endian bytes to native values, many at a time. Written so that the compiler makes
 //! vector code of it: whole chunks, an exact length known beforehand, no branch inside.
 
-use super::bits::Bits;
-use crate::arrays::primitive;
+use crate::bits::Bits;
 use crate::faults::{malformed, unsupported};
 use crate::memory::Spares;
-use arrow_array::{ArrayRef, BooleanArray, types as arrow};
-use std::sync::Arc;
+use crate::numbers::Numbers;
+use arrow_array::ArrayRef;
 use treemill_format::error::Result;
 use treemill_format::layout::{Number, Truncation};
+use treemill_format::rntuple::Native;
 
-/// Decoded numbers of one type.
+/// Decoded numbers, and their form on disk.
 #[derive(Debug)]
-pub enum Numbers {
-    /// Packed to bits.
-    Bool(Bits),
-    /// Booleans of a byte each, 0 or 1.
-    Flags(Vec<u8>),
-    I8(Vec<i8>),
-    I16(Vec<i16>),
-    I32(Vec<i32>),
-    I64(Vec<i64>),
-    U8(Vec<u8>),
-    U16(Vec<u16>),
-    U32(Vec<u32>),
-    U64(Vec<u64>),
-    F32(Vec<f32>),
-    F64(Vec<f64>),
-    Float16(Vec<f32>, Truncation),
-    Double32(Vec<f64>, Truncation),
+pub struct Stored {
+    numbers: Numbers<Bits>,
+    form: Form,
+}
+
+/// How a number lies on disk.
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    /// Big-endian bytes of the number's own type; booleans are a byte each.
+    Plain,
+    /// Booleans of a byte each, which become 0 or 1.
+    Flag,
+    /// Fewer bytes than the number has.
+    Truncated(Truncation),
 }
 
 /// One decoder for each form on disk: `$do!(values, number of bytes, bytes -> value)`.
 macro_rules! for_each_form {
-    ($numbers:expr, $do:ident) => {
-        match $numbers {
-            Numbers::Bool(v) => $do!(v, 1, |[b]: [u8; 1]| b),
-            Numbers::Flags(v) => $do!(v, 1, |[b]: [u8; 1]| u8::from(b != 0)),
-            Numbers::I8(v) => $do!(v, 1, i8::from_be_bytes),
-            Numbers::I16(v) => $do!(v, 2, i16::from_be_bytes),
-            Numbers::I32(v) => $do!(v, 4, i32::from_be_bytes),
-            Numbers::I64(v) => $do!(v, 8, i64::from_be_bytes),
-            Numbers::U8(v) => $do!(v, 1, u8::from_be_bytes),
-            Numbers::U16(v) => $do!(v, 2, u16::from_be_bytes),
-            Numbers::U32(v) => $do!(v, 4, u32::from_be_bytes),
-            Numbers::U64(v) => $do!(v, 8, u64::from_be_bytes),
-            Numbers::F32(v) => $do!(v, 4, f32::from_be_bytes),
-            Numbers::F64(v) => $do!(v, 8, f64::from_be_bytes),
-            Numbers::Float16(v, t) => match *t {
-                Truncation::AsF32 => $do!(v, 4, f32::from_be_bytes),
-                Truncation::Range { min, factor } => {
-                    #[allow(clippy::cast_possible_truncation)]
-                    {
-                        $do!(v, 4, |b| from_range(b, min, factor) as f32)
-                    }
+    ($stored:expr, $do:ident) => {
+        match (&mut $stored.numbers, $stored.form) {
+            (Numbers::Bool(v), _) => $do!(v, 1, |[b]: [u8; 1]| b),
+            (Numbers::U8(v), Form::Flag) => $do!(v, 1, |[b]: [u8; 1]| u8::from(b != 0)),
+            (Numbers::I8(v), _) => $do!(v, 1, i8::from_be_bytes),
+            (Numbers::I16(v), _) => $do!(v, 2, i16::from_be_bytes),
+            (Numbers::I32(v), _) => $do!(v, 4, i32::from_be_bytes),
+            (Numbers::I64(v), _) => $do!(v, 8, i64::from_be_bytes),
+            (Numbers::U8(v), _) => $do!(v, 1, u8::from_be_bytes),
+            (Numbers::U16(v), _) => $do!(v, 2, u16::from_be_bytes),
+            (Numbers::U32(v), _) => $do!(v, 4, u32::from_be_bytes),
+            (Numbers::U64(v), _) => $do!(v, 8, u64::from_be_bytes),
+            (Numbers::F32(v), Form::Truncated(Truncation::Range { min, factor })) => {
+                #[allow(clippy::cast_possible_truncation)]
+                {
+                    $do!(v, 4, |b| from_range(b, min, factor) as f32)
                 }
-                Truncation::Mantissa { bits } => $do!(v, 3, |b| from_mantissa(b, bits)),
-            },
-            Numbers::Double32(v, t) => match *t {
-                Truncation::AsF32 => $do!(v, 4, |b| f64::from(f32::from_be_bytes(b))),
-                Truncation::Range { min, factor } => {
-                    $do!(v, 4, |b| from_range(b, min, factor))
-                }
-                Truncation::Mantissa { bits } => {
-                    $do!(v, 3, |b| f64::from(from_mantissa(b, bits)))
-                }
-            },
+            }
+            (Numbers::F32(v), Form::Truncated(Truncation::Mantissa { bits })) => {
+                $do!(v, 3, |b| from_mantissa(b, bits))
+            }
+            (Numbers::F32(v), _) => $do!(v, 4, f32::from_be_bytes),
+            (Numbers::F64(v), Form::Truncated(Truncation::AsF32)) => {
+                $do!(v, 4, |b| f64::from(f32::from_be_bytes(b)))
+            }
+            (Numbers::F64(v), Form::Truncated(Truncation::Range { min, factor })) => {
+                $do!(v, 4, |b| from_range(b, min, factor))
+            }
+            (Numbers::F64(v), Form::Truncated(Truncation::Mantissa { bits })) => {
+                $do!(v, 3, |b| f64::from(from_mantissa(b, bits)))
+            }
+            (Numbers::F64(v), _) => $do!(v, 8, f64::from_be_bytes),
         }
     };
 }
 
-impl Numbers {
-    /// An empty column with room for `capacity` numbers.
-    pub fn new(number: Number, capacity: usize, spares: &mut Spares) -> Self {
-        match number {
-            Number::Bool => Numbers::Bool(Bits::new(capacity, spares)),
-            Number::I8 => Numbers::I8(spares.vec(capacity)),
-            Number::I16 => Numbers::I16(spares.vec(capacity)),
-            Number::I32 => Numbers::I32(spares.vec(capacity)),
-            Number::I64 => Numbers::I64(spares.vec(capacity)),
-            Number::U8 => Numbers::U8(spares.vec(capacity)),
-            Number::U16 => Numbers::U16(spares.vec(capacity)),
-            Number::U32 => Numbers::U32(spares.vec(capacity)),
-            Number::U64 => Numbers::U64(spares.vec(capacity)),
-            Number::F32 => Numbers::F32(spares.vec(capacity)),
-            Number::F64 => Numbers::F64(spares.vec(capacity)),
-            Number::Float16(t) => Numbers::Float16(spares.vec(capacity), t),
-            Number::Double32(t) => Numbers::Double32(spares.vec(capacity), t),
-        }
+impl Stored {
+    /// An empty column with room for `room` numbers.
+    pub fn new(number: Number, room: usize, spares: &mut Spares) -> Self {
+        let (native, form) = match number {
+            Number::Bool => (Native::Bool, Form::Plain),
+            Number::I8 => (Native::I8, Form::Plain),
+            Number::I16 => (Native::I16, Form::Plain),
+            Number::I32 => (Native::I32, Form::Plain),
+            Number::I64 => (Native::I64, Form::Plain),
+            Number::U8 => (Native::U8, Form::Plain),
+            Number::U16 => (Native::U16, Form::Plain),
+            Number::U32 => (Native::U32, Form::Plain),
+            Number::U64 => (Native::U64, Form::Plain),
+            Number::F32 => (Native::F32, Form::Plain),
+            Number::F64 => (Native::F64, Form::Plain),
+            Number::Float16(truncation) => (Native::F32, Form::Truncated(truncation)),
+            Number::Double32(truncation) => (Native::F64, Form::Truncated(truncation)),
+        };
+        let numbers = Numbers::new(native, room, spares);
+        Stored { numbers, form }
     }
 
     /// An empty column for booleans of a byte each.
-    pub fn flags(capacity: usize, spares: &mut Spares) -> Self {
-        Numbers::Flags(spares.vec(capacity))
+    pub fn flags(room: usize, spares: &mut Spares) -> Self {
+        let numbers = Numbers::new(Native::U8, room, spares);
+        let form = Form::Flag;
+        Stored { numbers, form }
+    }
+
+    /// The numbers themselves.
+    pub fn numbers(&self) -> &Numbers<Bits> {
+        &self.numbers
+    }
+
+    /// The numbers as an Arrow array.
+    pub fn finish(self, spares: &mut Spares) -> ArrayRef {
+        self.numbers.finish(spares)
     }
 
     /// Appends the numbers that lie one after another in `bytes`; a rest shorter than a number is
     /// passed over (callers give whole numbers).
     pub fn extend(&mut self, bytes: &[u8]) {
-        if let Numbers::Bool(bits) = self {
+        if let Numbers::Bool(bits) = &mut self.numbers {
             return bits.extend_packed(bytes);
         }
         macro_rules! packed {
@@ -163,75 +173,6 @@ impl Numbers {
         for_each_form!(self, one);
         Ok(())
     }
-
-    /// How many numbers there are.
-    pub fn len(&self) -> usize {
-        macro_rules! length {
-            ($values:expr, $size:literal, $from:expr) => {{
-                let _ = $from;
-                $values.len()
-            }};
-        }
-        for_each_form!(self, length)
-    }
-
-    /// The numbers as an Arrow array.
-    pub fn finish(self, spares: &mut Spares) -> ArrayRef {
-        match self {
-            Numbers::Bool(bits) => Arc::new(BooleanArray::new(bits.finish(spares), None)),
-            Numbers::I8(v) => primitive::<arrow::Int8Type>(v, spares),
-            Numbers::I16(v) => primitive::<arrow::Int16Type>(v, spares),
-            Numbers::I32(v) => primitive::<arrow::Int32Type>(v, spares),
-            Numbers::I64(v) => primitive::<arrow::Int64Type>(v, spares),
-            Numbers::U8(v) | Numbers::Flags(v) => primitive::<arrow::UInt8Type>(v, spares),
-            Numbers::U16(v) => primitive::<arrow::UInt16Type>(v, spares),
-            Numbers::U32(v) => primitive::<arrow::UInt32Type>(v, spares),
-            Numbers::U64(v) => primitive::<arrow::UInt64Type>(v, spares),
-            Numbers::F32(v) | Numbers::Float16(v, _) => primitive::<arrow::Float32Type>(v, spares),
-            Numbers::F64(v) | Numbers::Double32(v, _) => primitive::<arrow::Float64Type>(v, spares),
-        }
-    }
-
-    /// One of the numbers as a count of items: `None` if it is negative or not an integer.
-    pub fn count_at(&self, at: usize) -> Option<usize> {
-        fn convert<T: Copy + TryInto<usize>>(values: &[T], at: usize) -> Option<usize> {
-            (*values.get(at)?).try_into().ok()
-        }
-        match self {
-            Numbers::I8(v) => convert(v, at),
-            Numbers::I16(v) => convert(v, at),
-            Numbers::I32(v) => convert(v, at),
-            Numbers::I64(v) => convert(v, at),
-            Numbers::U8(v) => convert(v, at),
-            Numbers::U16(v) => convert(v, at),
-            Numbers::U32(v) => convert(v, at),
-            Numbers::U64(v) => convert(v, at),
-            _ => None,
-        }
-    }
-
-    /// The numbers as counts of items: `None` if one is negative or beyond 32 bits, or where
-    /// they are not integers.
-    pub fn to_counts(&self, counts: &mut Vec<u32>) -> Option<()> {
-        fn convert<T: Copy + TryInto<u32>>(values: &[T], counts: &mut Vec<u32>) -> Option<()> {
-            for &value in values {
-                counts.push(value.try_into().ok()?);
-            }
-            Some(())
-        }
-        counts.clear();
-        match self {
-            Numbers::I8(v) => convert(v, counts),
-            Numbers::I16(v) => convert(v, counts),
-            Numbers::I32(v) => convert(v, counts),
-            Numbers::I64(v) => convert(v, counts),
-            Numbers::U8(v) => convert(v, counts),
-            Numbers::U16(v) => convert(v, counts),
-            Numbers::U32(v) => convert(v, counts),
-            Numbers::U64(v) => convert(v, counts),
-            _ => None,
-        }
-    }
 }
 
 /// Whether the decoder knows this form of number.
@@ -274,14 +215,14 @@ mod tests {
     use super::*;
 
     /// Bytes of one of these numbers on disk.
-    fn stored_size(numbers: &Numbers) -> usize {
-        macro_rules! stored {
+    fn stored_size(mut stored: Stored) -> usize {
+        macro_rules! size {
             ($values:expr, $size:literal, $from:expr) => {{
                 let _ = (&*$values, $from);
                 $size
             }};
         }
-        for_each_form!(numbers, stored)
+        for_each_form!(stored, size)
     }
 
     #[test]
@@ -299,7 +240,7 @@ mod tests {
             }),
         ] {
             assert_eq!(
-                stored_size(&Numbers::new(number, 0, &mut Spares::default())),
+                stored_size(Stored::new(number, 0, &mut Spares::default())),
                 number_size(number),
                 "{number:?}"
             );

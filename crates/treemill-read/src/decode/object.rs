@@ -46,7 +46,7 @@ fn check(class: &Class, version: u16, body: &mut &[u8]) -> Result<()> {
     )))
 }
 
-/// As [`check`]; if objects are of another version, the first of their columns records which.
+/// Checks like [`check`]; if objects are of another version, the first of their columns records which.
 fn check_noting(
     columns: &mut [Column],
     class: &Class,
@@ -181,7 +181,7 @@ pub(super) fn by_members(
     Ok(())
 }
 
-/// In which order the members of objects lie.
+/// The order in which the members of objects lie.
 #[derive(Clone, Copy)]
 pub(super) enum Order {
     /// The members of one object.
@@ -293,9 +293,10 @@ fn items_of(counter: Counter, before: &[Column], back: usize) -> Result<usize> {
 
 /// The value that a counting member had `back` objects ago (1: the last).
 fn counted(column: &Column, back: usize) -> Result<usize> {
-    let Column::Numbers(numbers) = column else {
+    let Column::Numbers(stored) = column else {
         return Err(mismatch());
     };
+    let numbers = stored.numbers();
     let at = numbers.len().checked_sub(back).ok_or_else(mismatch)?;
     numbers
         .count_at(at)

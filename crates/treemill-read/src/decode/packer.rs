@@ -3,20 +3,17 @@
 
 use super::column::Column;
 use crate::faults::mismatch;
+use crate::limits::{COPIED_BYTES, PACKED_BYTES};
 use treemill_format::error::Result;
 use treemill_format::layout::Layout;
 
-/// Bytes gathered before they are decoded: they stay in the first cache.
-const FULL: usize = 16 << 10;
-
-/// Bytes copied at a time, whatever a shorter piece's length: a copy of a length that is known
-/// beforehand is some instructions, any other a call.
-pub(super) const LINE: usize = 32;
-
 /// False if one of them is shorter.
 pub(super) fn copy(to: &mut [u8], from: &[u8], len: usize) -> bool {
-    if len <= LINE
-        && let (Some(to), Some(from)) = (to.first_chunk_mut::<LINE>(), from.first_chunk::<LINE>())
+    if len <= COPIED_BYTES
+        && let (Some(to), Some(from)) = (
+            to.first_chunk_mut::<COPIED_BYTES>(),
+            from.first_chunk::<COPIED_BYTES>(),
+        )
     {
         *to = *from;
         return true;
@@ -40,23 +37,23 @@ pub(super) struct Packer<'a> {
 }
 
 impl<'a> Packer<'a> {
-    /// For values of `size` bytes.
+    /// A packer for values of `size` bytes.
     pub(super) fn new(column: &'a mut Column, layout: &'a Layout, size: usize) -> Self {
         Packer {
             column,
             layout,
             size,
-            bytes: vec![0; FULL.saturating_add(LINE)],
+            bytes: vec![0; PACKED_BYTES.saturating_add(COPIED_BYTES)],
             len: 0,
         }
     }
 
     /// Takes the values in the first `len` bytes of `from`; what lies after them is not theirs.
     pub(super) fn push(&mut self, from: &[u8], len: usize) -> Result<()> {
-        if self.len.saturating_add(len) > FULL {
+        if self.len.saturating_add(len) > PACKED_BYTES {
             self.flush()?;
         }
-        if len > FULL {
+        if len > PACKED_BYTES {
             let values = from.get(..len).ok_or_else(mismatch)?;
             return self.append(values.len(), |_| values);
         }

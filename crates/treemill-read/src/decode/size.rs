@@ -13,7 +13,7 @@ const HEADER: usize = 6;
 pub enum Size {
     /// Always as many.
     Fixed(usize),
-    /// At least as many.
+    /// A size that varies, and its least number of bytes.
     AtLeast(usize),
 }
 

@@ -26,7 +26,7 @@ pub(super) enum Step<'c> {
     Bits(Fixed<'c>),
     Text(Text<'c>),
     List(List<'c>),
-    /// As many items as the counter says. `flag`: they follow a byte that says whether there are any.
+    /// Items, whose number the counter says. `flag`: they follow a byte that says whether there are any.
     Sized(List<'c>, Rc<Cell<usize>>, bool),
     /// TClonesArrays.
     Arrays(Arrays<'c>),

@@ -5,12 +5,10 @@ use super::Entries;
 use super::column::Column;
 use super::size::{Size, size_of};
 use crate::faults::{mismatch, too_many};
+use crate::limits::PATTERN_BYTES;
 use treemill_format::error::Result;
 use treemill_format::layout::{Class, Form, Hidden, Layout, Number, Object, Part};
 use treemill_format::marks::{BYTE_COUNT, IS_REFERENCED, MEMBER_WISE};
-
-/// Bytes that are compared at a time.
-const PATTERN: usize = 512;
 
 /// The length byte that announces a longer length.
 const LONG: u8 = 255;
@@ -76,7 +74,7 @@ impl Stride {
     pub(super) fn fits(&self, bytes: &[u8]) -> bool {
         let size = self.size().max(1);
         // Many objects at a time, by a repeated pattern: one object is too short for vector code.
-        let many = PATTERN.div_ceil(size);
+        let many = PATTERN_BYTES.div_ceil(size);
         let (mask, expected) = (self.mask.repeat(many), self.expected.repeat(many));
         bytes.len().is_multiple_of(size)
             && bytes.chunks(mask.len()).all(|objects| {

@@ -21,7 +21,7 @@ use treemill_format::tree::{Branch, EmbeddedBasket};
 pub(super) struct EntryStarts {
     branch: usize,
     role: Role,
-    /// In bytes, with the end of the last entry. Not of this basket if its list ends are known.
+    /// Starts of entries in bytes, and the end of the last. They are not this basket's if its list ends are known.
     starts: Vec<u32>,
     /// The list ends, if the branch is known to have those of its counter.
     list_ends: Option<Ends>,
@@ -224,7 +224,7 @@ impl EntryStarts {
         };
         let values = cursor.column(context, counter_branch, entries.clone())?;
         let counts = match &values {
-            Column::Numbers(numbers) => numbers.to_counts(&mut self.counts),
+            Column::Numbers(stored) => stored.numbers().to_counts(&mut self.counts),
             _ => None,
         };
         if counts.is_none() {
@@ -312,8 +312,8 @@ impl EntryStarts {
         // An error in the values is reported when they are read.
         let read = append(&mut column, &branch.layout, values);
         if read.is_ok()
-            && let Column::Numbers(numbers) = &column
-            && numbers.to_counts(&mut self.counts).is_some()
+            && let Column::Numbers(stored) = &column
+            && stored.numbers().to_counts(&mut self.counts).is_some()
             && let Some(ends) = ends_of_counts(&self.counts)
         {
             let kept = context.again.then(|| context.file.ends());

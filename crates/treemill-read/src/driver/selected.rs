@@ -62,7 +62,7 @@ impl Cursor {
         array.map_err(|e| ReadError::format(&e, name, None).within(&branch.name, range, None))
     }
 
-    /// As lists that share their offsets with the counter's other branches; `None` if they have to be
+    /// The entries as lists that share their offsets with the counter's other branches; `None` if they have to be
     /// made of the branch's own entry offsets.
     fn at_known_ends(
         &mut self,

@@ -1,16 +1,13 @@
 //! A column while it grows: one builder per node of a shape, and the Arrow array at the end.
 
 use super::types::{alternative_fields, field, member_fields};
-use crate::arrays::{self, primitive};
+use crate::arrays;
 use crate::expand::expand;
 use crate::faults::{broken, malformed, mismatch};
 use crate::memory::Spares;
-use arrow_array::types::{
-    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
-};
-use arrow_array::{ArrayRef, BooleanArray, NullArray, UnionArray};
-use arrow_buffer::BooleanBufferBuilder;
+use crate::numbers::{self, Booleans, each};
+use arrow_array::{ArrayRef, NullArray, UnionArray};
+use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 use std::sync::Arc;
 use treemill_format::error::Result;
 use treemill_format::rntuple::decode::{Decode, Run};
@@ -46,62 +43,24 @@ pub(super) enum Column {
     },
 }
 
-/// Numbers of one type.
-#[derive(Debug)]
-pub(super) enum Numbers {
-    Bool(BooleanBufferBuilder),
-    I8(Vec<i8>),
-    U8(Vec<u8>),
-    I16(Vec<i16>),
-    U16(Vec<u16>),
-    I32(Vec<i32>),
-    U32(Vec<u32>),
-    I64(Vec<i64>),
-    U64(Vec<u64>),
-    F32(Vec<f32>),
-    F64(Vec<f64>),
-}
+/// Numbers of pages.
+pub(super) type Numbers = numbers::Numbers<BooleanBufferBuilder>;
 
-/// Does the same to whichever vector of numbers it is.
-macro_rules! each {
-    ($numbers:expr, $bits:pat => $bool:expr, $values:pat => $do:expr) => {
-        match $numbers {
-            Numbers::Bool($bits) => $bool,
-            Numbers::I8($values) => $do,
-            Numbers::U8($values) => $do,
-            Numbers::I16($values) => $do,
-            Numbers::U16($values) => $do,
-            Numbers::I32($values) => $do,
-            Numbers::U32($values) => $do,
-            Numbers::I64($values) => $do,
-            Numbers::U64($values) => $do,
-            Numbers::F32($values) => $do,
-            Numbers::F64($values) => $do,
-        }
-    };
-}
-
-impl Numbers {
-    fn new(native: Native, room: usize, spares: &mut Spares) -> Self {
-        match native {
-            Native::Bool => Numbers::Bool(BooleanBufferBuilder::new(room)),
-            Native::I8 => Numbers::I8(spares.vec(room)),
-            Native::U8 => Numbers::U8(spares.vec(room)),
-            Native::I16 => Numbers::I16(spares.vec(room)),
-            Native::U16 => Numbers::U16(spares.vec(room)),
-            Native::I32 => Numbers::I32(spares.vec(room)),
-            Native::U32 => Numbers::U32(spares.vec(room)),
-            Native::I64 => Numbers::I64(spares.vec(room)),
-            Native::U64 => Numbers::U64(spares.vec(room)),
-            Native::F32 => Numbers::F32(spares.vec(room)),
-            Native::F64 => Numbers::F64(spares.vec(room)),
-        }
+impl Booleans for BooleanBufferBuilder {
+    fn new(room: usize, _: &mut Spares) -> Self {
+        BooleanBufferBuilder::new(room)
     }
 
     fn len(&self) -> usize {
-        each!(self, bits => bits.len(), values => values.len())
+        self.len()
     }
 
+    fn pack(mut self, _: &mut Spares) -> BooleanBuffer {
+        self.finish()
+    }
+}
+
+impl Numbers {
     /// Appends zeros.
     pub(super) fn zeros(&mut self, n: usize) {
         each!(self, bits => bits.append_n(n, false), values => {
@@ -124,22 +83,6 @@ impl Numbers {
             _ => return Err(mismatch()),
         };
         is_pushed.map_err(|_| malformed(0, "a collection's items end before they begin"))
-    }
-
-    fn finish(self, spares: &mut Spares) -> ArrayRef {
-        match self {
-            Numbers::Bool(mut bits) => Arc::new(BooleanArray::new(bits.finish(), None)),
-            Numbers::I8(v) => primitive::<Int8Type>(v, spares),
-            Numbers::U8(v) => primitive::<UInt8Type>(v, spares),
-            Numbers::I16(v) => primitive::<Int16Type>(v, spares),
-            Numbers::U16(v) => primitive::<UInt16Type>(v, spares),
-            Numbers::I32(v) => primitive::<Int32Type>(v, spares),
-            Numbers::U32(v) => primitive::<UInt32Type>(v, spares),
-            Numbers::I64(v) => primitive::<Int64Type>(v, spares),
-            Numbers::U64(v) => primitive::<UInt64Type>(v, spares),
-            Numbers::F32(v) => primitive::<Float32Type>(v, spares),
-            Numbers::F64(v) => primitive::<Float64Type>(v, spares),
-        }
     }
 }
 

@@ -54,13 +54,13 @@ type PageNumber = (usize, usize);
 /// Where a page's elements are.
 #[derive(Debug)]
 enum PageData {
-    /// In [`Loaded::bytes`].
+    /// Decompressed bytes, in [`Loaded::bytes`].
     Decompressed,
-    /// In [`Loaded::ends`], as ends of items, with what was taken from each.
+    /// Ends of items, in [`Loaded::ends`], with what was taken from each.
     Ends(u64),
-    /// As they were read, in the window: this range of the file.
+    /// Bytes as they were read, in the window: this range of the file.
     Stored(Range<u64>),
-    /// In the cache, which other passes share.
+    /// A page in the cache, which other passes share.
     Cached(Arc<Page>),
 }
 
@@ -93,7 +93,7 @@ impl Drop for Loaded {
 }
 
 impl Cursor {
-    /// For the field at `index`.
+    /// The pages of the field at `index`.
     ///
     /// # Errors
     /// `Unsupported`, by its name and with the reason, if it cannot be read.
