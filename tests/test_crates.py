@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.crate_modules import circle, graph
+from tests.crate_modules import circle, folders, graph
 
 REPOSITORY = Path(__file__).parents[1]
 
@@ -141,14 +141,40 @@ def test_crates_take_the_workspaces_lints(packages, name):
     assert manifest["lints"] == {"workspace": True}
 
 
+# Modules that call one another because what they are about contains itself, by crate and folder.
+RECURSIONS = {
+    ("treemill-format", "interpret"): {"builtin", "class", "clones", "cpp", "pointers"},  # types
+    ("treemill-nfs", "wire"): {"layout", "report"},  # a layout's type, in reports about layouts
+    ("treemill-read", "decode"): {  # values
+        "bytes",
+        "clones",
+        "column",
+        "lists",
+        "object",
+        "packer",
+        "pointer",
+        "shared",
+        "size",
+        "steps",
+        "stride",
+        "text",
+        "walk",
+    },
+}
+
+
 def test_circles_are_found():
     assert circle({"a": {"b"}, "b": {"c"}, "c": set()}) == []
-    assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set()}) == ["a", "b", "c"]
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set()}) == ["b", "c"]
 
 
-# treemill-format describes recursive types by modules that call one another.
-@pytest.mark.parametrize("name", sorted(set(ALLOWED) - {"treemill-format"}))
+@pytest.mark.parametrize("name", sorted(ALLOWED))
 def test_modules_of_a_crate_use_one_another_one_way(packages, name):
-    uses = graph(Path(packages[name]["manifest_path"]).parent / "src")
-    left = circle(uses)
-    assert not left, {module: sorted(uses[module] & set(left)) for module in left}
+    source = Path(packages[name]["manifest_path"]).parent / "src"
+    wrong = {}
+    for folder in folders(source):
+        uses = graph(source, folder)
+        left = set(circle(uses)) - RECURSIONS.get((name, *folder), set())
+        if left:
+            wrong[folder] = {module: sorted(uses[module] & left) for module in sorted(left)}
+    assert not wrong

@@ -25,7 +25,7 @@ pub enum Element {
     F64,
     /// The end of a collection's items, counted from the cluster's start, 32 bits.
     Index32,
-    /// As above, with 64 bits.
+    /// An index like the one above, with 64 bits.
     Index64,
     /// An index of 64 bits and a tag of 32: which of a variant's alternatives, 1 being the first.
     Switch,

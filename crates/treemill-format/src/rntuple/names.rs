@@ -1,8 +1,20 @@
 //! Names of fields: names that the format makes up, and members of equal name in a class and its base classes.
 //! Pure text.
 
-use super::tree::Member;
 use std::collections::HashMap;
+
+/// A member of a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Member {
+    /// Its field.
+    pub(super) field: usize,
+    /// Its name in its class.
+    pub(super) name: String,
+    /// The base classes that it came through, outermost first.
+    pub(super) classes: Vec<String>,
+    /// The fields from the record (not included) to the member (included).
+    pub(super) path: Vec<usize>,
+}
 
 /// Whether the format made this name up for a base class: `:_0`, `:_1`, ….
 pub(super) fn is_base_class(name: &str) -> bool {

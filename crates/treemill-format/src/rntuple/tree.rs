@@ -5,7 +5,7 @@
 //! Columns".
 
 use super::element::{Element, Encoding};
-use super::names::{is_base_class, is_number_name, unique_names};
+use super::names::{Member, is_base_class, is_number_name, unique_names};
 use super::schema::{Field, Role, Schema};
 use super::shape::{Columns, Native, Shape};
 use crate::error::{FormatError, Result, malformed, unsupported};
@@ -350,19 +350,6 @@ impl Tree {
             false => Err(odd(field)),
         }
     }
-}
-
-/// A member of a record.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Member {
-    /// Its field.
-    pub(super) field: usize,
-    /// Its name in its class.
-    pub(super) name: String,
-    /// The base classes that it came through, outermost first.
-    pub(super) classes: Vec<String>,
-    /// The fields from the record (not included) to the member (included).
-    pub(super) path: Vec<usize>,
 }
 
 /// A field whose type, columns and subfields are none of the known combinations.

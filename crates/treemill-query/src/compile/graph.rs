@@ -2,15 +2,12 @@
 //! levels that they live on. Knows neither syntax nor data.
 
 use super::fast_maps::FastMap;
-use super::level::{EVENT, Level, LevelId, LevelKind};
-use super::tables::Lookup;
+use super::ids::{EVENT, LevelId, NodeId};
+use super::level::{Level, LevelKind};
 use crate::kernel::Map;
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
 use std::sync::Arc;
-
-/// Index of a node; inputs have smaller ones.
-pub(crate) type NodeId = u32;
 
 /// Type of an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -26,7 +23,7 @@ pub(crate) enum Type {
 }
 
 impl Type {
-    /// For messages.
+    /// The type's name in messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bool => "a bool",
@@ -90,6 +87,20 @@ pub(crate) enum Reducer {
     ArgMax,
 }
 
+/// How a value is looked up in a table of constants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Lookup {
+    /// The item of that number; there may be none.
+    Item,
+    /// Interpolation between points: the first half of the table are their x, the rest their y.
+    Interp,
+    /// The number of the bin between edges.
+    Digitize { right: bool },
+    /// Whether an integer lies in ranges: the first numbers of each, and those after the last. `unsigned`:
+    /// the integer's bits have no sign.
+    InRanges { unsigned: bool },
+}
+
 /// What a node computes from its inputs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Op {
@@ -115,14 +126,14 @@ pub(crate) enum Op {
     /// A function that the query does not define, by its number among the callees, of the arguments that
     /// are not constant.
     Call(usize),
-    /// As `Call`, of arguments some of which are `shared`: those are at levels of their own. Behind all arguments there are
-    /// the places of the shared ones' values.
+    /// A call like `Call`, of arguments some of which are `shared`: those are at levels of their own. After all
+    /// arguments there are the places of the shared ones' values.
     CallShared {
         callee: usize,
         shared: Arc<[bool]>,
     },
-    /// As `Call`, of a function that takes lists or gives several values: one part of what it gives. Parts are the
-    /// lengths of its lists, then its outputs.
+    /// A call like `Call`, of a function that takes lists or gives several values: one part of what it gives. Parts
+    /// are the lengths of its lists, then its outputs.
     Returned {
         callee: usize,
         part: usize,

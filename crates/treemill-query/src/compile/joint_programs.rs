@@ -4,8 +4,8 @@
 
 use super::fast_maps::FastMap;
 use super::lowering::joint_program;
+use super::needs::{Needs, Want};
 use super::placement::Placement;
-use super::plan::{Needs, Want};
 use super::program::Program;
 use super::{LevelId, NodeId, Op, Type};
 use crate::limits::JOINT_VALUES;

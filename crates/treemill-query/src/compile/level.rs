@@ -1,11 +1,6 @@
 //! Levels: the event, and lists of items, each made from others. Knows neither syntax nor data.
 
-use super::graph::NodeId;
-
-/// Index of a level; 0 is the event.
-pub(crate) type LevelId = u32;
-/// The level of events.
-pub(crate) const EVENT: LevelId = 0;
+use super::ids::{LevelId, NodeId};
 
 /// How a level's items come about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -40,19 +35,19 @@ pub(crate) enum LevelKind {
         of: LevelId,
         role: Role,
     },
-    /// For each position above, all items of one list of a level. `list`: number of the list, an
+    /// All items of one list of a level, for each position above. `list`: number of the list, an
     /// integer at the level above. If it is missing there are no items. Selection vector 0: the items.
     Product {
         of: LevelId,
         list: NodeId,
     },
-    /// For each item of a level, those of its list whose value of a node (an integer, at that level) is the
+    /// The items of a list, for each item of a level: those whose value of a node (an integer, at that level) is the
     /// item's number in the list. Selection vector 0: those items.
     Referring {
         of: LevelId,
         index: NodeId,
     },
-    /// As many items for each position above as a node (an integer, at the level above) says.
+    /// The number of items for each position above is what a node (an integer, at the level above) says.
     Counted {
         count: NodeId,
     },
@@ -60,7 +55,7 @@ pub(crate) enum LevelKind {
     Flat {
         of: LevelId,
     },
-    /// All combinations of so many items of each list, in order. Selection vector k: the k-th item.
+    /// All combinations of a number of items of each list, in order. Selection vector k: the k-th item.
     Combinations {
         of: LevelId,
         size: u8,

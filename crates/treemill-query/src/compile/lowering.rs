@@ -125,7 +125,7 @@ impl Builder<'_> {
         steps.into_iter().collect()
     }
 
-    /// Whether a node that is not the root, and that so many steps want, becomes one.
+    /// Whether a node that is not the root becomes a step, if this number of steps wants it.
     fn is_step(&self, id: NodeId, count: u32) -> bool {
         let node = self.graph.node(id);
         let Op::Map(map) = node.op else {

@@ -19,6 +19,7 @@ mod functions;
 mod graph;
 mod hoist;
 mod identities;
+mod ids;
 mod index;
 mod joint_programs;
 mod kinematics;
@@ -30,6 +31,7 @@ mod lowering;
 mod members;
 mod momenta;
 mod names;
+mod needs;
 mod objects;
 mod operators;
 mod passes;
@@ -51,15 +53,15 @@ mod tracks;
 mod types;
 mod vectors;
 
-pub(crate) use graph::{Constant, Graph, Node, NodeId, Op, Reducer, Type};
+pub(crate) use graph::{Constant, Graph, Lookup, Node, Op, Reducer, Type};
+pub(crate) use ids::{EVENT, LevelId, NodeId};
 pub(crate) use joint_programs::JointProgram;
-pub(crate) use level::{EVENT, Level, LevelId, LevelKind, Role};
+pub(crate) use level::{Level, LevelKind, Role};
 pub(crate) use placement::Cuts;
 pub(crate) use plan::Plan;
 pub(crate) use program::{Argument, Leaf, Operation, Program, Read, Step};
 pub(crate) use provided::Callee;
 pub(crate) use returned::lists_of;
-pub(crate) use tables::Lookup;
 
 use crate::error::QueryError;
 use crate::function::Functions;
@@ -190,7 +192,7 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    /// As `expression`, of a name that a pattern has found: of a collection or record that was defined
+    /// Compiles like `expression` a name that a pattern has found: of a collection or record that was defined
     /// anew it means the new one's.
     pub fn found(&mut self, expression: &Expression, scope: Option<usize>) -> Result<NodeId> {
         self.renews = true;

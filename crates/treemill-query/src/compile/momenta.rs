@@ -27,7 +27,7 @@ impl Compiler<'_> {
         Ok(Some(vec![x, y, z]))
     }
 
-    /// As `momentum_parts`; an error names what is not there.
+    /// The parts that `momentum_parts` gives; an error names what is not there.
     fn known_momentum_parts(&mut self, bound: &Binding, at: Span) -> Result<Vec<NodeId>> {
         match self.momentum_parts(bound, at)? {
             Some(found) => Ok(found),

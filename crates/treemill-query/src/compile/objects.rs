@@ -2,7 +2,7 @@
 //! Moves them from the level where they are stored to the level where they are used. `members` finds their
 //! members.
 
-use super::members::listed;
+use super::spelling::listed;
 use super::{Binding, Compiler, EVENT, LevelId, Node, NodeId, Op, Result};
 use crate::error::QueryError;
 use crate::spec::Span;

@@ -3,7 +3,7 @@
 //! entries that some use may see. Only speed depends on this.
 
 use super::fast_maps::FastMap;
-use super::plan::{Needs, Want};
+use super::needs::{Needs, Want};
 use super::{LevelId, NodeId, Op};
 use std::collections::HashMap;
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// A function as an expression calls it.
 pub(crate) struct Callee {
-    /// As the user writes it.
+    /// The name that the user writes.
     pub title: String,
     /// Its own constants are what the call's constants are.
     pub function: Arc<dyn Function>,
@@ -357,7 +357,7 @@ fn evaluate_fixed(
     with_constants(fixed, |arguments| function.evaluate(arguments, out))
 }
 
-/// As `evaluate_fixed`, of a function that gives something else.
+/// Evaluates like `evaluate_fixed` a function that gives something else.
 pub(super) fn called_with_constants(
     function: &dyn Function,
     fixed: &[Option<Fixed>],

@@ -3,8 +3,8 @@
 //! that are stored: their members may be defined anew, but not the collection itself.
 
 use super::identities::Stored;
-use super::members::listed;
 use super::objects::{Move, Object, RecordSource};
+use super::spelling::listed;
 use super::{Binding, Compiler, Constant, EVENT, Level, LevelKind, Node, NodeId, Op, Result, Type};
 use crate::error::QueryError;
 use crate::kernel::{Arithmetic, Compare, Map};
@@ -56,7 +56,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Of concatenated collections: what each refers to.
+    /// What each of several concatenated collections refers to.
     fn referred_by_each(
         &mut self,
         parts: &[Binding],
@@ -259,7 +259,7 @@ impl Compiler<'_> {
         Ok(moves.fold(index, |index, how| self.carry(index, *how)))
     }
 
-    /// For each object the numbers from one that a member holds to before that of another.
+    /// The numbers, for each object, from one that a member holds to before that of another.
     fn places(&mut self, bound: &Binding, begin: &str, end: &str, at: Span) -> Result<NodeId> {
         let begin = self.index_in(bound, begin, at)?;
         let end = self.index_in(bound, end, at)?;

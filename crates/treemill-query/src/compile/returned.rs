@@ -133,7 +133,7 @@ impl Compiler<'_> {
 }
 
 impl Callee {
-    /// Whether what a call has given is what the function says that it gives, for so many rows.
+    /// Whether what a call has given is what the function says that it gives, for this number of rows.
     pub fn check(&self, returned: &Returned, rows: usize) -> std::result::Result<(), String> {
         let outputs = self.outputs.as_deref().unwrap_or_default();
         if returned.outputs.len() != outputs.len() || returned.lengths.len() != lists_of(outputs) {

@@ -4,7 +4,7 @@
 use super::{Compiler, LevelId, NodeId, Op, Type};
 use std::sync::Arc;
 
-/// Arguments, and which of them are shared. Places of these come behind all arguments, in order.
+/// Arguments, and which of them are shared. Places of these come after all arguments, in order.
 pub(super) struct SharedArguments {
     pub inputs: Vec<NodeId>,
     pub shared: Arc<[bool]>,

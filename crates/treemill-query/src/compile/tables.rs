@@ -2,25 +2,12 @@
 //! `digitize` and `take`.
 
 use super::{
-    Binding, Compiler, Constant, EVENT, Level, LevelKind, Node, NodeId, Op, Result, Type, span,
+    Binding, Compiler, Constant, EVENT, Level, LevelKind, Lookup, Node, NodeId, Op, Result, Type,
+    span,
 };
 use crate::error::QueryError;
 use crate::kernel::tables;
 use crate::spec::{Expr, Literal, Span};
-
-/// How a value is looked up in a table of constants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Lookup {
-    /// The item of that number; there may be none.
-    Item,
-    /// Interpolation between points: the first half of the table are their x, the rest their y.
-    Interp,
-    /// The number of the bin between edges.
-    Digitize { right: bool },
-    /// Whether an integer lies in ranges: the first numbers of each, and those after the last. `unsigned`:
-    /// the integer's bits have no sign.
-    InRanges { unsigned: bool },
-}
 
 /// Constant numbers: integers, with or without a sign, or floats by their bits.
 pub(super) struct Numbers {

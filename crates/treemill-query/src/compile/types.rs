@@ -54,7 +54,7 @@ impl Compiler<'_> {
         self.graph.node(id).ty
     }
 
-    /// As f64. Not for strings.
+    /// The node's value as f64. Strings have none.
     pub(super) fn real_of(&mut self, id: NodeId) -> NodeId {
         let op = match self.type_of(id) {
             Type::Float | Type::Str => return id,
@@ -73,7 +73,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// As u64, if that holds all its values: bools, u64, and constants that are not negative.
+    /// The node's value as u64, if that holds all its values: bools, u64, and constants that are not negative.
     pub(super) fn unsigned_of(&mut self, id: NodeId) -> Option<NodeId> {
         match (self.type_of(id), self.graph.as_const(id)) {
             (Type::UInt, _) => Some(id),
@@ -86,7 +86,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// As a condition: bools as they are, numbers where they are not 0.
+    /// The node's value as a condition: bools as they are, numbers where they are not 0.
     pub(super) fn truth(&mut self, id: NodeId, at: Span) -> Result<NodeId> {
         match self.type_of(id) {
             Type::Bool => Ok(id),
