@@ -20,22 +20,35 @@ use treemill_read::{Counters, Kind, Options, ReadError, Reader, Step, Table};
 
 /// A query bound to one table. Any number of threads may run packets of it.
 ///
-/// ```no_run
+/// ```
 /// use std::sync::Arc;
 /// use treemill_engine::{Bound, Catalog, Control, Specification};
-/// use treemill_read::File;
-/// use treemill_source::Local;
+/// use treemill_format::tree::Tree;
+/// use treemill_query::Outcome;
+/// use treemill_read::{Table, TreeFile};
+/// use treemill_source::{Costs, Memory};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // A tree without branches. Those of files are given by `treemill_read::File`.
+/// let tree = Tree {
+///     name: "Events".to_owned(),
+///     title: String::new(),
+///     entries: 1000,
+///     clusters: vec![0],
+///     aliases: Vec::new(),
+///     index: None,
+///     friends: Vec::new(),
+///     branches: Vec::new(),
+/// };
+/// let source = Arc::new(Memory::new("memory", Vec::new(), Costs::NEAR));
+/// let catalog = Catalog::new(Table::from(Arc::new(TreeFile::new(source, tree))));
 /// let specification = Specification::parse(
 ///     r#"{"version": 1, "steps": [], "bookings": [{"at": null, "result": {"kind": "count"}}]}"#,
 /// )?;
-/// let file = File::open(Arc::new(Local::open("events.root")?))?;
-/// let catalog = Catalog::new(file.table("Events")?);
 /// let bound = Bound::new(&specification, &catalog, None, None)?;
 /// let mut partial = bound.query().partial();
 /// bound.run(0..catalog.table().entries(), &mut partial, &Control::default())?;
-/// println!("{:?}", partial.results());
+/// assert!(matches!(partial.results()[..], [Outcome::Count(1000)]));
 /// # Ok(())
 /// # }
 /// ```

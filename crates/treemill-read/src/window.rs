@@ -12,10 +12,21 @@ use treemill_source::{Bytes, Request, Source, SourceError};
 /// Bytes of one range of the file.
 #[derive(Debug, Default)]
 pub(crate) struct Window {
-    /// The range, and its buffer if the source is near.
+    /// The range that was asked for last, and the buffer of those that a near source has read.
     request: Request,
-    /// Its bytes if the source is far.
-    shared: Option<Bytes>,
+    held: Held,
+}
+
+/// Where the bytes of the range are.
+#[derive(Debug, Default)]
+enum Held {
+    /// They are not here: none were asked for, or they could not be had.
+    #[default]
+    Nothing,
+    /// They are in the request's buffer.
+    Read,
+    /// They came through the inbox.
+    Shared(Bytes),
 }
 
 impl Window {
@@ -27,37 +38,46 @@ impl Window {
         range: &Range<u64>,
         counters: &Counters,
     ) -> Result<(), SourceError> {
-        if self.request.range == *range {
+        if self.range() == *range {
             return Ok(());
         }
-        self.request.range = 0..0; // until the bytes are here
-        match lease {
-            Some(lease) => self.shared = Some(lease.take(range)?),
+        self.held = Held::Nothing;
+        self.request.range = range.clone();
+        self.held = match lease {
+            Some(lease) => Held::Shared(lease.take(range)?),
             None => {
                 if self.request.buffer.capacity() == 0 {
                     self.request.buffer = shelf::BYTES.take();
                 }
-                let mut request = std::mem::take(&mut self.request);
-                request.range = range.clone();
-                let requests = std::slice::from_mut(&mut request);
+                let requests = std::slice::from_mut(&mut self.request);
                 let began = counters.record().map(|_| Instant::now());
-                let read = counters.timed(Stage::Read, 1, || {
+                counters.timed(Stage::Read, 1, || {
                     trace_span!("read", ranges = 1).in_scope(|| source.read(requests))
-                });
-                self.request.buffer = request.buffer;
-                read?;
+                })?;
                 counters.add_read(source, range, began);
+                Held::Read
             }
-        }
-        self.request.range = range.clone();
+        };
         Ok(())
+    }
+
+    /// The range whose bytes are here.
+    fn range(&self) -> Range<u64> {
+        match self.held {
+            Held::Nothing => 0..0,
+            Held::Read | Held::Shared(_) => self.request.range.clone(),
+        }
     }
 
     /// The bytes of the range that was brought, or of a part of it.
     pub(crate) fn bytes(&self, range: &Range<u64>) -> Option<&[u8]> {
-        let held = &self.request.range;
+        let held = self.range();
         let place = |at: u64| usize::try_from(at.checked_sub(held.start)?).ok();
-        let bytes = self.shared.as_deref().unwrap_or(&self.request.buffer);
+        let bytes = match &self.held {
+            Held::Nothing => &[],
+            Held::Read => self.request.buffer.as_slice(),
+            Held::Shared(bytes) => bytes,
+        };
         if range.end > held.end {
             return None;
         }
