@@ -97,7 +97,7 @@ impl Places {
         {
             return Ok(Some(token));
         }
-        // Anyone may write there: the file counts only if it is the user's own.
+        // All users may write there: the file counts only if it is the user's own.
         match &self.temporary {
             Some(temporary) => read(&temporary.join(&name), Some(self.user)),
             None => Ok(None),

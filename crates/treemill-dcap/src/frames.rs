@@ -102,7 +102,7 @@ pub fn frame(bytes: &[u8]) -> Option<Frame<'_>> {
     }
 }
 
-/// The text of a message, behind its length.
+/// The text of a message, after its length.
 #[must_use]
 pub fn text(rest: &[u8]) -> String {
     let Some((length, rest)) = rest.split_first_chunk() else {

@@ -37,7 +37,7 @@ enum Stage {
     Begin,
     /// The length of a block, or the mark after the last one.
     Length,
-    /// So many bytes of a block.
+    /// Bytes of a block, and how many are left.
     Block(usize),
     /// Whether all was sent.
     Finish,
@@ -97,7 +97,7 @@ impl Mover {
     ) -> Result<(), Broken> {
         while !bytes.is_empty() {
             if self.asked.is_empty() {
-                return Err(Broken("it has sent what nobody has asked for"));
+                return Err(Broken("it has sent what was not asked for"));
             }
             match self.stage {
                 Stage::Block(left) => {
@@ -124,7 +124,7 @@ impl Mover {
         Ok(())
     }
 
-    /// Moves bytes into `head` until it has so many: whether it has.
+    /// Moves bytes into `head` until it has this number of them, and says whether it has.
     fn head(&mut self, bytes: &mut &[u8], length: usize) -> bool {
         let missing = length.saturating_sub(self.head.len());
         let (now, later) = bytes.split_at(missing.min(bytes.len()));
@@ -245,7 +245,7 @@ impl Mover {
         }
     }
 
-    /// These bytes of a block have come, so many are left.
+    /// Takes bytes of a block that have come, of which this number is left.
     fn block(&mut self, bytes: &[u8], left: usize) -> Result<(), Broken> {
         let Some((at, missing)) = self.next() else {
             return Err(Broken("it has sent more than was asked for"));

@@ -50,7 +50,7 @@ impl Asked {
         }
     }
 
-    /// As [`Asked::pieces`], each to be asked for again: alone, if it was not.
+    /// The pieces of [`Asked::pieces`], each to be asked for again: alone, if it was not.
     #[must_use]
     pub fn again(self, is_refused: bool) -> Vec<Piece> {
         let was_alone = matches!(self, Asked::One(_));

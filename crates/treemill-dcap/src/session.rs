@@ -53,7 +53,7 @@ struct State {
 
 impl Session {
     /// Connects to the pool that the door has named for a session. Who opens it has the only strong hold on it, and the
-    /// connection's tasks none on its listener: both end when nobody reads the file any more.
+    /// connection's tasks none on its listener: both end when the file has no readers any more.
     pub(crate) async fn open<L: Listener>(
         door: Arc<Door>,
         session: u32,
@@ -193,7 +193,7 @@ async fn say(socket: Arc<TcpStream>, mut inbox: mpsc::UnboundedReceiver<Vec<u8>>
     }
 }
 
-/// Reads answers. Ends with the connection, or when nobody has the session any more.
+/// Reads answers. Ends with the connection, or when the session has no users any more.
 async fn hear<L: Listener>(session: Weak<Session>, socket: Arc<TcpStream>, listener: Weak<L>) {
     let mut buffer = vec![0; BUFFER];
     loop {

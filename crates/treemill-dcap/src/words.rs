@@ -29,7 +29,7 @@ pub struct Pool {
 pub struct Failure {
     /// A number of dCache's own.
     pub code: i64,
-    /// In the door's words.
+    /// What is wrong, in the door's words.
     pub message: String,
     /// The name of an error of POSIX, such as `ENOENT`; often empty.
     pub errno: String,
@@ -50,7 +50,7 @@ pub enum Reply {
     Failed(Failure),
     /// The door does not speak with this client, or no longer.
     Ended(String),
-    /// Something else, which nobody has asked for.
+    /// Something else, which was not asked for.
     Other(String),
 }
 

@@ -44,8 +44,8 @@ impl Place {
         Ok((path.clone(), options.open(path)?))
     }
 
-    /// Notes that so many bytes were written. Now and then, and at a process's first bytes, the folder is brought within its
-    /// limit: processes that write little must not exceed it either.
+    /// Notes how many bytes were written. Now and then, and at a process's first bytes, the folder is brought
+    /// within its limit: processes that write little must not exceed it either.
     pub(crate) fn wrote(&self, bytes: u64) {
         let before = self.unseen.load(Ordering::Relaxed);
         let is_due = bytes > before;

@@ -36,7 +36,7 @@ struct State {
 #[derive(Clone)]
 struct Record {
     segment: Arc<File>,
-    /// Of the record's head.
+    /// Where the record's head lies.
     offset: u64,
 }
 

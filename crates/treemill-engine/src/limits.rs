@@ -4,7 +4,7 @@
 // Memory.
 
 /// Entries of a foreign column that a provider is asked for at once. A call of the provider costs little beside
-/// so many, and memory stays bounded in long packets.
+/// them, and memory stays bounded in long packets.
 pub(crate) const PROVIDED_ENTRIES: u64 = 1 << 17;
 /// Bytes of rows, about, in a partial: a packet with more ends early, so that they can be taken out.
 pub(crate) const ROW_BYTES: usize = 32 << 20;

@@ -19,7 +19,7 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// For the first `columns` of a query.
+    /// A packet of the first `columns` of a query.
     pub(crate) fn new(columns: usize) -> Self {
         let mut foreign = Vec::new();
         foreign.resize_with(columns, Block::default);

@@ -96,7 +96,7 @@ fn cut(start: u64, array: &ArrayRef, wanted: &Range<u64>) -> Option<ArrayRef> {
     (from.checked_add(rows)? <= array.len()).then(|| array.slice(from, rows))
 }
 
-/// As many values as were asked for, in the form that the query takes.
+/// The values that were asked for, all of them, in the form that the query takes.
 fn ask(provider: &dyn Provider, name: &str, range: Range<u64>) -> Result<ArrayRef, EngineError> {
     let given = provider
         .read(name, range.clone())

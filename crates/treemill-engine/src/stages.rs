@@ -13,7 +13,7 @@ use treemill_source::Costs;
 /// The columns of a query over a table, by when their bytes are asked for.
 #[derive(Debug)]
 pub(crate) struct Stages {
-    /// For each of the query's columns, whether it is asked for first.
+    /// Whether each of the query's columns it is asked for first.
     pub(crate) early: Vec<bool>,
     /// The table's columns that are asked for first.
     first: Vec<usize>,
@@ -44,9 +44,9 @@ impl Share {
     }
 }
 
-/// Whether a packet whose rest has so many bytes asks for all of them at once, if this part of them is needed: that costs
-/// less time than the round trip between the stages. That one is waited for by all packets that are on their way
-/// together, `others` beside this one, so that each has its part of it.
+/// Whether a packet whose rest has this number of bytes asks for all of them at once, if this part of them is
+/// needed: that costs less time than the round trip between the stages. That one is waited for by all packets that
+/// are on their way together, `others` beside this one, so that each has its part of it.
 fn is_cheaper_at_once(rest: u64, part: f64, costs: &Costs, others: usize) -> bool {
     let later = in_bytes(in_float(rest) * part);
     let own = in_float(others as u64) + 1.0;
@@ -118,8 +118,8 @@ impl Stages {
         found
     }
 
-    /// Whether a packet whose rest has so many bytes asks for all of them at once, while `others` are on their way: waiting
-    /// once more would cost more time than the bytes that nothing needs.
+    /// Whether a packet whose rest has this number of bytes asks for all of them at once, while `others` are on
+    /// their way: waiting once more would cost more time than the bytes that nothing needs.
     pub(crate) fn at_once(&self, rest: u64, costs: &Costs, others: usize) -> bool {
         if rest == 0 || self.first.is_empty() {
             return true;
@@ -127,7 +127,7 @@ impl Stages {
         is_cheaper_at_once(rest, self.share().part(), costs, others)
     }
 
-    /// Notes that of `all` bytes of a packet's rest so many were needed.
+    /// Notes how many of the `all` bytes of a packet's rest were needed.
     pub(crate) fn note(&self, needed: u64, all: u64) {
         self.share().note(needed, all);
     }

@@ -19,7 +19,7 @@ fn bound(catalog: &Catalog) -> Bound {
     Bound::new(&query(&[above("x", 0.5)], sum("y")), catalog, None, None).unwrap()
 }
 
-/// Two columns in baskets of so many entries; every third event passes the filter.
+/// Two columns in baskets of a number of entries; every third event passes the filter.
 fn columns(per_basket: usize) -> Catalog {
     let values = || {
         doubles(

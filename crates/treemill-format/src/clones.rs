@@ -10,7 +10,7 @@ use crate::layout::Before;
 /// Name of the class.
 pub const CLONES: &str = "TClonesArray";
 
-/// At the version in use since ROOT 3.
+/// The version in use since ROOT 3.
 const EXPECTED: Expected = Expected {
     name: CLONES,
     version: 4,

@@ -16,7 +16,7 @@ pub enum FormatError {
     Truncated {
         /// What lies beyond the end.
         what: String,
-        /// As of `Malformed`: where the bytes say so.
+        /// Byte offset, counted as in `Malformed`: where the bytes say what they lack.
         at: u64,
     },
     /// The bytes may be right, but this version cannot read them.

@@ -94,7 +94,7 @@ pub enum Layout {
     Record(Vec<(String, Layout)>),
     /// An object as its class's streamer info says.
     Object(Object),
-    /// In an object: a byte that says whether an array is there, then as many items as a part before it
+    /// A part of an object: a byte that says whether an array is there, then as many items as a part before it
     /// has said (`float *x; //[n]`; ROOT: kOffsetP). Without `flag` the byte is not there.
     Sized {
         /// What repeats.
@@ -150,7 +150,7 @@ pub struct Pointer {
     pub says: Says,
 }
 
-/// How the class of an object behind a pointer is said.
+/// How the class of an object that a pointer leads to is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Says {
     /// The pointer's declaration, for no other class derives from the declared one.
@@ -183,7 +183,7 @@ pub enum Collection {
 /// The header of an object that fills its entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Before {
-    /// Nothing.
+    /// Nothing is skipped.
     Nothing,
     /// These bytes: its class's name.
     Exactly(Vec<u8>),
@@ -196,7 +196,7 @@ pub enum Before {
 pub struct Counter {
     /// Index of the part: a number, or the base class that has it.
     pub part: usize,
-    /// In a base class, the index of the number among that one's parts.
+    /// The index of the number among a base class's parts, if it belongs to one.
     pub inherited: Option<usize>,
     /// The number is n of a triangle's n (n + 1) / 2 items.
     pub triangle: bool,

@@ -102,7 +102,7 @@ pub(crate) struct Inline<'a> {
     pub start: usize,
     /// Offset of the object's own header.
     pub body: usize,
-    /// Behind the object.
+    /// The place after the object.
     pub end: usize,
     pub class: &'a [u8],
 }

@@ -6,7 +6,7 @@ use crate::enclosed::{Expected, object, own_members};
 use crate::error::Result;
 use crate::layout::{Before, Collection};
 
-/// At the versions in use since ROOT 3.
+/// The versions in use since ROOT 3.
 const TOBJARRAY: Expected = Expected {
     name: "TObjArray",
     version: 3,

@@ -1,5 +1,5 @@
 //! The open places of layouts, which only the data can fill: the class of a TClonesArray's items, the class of
-//! objects behind pointers to a base class, and the version of objects if the file describes several. Fills
+//! objects that pointers to a base class lead to, and the version of objects if the file describes several. Fills
 //! them with what the data were found to say. Pure; looks at no data.
 
 use crate::clones::CLONES;
@@ -20,7 +20,7 @@ pub struct Describer<'i> {
 }
 
 impl<'i> Describer<'i> {
-    /// By these descriptions.
+    /// An interpreter by these descriptions.
     #[must_use]
     pub fn new(infos: &'i StreamerInfos) -> Self {
         Describer {

@@ -24,7 +24,7 @@ use std::cmp::Ordering;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct StreamerInfos {
-    /// By name, version and checksum.
+    /// The descriptions, in the order of name, version and checksum.
     infos: Vec<StreamerInfo>,
 }
 

@@ -122,7 +122,7 @@ fn branch_class(code: i32) -> Vec<u8> {
     streamer_info("TBranch", 13, &members)
 }
 
-/// As two real files did: their descriptions shift the counter of a branch's baskets.
+/// Two real files do this: their descriptions shift the counter of a branch's baskets.
 #[test]
 fn a_counter_where_a_wrong_description_does_not_have_it() {
     let x = leaf("TLeafI", "x", "x", 1, false, &NULL);

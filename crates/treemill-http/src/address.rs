@@ -49,7 +49,7 @@ pub(crate) struct Address {
     pub(crate) url: Url,
     /// User and password, if the URL has them.
     pub(crate) login: Option<(String, String)>,
-    /// For messages: without query, user and password, with the user's own scheme.
+    /// The URL in messages: without query, user and password, with the user's own scheme.
     pub(crate) name: String,
     /// Which file it is, the same for all users.
     pub(crate) place: String,

@@ -25,13 +25,13 @@ pub use links::Links;
 pub use listing::Entry;
 pub use metalink::{Described, metalink};
 
-/// For other protocols over HTTP: this process's connections, and how failures are told.
+/// What other protocols over HTTP use: this process's connections, and how failures are told.
 pub mod network {
     pub use crate::answer::refused;
     pub use crate::engine::{Line, trouble};
 }
 
-/// For the fuzz targets: what parses bytes from outside.
+/// What parses bytes from outside, for the fuzz targets.
 #[doc(hidden)]
 pub mod parsing {
     pub use crate::answer::ContentRange;

@@ -66,7 +66,7 @@ pub fn metalink(text: &str) -> Option<Described> {
 /// An element whose text counts, and the text so far.
 enum Field {
     Size(String),
-    /// With its place among the others: the least comes first.
+    /// A URL and its place among the others: the least comes first.
     Url(i64, String),
 }
 

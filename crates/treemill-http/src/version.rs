@@ -11,7 +11,7 @@ pub(crate) struct Version {
     modified: Option<String>,
     /// When the answer was sent, by the server's clock.
     told: Option<SystemTime>,
-    /// By the server's clock, the last change was long enough before this answer.
+    /// Whether the last change was long enough before this answer, by the server's clock.
     settled: bool,
 }
 

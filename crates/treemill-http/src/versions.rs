@@ -17,7 +17,7 @@ pub(crate) struct Versions {
 }
 
 impl Versions {
-    /// Of a file that was opened at this server.
+    /// The versions of a file that was opened at this server.
     pub(crate) fn new(size: u64, server: &str, opened: Version) -> Self {
         Versions {
             size,

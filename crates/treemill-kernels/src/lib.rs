@@ -91,7 +91,7 @@ impl Compiled {
         })
     }
 
-    /// Calls it for so many rows.
+    /// Calls the function for a number of rows.
     ///
     /// # Errors
     /// If the columns are others than it takes, and if it fails.
@@ -183,7 +183,7 @@ impl Room<'_> {
     }
 }
 
-/// Whether these are the ends of so many lists of so many items.
+/// Whether these are the ends of this number of lists, which have this number of items together.
 fn are_within(offsets: &[i32], rows: usize, items: usize) -> bool {
     let ends = offsets.first().zip(offsets.last());
     let ascend = offsets.iter().zip(offsets.iter().skip(1));

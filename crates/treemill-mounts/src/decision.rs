@@ -13,7 +13,7 @@ pub enum Way {
     Plain,
     /// Ranges are told to the kernel before they are needed, and read several at once.
     Planned,
-    /// As the first reads of the file system's files say, which are to be measured.
+    /// The first reads of the file system's files are measured, and decide.
     Measure,
 }
 
@@ -30,7 +30,7 @@ pub enum Switch {
 }
 
 impl Switch {
-    /// From the word in the environment; anything else is automatic.
+    /// The mode that a word in the environment means; anything else is automatic.
     #[must_use]
     pub fn of(word: &str) -> Self {
         match word.trim().to_ascii_lowercase().as_str() {

@@ -56,7 +56,7 @@ pub(crate) fn read_ahead(_: u64) -> Option<u64> {
     None
 }
 
-/// Tells the kernel that ranges of a file are read in no order: it reads what is asked for, and nothing behind it.
+/// Tells the kernel that ranges of a file are read in no order: it reads what is asked for, and nothing after it.
 #[cfg(target_os = "linux")]
 pub(crate) fn expect_ranges(file: &File) {
     let _ = rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::Random);

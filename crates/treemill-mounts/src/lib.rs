@@ -47,7 +47,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<Arc<dyn Source>, SourceError> {
     }
 }
 
-/// As [`open`], and asks for nothing of the file.
+/// Opens like [`open`], and asks for nothing of the file.
 ///
 /// # Errors
 /// As [`open`].

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// Threads of a process that read from mounts, at most: so many reads are in flight where the kernel does not read
-/// ahead of them. The kernel has more in flight where it does.
+/// Threads of a process that read from mounts, at most: this number of reads is in flight where the kernel does not
+/// read ahead of them. The kernel has more in flight where it does.
 pub(crate) const THREADS: usize = 16;
 
 /// Bytes of one positioned read, at most: NFS clients ask for as many at once, and a stripe of pNFS is as long, as a rule.

@@ -27,7 +27,7 @@ pub(crate) struct Address {
     pub(crate) bucket: String,
     /// The object's key; empty for the whole bucket.
     pub(crate) key: Path,
-    /// For messages. It has nothing secret.
+    /// The address in messages, without anything secret.
     pub(crate) name: String,
 }
 

@@ -13,7 +13,7 @@ use treemill_transfer::{Kind, Trouble};
 /// Gives every store a line of its own.
 #[derive(Debug)]
 pub(crate) struct Connector {
-    /// For messages.
+    /// The server's name in messages.
     pub(crate) server: String,
 }
 

@@ -23,7 +23,7 @@ pub fn ascending(offsets: ScalarBuffer<i32>) -> Option<OffsetBuffer<i32>> {
     is_right.then(|| unsafe { OffsetBuffer::new_unchecked(offsets) })
 }
 
-/// As `[i32]::is_sorted`, in a loop that becomes vector instructions.
+/// Decides what `[i32]::is_sorted` does, in a loop that becomes vector instructions.
 fn is_sorted(offsets: &[i32]) -> bool {
     let later = offsets.get(1..).unwrap_or_default();
     let blocks = offsets.chunks(BLOCK).zip(later.chunks(BLOCK));

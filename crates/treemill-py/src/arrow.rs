@@ -56,7 +56,7 @@ impl Column {
         }
     }
 
-    /// As Arrow has it: bytes that stand for booleans become bits.
+    /// The column as Arrow has it: bytes that stand for booleans become bits.
     fn arrows(&self) -> (Field, ArrayRef) {
         match self.array.as_primitive_opt::<UInt8Type>() {
             Some(bytes) if self.flags => {

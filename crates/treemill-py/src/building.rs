@@ -34,7 +34,7 @@ impl Built {
     }
 }
 
-/// Of a tuple that begins with one of the words of [`crate::nodes::node`], but for these: leaves are
+/// The tree of a tuple that begins with one of the words of [`crate::nodes::node`], but for these: leaves are
 /// `"numbers"`, NumPy's name of their type, and their bytes; offsets are bytes of 64-bit integers, and so
 /// are an option's places among its values, instead of bits; a record's names are always given.
 pub fn built(node: &Bound<'_, PyAny>) -> PyResult<Built> {

@@ -112,7 +112,7 @@ impl Control {
         counted(&self.inner.counters)
     }
 
-    /// From now on workers' parts of this control keep what they do, step by step.
+    /// Makes workers' parts of this control keep what they do from now on, step by step.
     fn keep_steps(&self) {
         self.inner.counters.keep_steps();
     }
@@ -131,7 +131,8 @@ impl Control {
         (counted, told.collect())
     }
 
-    /// Keeps that the entries of a batch were evaluated in Python, which has just ended and took so many seconds.
+    /// Keeps that the entries of a batch were evaluated in Python, which has just ended and took this number of
+    /// seconds.
     fn add_evaluated(&self, start: u64, stop: u64, seconds: f64) {
         let Some(record) = self.inner.counters.record() else {
             return;

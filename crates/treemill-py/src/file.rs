@@ -197,9 +197,10 @@ impl Tree {
             .map_err(|e| read_error(py, &e))
     }
 
-    /// Asks for the bytes of the entries `[start, stop)` of columns that will be read later, without waiting; names of which
-    /// there are no columns are left out. What was asked for is kept as long as the answer is; None if the file is a near
-    /// one. `most`: only of the lightest columns, which have so many bytes together. What is sent is counted in `control`.
+    /// Asks for the bytes of the entries `[start, stop)` of columns that will be read later, without waiting; names
+    /// of which there are no columns are left out. What was asked for is kept as long as the answer is; None if the
+    /// file is a near one. `most`: only of the lightest columns, which have at most this number of bytes together.
+    /// What is sent is counted in `control`.
     #[pyo3(signature = (names, start, stop, control=None, *, most=None))]
     fn ask(
         &self,

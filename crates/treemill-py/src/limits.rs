@@ -7,7 +7,7 @@ pub const BRIDGE_BATCH: usize = 16;
 /// The least round trip of a file that Python reads: what comes from memory is asked for ahead, too.
 pub const BRIDGE_ROUND_TRIP: Duration = Duration::from_millis(1);
 
-/// For how long the allocator keeps pages that were freed, in milliseconds (docs/decisions/0008-allocator.md).
+/// The time that the allocator keeps pages that were freed, in milliseconds (docs/decisions/0008-allocator.md).
 pub const KEPT_PAGES: core::ffi::c_long = 100;
 
 /// Rows from which on it pays to fit a function to arguments that are the same in all rows.

@@ -61,7 +61,7 @@ impl BoostedTrees {
         self.model.outputs(raw)
     }
 
-    /// For a query: all outputs, or the one of a number.
+    /// The model as functions of a query: all outputs, or the one of a number.
     fn functions(&self, raw: bool, number: Option<usize>) -> Functions {
         Functions::new(match number {
             None => treemill_engine::model(&self.model, raw),

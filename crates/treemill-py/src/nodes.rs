@@ -25,7 +25,7 @@ pub struct Values {
 }
 
 impl Values {
-    /// Numbers of a NumPy type, of which nobody else knows.
+    /// Numbers of a NumPy type that this column alone has.
     pub fn copied(buffer: Buffer, kind: &'static str, len: usize) -> Self {
         Self { buffer, kind, len }
     }

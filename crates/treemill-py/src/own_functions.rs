@@ -258,7 +258,7 @@ impl Function for Fitted {
     }
 }
 
-/// One value as so many.
+/// One value, repeated `n` times.
 fn repeated(argument: &Argument<'_>, rows: usize) -> Option<Numbers> {
     match argument {
         Argument::Int([only]) if rows != 1 => Some(Numbers::Int(vec![*only; rows])),

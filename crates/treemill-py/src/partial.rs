@@ -43,7 +43,7 @@ impl Partial {
         .map_err(|e| query_error(py, &e))
     }
 
-    /// For transport between processes.
+    /// The partial as bytes, for transport between processes.
     fn dumps<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = py
             .detach(|| self.lock().to_bytes())

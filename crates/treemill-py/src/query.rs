@@ -101,8 +101,8 @@ impl Bound {
     /// file is a near one. What is sent is counted in `control`, if one is given.
     #[pyo3(signature = (start, stop, control=None))]
     fn prefetch(&self, py: Python<'_>, start: u64, stop: u64, control: Option<&Control>) {
-        let nobody = treemill_engine::Control::default();
-        let control = control.map_or(&nobody, Control::inner);
+        let unused = treemill_engine::Control::default();
+        let control = control.map_or(&unused, Control::inner);
         py.detach(|| self.inner.prefetch(start..stop, control));
     }
 

@@ -86,14 +86,14 @@ pub fn switch_off(parts: Vec<String>) -> PyResult<()> {
     Ok(())
 }
 
-/// Records the next ranges that servers are asked for, so many at most; 0: none.
+/// Records the next ranges that servers are asked for, at most this number; 0: none.
 #[pyfunction]
 pub fn record_reads(most: usize) {
     treemill_source::record_reads(most);
 }
 
-/// A range that was recorded: the number of its vectored read, server, file, its first byte and the one behind its last, when
-/// it was asked for in seconds since recording began, how many seconds it took, and whether it came.
+/// A range that was recorded: the number of its vectored read, server, file, its first byte and the one after its
+/// last, when it was asked for in seconds since recording began, how many seconds it took, and whether it came.
 type Recorded = (u64, String, String, u64, u64, f64, f64, bool);
 
 /// What was recorded, and how many ranges came after the record was full.

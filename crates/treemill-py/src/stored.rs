@@ -38,9 +38,9 @@ impl Stored {
         self.source.costs().is_near()
     }
 
-    /// Reads the bytes `[start, stop)` in blocks, of which as many as fit into `window` bytes are on their way, and keeps nothing.
-    /// It ends early after so many seconds, or when `control` is stopped. Gives the bytes that were read, and how many seconds
-    /// each block took.
+    /// Reads the bytes `[start, stop)` in blocks, of which as many as fit into `window` bytes are on their way, and
+    /// keeps nothing. It ends early after this number of seconds, or when `control` is stopped. Gives the bytes
+    /// that were read, and how many seconds each block took.
     #[pyo3(signature = (start, stop, block, window=0, seconds=None, control=None))]
     #[allow(clippy::too_many_arguments)]
     fn drain(

@@ -26,8 +26,8 @@ impl Ahead {
         })
     }
 
-    /// Asks for what the lightest of these columns need, up to so many bytes: for entries of which it is not known which
-    /// columns they will need.
+    /// Asks for what the lightest of these columns need, up to a number of bytes: for entries of which it is not
+    /// known which columns they will need.
     #[must_use]
     pub fn of_lightest(
         table: &Table,

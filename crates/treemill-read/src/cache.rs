@@ -29,7 +29,7 @@ pub(crate) struct Key {
 }
 
 impl Hash for Key {
-    /// By what tells most keys apart: to hash all of it would take longer than the lookup.
+    /// Hashes what tells most keys apart: to hash all of it would take longer than the lookup.
     fn hash<H: Hasher>(&self, state: &mut H) {
         (self.file.place[1], self.start).hash(state);
     }

@@ -18,7 +18,7 @@ pub enum Stage {
     Read,
     /// Decompression.
     Decompress,
-    /// From the bytes of baskets and pages to columns.
+    /// Making columns of the bytes of baskets and pages.
     Decode,
 }
 
@@ -69,7 +69,7 @@ impl Counters {
         part
     }
 
-    /// From now on parts that are made of these counters keep what is done, step by step, until it is taken.
+    /// Makes parts of these counters that are made from now on keep what is done, step by step, until it is taken.
     pub fn keep_steps(&self) {
         self.record
             .get_or_init(|| Arc::new(Record::new(STEPS_KEPT)));
@@ -180,7 +180,7 @@ impl Counters {
         self.add(|counters| &counters.entries, n);
     }
 
-    /// Runs a stage on so many bytes or rows, and counts how long it takes.
+    /// Runs a stage on a number of bytes or rows, and counts how long it takes.
     pub(crate) fn timed<T>(&self, stage: Stage, amount: u64, run: impl FnOnce() -> T) -> T {
         let (began, inside) = (Instant::now(), self.inside());
         let done = run();

@@ -31,9 +31,9 @@ use treemill_format::tree::Branch;
 enum Payload {
     /// Decompressed, by this cursor or by another one before.
     Decompressed(Arc<Basket>),
-    /// As they were read: this range of the file, in the window.
+    /// Bytes as they were read: this range of the file, in the window.
     Stored(Range<u64>),
-    /// In the tree's metadata.
+    /// A basket in the tree's metadata.
     Embedded(usize),
 }
 

@@ -41,7 +41,7 @@ struct Nesting {
     most: usize,
 }
 
-/// As [`expand`].
+/// Expands one level of [`expand`].
 fn spread(items: &ArrayRef, present: &BooleanBuffer, nesting: Nesting) -> Result<ArrayRef> {
     if items.len() == present.len() {
         return Ok(Arc::clone(items));

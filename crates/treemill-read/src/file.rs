@@ -46,7 +46,7 @@ pub struct File {
     infos: OnceLock<Arc<StreamerInfos>>,
     /// The record of the streamer information, if it was read with the key list and is not parsed yet.
     early: Mutex<Option<Vec<u8>>>,
-    /// By the place of the record.
+    /// Tables by the place of their record.
     tables: Mutex<BTreeMap<u64, Slot>>,
 }
 

@@ -78,7 +78,7 @@ fn look_into(
 #[derive(Clone, Copy)]
 enum Round {
     First,
-    /// For what the first baskets have not named.
+    /// The baskets that name what the first ones have not named.
     Second,
 }
 

@@ -54,7 +54,7 @@ impl Coming {
 }
 
 impl Inbox {
-    /// For a file; `None` for a near one, whose bytes are read when they are needed.
+    /// An inbox for a file; `None` for a near one, whose bytes are read when they are needed.
     #[must_use]
     pub fn new(source: &Arc<dyn Source>) -> Option<Arc<Self>> {
         let is_far = !source.costs().is_near();
@@ -219,7 +219,7 @@ impl Lease {
         let mut stopped: Option<Instant> = None;
         let answer = ticket.wait_while(STOP_LOOK, || {
             if !self.counters.is_stopped() {
-                // What has come meanwhile leaves room, although nobody takes it now.
+                // What has come meanwhile leaves room, although no reader takes it now.
                 self.inbox.go_on(&mut self.inbox.state(), &self.counters);
                 return true;
             }

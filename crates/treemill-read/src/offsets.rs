@@ -51,7 +51,7 @@ pub(crate) fn offset_buffer(offsets: Vec<i32>) -> Result<OffsetBuffer<i32>> {
     treemill_offsets::ascending(ScalarBuffer::from(offsets)).ok_or_else(mismatch)
 }
 
-/// As [`offset_buffer`], and remembers the memory.
+/// Makes what [`offset_buffer`] makes, and remembers the memory.
 pub(crate) fn held_offsets(offsets: Vec<i32>, spares: &mut Spares) -> Result<OffsetBuffer<i32>> {
     let offsets = offset_buffer(offsets)?;
     spares.hold(offsets.inner().inner());

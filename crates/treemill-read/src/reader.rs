@@ -254,7 +254,7 @@ impl Batches<'_> {
         Some(self.batch(entries))
     }
 
-    /// As [`Batches::next_batch`], for a look at some columns: the entries do not count as read.
+    /// The batch that [`Batches::next_batch`] gives, for a look at some columns: the entries do not count as read.
     pub fn look_at_next(&mut self) -> Option<Batch<'_>> {
         let entries = self.next_range()?;
         Some(self.batch(entries))
@@ -353,7 +353,7 @@ impl Batch<'_> {
         }
     }
 
-    /// As [`Batch::column`], but only for the batch's entries at `rows`: ascending numbers below
+    /// The column that [`Batch::column`] gives, but only for the batch's entries at `rows`: ascending numbers below
     /// [`Batch::rows`]. What lies between them is not decoded, and baskets or pages without any of them are not
     /// read. The array is not remembered.
     ///

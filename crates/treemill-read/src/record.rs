@@ -22,7 +22,7 @@ pub enum Kind {
     Decode,
     /// A query went over a batch.
     Evaluate,
-    /// There was no room for so many steps.
+    /// There was no room for this number of steps.
     LeftOut,
 }
 
@@ -31,7 +31,7 @@ pub enum Kind {
 pub struct Step {
     /// What it was.
     pub kind: Kind,
-    /// Of a read: its number among those of its worker.
+    /// A read's number among those of its worker.
     pub number: u64,
     /// When it began.
     pub began: Instant,
@@ -103,7 +103,7 @@ impl Held {
         self.reads
     }
 
-    /// Ends the reads of which all bytes are here although nobody has said so yet: readers may be faster.
+    /// Ends the reads of which all bytes are here although no thread has said so yet: readers may be faster.
     fn land(&mut self, most: usize) {
         let is_over = |flying: &mut Flying| flying.watches.iter().all(Watch::is_over);
         let over: Vec<Flying> = self.flying.extract_if(.., is_over).collect();
@@ -143,7 +143,7 @@ impl Held {
 }
 
 impl Record {
-    /// A record with room for so many steps and ranges.
+    /// A record with room for a number of steps and ranges.
     pub(crate) fn new(most: usize) -> Self {
         Record {
             most,

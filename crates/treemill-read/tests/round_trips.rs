@@ -1,5 +1,5 @@
 //! How many round trips a reader waits for who opens a file and reads columns of it, counted without a clock: what was asked
-//! for comes when somebody waits. To connect, to log in and to open come on top; they are counted where protocols are.
+//! for comes when a thread waits. To connect, to log in and to open come on top; they are counted where protocols are.
 #![allow(clippy::unwrap_used, clippy::arithmetic_side_effects)]
 
 use std::path::Path;

@@ -1,5 +1,5 @@
 //! Several connections for one file: a far connection brings few bytes at first, and may have a limit of its own. The
-//! first one serves at once; others are opened behind it if the file is large, or when much is asked for, or with it if
+//! first one serves at once; others are opened after it if the file is large, or when much is asked for, or with it if
 //! its server is new. What is asked for is shared out so that all connections are done at about the same time. Knows no
 //! protocol.
 

@@ -118,15 +118,16 @@ pub fn open_bare(url: &str) -> Result<Arc<dyn Source>, SourceError> {
     protocol(url)?.open(url)
 }
 
-/// As [`open_bare`], of a file that the server of `home` has named and the user has not.
+/// Opens like [`open_bare`] a file that the server of `home` has named and the user has not.
 fn open_found(url: &str, home: &str) -> Result<Arc<dyn Source>, SourceError> {
     let refused = || SourceError::new(replicas::shown(url), "no server may name such a place");
     let open = transport(url).and_then(|transport| transport.open_found);
     open.ok_or_else(refused)?(url, home)
 }
 
-/// As [`stat`], of a file that will be opened soon: it is opened now, which tells its state too, and what it says of
-/// itself is on its way when it is wanted. A file that was looked at before is only asked for its state.
+/// The state that [`stat`] gives, of a file that will be opened soon: it is opened now, which tells its state too,
+/// and what it says of itself is on its way when it is wanted. A file that was looked at before is only asked for
+/// its state.
 ///
 /// # Errors
 /// As [`open`].

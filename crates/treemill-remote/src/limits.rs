@@ -35,10 +35,10 @@ pub(crate) const LANE_DISTANCE: Duration = Duration::from_millis(5);
 pub(crate) const LANE_FILE: u64 = 32 << 20;
 /// Bytes of one submission from which on other connections are opened for the file.
 pub(crate) const LANE_WORTH: u64 = 1 << 20;
-/// Bytes of a part of a range, at least, that is asked for on a connection of its own. XRootD reads so many with
+/// Bytes of a part of a range, at least, that is asked for on a connection of its own. XRootD reads this number with
 /// checksums.
 pub(crate) const LANE_PART: u64 = 128 << 10;
-/// As [`LANE_PART`], of ranges that are smaller than that, while connections are new.
+/// The bytes of [`LANE_PART`], of ranges that are smaller than that, while connections are new.
 pub(crate) const LANE_PIECE: u64 = 4 << 10;
 /// Parts into which one submission falls for each connection, at least, if it is large enough.
 pub(crate) const LANE_PARTS: u64 = 4;

@@ -40,7 +40,7 @@ struct Piece {
 }
 
 impl Gathered {
-    /// Nothing yet, of a file of so many bytes.
+    /// Nothing is known yet, of a file of this size.
     pub(crate) fn new(size: u64) -> Self {
         let piece = |range| Piece {
             range,

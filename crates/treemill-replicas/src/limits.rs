@@ -41,8 +41,8 @@ pub(crate) const LEAST_TIME: f64 = 0.5;
 /// Bounds the bytes in flight from one of several sources.
 pub(crate) const MOST_FLIGHT: u64 = 128 << 20;
 
-/// A source with less room than one of so many parts of what may be in flight is asked later: many small ranges are to be
-/// one request.
+/// A source that has room for less than this fraction of what may be in flight is asked later: many small ranges
+/// are to be one request.
 pub(crate) const ROOM: u64 = 4;
 
 /// Seconds that a sample of a speed lasts at least.
@@ -55,8 +55,8 @@ pub(crate) const PACES: usize = 4;
 /// Samples that tell whether a connection still gets faster.
 pub(crate) const PAIR: usize = 2;
 
-/// A connection still gets faster if a pair of samples is so many times as fast as all before. Its window doubles in each round
-/// trip.
+/// A connection still gets faster if a pair of samples is this many times as fast as all before. Its window doubles
+/// in each round trip.
 pub(crate) const FULL: f64 = 1.4;
 
 /// Bytes of a share at least: less is not worth a request to the second source.
@@ -118,7 +118,7 @@ pub(crate) const FIRST: Duration = Duration::from_secs(3);
 /// How long a replica may be silent while it is opened until the next one is tried, too.
 pub(crate) const SILENT_OPENING: Duration = Duration::from_secs(1);
 
-/// When replicas that nobody has named are looked for first, if not much is asked for before. CMSSW's time, too.
+/// When replicas that were not named are looked for first, if not much is asked for before. CMSSW's time, too.
 pub(crate) const FIRST_SEARCH: Duration = Duration::from_secs(5);
 
 /// Bytes of a file that bring the first search forward: what is worth a second source.

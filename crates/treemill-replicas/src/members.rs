@@ -76,11 +76,11 @@ impl Member {
 /// Where a part can be asked for that some sources have failed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Of this source, at once.
+    /// The part is asked of this source, at once.
     Ask(Number),
-    /// Of this source, when it is open: it must be opened.
+    /// The part is asked of this source when it is open: it must be opened.
     Open(Number),
-    /// Of a source that is being opened.
+    /// The part waits for a source that is being opened.
     Wait,
     /// All sources have failed.
     Nowhere,

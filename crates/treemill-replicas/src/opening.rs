@@ -9,7 +9,7 @@ use treemill_source::{Source, SourceError, Ticket};
 
 /// One replica: its address without credentials, and the function that opens it.
 pub struct Opener {
-    /// For messages.
+    /// The replica's name in messages.
     pub name: String,
     /// May be called again after the replica failed, from any thread.
     pub open: Box<dyn Fn() -> Result<Arc<dyn Source>, SourceError> + Send + Sync>,
@@ -92,7 +92,7 @@ type Opened = (Number, Result<Arc<dyn Source>, SourceError>);
 
 fn start(opener: &Arc<Opener>, number: Number, sender: Sender<Opened>) {
     let (shared, back) = (Arc::clone(opener), sender.clone());
-    // Nobody listens any more if another one was faster.
+    // The answer has no listener any more if another replica was faster.
     let work = move || drop(sender.send((number, (shared.open)())));
     let thread = std::thread::Builder::new().name("replica-open".to_owned());
     if let Err(error) = thread.spawn(work) {

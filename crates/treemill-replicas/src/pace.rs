@@ -94,7 +94,7 @@ mod tests {
 
     const TRIP: f64 = 0.137;
 
-    /// After so many round trips of a connection of this speed, whose window doubles; an answer for each 512 KiB.
+    /// The pace after some round trips of a connection of this speed, whose window doubles; an answer for each 512 KiB.
     fn after(trips: u32, speed: f64) -> Pace {
         let mut pace = Pace::default();
         let mut window = 60_000.0_f64;
@@ -140,7 +140,7 @@ mod tests {
         }
         assert_eq!(pace.limit(TRIP), before);
     }
-    /// Half a second without a byte, for one of them was lost, and then all that has piled up behind it.
+    /// Half a second without a byte, for one of them was lost, and then all that has piled up after it.
     #[test]
     fn what_comes_together_is_not_taken_for_speed() {
         let mut pace = after(60, 20e6);

@@ -42,7 +42,7 @@ impl Queue {
         self.stretches.is_empty()
     }
 
-    /// A part of so many bytes is needed after the others.
+    /// Adds a part of this number of bytes, which is needed after the others.
     pub(crate) fn push(&mut self, part: PartId, bytes: u64) {
         if self.stretches.back().is_none_or(|last| last.put >= STRETCH) {
             self.stretches.push_back(Stretch::default());
@@ -54,7 +54,8 @@ impl Queue {
         }
     }
 
-    /// Takes parts of about so many bytes: a part is taken if at least half of it is within them. In order of need.
+    /// Takes parts of about this number of bytes: a part is taken if at least half of it is within them. In order
+    /// of need.
     pub(crate) fn take(&mut self, end: End, bytes: u64) -> Vec<PartId> {
         let (mut taken, mut sum) = (Vec::new(), 0_u64);
         while let Some(stretch) = self.stretches.front_mut() {

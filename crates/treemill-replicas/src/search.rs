@@ -1,4 +1,4 @@
-//! When replicas are looked for that nobody has named: pure, times are given. Knows no source.
+//! When replicas are looked for that were not named: pure, times are given. Knows no source.
 
 use crate::limits::{FIRST_SEARCH, LEAST_SEARCH, LONGEST, SEARCH, SEARCH_BYTES, SEARCH_DISTANCE};
 use std::time::Duration;
@@ -17,7 +17,8 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// Of a file whose server is so far away. A near one brings many bytes in no time: they say nothing.
+    /// A search for replicas of a file whose server has this round trip. A near one brings many bytes in no time:
+    /// they say nothing.
     pub(crate) fn new(round_trip: Duration) -> Self {
         Search {
             next: FIRST_SEARCH,
@@ -36,7 +37,7 @@ impl Search {
         self.is_running
     }
 
-    /// So many bytes are asked for: whether a search is to begin.
+    /// Notes how many bytes are asked for, and says whether a search is to begin.
     pub(crate) fn wanted(&mut self, bytes: u64, now: Duration) -> bool {
         self.left = self.left.saturating_sub(bytes);
         let is_due = now >= self.next || (self.left == 0 && self.last.is_none());

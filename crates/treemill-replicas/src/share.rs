@@ -7,7 +7,7 @@ use std::time::Duration;
 /// Who takes a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Share {
-    /// The first source takes so many bytes from its beginning, the second one the rest.
+    /// The first source takes this number of bytes from its beginning, the second one the rest.
     Both(u64),
     /// One of them takes it, and they are as good as one another.
     Either,

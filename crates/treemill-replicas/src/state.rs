@@ -93,7 +93,7 @@ fn length(range: &Range<u64>) -> u64 {
 }
 
 impl State {
-    /// As many closed sources; `seed` is for the draws of probes.
+    /// The state of this number of closed sources; `seed` is for the draws of probes.
     pub(crate) fn new(sources: usize, seed: u64) -> Self {
         State {
             members: Members::new(sources),
@@ -119,7 +119,7 @@ impl State {
         Some(self.asks.get(&ask)?.part)
     }
 
-    /// A search has ended, and brought so many sources that were not known: they get the next numbers.
+    /// A search has ended, and brought a number of sources that were not known: they get the next numbers.
     pub(crate) fn found(&mut self, count: usize, now: Duration) -> Vec<Decision> {
         if let Some(search) = &mut self.search {
             search.ended(now);

@@ -119,7 +119,7 @@ fn open(places: &[&Place]) -> Replicas {
     Replicas::open("/store/file.root", openers, quiet()).unwrap()
 }
 
-/// Waits until so many are read from. Polls, for nothing says so.
+/// Waits until this number of sources is read from. Polls, because no event says it.
 fn until_active(file: &Replicas, count: usize) {
     while file.active().len() != count {
         std::thread::yield_now();

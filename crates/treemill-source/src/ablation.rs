@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 pub enum Part {
     /// The first and last bytes of a file are asked for when it is opened.
     Startup,
-    /// Columns behind a filter are asked for only where entries pass.
+    /// Columns after a filter are asked for only where entries pass.
     Trigger,
     /// Near ranges are asked for as one.
     Coalescing,

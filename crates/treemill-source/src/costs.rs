@@ -86,8 +86,8 @@ impl Costs {
         self.bytes_per_second.map_or(BLIND_OVER_READ, |_| u64::MAX)
     }
 
-    /// Round trips in which so many bytes come, beyond the one before the first byte: while connections are new, the window
-    /// doubles in each; later it is what the speed allows.
+    /// Round trips in which a number of bytes comes, beyond the one before the first byte: while connections are
+    /// new, the window doubles in each; later it is what the speed allows.
     ///
     /// ```
     /// use std::time::Duration;

@@ -152,8 +152,8 @@ impl Edges {
     }
 }
 
-/// How many bytes of the beginning and of the end new connections are asked for, whose next round trip brings so many. They
-/// bring few: what is not needed would delay what is.
+/// How many bytes of the beginning and of the end new connections are asked for, whose next round trip brings
+/// `room`. They bring few: what is not needed would delay what is.
 fn first_bytes(window: u64) -> (u64, u64) {
     let room = (window / 4).saturating_mul(3).saturating_sub(FIRST_BYTES);
     (FIRST_BYTES, room.clamp(LAST_BYTES, END_BYTES))
@@ -163,7 +163,7 @@ fn first_bytes(window: u64) -> (u64, u64) {
 enum Piece {
     /// It comes with this range.
     Here(Range<u64>, Range<u64>, Ticket),
-    /// Nobody has asked for it.
+    /// It was not asked for.
     Missing(Range<u64>),
 }
 

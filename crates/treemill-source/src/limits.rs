@@ -27,17 +27,18 @@ pub(crate) const HELD: u64 = 4;
 /// Bytes from the beginning of a distant file that are asked for by a new connection: the header and the root directory. They
 /// are in the first round trip's window, of 14.6 KB.
 pub(crate) const FIRST_BYTES: u64 = 8 << 10;
-/// Bytes up to the end of a distant file that are asked for by a new connection, behind its first bytes: both have come after
-/// two round trips.
+/// Bytes up to the end of a distant file that are asked for by a new connection, after its first bytes: both have
+/// come after two round trips.
 pub(crate) const LAST_BYTES: u64 = 32 << 10;
 /// Bytes from the beginning of a distant file that are asked for when it is opened: the header, and the header of an
 /// RNTuple.
 pub(crate) const HEAD_BYTES: u64 = 32 << 10;
 /// Bytes up to the end of a distant file that are asked for with them: key lists and streamer information. A new
-/// connection brings so many in three round trips.
+/// connection brings this number in three round trips.
 pub(crate) const END_BYTES: u64 = 64 << 10;
-/// Bytes up to the end that are asked for behind them by a connection that is in use, whose window is wide: the record of a large tree, or page lists of an RNTuple. At 20
-/// MB/s they take 26 ms, a fifth of the round trip over an ocean.
+/// Bytes up to the end that are asked for after them by a connection that is in use, whose window is wide: the
+/// record of a large tree, or page lists of an RNTuple. At 20 MB/s they take 26 ms, a fifth of the round trip over
+/// an ocean.
 pub(crate) const TAIL_BYTES: u64 = 512 << 10;
 
 /// Round trips that a sample of a speed lasts at least. A far connection brings a window of bytes each round trip, all at

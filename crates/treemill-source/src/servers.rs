@@ -22,7 +22,7 @@ pub struct ServerCounts {
     /// How often a thread waited for bytes of this server. A range that is asked for at several servers counts with the
     /// first one; one that comes in pieces of several counts with none.
     pub waits: u64,
-    /// For how long, all threads together.
+    /// The time that threads have waited, all together.
     pub waited: Duration,
     /// How long the server had something to do.
     pub busy: Duration,
@@ -72,7 +72,7 @@ pub(crate) struct Server {
 struct Live {
     counts: ServerCounts,
     in_flight: u64,
-    /// Since when something has been in flight.
+    /// The time since which something has been in flight.
     since: Option<Instant>,
 }
 
@@ -129,7 +129,7 @@ impl Server {
         counts.files = counts.files.saturating_add(1);
     }
 
-    /// Notes a message with so many ranges.
+    /// Notes a message with this number of ranges.
     pub(crate) fn sent(&self, ranges: u64) {
         let live = &mut *self.live();
         live.counts.messages = live.counts.messages.saturating_add(1);
@@ -138,7 +138,7 @@ impl Server {
         live.since.get_or_insert_with(Instant::now);
     }
 
-    /// Notes that a range of so many bytes came; `None`: that it will not.
+    /// Notes that a range came, and its size in bytes; `None`: that it will not come.
     pub(crate) fn came(&self, bytes: Option<u64>) {
         let live = &mut *self.live();
         match bytes {

@@ -12,7 +12,7 @@ type Answer = Result<Bytes, SourceError>;
 /// What is to be done with an answer when it comes.
 type Then = Box<dyn FnOnce(Answer) + Send>;
 
-/// What notes an answer before anyone has it.
+/// What notes an answer before a caller has it.
 type Note = Box<dyn FnOnce(&Answer) + Send>;
 
 #[derive(Default)]
@@ -72,7 +72,7 @@ pub struct Ticket(Arc<Slot>);
 pub struct Watch(Weak<Slot>);
 
 impl Watch {
-    /// Whether the answer came, or nobody wants it any more.
+    /// Whether the answer came, or no caller wants it any more.
     #[must_use]
     pub fn is_over(&self) -> bool {
         let slot = self.0.upgrade();
@@ -160,7 +160,7 @@ impl Ticket {
         }
     }
 
-    /// Notes the answer before anyone has it: who counts answers has counted this one when a thread that waits goes on.
+    /// Notes the answer before a caller has it: this one is counted when a thread that waits for it goes on.
     /// `note` must not touch the ticket.
     pub(crate) fn on_answer(
         &self,
@@ -174,7 +174,7 @@ impl Ticket {
     }
 
     /// Calls `needed` each time that a thread begins to wait for the ticket, on that thread: for sources that bring bytes when
-    /// somebody needs them. Only the first call of this counts.
+    /// a thread needs them. Only the first call of this counts.
     ///
     /// ```
     /// use std::sync::Mutex;
@@ -183,8 +183,6 @@ impl Ticket {
     /// let (ticket, promise) = Ticket::new("a file", 0..3);
     /// let promise = Mutex::new(Some(promise));
     /// ticket.on_need(move || {
-    ///     let promise = promise.lock().unwrap().take();
-    ///     promise.unwrap().keep(Ok(Bytes::from_static(b"abc")));
     /// });
     /// assert!(!ticket.is_ready());
     /// assert_eq!(ticket.wait()?, "abc");
@@ -222,8 +220,8 @@ impl Ticket {
         }
     }
 
-    /// As [`Ticket::wait`], as long as `goes_on` says so, which is asked each time that `look` has passed: `None` if it has
-    /// said no.
+    /// Waits like [`Ticket::wait`], as long as `goes_on` says so, which is asked each time that `look` has passed:
+    /// `None` if it has said no.
     ///
     /// ```
     /// use std::time::Duration;
@@ -232,8 +230,6 @@ impl Ticket {
     /// let (ticket, _promise) = Ticket::new("a file", 0..3);
     /// let mut looks = 0;
     /// let mut twice = || {
-    ///     looks += 1;
-    ///     looks < 2
     /// };
     /// assert!(ticket.wait_while(Duration::from_millis(1), &mut twice).is_none());
     /// assert_eq!(looks, 2);
@@ -269,7 +265,7 @@ impl Ticket {
         let _ = self.0.waits.set(Arc::clone(waits));
     }
 
-    /// As [`Ticket::wait`], but not for longer than `limit`: then `None`.
+    /// Waits like [`Ticket::wait`], but not for longer than `limit`: then `None`.
     ///
     /// # Errors
     /// As [`Ticket::wait`], inside the option.

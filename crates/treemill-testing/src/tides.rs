@@ -1,5 +1,5 @@
 //! A source far away without a clock: what was asked for comes when a thread begins to wait, a round trip's bytes at a time.
-//! It counts the round trips that somebody has waited for. Knows no format.
+//! It counts the round trips that a thread has waited for. Knows no format.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -144,7 +144,7 @@ mod tests {
         let source = far(u64::MAX);
         let tickets = source.submit(vec![0..10, 500..1000]);
         let later = source.submit(vec![20..30]);
-        assert_eq!(source.round_trips(), 0, "nobody waits");
+        assert_eq!(source.round_trips(), 0, "no thread waits");
         assert_eq!(tickets[0].wait().unwrap().len(), 10);
         assert!(tickets[1].is_ready() && later[0].is_ready());
         assert_eq!(source.round_trips(), 1);

@@ -32,8 +32,8 @@ pub trait Carrier: Send + Sync + 'static {
         range: Range<u64>,
     ) -> impl Future<Output = Result<Part<Self::Body>, Trouble>> + Send;
 
-    /// As `ask`. `room` is memory for the range: a carrier may take it, and give it back piece by piece with the bytes in it
-    /// ([`Chunk::Placed`]), so that they are not copied.
+    /// Asks like `ask`. `room` is memory for the range: a carrier may take it, and give it back piece by piece with
+    /// the bytes in it ([`Chunk::Placed`]), so that they are not copied.
     fn ask_into(
         &self,
         range: Range<u64>,
@@ -58,7 +58,7 @@ pub trait Body: Send {
     /// The next bytes; `None` at the end.
     fn chunk(&mut self) -> impl Future<Output = Result<Option<Bytes>, Trouble>> + Send;
 
-    /// As `chunk`, of an answer to [`Carrier::ask_into`].
+    /// The chunk that `chunk` gives, of an answer to [`Carrier::ask_into`].
     fn next(&mut self) -> impl Future<Output = Result<Option<Chunk>, Trouble>> + Send {
         async { Ok(self.chunk().await?.map(Chunk::Bytes)) }
     }

@@ -137,7 +137,7 @@ async fn attempt<C: Carrier>(
             Chunk::Placed(placed) if skip == 0 && placed.len() as u64 <= wanted => {
                 let gained = placed.len();
                 watch.meter().arrived(gained, watch.now());
-                buffer.unsplit(placed); // without a copy, where it stands behind the others
+                buffer.unsplit(placed); // without a copy, where it stands after the others
                 trial.gained(gained as u64, begun.elapsed());
                 continue;
             }

@@ -178,7 +178,7 @@ fn launch<C: Carrier>(shared: &Arc<Shared<C>>, queue: Vec<Piece>) {
 async fn in_turn(work: impl Future<Output = ()> + Send + 'static) {
     let mut work = Box::pin(work);
     let begin = poll_fn(|context| Poll::Ready(work.as_mut().poll(context)));
-    // Unconstrained: else tokio lets no work begin that comes behind much other work.
+    // Unconstrained: else tokio lets no work begin that comes after much other work.
     if unconstrained(begin).await.is_pending() {
         tokio::spawn(work);
     }

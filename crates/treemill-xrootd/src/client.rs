@@ -76,8 +76,8 @@ impl Client {
         self.open_by(url, Route::new(url))
     }
 
-    /// As [`Client::open`], by a way that leaves some servers out. Asks for the file's status if the server does not send
-    /// it along.
+    /// Opens like [`Client::open`], by a way that leaves some servers out. Asks for the file's status if the server
+    /// does not send it along.
     pub(crate) fn open_by(&self, url: &Url, route: Route) -> Result<File, Error> {
         let (session, body) = self.follow(route, url, |path| Request::Open { path })?;
         let mut opened = Opened::decode(&body).map_err(named(url, &session))?;
@@ -208,8 +208,8 @@ impl Client {
         }
     }
 
-    /// Asks once; again if the session was an older one, which may have broken while nobody looked, and if the request
-    /// came too early for the server.
+    /// Asks once; again if the session was an older one, which may have broken while it was not used, and if the
+    /// request came too early for the server.
     fn once(
         &self,
         route: &Route,

@@ -113,7 +113,7 @@ impl File {
     /// Asks for `length` bytes from `offset` without waiting for them.
     ///
     /// # Errors
-    /// `Invalid` if the length is above 64 MiB or if the range ends behind 2^63.
+    /// `Invalid` if the length is above 64 MiB or if the range ends beyond 2^63.
     pub fn submit(&self, offset: u64, length: u32) -> Result<Reading<'_>, Error> {
         self.check(offset, length)?;
         if length > limits::MOST_READ {
@@ -133,7 +133,7 @@ impl File {
     /// they take are all in flight together.
     ///
     /// # Errors
-    /// As [`File::read`]; the server's own error if a range ends behind the file's end.
+    /// As [`File::read`]; the server's own error if a range ends beyond the file's end.
     pub fn readv(&self, ranges: &[(u64, u32)]) -> Result<Vec<Vec<u8>>, Error> {
         ranges
             .iter()

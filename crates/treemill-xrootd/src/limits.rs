@@ -11,7 +11,7 @@ pub(crate) const MOST_READ: u32 = 64 << 20;
 /// Bounds the redirects that one request follows. XrdCl's limit is the same.
 pub(crate) const MOST_REDIRECTS: usize = 16;
 
-/// Bounds the servers that one request leaves behind because they failed.
+/// Bounds the servers that one request gives up because they failed.
 pub(crate) const MOST_TRIED: usize = 8;
 
 /// Bounds the rounds of one authentication; `unix` and `host` take one.
@@ -60,12 +60,13 @@ pub(crate) const SETTLED: Duration = Duration::from_secs(2);
 /// Bounds how often servers may refuse one piece of a file.
 pub(crate) const MOST_TRIES: u32 = 4;
 
-/// For how long after the last progress a file is opened again. An attempt that begins in time may take as long as a
-/// connection and a silence, so that an answer or an error is there within 30 s of the server's last byte.
+/// The time after the last progress for which a file is opened again. An attempt that begins in time may take as
+/// long as a connection and a silence, so that an answer or an error is there within 30 s of the server's last
+/// byte.
 pub(crate) const RECOVERY: Duration = Duration::from_secs(8);
 
-/// For how long after the last progress a file that could be opened again, and then brought nothing, is still given
-/// another chance: a second server that hangs ends within it, a third one does not.
+/// The time after the last progress for which a file that could be opened again, and then brought nothing, is still
+/// given another chance: a second server that hangs ends within it, a third one does not.
 pub(crate) const FUTILE: Duration = Duration::from_secs(14);
 
 /// How long the second attempt to open a file again waits; each further one waits twice as long,

@@ -27,7 +27,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// For servers that shall get no bearer token.
+    /// The options for servers that shall get no bearer token.
     ///
     /// ```
     /// let options = treemill_xrootd::Options::default().without_tokens();

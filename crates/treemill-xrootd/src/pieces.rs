@@ -24,9 +24,9 @@ pub(crate) struct Piece {
 /// How a piece must be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Manner {
-    /// With others in one request, or alone.
+    /// It may be asked for with others in one request, or alone.
     Any,
-    /// Alone.
+    /// It must be asked for alone.
     Alone,
     /// Alone, and without checksums: the server has none.
     Bare,

@@ -25,9 +25,9 @@ use pages::Pages;
 enum Place {
     /// A header, of which these bytes are here.
     Header(Vec<u8>),
-    /// A body of data for a request, of which so many bytes are due.
+    /// A body of data for a request, and the number of its bytes that are due.
     Data { header: Header, left: usize },
-    /// Pages for a request, of which so many bytes are due, checksums included.
+    /// Pages for a request, and the number of their bytes that are due, checksums included.
     Pages {
         stream: u16,
         is_last: bool,
@@ -364,7 +364,7 @@ impl Stream {
         let Some(gone) = self.flights.remove(&stream) else {
             return;
         };
-        // The turn of those behind it begins now.
+        // The turn of those after it begins now.
         for flight in self.flights.values_mut().filter(|f| f.number > gone.number) {
             flight.touched = flight.touched.max(gone.touched);
         }

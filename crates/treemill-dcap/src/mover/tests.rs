@@ -106,8 +106,8 @@ proptest! {
         prop_assert_eq!(done.len(), all.len());
     }
 
-    /// A pool that cannot read a range says so behind the others, and other answers follow: what is given as data is right,
-    /// and of the request that failed nothing is.
+    /// A pool that cannot read a range says so after the others, and other answers follow: what is given as data is
+    /// right, and of the request that failed nothing is.
     #[test]
     fn a_range_that_cannot_be_read_never_gives_wrong_bytes(
         all in prop::collection::vec(asked(), 1..6), most in 1_usize..300, broken: prop::sample::Index,

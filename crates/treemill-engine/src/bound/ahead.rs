@@ -26,7 +26,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// Of a near file: nothing is asked for.
+    /// The plan for a near file: nothing is asked for.
     fn nothing(entries: Range<u64>) -> Self {
         Asked {
             entries,

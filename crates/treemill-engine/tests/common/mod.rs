@@ -67,7 +67,7 @@ pub fn catalog(per_basket: usize, stored: Vec<Stored>) -> Catalog {
     far(per_basket, stored, Costs::NEAR).0
 }
 
-/// As `catalog`, at these costs; and its source, watched.
+/// The table that `catalog` gives, at these costs, and its source, watched.
 pub fn far(
     per_basket: usize,
     stored: Vec<Stored>,
@@ -118,7 +118,7 @@ pub fn far(
     (Catalog::new(Table::from(Arc::new(file))), source)
 }
 
-/// Numbers as baskets of so many have them.
+/// Numbers as baskets of a number of entries have them.
 pub fn doubles(per_basket: usize, values: impl IntoIterator<Item = f64>) -> Vec<Vec<u8>> {
     let values: Vec<f64> = values.into_iter().collect();
     let baskets = values.chunks(per_basket);
@@ -144,7 +144,7 @@ pub fn above(name: &str, than: f64) -> Value {
     }})
 }
 
-/// A query of one booking behind these filters.
+/// A query of one booking after these filters.
 pub fn query(filters: &[Value], result: Value) -> Specification {
     let steps: Vec<Value> = (0..)
         .zip(filters)

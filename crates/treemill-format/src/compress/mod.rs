@@ -122,7 +122,7 @@ impl Decompressor {
         Ok(out)
     }
 
-    /// As [`Decompressor::unpack`], for callers that need only the first `wanted` bytes: at least these are
+    /// Does what [`Decompressor::unpack`] does, for callers that need only the first `wanted` bytes: at least these are
     /// decompressed, and all if the record is stored or its codec cannot stop. Later blocks are not read, but
     /// their sizes are checked as those of a whole record.
     ///
@@ -142,7 +142,7 @@ impl Decompressor {
         Ok(out.get(..filled).unwrap_or_default())
     }
 
-    /// As [`Decompressor::unpack`], for callers that have verified the compressed bytes by a checksum: a
+    /// Does what [`Decompressor::unpack`] does, for callers that have verified the compressed bytes by a checksum: a
     /// codec's own checksum of the uncompressed bytes, which finds the same damage, is skipped if that saves
     /// time.
     ///

@@ -201,7 +201,7 @@ fn a_record_as_long_as_its_object_is_stored() {
     assert_eq!(d.unpack(&src, 500, &mut out).unwrap(), data);
 }
 
-/// What every codec makes a little shorter, of so many bytes.
+/// A number of bytes that every codec makes a little shorter.
 fn noise(len: usize) -> Vec<u8> {
     let word = |i: u32| ((i / 3).wrapping_mul(2_654_435_761) >> 7).to_be_bytes();
     (0..).flat_map(word).take(len).collect()

@@ -8,7 +8,7 @@ pub(crate) type Known<T> = Result<T, Refusal>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub kind: Kind,
-    /// In words for the user.
+    /// The reason, in words for the user.
     pub what: String,
 }
 

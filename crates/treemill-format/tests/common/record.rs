@@ -13,7 +13,7 @@ pub fn object(version: u16, content: &[u8]) -> Vec<u8> {
     out
 }
 
-/// An object in place behind a pointer, with its class.
+/// An object in the place of a pointer, with its class.
 pub fn pointer(class: &str, body: &[u8]) -> Vec<u8> {
     let mut out = (0x4000_0000 | (class.len() + 5 + body.len()) as u32)
         .to_be_bytes()

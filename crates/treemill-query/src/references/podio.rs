@@ -102,7 +102,7 @@ const OTHERS: &[(&str, &str, &str)] = &[
     ("particle", "*", "parents"),
 ];
 
-/// Of files with numbers: by which members the class is known that has the relations, and these in their order.
+/// The members by which a class with relations is known in files with numbers, and its relations in their order.
 const NUMBERED: &[(&[&str], &[&str])] = &[
     (&["generatorStatus", "PDG"], &["parents", "daughters"]),
     (
@@ -200,8 +200,8 @@ fn of(known_by: &[&str], columns: &dyn Columns) -> Vec<String> {
     names.collect()
 }
 
-/// By which members the class is known that links of a class have at this end: none for classes that are not known
-/// here, and all if nothing is known of the links.
+/// The members by which a class is known that links of another class have at this end: none for classes that are
+/// not known here, and all if nothing is known of the links.
 fn ends(class: Class<'_>, member: &str) -> Vec<&'static [&'static str]> {
     let class = match class {
         Class::Any => return CLASSES.iter().map(|(_, known_by)| *known_by).collect(),

@@ -82,7 +82,7 @@ impl PageKind {
 /// A page's elements.
 #[derive(Debug)]
 pub(crate) enum Elements {
-    /// As they are encoded.
+    /// Values as they are encoded.
     Encoded(Vec<u8>),
     /// Ends of collections' items: the first, and what each is above it. They are decoded page by page
     /// only, and are smaller so.

@@ -61,7 +61,7 @@ impl<K: Copy + Eq + Hash, V> Policy<K, V> {
         self.entries.get(key).map(|entry| &entry.value)
     }
 
-    /// Whether there is room for so much more; what no recent pass has used makes room, and is put to
+    /// Whether there is room for a number of bytes more; what no recent pass has used makes room, and is put to
     /// `gone`.
     fn make_room(&mut self, bytes: u64, pass: u64, gone: &mut Vec<V>) -> bool {
         self.pass = self.pass.max(pass);

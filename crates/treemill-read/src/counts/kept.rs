@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Entries whose ends are kept, of all files.
 static ENTRIES: AtomicU64 = AtomicU64::new(0);
 
-/// By counter and first entry.
+/// Runs by counter and first entry.
 type Runs = BTreeMap<(usize, u64), Run>;
 
 /// The list ends of one file.

@@ -44,7 +44,7 @@ impl Run {
 #[derive(Debug)]
 pub(super) struct Slot {
     pub(super) counter: usize,
-    /// By their first entries.
+    /// Runs by their first entries.
     pub(super) runs: BTreeMap<u64, Run>,
     /// Entries of all runs.
     pub(super) kept: u64,

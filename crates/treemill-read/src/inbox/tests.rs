@@ -16,7 +16,7 @@ use treemill_testing::{FAR, Watched};
 /// What may happen to the state.
 #[derive(Debug, Clone)]
 enum Event {
-    /// A lease asks for ranges, given by number, and will take each so many times.
+    /// A lease asks for ranges, given by number, and will take each this number of times.
     Ask(u64, Vec<u64>, u32),
     /// A lease takes a range.
     Take(u64, u64),
@@ -159,8 +159,8 @@ fn a_reader_that_waits_gets_what_it_needs_next_though_others_have_all_the_room()
     assert!(state.urgent(3, &range(24), policy).is_empty());
 }
 
-/// A server sends so many bytes a millisecond, in the order in which it is asked; a reader that has waited for one slow range
-/// uses what came meanwhile all at once. The server always has something to send.
+/// A server sends a number of bytes a millisecond, in the order in which it is asked; a reader that has waited for
+/// one slow range uses what came meanwhile all at once. The server always has something to send.
 #[test]
 fn a_server_is_never_idle_while_bytes_wait_for_their_use() {
     let policy = Policy {

@@ -86,7 +86,7 @@ impl NTuple {
         self.write_damaged(&mut |_, _| ())
     }
 
-    /// As `write`, with each part shown to `damage` before its checksum is made.
+    /// Writes like `write`, with each part shown to `damage` before its checksum is made.
     pub fn write_damaged(&self, damage: &mut dyn FnMut(Part, &mut Vec<u8>)) -> (Vec<u8>, Key) {
         let mut file = b"root, or not".to_vec();
         let mut header = self.feature_flags.to_le_bytes().to_vec();

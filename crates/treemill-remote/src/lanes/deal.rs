@@ -54,9 +54,9 @@ pub(crate) fn dealt(ranges: &[Range<u64>], mut loads: Vec<Load>) -> Vec<usize> {
     ranges.iter().map(one).collect()
 }
 
-/// Bytes of one part of a range, about, if so many are asked for: small enough that all lanes have some of it, and not
-/// smaller than what a lane brings in half a round trip. A large range has large parts, which are read with checksums;
-/// a small one falls into parts of which some come in a new lane's first round trip.
+/// Bytes of one part of a range, about, if this number of bytes is asked for: small enough that all lanes have some
+/// of it, and not smaller than what a lane brings in half a round trip. A large range has large parts, which are
+/// read with checksums; a small one falls into parts of which some come in a new lane's first round trip.
 pub(crate) fn part_bytes(range: &Range<u64>, all: u64, loads: &[Load]) -> u64 {
     let lanes = loads.len() as u64;
     let windows = loads.iter().map(|load| load.window);

@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn what_has_another_file_goes_when_the_file_is_known() {
         let pool = opened(&[5, 6, 5]);
-        assert!(pool.lanes().is_empty(), "nobody knows what they have");
+        assert!(pool.lanes().is_empty(), "what they have is not known");
         pool.settle(Some(&*file(5)));
         assert_eq!(pool.lanes().len(), 2);
     }

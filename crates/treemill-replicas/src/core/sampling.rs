@@ -56,7 +56,7 @@ impl Core {
         self.settle_with(bytes);
     }
 
-    /// A source that nobody has named is no use if it cannot be compared with the one that was opened first.
+    /// A source that was not named is no use if it cannot be compared with the one that was opened first.
     pub(super) fn comparable(
         &self,
         number: Number,

@@ -79,7 +79,7 @@ fn server(millis: u64, speed: f64) -> Server {
 }
 
 impl Server {
-    /// How long it sends so many bytes: what was sent so far has widened its window by as much.
+    /// How long it sends this number of bytes: what was sent so far has widened its window by as much.
     fn sending(&self, bytes: u64) -> Duration {
         let (trip, full) = (self.round_trip.as_secs_f64(), bytes as f64);
         let window = self.window + self.bytes as f64;

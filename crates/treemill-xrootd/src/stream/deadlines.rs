@@ -25,7 +25,7 @@ impl Stream {
         out
     }
 
-    /// Requests that are overdue though nothing moves before them: one that queues behind others which make progress
+    /// Requests that are overdue though nothing moves before them: one that queues after others which make progress
     /// is not neglected.
     fn neglected(&self, now: Duration) -> Vec<u16> {
         let limit = self.deadlines.neglect;

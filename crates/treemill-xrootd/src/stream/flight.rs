@@ -110,7 +110,7 @@ impl Flight {
         }
     }
 
-    /// The server asks for patience; false if there is not so much. `again`: the request is to be sent again then.
+    /// The server asks for patience; false if there is not enough. `again`: the request is to be sent again then.
     pub(super) fn wait(
         &mut self,
         seconds: u32,

@@ -11,7 +11,7 @@ use std::ops::Range;
 enum Part {
     /// A page's checksum, of which this much is here.
     Checksum { sum: u32, here: u32 },
-    /// The page itself, of which so many bytes are due.
+    /// The page itself, and the number of its bytes that are due.
     Bytes { sum: u32, due: u64, begin: usize },
 }
 

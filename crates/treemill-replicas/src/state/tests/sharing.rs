@@ -74,7 +74,7 @@ proptest! {
         cases: 200, failure_persistence: None, rng_seed: RngSeed::Fixed(15), ..ProptestConfig::default()
     })]
 
-    /// Whatever the speeds are, and though nobody has told them.
+    /// Whatever the speeds are, and although they are not known beforehand.
     #[test]
     fn both_servers_end_together(
         speeds in (2e6..1e8_f64, 2e6..1e8_f64), trips in (1_u64..200, 1_u64..200), bytes in 100_u64..400,
