@@ -2,6 +2,8 @@
 //! decide: treemill-read suggests trees and columns, treemill-query the names of an expression.
 #![forbid(unsafe_code)]
 
+pub mod limits;
+
 /// The edit distance of two names (Damerau's: two neighbours that are swapped count once); `None` if it is
 /// above `limit`. Takes `a.len() * b.len()` steps, or none if the lengths alone differ by more than `limit`.
 ///

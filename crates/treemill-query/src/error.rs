@@ -1,9 +1,9 @@
 //! Errors of queries, with the place in the expression, and near names.
 
-use crate::limits::{NEAR_COMPARISONS, NEAR_LETTERS};
 use crate::spec::Span;
 use std::sync::Arc;
 use treemill_names::distance;
+use treemill_names::limits::{COMPARISONS, LETTERS};
 
 /// What an error is about: callers decide by it, never by the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -163,8 +163,8 @@ pub enum ProcessError {
 /// The names nearest to `wanted`, at most five, best first. None where that would take long: for names
 /// that are too long to be a typing mistake, and beyond a number of comparisons.
 pub(crate) fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let letters = wanted.chars().take(NEAR_LETTERS + 1).count();
-    if letters > NEAR_LETTERS {
+    let letters = wanted.chars().take(LETTERS + 1).count();
+    if letters > LETTERS {
         return Vec::new();
     }
     let lower: Vec<char> = wanted.to_lowercase().chars().collect();
@@ -181,7 +181,7 @@ pub(crate) fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Ve
                 return None;
             }
             steps = steps.saturating_add(lower.len().saturating_mul(other.len()));
-            if steps > NEAR_COMPARISONS {
+            if steps > COMPARISONS {
                 return None;
             }
             let mut far = distance(&lower, &other, limit)?;

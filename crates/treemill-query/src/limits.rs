@@ -82,10 +82,6 @@ pub(crate) const NARROW_EVENTS: usize = 2;
 
 // Words.
 
-/// Letters of a name for which near ones are looked for.
-pub(crate) const NEAR_LETTERS: usize = 200;
-/// Pairs of letters that one search for near names compares.
-pub(crate) const NEAR_COMPARISONS: usize = 20_000_000;
 /// Names that a message lists.
 pub(crate) const LISTED_NAMES: usize = 8;
 /// Levels of an expression that an explanation writes out.

@@ -48,10 +48,6 @@ pub(crate) const LOOK_TOGETHER: u64 = 8 << 20;
 pub(crate) const LOOK_BYTES: usize = 256 << 10;
 /// Classes that the first look finds for one branch: a class may have arrays of itself.
 pub(crate) const LOOK_CLASSES: usize = 64;
-/// Letters of a name that are compared when near names are searched.
-pub(crate) const LONGEST_NAME: usize = 200;
-/// Pairs of letters that one search for near names compares.
-pub(crate) const MOST_COMPARED: usize = 20_000_000;
 
 // Waiting for distant sources.
 

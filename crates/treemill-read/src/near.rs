@@ -1,14 +1,14 @@
 //! Names like the one that was not found. Pure.
 
-use crate::limits::{LONGEST_NAME, MOST_COMPARED};
 use treemill_names::distance;
+use treemill_names::limits::{COMPARISONS, LETTERS};
 
 /// Up to `most` of `known` that `name` may have been meant for, the likeliest first: the same name
 /// in other letters, names that it is a part of, names a few keystrokes away.
 #[must_use]
 pub fn near<'a>(name: &str, known: impl Iterator<Item = &'a str>, most: usize) -> Vec<&'a str> {
     let wanted = name.to_lowercase();
-    let letters: Vec<char> = wanted.chars().take(LONGEST_NAME).collect();
+    let letters: Vec<char> = wanted.chars().take(LETTERS).collect();
     // Two keystrokes for short names, more for long ones.
     let far = letters.len().div_euclid(4).clamp(2, 5);
     let mut compared = 0_usize;
@@ -16,12 +16,12 @@ pub fn near<'a>(name: &str, known: impl Iterator<Item = &'a str>, most: usize) -
         .filter_map(|candidate| {
             let lower: String = candidate
                 .chars()
-                .take(LONGEST_NAME)
+                .take(LETTERS)
                 .flat_map(char::to_lowercase)
                 .collect();
             let others: Vec<char> = lower.chars().collect();
             compared = compared.saturating_add(letters.len().saturating_mul(others.len()));
-            if compared > MOST_COMPARED {
+            if compared > COMPARISONS {
                 return None;
             }
             if let Some(distance) = distance(&letters, &others, far) {
@@ -54,9 +54,9 @@ mod tests {
 
     #[test]
     fn only_so_many_letters_are_compared() {
-        let name = "x".repeat(LONGEST_NAME);
-        let each = LONGEST_NAME.saturating_mul(LONGEST_NAME);
-        let most = MOST_COMPARED.div_euclid(each);
+        let name = "x".repeat(LETTERS);
+        let each = LETTERS.saturating_mul(LETTERS);
+        let most = COMPARISONS.div_euclid(each);
         let known = vec![name.as_str(); most.saturating_mul(2)];
         assert_eq!(near(&name, known.into_iter(), usize::MAX).len(), most);
     }
