@@ -13,16 +13,27 @@ pub enum LoadErrorKind {
 }
 
 /// A model that cannot be read.
-#[derive(Debug, Clone, thiserror::Error)]
-#[error("{message}")]
+#[derive(Debug, Clone)]
 pub struct LoadError {
     /// What it is about: callers decide by it, never by the message.
     pub kind: LoadErrorKind,
     /// What is wrong, and where.
     pub message: String,
-    /// What it comes from, if it is another error.
-    #[source]
+    /// What it comes from, if it is another error. Also given by [`Error::source`].
     pub source: Option<Arc<dyn Error + Send + Sync>>,
+}
+
+impl std::fmt::Display for LoadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for LoadError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        let source = self.source.as_deref()?;
+        Some(source)
+    }
 }
 
 /// Equal if they say the same; sources are not compared.
