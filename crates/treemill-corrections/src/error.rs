@@ -61,7 +61,7 @@ impl LoadError {
     }
 
     /// Adds the error that it comes from.
-    pub(crate) fn from_source(mut self, source: impl Error + Send + Sync + 'static) -> Self {
+    pub(crate) fn with_source(mut self, source: impl Error + Send + Sync + 'static) -> Self {
         self.source = Some(Arc::new(source));
         self
     }

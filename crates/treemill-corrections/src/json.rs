@@ -274,7 +274,7 @@ impl Parser<'_> {
                     self.step();
                     let text = String::from_utf8(found);
                     return text
-                        .map_err(|e| self.wrong("Invalid encoding in string.").from_source(e));
+                        .map_err(|e| self.wrong("Invalid encoding in string.").with_source(e));
                 }
                 Some(b'\\') => {
                     self.step();

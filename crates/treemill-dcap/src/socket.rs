@@ -48,5 +48,5 @@ pub(crate) fn at(server: &str, trouble: &Trouble) -> Trouble {
 
 fn failed(error: std::io::Error) -> Trouble {
     // Every failure may pass in a moment, but that of a name that does not exist; its kind of error has other causes, too.
-    Trouble::new(Kind::Transient, format!("no connection: {error}")).from_cause(error)
+    Trouble::new(Kind::Transient, format!("no connection: {error}")).with_cause(error)
 }

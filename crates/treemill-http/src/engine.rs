@@ -20,7 +20,7 @@ struct Engine {
 fn engine() -> Result<&'static Engine, Trouble> {
     ENGINE.get(|| {
         let tls = tls::client()
-            .map_err(|e| Trouble::new(Kind::Final, format!("no TLS: {e}")).from_cause(e))?;
+            .map_err(|e| Trouble::new(Kind::Final, format!("no TLS: {e}")).with_cause(e))?;
         let lanes: Result<_, _> = (0..LANES).map(|_| client(tls.clone())).collect();
         let lanes = lanes.map_err(|e| trouble(&e, "the network"))?;
         Ok(Engine { lanes })

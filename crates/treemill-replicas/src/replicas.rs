@@ -99,7 +99,7 @@ fn all_failed(name: &str, errors: &[SourceError]) -> SourceError {
     };
     let error = SourceError::of(kind, name, what);
     match errors {
-        [only] => error.from_cause(only.clone()),
+        [only] => error.with_cause(only.clone()),
         _ => error,
     }
 }

@@ -21,7 +21,7 @@ pub enum SourceErrorKind {
 /// ```
 /// use treemill_source::{SourceError, SourceErrorKind};
 /// let broken = std::io::Error::other("the cable is out");
-/// let error = SourceError::of(SourceErrorKind::Transient, "a.root", "the server is lost").from_cause(broken);
+/// let error = SourceError::of(SourceErrorKind::Transient, "a.root", "the server is lost").with_cause(broken);
 /// assert!(error.is_transient());
 /// assert_eq!(error.to_string(), "a.root: the server is lost");
 /// let source = std::error::Error::source(&error).unwrap();
@@ -62,7 +62,7 @@ impl SourceError {
 
     /// Adds the error that it comes from.
     #[must_use]
-    pub fn from_cause(mut self, error: impl Error + Send + Sync + 'static) -> Self {
+    pub fn with_cause(mut self, error: impl Error + Send + Sync + 'static) -> Self {
         self.cause = Some(Cause::new(error));
         self
     }

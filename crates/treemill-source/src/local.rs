@@ -31,7 +31,7 @@ impl Local {
                 ErrorKind::NotFound => SourceErrorKind::Missing,
                 _ => SourceErrorKind::Permanent,
             };
-            SourceError::of(kind, &name, in_words(&error)).from_cause(error)
+            SourceError::of(kind, &name, in_words(&error)).with_cause(error)
         };
         // Looked at before opening: to open a pipe would wait for its other end.
         let metadata = std::fs::metadata(path).map_err(failed)?;
@@ -70,7 +70,7 @@ impl Local {
                 }
                 _ => in_words(&error),
             };
-            SourceError::new(&self.name, what).from_cause(error)
+            SourceError::new(&self.name, what).with_cause(error)
         })
     }
 

@@ -64,7 +64,7 @@ impl Trouble {
 
     /// Adds the error that it comes from.
     #[must_use]
-    pub fn from_cause(mut self, error: impl std::error::Error + Send + Sync + 'static) -> Self {
+    pub fn with_cause(mut self, error: impl std::error::Error + Send + Sync + 'static) -> Self {
         self.cause = Some(Cause::new(error));
         self
     }

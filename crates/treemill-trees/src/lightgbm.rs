@@ -26,7 +26,7 @@ impl Model {
     /// For anything else, and for models of kinds that are not supported, by name.
     pub fn from_lightgbm(text: &[u8]) -> Result<Self> {
         let text = std::str::from_utf8(text).map_err(|e| {
-            LoadError::new("this is no model of LightGBM: it is no text").from_source(e)
+            LoadError::new("this is no model of LightGBM: it is no text").with_source(e)
         })?;
         let mut lines = text.lines().map(str::trim_end);
         if lines.next() != Some("tree") {
@@ -130,7 +130,7 @@ fn recoding<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<()> {
     let Some(all) = lines.find_map(|line| line.strip_prefix("pandas_categorical:")) else {
         return Ok(());
     };
-    let wrong = |e| LoadError::new("pandas_categorical is no list").from_source(e);
+    let wrong = |e| LoadError::new("pandas_categorical is no list").with_source(e);
     let columns: Option<Vec<Vec<serde_json::Value>>> = serde_json::from_str(all).map_err(wrong)?;
     let is_coded = |column: &Vec<serde_json::Value>| {
         (0_u64..)
@@ -156,7 +156,7 @@ where
     T: FromStr<Err: std::error::Error + Send + Sync + 'static>,
 {
     let text = required(lines, key)?;
-    let wrong = |e| LoadError::new(format!("{key} is {text:?}")).from_source(e);
+    let wrong = |e| LoadError::new(format!("{key} is {text:?}")).with_source(e);
     text.trim().parse().map_err(wrong)
 }
 
@@ -192,7 +192,7 @@ fn transform(objective: &str) -> Result<Transform64> {
         match (word.split_once(':'), word) {
             (Some(("sigmoid", factor)), _) => {
                 let wrong = |e: std::num::ParseFloatError| {
-                    LoadError::new(format!("the objective is {objective:?}")).from_source(e)
+                    LoadError::new(format!("the objective is {objective:?}")).with_source(e)
                 };
                 let factor = factor.parse().map_err(wrong)?;
                 if matches!(transform, Transform64::Sigmoid(_)) {

@@ -125,7 +125,7 @@ impl Model {
     /// For anything else, and for models of kinds that are not supported, by name.
     pub fn from_xgboost(text: &[u8]) -> Result<Self> {
         let file: File = serde_json::from_slice(text).map_err(|e| {
-            LoadError::new(format!("this is no model in XGBoost's JSON: {e}")).from_source(e)
+            LoadError::new(format!("this is no model in XGBoost's JSON: {e}")).with_source(e)
         })?;
         let learner = file.learner;
         let named = !learner.feature_names.is_empty();
@@ -198,7 +198,7 @@ fn number(text: &str, what: &str, most: usize) -> Result<usize> {
         Ok(_) => Err(LoadError::unsupported(format!(
             "{what} is {text}: at most {most} are supported"
         ))),
-        Err(e) => Err(LoadError::new(format!("{what} is {text:?}, and no count")).from_source(e)),
+        Err(e) => Err(LoadError::new(format!("{what} is {text:?}, and no count")).with_source(e)),
     }
 }
 

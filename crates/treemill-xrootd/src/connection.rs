@@ -179,7 +179,7 @@ impl Connection {
                 }
                 Err(error) => {
                     let invalid = Error::new(ErrorKind::Invalid, error.to_string());
-                    failed.push((sink, invalid.from_cause(error)));
+                    failed.push((sink, invalid.with_cause(error)));
                 }
             }
         }
@@ -288,7 +288,7 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> 
     let thread = std::thread::Builder::new().name(name.to_owned());
     let refused = |e: std::io::Error| {
         let what = format!("no thread can be started: {e}");
-        Error::new(ErrorKind::Connection, what).from_cause(e)
+        Error::new(ErrorKind::Connection, what).with_cause(e)
     };
     thread.spawn(work).map(drop).map_err(refused)
 }

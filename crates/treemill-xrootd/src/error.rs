@@ -56,7 +56,7 @@ impl Error {
     }
 
     /// Adds the error that it comes from, whose words have no credentials.
-    pub(crate) fn from_cause(
+    pub(crate) fn with_cause(
         mut self,
         error: impl std::error::Error + Send + Sync + 'static,
     ) -> Self {
@@ -113,7 +113,7 @@ impl Error {
             _ if self.is_transient() => SourceErrorKind::Transient,
             _ => SourceErrorKind::Permanent,
         };
-        SourceError::of(kind, name, self.to_string()).from_cause(self.clone())
+        SourceError::of(kind, name, self.to_string()).with_cause(self.clone())
     }
 }
 
@@ -185,7 +185,7 @@ mod tests {
     fn errors_of_sources_keep_the_kind_and_all_they_come_from() {
         use std::error::Error as _;
         let broken = Error::new(ErrorKind::Connection, "the connection is lost")
-            .from_cause(std::io::Error::other("reset"));
+            .with_cause(std::io::Error::other("reset"));
         let error = broken.of_source("root://h//a");
         assert!(error.is_transient());
         let source = error.source().and_then(|source| source.downcast_ref());

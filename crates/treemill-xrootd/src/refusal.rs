@@ -66,5 +66,5 @@ pub(crate) fn differing(first: Option<&Range<u64>>) -> String {
 /// What bytes that are no message of the protocol mean to a caller.
 pub(crate) fn broken(error: WireError) -> Error {
     let what = format!("the server breaks the protocol: {error}");
-    Error::new(ErrorKind::Protocol, what).from_cause(error)
+    Error::new(ErrorKind::Protocol, what).with_cause(error)
 }

@@ -256,7 +256,7 @@ fn authenticate(connection: &Connection, offers: Vec<Request>) -> Result<(), Err
             Err(error) if error.is_transient() => return Err(refused.unwrap_or(error)),
             Err(error) => {
                 let denied = Error::new(ErrorKind::Denied, error.to_string());
-                refused = Some(denied.from_cause(error));
+                refused = Some(denied.with_cause(error));
             }
         }
     }
@@ -267,6 +267,6 @@ fn authenticate(connection: &Connection, offers: Vec<Request>) -> Result<(), Err
 fn token(options: &Options) -> Result<Option<Token>, Error> {
     let places = options.tokens.clone().unwrap_or_else(Places::of_process);
     let unreadable =
-        |error: TokenError| Error::new(ErrorKind::Denied, error.to_string()).from_cause(error);
+        |error: TokenError| Error::new(ErrorKind::Denied, error.to_string()).with_cause(error);
     places.find().map_err(unreadable)
 }

@@ -318,7 +318,7 @@ impl Core {
         let started = thread.spawn(move || core.open_again(after, avoid));
         if let Err(error) = started {
             let what = format!("no thread can be started: {error}");
-            let error = Error::new(ErrorKind::Connection, what).from_cause(error);
+            let error = Error::new(ErrorKind::Connection, what).with_cause(error);
             self.refuse(false, &error);
         }
     }

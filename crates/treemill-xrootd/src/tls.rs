@@ -75,11 +75,11 @@ fn refused(error: rustls::Error) -> Error {
         let what = format!(
             "the server's certificate is not trusted: {why}. Authorities are the system's, those of SSL_CERT_FILE, and those in X509_CERT_DIR"
         );
-        return Error::new(ErrorKind::Denied, what).from_cause(error);
+        return Error::new(ErrorKind::Denied, what).with_cause(error);
     }
-    Error::new(ErrorKind::Protocol, format!("TLS failed: {error}")).from_cause(error)
+    Error::new(ErrorKind::Protocol, format!("TLS failed: {error}")).with_cause(error)
 }
 
 fn broken(error: std::io::Error) -> Error {
-    Error::new(ErrorKind::Protocol, format!("TLS failed: {error}")).from_cause(error)
+    Error::new(ErrorKind::Protocol, format!("TLS failed: {error}")).with_cause(error)
 }

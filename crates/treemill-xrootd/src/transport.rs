@@ -91,7 +91,7 @@ fn connect(server: &Server, limit: Duration) -> Result<TcpStream, Error> {
     let addresses = (server.host.as_str(), server.port)
         .to_socket_addrs()
         .map_err(|e| {
-            Error::new(ErrorKind::Connection, format!("no address is known: {e}")).from_cause(e)
+            Error::new(ErrorKind::Connection, format!("no address is known: {e}")).with_cause(e)
         })?;
     let mut last = Error::new(ErrorKind::Connection, "the server's name has no address");
     for address in addresses {
@@ -104,7 +104,7 @@ fn connect(server: &Server, limit: Duration) -> Result<TcpStream, Error> {
                 } else {
                     ErrorKind::Connection
                 };
-                last = Error::new(kind, format!("no connection: {e}")).from_cause(e);
+                last = Error::new(kind, format!("no connection: {e}")).with_cause(e);
             }
         }
     }
@@ -113,5 +113,5 @@ fn connect(server: &Server, limit: Duration) -> Result<TcpStream, Error> {
 
 fn lost(error: std::io::Error) -> Error {
     let what = format!("the connection is lost: {error}");
-    Error::new(ErrorKind::Connection, what).from_cause(error)
+    Error::new(ErrorKind::Connection, what).with_cause(error)
 }
