@@ -203,16 +203,22 @@ pub(crate) fn weigh(
     let mut buffer = [0.0; CHUNK_POSITIONS];
     for_cells(binned, values, n, last as u32, shared, |at, cells| {
         let weights = chunk(weight, at, cells.len(), &mut buffer);
-        for (i, (cell, w)) in cells.iter().zip(weights).enumerate() {
-            let cell = if is_present(weight, at + i) {
-                *cell as usize
-            } else {
-                last
-            };
+        let mut add = |cell: usize, w: f64| {
+            // Always there: cells end at `last`.
             if let Some(to) = sums.get_mut(cell) {
                 to[0] += w;
                 to[1] += w * w;
             }
+        };
+        if weight.valid.is_none() {
+            for (cell, w) in cells.iter().zip(weights) {
+                add(*cell as usize, *w);
+            }
+            return;
+        }
+        for (i, (cell, w)) in cells.iter().zip(weights).enumerate() {
+            let is_there = is_present(weight, at + i);
+            add(if is_there { *cell as usize } else { last }, *w);
         }
     });
 }

@@ -9,6 +9,7 @@ mod calls;
 mod compute;
 mod folded;
 mod items;
+mod kept;
 mod level;
 mod lookups;
 mod missing;
@@ -52,6 +53,8 @@ pub(crate) struct Selection {
     /// combinations lies; with that list, so that nothing else comes to lie there.
     chosen: HashMap<(LevelId, usize), Chosen>,
     parents: HashMap<LevelId, Buf<u32>>,
+    /// Positions of what filters keep of lists, among the lists' items in an outer selection.
+    kept: HashMap<LevelId, (SelectionId, Buf<u32>)>,
     /// Positions of a level's items among those of an outer selection.
     items: HashMap<(LevelId, SelectionId), Buf<u32>>,
 }
@@ -219,6 +222,9 @@ impl<'a> Batch<'a> {
             for (_, list) in selection.picks {
                 self.pool.give(list);
             }
+            for (_, (_, list)) in selection.kept {
+                self.pool.give(list);
+            }
             for (_, pieces) in selection.pieces {
                 pieces::give(pieces, self.pool);
             }
@@ -322,6 +328,7 @@ impl Selection {
             places: HashMap::new(),
             chosen: HashMap::new(),
             parents: HashMap::new(),
+            kept: HashMap::new(),
             items: HashMap::new(),
         }
     }

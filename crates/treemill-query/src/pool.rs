@@ -107,6 +107,19 @@ impl Pool {
         self.bytes += size;
     }
 
+    /// The first `count` elements of a buffer. If these are few they are copied, so that the buffer rests with all of
+    /// its elements: what is missing of a buffer must be written when it is taken again.
+    pub fn first<T: Pooled>(&mut self, mut vec: Vec<T>, count: usize) -> Vec<T> {
+        if count >= vec.len() / 2 {
+            vec.truncate(count);
+            return vec;
+        }
+        let mut first = self.take(count);
+        first.copy_from_slice(&vec[..count]);
+        self.give_vec(vec);
+        first
+    }
+
     /// Bytes at rest.
     pub fn bytes(&self) -> usize {
         self.bytes
@@ -154,6 +167,18 @@ mod tests {
         assert_eq!(large.capacity(), 1000);
         pool.give_vec(taken);
         assert_eq!(pool.take::<f64>(100).len(), 100);
+    }
+
+    #[test]
+    fn a_buffer_of_which_little_is_wanted_stays_whole() {
+        let mut pool = Pool::default();
+        for (count, left) in [(0, 1), (3, 1), (5, 0), (10, 0)] {
+            let first = pool.first((0..10).collect::<Vec<u32>>(), count);
+            assert_eq!(first, (0..count as u32).collect::<Vec<_>>());
+            assert_eq!(pool.u32s.len(), left, "{count}");
+            assert!(pool.u32s.drain(..).all(|buffer| buffer.len() == 10));
+            pool.bytes = 0;
+        }
     }
 
     #[test]

@@ -102,6 +102,7 @@ impl Compiler<'_> {
             && (narrow || type_a == Type::Float || type_b == Type::Float)
         {
             let (a, b) = (self.real_of(a), self.real_of(b));
+            let (op, a, b) = self.bounded(op, a, b);
             return self.map(Map::CompareReal(op), &[a, b], Type::Bool);
         }
         // The wider type goes right.

@@ -4,6 +4,7 @@
 mod again;
 mod angles;
 mod boosts;
+mod bounds;
 mod builtins;
 mod call;
 pub(crate) mod combination_items;

@@ -83,6 +83,9 @@ impl Batch<'_> {
                 Ok(self.picked(&value, &parents))
             }
             Op::Pick(which) => {
+                if let Some(kept) = self.kept_outside(s, node)? {
+                    return Ok(kept);
+                }
                 let value = self.node(s, node.inputs[0])?;
                 let level = plan.graph.level(node.level);
                 if value.is_scalar()

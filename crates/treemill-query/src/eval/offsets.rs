@@ -57,6 +57,9 @@ impl Batch<'_> {
                 Ok(offsets.into())
             }
             LevelKind::Filtered { of, mask } => {
+                if let Some(offsets) = self.kept_offsets(s, level, *of, *mask)? {
+                    return Ok(offsets);
+                }
                 let inner = self.offsets(s, *of)?;
                 let mask = self.node(s, *mask)?;
                 let items = inner.last().map_or(0, |last| *last as usize);

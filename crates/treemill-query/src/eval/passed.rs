@@ -111,7 +111,7 @@ impl Batch<'_> {
         let flags = self.holds(&value, above.among.as_ref(), n);
         let mut positions: Vec<u32> = self.pool.take(n);
         let count = masks::positions(&flags, &mut positions);
-        positions.truncate(count);
+        let positions = self.pool.first(positions, count);
         if count == 0 || count == n || !(is_end || are_few(&positions, n)) {
             self.pool.give_vec(positions);
             let all = count == n;

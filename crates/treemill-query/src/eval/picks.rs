@@ -29,8 +29,7 @@ impl Batch<'_> {
                 count
             }
         };
-        positions.truncate(count);
-        positions
+        self.pool.first(positions, count)
     }
 
     /// The selection vector of a level, by its number: positions of the items that the level is made of.

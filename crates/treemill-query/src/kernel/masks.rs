@@ -63,14 +63,105 @@ pub(crate) fn positions(mask: &[u8], selection: &mut [u32]) -> usize {
     count
 }
 
-/// Number of ones in each list.
+/// Lists whose ones are counted together.
+const TOGETHER: usize = 256;
+/// Room for the running counts of their items; a power of two.
+const ROOM: usize = 4096;
+
+/// Number of ones in each list: the difference of running counts, so that it matters to no branch where a list ends.
 pub(crate) fn counts(mask: &[u8], offsets: &[i32], out: &mut [i64]) {
-    let mut start = offsets.first().map_or(0, |first| *first as usize);
-    for (to, stop) in out.iter_mut().zip(offsets.iter().skip(1)) {
-        let stop = *stop as usize;
-        *to = i64::from(count(mask, start, stop));
-        start = stop;
+    let mut running = [0; ROOM];
+    let mut at = 0;
+    for out in out.chunks_mut(TOGETHER) {
+        let ends = &offsets[at..][..=out.len()];
+        at += out.len();
+        let (first, last) = (ends[0], ends[out.len()]);
+        let items = &mask[first as usize..last as usize];
+        if items.len() + 8 < ROOM && longest(ends) <= i32::from(u8::MAX) {
+            run_up(items, &mut running);
+            let mut before = 0_u8;
+            for (to, stop) in out.iter_mut().zip(&ends[1..]) {
+                let count = running[(stop - first) as usize % ROOM];
+                *to = i64::from(count.wrapping_sub(before));
+                before = count;
+            }
+        } else {
+            for (to, ends) in out.iter_mut().zip(ends.windows(2)) {
+                *to = i64::from(count(mask, ends[0] as usize, ends[1] as usize));
+            }
+        }
     }
+}
+
+fn longest(ends: &[i32]) -> i32 {
+    let starts = ends.iter();
+    let lengths = starts.zip(&ends[1..]).map(|(start, stop)| stop - start);
+    lengths.fold(0, i32::max)
+}
+
+/// At each position, and at the end, how many ones there are before it, in a byte: what is more than 255 is lost.
+fn run_up(mask: &[u8], running: &mut [u8; ROOM]) {
+    let (words, rest) = mask.as_chunks::<8>();
+    let (to, _) = running[1..].as_chunks_mut::<8>();
+    let mut sum = 0_u8;
+    for (to, word) in to.iter_mut().zip(words) {
+        let ones = u64::from_le_bytes(*word) & ONES;
+        // Each byte of the product is the sum of those up to it: at most 8, so that nothing is carried.
+        *to = ones.wrapping_mul(ONES).to_le_bytes();
+        for to in to {
+            *to = to.wrapping_add(sum);
+        }
+        sum = sum.wrapping_add(ones.count_ones() as u8);
+    }
+    let at = mask.len() - rest.len();
+    for (to, keep) in running[at + 1..].iter_mut().zip(rest) {
+        sum = sum.wrapping_add(keep & 1);
+        *to = sum;
+    }
+}
+
+/// Of lists that a selection vector selects, the items that a mask keeps: writes their positions, and the offsets of
+/// what is left of the lists. `out` has room for all items of these lists and for eight more. Returns how many are kept.
+pub(crate) fn kept_of(
+    mask: &[u8],
+    offsets: &[i32],
+    selection: &[u32],
+    new: &mut [i32],
+    out: &mut [u32],
+) -> usize {
+    let mut count = 0;
+    new[0] = 0;
+    for (to, list) in new[1..].iter_mut().zip(selection) {
+        let ends = &offsets[*list as usize..][..2];
+        // Through u32, which cannot be near the largest usize: then one comparison tells whether items are there.
+        let (mut start, stop) = (ends[0] as u32 as usize, ends[1] as u32 as usize);
+        while start < stop {
+            let word = match mask.get(start..start + 8) {
+                Some(bytes) => bytes.try_into().unwrap_or_default(),
+                None => short_word(&mask[start..stop]),
+            };
+            let ones = u64::from_le_bytes(word) & ONES & FIRST[(stop - start).min(8)];
+            let places = &PLACES[(ones.wrapping_mul(LINE_UP) >> 56) as usize];
+            if let Some(to) = out.get_mut(count..count + 8) {
+                for (to, place) in to.iter_mut().zip(places) {
+                    *to = start as u32 + u32::from(*place);
+                }
+            }
+            count += ones.count_ones() as usize;
+            start += 8;
+        }
+        *to = count as i32;
+    }
+    count
+}
+
+/// The last bytes of a mask.
+fn short_word(bytes: &[u8]) -> [u8; 8] {
+    let mut word = [0; 8];
+    for (to, byte) in word.iter_mut().zip(bytes) {
+        *to = *byte;
+    }
+    word
 }
 
 /// Offsets of the items that a mask keeps.
@@ -131,6 +222,53 @@ mod tests {
                     .enumerate()
                     .all(|(i, position)| *position as usize == i)
             );
+        }
+    }
+
+    #[test]
+    fn counts_of_many_lists_are_those_of_loops() {
+        // More than are counted together, some of them longer than a byte can count, and more ones than that.
+        for longest in [1, 3, 9, 40, 300, 3000] {
+            let mut offsets = vec![0_i32];
+            for i in 0..3 * TOGETHER as i32 + 5 {
+                let last = offsets[offsets.len() - 1];
+                offsets.push(last + i * i % (longest + 1));
+            }
+            let n = offsets[offsets.len() - 1] as u32;
+            let mask: Vec<u8> = (0..n).map(|i| u8::from(i * 7 % 11 < 8)).collect();
+            let mut out = vec![-1; offsets.len() - 1];
+            counts(&mask, &offsets, &mut out);
+            for (ends, count) in offsets.windows(2).zip(out) {
+                let list = &mask[ends[0] as usize..ends[1] as usize];
+                assert_eq!(count, list.iter().map(|x| i64::from(*x)).sum::<i64>());
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_kept_of_selected_lists_is_what_a_loop_keeps() {
+        let mask = mask();
+        for longest in 1..=20 {
+            let mut offsets = vec![0_i32];
+            while let Some(&last) = offsets.last().filter(|last| **last < 231) {
+                let len = offsets.len() as i32 % (longest + 1);
+                offsets.push((last + len).min(231));
+            }
+            // Every other list, then the last ones.
+            let lists = offsets.len() as u32 - 1;
+            let selection: Vec<u32> = (0..lists).step_by(2).chain([lists - 1; 3]).collect();
+            let (mut expected, mut ends) = (Vec::new(), vec![0]);
+            for list in &selection {
+                let list = *list as usize;
+                let items = offsets[list] as u32..offsets[list + 1] as u32;
+                expected.extend(items.filter(|i| mask[*i as usize] == 1));
+                ends.push(expected.len() as i32);
+            }
+            let mut new = vec![-1; selection.len() + 1];
+            let mut out = vec![77; 3 * 231 + 8];
+            let count = kept_of(&mask, &offsets, &selection, &mut new, &mut out);
+            assert_eq!(out[..count], expected, "{longest}");
+            assert_eq!(new, ends, "{longest}");
         }
     }
 

@@ -41,25 +41,28 @@ const FIRST: [[u64; WIDTH]; WIDTH + 1] = {
 /// Sum of each list. Short lists are summed by a fixed number of items, where those after the list's end count as 0:
 /// this changes no sum that starts at 0, and a loop would mispredict its end.
 pub(crate) fn sums(data: &[f64], offsets: &[i32], out: &mut [f64]) {
-    each_list(offsets, |list, start, stop| {
-        let (mut start, mut sum) = (start, 0.0);
-        while let Some(items) = data.get(start..).and_then(|rest| rest.first_chunk()) {
-            let items: &[f64; WIDTH] = items;
-            let count = stop - start;
-            for (x, keep) in items.iter().zip(&FIRST[count.min(WIDTH)]) {
+    let Some((first, stops)) = offsets.split_first() else {
+        return;
+    };
+    // Through u32, which cannot be near the largest usize: then one comparison tells whether items are there.
+    let mut start = *first as u32 as usize;
+    for (to, stop) in out.iter_mut().zip(stops) {
+        let stop = *stop as u32 as usize;
+        let (mut at, mut sum) = (start, 0.0);
+        while at < stop {
+            let Some(items) = data.get(at..at + WIDTH) else {
+                // At the data's end.
+                sum = data[at..stop].iter().fold(sum, |sum, x| sum + x);
+                break;
+            };
+            for (x, keep) in items.iter().zip(&FIRST[(stop - at).min(WIDTH)]) {
                 sum += f64::from_bits(x.to_bits() & keep);
             }
-            start += count.min(WIDTH);
-            if count <= WIDTH {
-                break;
-            }
+            at += WIDTH;
         }
-        // At the data's end.
-        for x in &data[start..stop] {
-            sum += x;
-        }
-        out[list] = sum;
-    });
+        *to = sum;
+        start = stop;
+    }
 }
 
 /// Sum of each list; wraps.
