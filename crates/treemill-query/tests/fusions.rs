@@ -204,9 +204,8 @@ fn light_values_are_steps_of_all_that_want_them() {
     assert_eq!(
         found,
         [
-            "the items counted by nA: r1",
-            "r0 = (A_pt * 1.5)",
-            "r1 = (r0 > 30)",
+            "the items counted by nA: r0",
+            "r0 = (A_pt > 20)",
             "some of the items counted by nA: r1, r2, r3, r4",
             "r0 = (A_pt * 1.5)",
             "r1, r2 = px, py(r0, A_phi)",
@@ -220,5 +219,21 @@ fn light_values_are_steps_of_all_that_want_them() {
         let lines = query.compile(&table()).unwrap().explain().programs;
         let mask = lines.iter().find(|line| line.contains("> 30)")).unwrap();
         assert!(!mask.contains("r0 >"), "{slow}: {lines:?}");
+    }
+}
+
+#[test]
+fn what_rises_or_falls_with_a_column_is_a_bound_of_it() {
+    for (text, wanted) in [
+        ("sum(A_pt * 2 > 30)", "(A_pt > 15)"),
+        ("sum(30 >= A_pt * 2)", "(A_pt <= 15)"),
+        ("sum(1 - A_pt / 4 < 0.5)", "(A_pt > 2)"),
+        ("sum(-A_pt + 1 >= 3)", "(A_pt <= -2)"),
+    ] {
+        assert_eq!(steps(&[text]), [wanted], "{text}");
+    }
+    // What is equal is no bound, and two columns have none.
+    for text in ["sum(A_pt * 2 == 30)", "sum(A_pt * A_eta > 30)"] {
+        assert_eq!(steps(&[text]).len(), 2, "{text}");
     }
 }
