@@ -59,19 +59,19 @@ def install() -> None:
 
 def nap(seconds: float) -> None:
     """From now on each packet begins with so much sleep, which counts as its work."""
-    from treemill.worker.beside import Beside
+    from treemill.worker.side_work import SideWork
 
     _nap[0] = seconds
-    if hasattr(Beside, "naps"):
+    if hasattr(SideWork, "naps"):
         return
-    inner = Beside.begin
+    inner = SideWork.begin
 
     def begin(self: Any, packet: Any) -> None:
         time.sleep(_nap[0])
         inner(self, packet)
 
-    Beside.begin = begin  # type: ignore[method-assign]
-    Beside.naps = True  # type: ignore[attr-defined]
+    SideWork.begin = begin  # type: ignore[method-assign]
+    SideWork.naps = True  # type: ignore[attr-defined]
 
 
 def waits() -> list[float]:

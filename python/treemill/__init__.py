@@ -24,8 +24,8 @@ from .uproot_words import FUNCTIONS
 
 if TYPE_CHECKING:
     from .calibration.corrections import Correction, Corrections, corrections
-    from .chain.certified import lumi_mask
     from .chain.file_constants import DataFile
+    from .chain.luminosity_files import lumi_mask
     from .cli.ipython_completion import Shell
     from .errors import (
         FormatError,
@@ -140,7 +140,7 @@ _MODULES = {
     "function": "language.functions",
     "LumiMask": "luminosity.mask",
     "LumiSections": "luminosity.sections",
-    "lumi_mask": "chain.certified",
+    "lumi_mask": "chain.luminosity_files",
     "OnnxModel": "models.onnx",
     "TreeModel": "models.trees",
     "model": "models.front",

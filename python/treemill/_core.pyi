@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treemill.arrays.node import Node
-from treemill.kernels.fitted import Own
+from treemill.kernels.function_protocols import OwnFunction
 from treemill.tree.description import BranchDescription, TreeDescription
 from treemill.tree.foreign import Foreign
 
@@ -164,7 +164,7 @@ class Functions:
     """Functions that a query's expressions call."""
 
     @staticmethod
-    def own(function: Own, parts: Mapping[str, Own] | None = None) -> Functions: ...
+    def own(function: OwnFunction, parts: Mapping[str, OwnFunction] | None = None) -> Functions: ...
 
 _Variable = tuple[str, str, str]
 _DescribedCorrection = tuple[str, int | None, list[_Variable], _Variable]

@@ -8,7 +8,7 @@ import time
 import pytest
 from treemill import WorkerError
 from treemill.facility import verdicts
-from treemill.facility.gathering import gathered
+from treemill.facility.cluster_facts import gathered
 
 
 def started(command, home, **environment):

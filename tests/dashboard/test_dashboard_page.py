@@ -12,9 +12,9 @@ import uproot
 from treemill.bench.hammer.account import Moment, Tally
 from treemill.cli.benchmark.hammer_board import HammerBoard, HammerState
 from treemill.dashboard.server import Dashboard
-from treemill.monitor.measured import Measured
 from treemill.monitor.progress import Progress
 from treemill.monitor.report import Report
+from treemill.monitor.worker_histograms import WorkerHistograms
 from treemill.packetizer import Monitored, OfWorker
 from treemill.selector.task import SelectorTask
 
@@ -268,7 +268,7 @@ class Board:
         }
         bins = [len(hosts) * 0.1] * 20 + [0.0] * 100
         counts = Monitored(3.0, done, 0.1, {node: bins})
-        self.report = Report(600, {}, [], 3.0, 0, 0, len(hosts), measured=Measured(counts))
+        self.report = Report(600, {}, [], 3.0, 0, 0, len(hosts), measured=WorkerHistograms(counts))
         self.progress = Progress("filling", 600, 1200, 0, 0, 3.0, len(hosts), 3.0)
         self.id = self.title = "query"
         self.feedback, self.traced, self.done = None, False, False

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from treemill.dashboard.work import MOST_WORKERS, OVERVIEW, activity, table
-from treemill.monitor.measured import HISTOGRAMS
+from treemill.monitor.worker_histograms import HISTOGRAMS
 from treemill.packetizer import Monitored, OfWorker
 
 

@@ -22,7 +22,7 @@ from treemill.packetizer import (
     Process,
 )
 from treemill.session.front import connect
-from treemill.worker.beside import Beside
+from treemill.worker.side_work import SideWork
 from treemill.worker.worker import Worker
 
 SECONDS = 30.0
@@ -96,7 +96,7 @@ def far():
 
 def begun(far):
     """Beside a worker that has begun a packet, to which nothing was promised."""
-    beside = Beside(far, Control())
+    beside = SideWork(far, Control())
     beside.begin(packet(0))
     return beside
 
@@ -116,7 +116,7 @@ def test_the_first_packet_asks_before_what_is_promised_with_it(far):
 
 
 def test_what_fails_for_the_first_packet_holds_up_nothing(far):
-    beside = Beside(far, Control())
+    beside = SideWork(far, Control())
     beside.prefetch(packet(2))
     far.may_open.set()
     far.fails = True

@@ -9,8 +9,8 @@ import hist
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.selector.fresh import Fresh
-from treemill.selector.materialised import materialised
+from treemill.selector.lazy_arrays import materialised
+from treemill.selector.pristine_copies import PristineCopies
 from treemill.session.front import connect
 
 coffea = pytest.importorskip("coffea.processor", reason="coffea is not installed")
@@ -114,7 +114,7 @@ def test_a_processor_of_records(events, truth):
 def test_fresh_copies_share_code_and_what_only_answers():
     evaluator = type("Evaluator", (), {"__module__": "correctionlib.highlevel"})()
     given = {"list": [1], "evaluator": evaluator, "code": lambda x: x, "class": Keeping}
-    fresh = Fresh(given)
+    fresh = PristineCopies(given)
     first, second = fresh.copy(), fresh.copy()
     first["list"].append(2)
     assert second["list"] == fresh.copy()["list"] == [1]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from treemill.errors import QueryError
-from treemill.evaluation import compiled as module
-from treemill.evaluation.compiled import KEPT, compiled
+from treemill.evaluation import compiled_queries as module
+from treemill.evaluation.compiled_queries import KEPT, compiled
 from treemill.query.specification import Specification
 
 

@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from treemill.bench.generate import write
 from treemill.chain import open_trees
-from treemill.chain.verified import Verified, verified_of
+from treemill.chain.verification import VerifiedFile, verified_of
 from treemill.cli.dataset import dataset
 from treemill.inventory.findings import Seen, findings
 
 FILES = st.builds(
     lambda name, path, tree, entries, uuid, content, schema: Seen(
         name, path, path, tree,
-        None if entries is None else Verified(100 + entries, entries, (0,), uuid),
+        None if entries is None else VerifiedFile(100 + entries, entries, (0,), uuid),
         {"x": "float"} if schema else {"x": "int", "y": "int"},
         (content,),
         "" if entries is not None else "missing",
@@ -61,7 +61,7 @@ def test_findings(seen):
 
 def test_what_differs():
     def seen(path, branches):
-        return Seen("dy", path, path, "t", Verified(9, 9, (0,), path), branches, (len(path),))
+        return Seen("dy", path, path, "t", VerifiedFile(9, 9, (0,), path), branches, (len(path),))
 
     first = seen("a", {"x": "float", "y": "int", "z": "int", "n": "int", "m": "int"})
     (found,) = findings([first, seen("bb", {"x": "double", "w": "int"})], lambda *_: False)
@@ -80,7 +80,7 @@ def test_what_differs():
 )  # fmt: skip
 def test_lists_that_make_no_sense(wrong):
     sound = {"size": 9, "num_entries": 10, "clusters": [0, 4]}
-    assert verified_of(sound, "dy") == Verified(9, 10, (0, 4))
+    assert verified_of(sound, "dy") == VerifiedFile(9, 10, (0, 4))
     assert verified_of({"num_entries": 10, "uuid": "x"}, "dy") is None
     with pytest.raises(tm.QueryError, match="dy: a verified file has size"):
         verified_of({**sound, **wrong}, "dy")

@@ -219,17 +219,17 @@ def test_signatures_are_checked_at_once():
 
 
 def test_without_numba_the_extra_is_named(monkeypatch):
-    from treemill.kernels import compiled
+    from treemill.kernels import numba_code
 
     monkeypatch.setitem(sys.modules, "numba", None)
-    compiled._numba.cache_clear()
+    numba_code._numba.cache_clear()
     try:
         with pytest.raises(MissingPackageError, match=r"treemill\[kernels\]"):
             tm.kernel(lambda x: x)
         with pytest.raises(MissingPackageError, match=r"treemill\[kernels\]"):
             tm.kernel("float64(float64)")
     finally:
-        compiled._numba.cache_clear()
+        numba_code._numba.cache_clear()
 
 
 def test_copies_are_equal():

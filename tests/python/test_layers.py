@@ -74,9 +74,9 @@ ONLY = {
     ],
     "fsspec": ["tree/over_fsspec.py"],
     "XRootD": ["tree/official_xrootd.py"],
-    "distributed": ["backend/dask", "facility/gathering", "cli/benchmark/systems"],
+    "distributed": ["backend/dask", "facility/cluster_facts", "cli/benchmark/systems"],
     "dask": ["backend/dask"],
-    "numba": ["kernels/compiled.py"],
+    "numba": ["kernels/numba_code.py"],
     "onnxruntime": ["models/onnx.py"],
 }
 # What runs without anything but Python.
@@ -281,7 +281,7 @@ USERS_TYPES = {
     "output/outline.py",  # what a kind of JSON's objects holds
 }
 # Answers of another process, to requests each of which has a type of its own.
-ANSWERS = {"backend/dask/line.py", "backend/dask/asking.py", "cli/benchmark/crew.py"}
+ANSWERS = {"backend/dask/line.py", "backend/dask/requests.py", "cli/benchmark/crew.py"}
 
 
 def contains_any(path):
@@ -344,7 +344,7 @@ SLOW = {"concurrent.futures", "datetime", "glob", "json", "logging", "platform",
 
 
 def test_import_treemill_loads_nothing_heavy():
-    mine = {"treemill.session.session", "treemill.tree.bridge", "treemill.chain.verified"}
+    mine = {"treemill.session.session", "treemill.tree.bridge", "treemill.chain.verification"}
     assert not loaded("import treemill") & (HEAVY | SLOW | mine | {"numpy", "click"})
 
 

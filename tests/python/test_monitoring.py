@@ -8,8 +8,8 @@ import pytest
 import treemill as tm
 from treemill.backend.merged import Merged
 from treemill.monitor import watch
-from treemill.monitor.measured import HISTOGRAMS, Measured
 from treemill.monitor.progress_bar import ProgressBar
+from treemill.monitor.worker_histograms import HISTOGRAMS, WorkerHistograms
 from treemill.packetizer import (
     MEASURES,
     Monitoring,
@@ -138,7 +138,7 @@ def test_times_are_spread_over_their_bins_and_bins_are_joined():
     assert sum(counts.nodes["node1"]) == pytest.approx(1000.0)
     assert counts.width * 120 > 1001.0
     assert all(len(bins) == 120 for bins in counts.nodes.values())
-    made = Measured(counts).histogram("workers_per_node")
+    made = WorkerHistograms(counts).histogram("workers_per_node")
     assert made["node1", :].values()[:-2] == pytest.approx(np.ones(len(made.axes[1]) - 2), abs=0.1)
     again = monitoring.now(1001.0)
     assert again == counts
@@ -150,7 +150,7 @@ def test_measures_are_summed_and_binned_by_worker():
     one_packet(monitoring, 3, 0.0, 1.5, spent)
     one_packet(monitoring, 4, 0.0, 1e9, Spent(0.0, 0.0, 1e-9))
     monitoring.follow(2.0, WorkerLost(3), [])
-    made = Measured(monitoring.now(1e9)).histograms
+    made = WorkerHistograms(monitoring.now(1e9)).histograms
     assert made["bytes_read_per_worker"]["3"] == 100
     latency = made["latency_per_worker"]
     at = latency.axes[1].index(0.01 * 1.0001)
@@ -164,7 +164,7 @@ def test_prometheus_text():
     monitoring = Monitoring(lambda file: "node")
     monitoring.follow(0.0, WorkerJoined(0, 'a"b\\c'), [Process(0, Packet(0, 0, 0, 7))])
     monitoring.follow(1.0, PacketDone(0, 0, 7, 1.0), [])
-    text = Measured(monitoring.now(1.0)).prometheus('my "query"\n')
+    text = WorkerHistograms(monitoring.now(1.0)).prometheus('my "query"\n')
     label = r'query="my \"query\"\n",worker="0",host="a\"b\\c"'
     assert f"treemill_entries_total{{{label}}} 7\n" in text
     for name, measure in MEASURES.items():

@@ -36,8 +36,8 @@ def test_names_and_classes_mean_the_same(name, theirs):
     assert (given.name, given.formats) == (name, known.formats)
     if name != "fcc":
         assert given.coffea is getattr(nanoevents, theirs)
-        own = object_schema(type("Own", (getattr(nanoevents, theirs),), {}))
-        assert (own.name, own.coffea.__name__) == (name, "Own")
+        own = object_schema(type("OwnFunction", (getattr(nanoevents, theirs),), {}))
+        assert (own.name, own.coffea.__name__) == (name, "OwnFunction")
 
 
 def test_nothing_and_anything_else():

@@ -1,6 +1,6 @@
 """What a worker of a cluster may begin without an order, and when it tells what it has done."""
 
-from treemill.backend.dask.ahead import Ahead
+from treemill.backend.dask.reserved_packets import ReservedPackets
 from treemill.packetizer import Packet
 
 
@@ -9,7 +9,7 @@ def packets(count):
 
 
 def filled(count):
-    ahead, made = Ahead(), packets(count)
+    ahead, made = ReservedPackets(), packets(count)
     for packet in made:
         ahead.add(7, packet)
     return ahead, made

@@ -4,12 +4,12 @@ import pytest
 import treemill as tm
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.selector import learned
-from treemill.selector.touched import Touched
+from treemill.selector import remembered_columns
+from treemill.selector.column_use import ColumnUse
 
 
 def test_a_column_that_looks_do_not_touch_is_dropped_and_comes_back():
-    touched = Touched({"a", "b"})
+    touched = ColumnUse({"a", "b"})
     for _ in range(4):  # looks are the chunks 1, 2, 4, 8, …
         touched.begin()
         touched.add("a")
@@ -22,7 +22,7 @@ def test_a_column_that_looks_do_not_touch_is_dropped_and_comes_back():
 
 @given(st.lists(st.sets(st.sampled_from("abcd")), max_size=200))
 def test_what_every_chunk_touches_is_always_expected(chunks):
-    touched = Touched()
+    touched = ColumnUse()
     looks = 0
     for number, names in enumerate(chunks, 1):
         is_look = touched.begin()
@@ -37,7 +37,7 @@ def test_what_every_chunk_touches_is_always_expected(chunks):
 
 
 def test_looks_become_rare():
-    touched = Touched()
+    touched = ColumnUse()
     looks = [chunk for chunk in range(1, 400) if touched.begin()]
     assert looks == [1, 2, 4, 8, 16, 32, 64, 128, 192, 256, 320, 384]
 
@@ -51,19 +51,19 @@ def test_a_selector_is_known_by_its_code():
         def process(self, events):
             return {"n": len(events) + 1}
 
-    assert learned.key_of(One()) == learned.key_of(One())
+    assert remembered_columns.key_of(One()) == remembered_columns.key_of(One())
     Other.__qualname__ = One.__qualname__
-    assert learned.key_of(One()) != learned.key_of(Other())
+    assert remembered_columns.key_of(One()) != remembered_columns.key_of(Other())
 
 
 def test_what_is_remembered_is_bounded(monkeypatch):
-    monkeypatch.setattr(learned, "_known", type(learned._known)())
-    monkeypatch.setattr(learned, "_MOST", 2)
+    monkeypatch.setattr(remembered_columns, "_known", type(remembered_columns._known)())
+    monkeypatch.setattr(remembered_columns, "_MOST", 2)
     for key in "abc":
-        learned.remember(key, {key})
-    assert [learned.recall(key) for key in "abc"] == [frozenset(), {"b"}, {"c"}]
-    learned.remember("b", {"x"})
-    assert learned.recall("b") == {"x"}
+        remembered_columns.remember(key, {key})
+    assert [remembered_columns.recall(key) for key in "abc"] == [frozenset(), {"b"}, {"c"}]
+    remembered_columns.remember("b", {"x"})
+    assert remembered_columns.recall("b") == {"x"}
 
 
 @pytest.mark.parametrize("mode", ["threads", "processes"])
@@ -74,4 +74,4 @@ def test_local_files_teach_nothing(events, mode):
 
     with tm.connect(workers=1, mode=mode) as session:
         session.run(Local(), events, progress=False)
-    assert not learned.recall(learned.key_of(Local()))
+    assert not remembered_columns.recall(remembered_columns.key_of(Local()))

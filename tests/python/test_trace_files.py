@@ -89,7 +89,8 @@ def nothing_in_vain(monkeypatch):
     """No worker is late with a packet that another one then does, too: at the end, one of them
     would still read what is in no packet that is done."""
     monkeypatch.setattr(
-        "treemill.backend.led.Policy", lambda **told: Policy(**told | {"speculate": False})
+        "treemill.backend.coordinated_pass.Policy",
+        lambda **told: Policy(**told | {"speculate": False}),
     )
 
 

@@ -92,8 +92,9 @@ pub(crate) const NEGLECT: Duration = Duration::from_secs(20);
 /// Bounds what a server may make one request wait (`kXR_wait`, `kXR_waitresp`), in all.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How long it may take to connect to one address.
-pub(crate) const CONNECT: Duration = Duration::from_secs(5);
+/// How long it may take to connect to one address: a full queue of connections drops the first words, which the kernel repeats
+/// after 1, 3 and 7 s.
+pub(crate) const CONNECT: Duration = Duration::from_secs(10);
 
 /// Bounds managers below managers.
 pub(crate) const MOST_DEPTH: usize = 4;

@@ -20,8 +20,8 @@ from ..packetizer import Event, Forget, Hint, Order, Process, Sizing, Tick, Work
 from ..worker.worker import Worker
 from ..worker.workload import Partial
 from .base import Pool, Request, worker_error
-from .led import LedPass
-from .left_behind import leave_behind
+from .coordinated_pass import CoordinatedPass
+from .stuck_threads import leave_behind
 
 if TYPE_CHECKING:
     from treemill._core import Control
@@ -122,7 +122,7 @@ class ThreadPool(Pool):
                 self._outstanding -= 1
 
 
-class ThreadPass(LedPass):
+class ThreadPass(CoordinatedPass):
     """A pass on threads, each of which has an inbox for its orders."""
 
     def __init__(self, pool: ThreadPool, request: Request) -> None:

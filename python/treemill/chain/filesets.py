@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from .verified import Verified
+    from .verification import VerifiedFile
 
 __all__ = ["FilesetFiles", "fileset", "named_fileset"]
 
@@ -196,7 +196,7 @@ class _FilesetFile(NamedTuple):
     tree: str | None = None
     steps: Steps | None = None
     replicas: list[object] | None = None
-    verified: Verified | None = None
+    verified: VerifiedFile | None = None
 
 
 def _files(files: object, of: str) -> Iterator[_FilesetFile]:
@@ -219,7 +219,7 @@ def _files(files: object, of: str) -> Iterator[_FilesetFile]:
             if replicas is not None and not isinstance(replicas, list | tuple):
                 raise QueryError(f"{of}: replicas are a list of addresses, not {replicas!r:.80}")
             found = None if replicas is None else list(replicas)
-            from .verified import verified_of  # start-up: few datasets come from JSON files
+            from .verification import verified_of  # start-up: few datasets come from JSON files
 
             steps, verified = _steps(each, of), verified_of(each, of)
             yield _FilesetFile(path, each.get("object_path"), steps, found, verified)

@@ -15,7 +15,7 @@ from ..errors import QueryError, SourceError
 from ..tree import source
 
 if TYPE_CHECKING:
-    from .verified import Verified
+    from .verification import VerifiedFile
 
 __all__ = ["Location", "expand", "located", "replicated", "require_present", "split_tree"]
 
@@ -35,7 +35,7 @@ class Location:
     """All addresses of a file that lies at several, `path` among them; else none."""
     logical: str | None = None
     """The name that replicas share."""
-    verified: Verified | None = field(default=None, compare=False)
+    verified: VerifiedFile | None = field(default=None, compare=False)
     """What was found of the file before, if the list of files says it."""
 
     def __str__(self) -> str:

@@ -53,7 +53,7 @@ def check(
     environment, memory, and the space for temporary files. Each FILE must be there for every
     worker, have the same size, and be readable.
     """
-    from ..facility.gathering import gathered  # start-up
+    from ..facility.cluster_facts import gathered  # start-up
 
     found = verdicts(gathered(address, _paths(files), packages, timeout))
     for line in lines(found):

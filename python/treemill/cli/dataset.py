@@ -14,8 +14,8 @@ import click
 from ..chain.filesets import named_fileset
 from ..errors import TreemillError, writing
 from ..inventory.findings import Finding, Seen, findings
+from ..inventory.inspection import Contents, looked_at
 from ..inventory.listing import listed, text
-from ..inventory.looking import Contents, looked_at
 
 if TYPE_CHECKING:
     from ..chain.filesets import FilesetFiles

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..monitor.feedback import histograms
-from ..monitor.measured import HISTOGRAMS, prometheus
+from ..monitor.worker_histograms import HISTOGRAMS, prometheus
 from .board import Board, KeptAccount
 from .figure import figure
 from .samples import Samples

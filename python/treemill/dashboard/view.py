@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..monitor.measured import Measured
+from ..monitor.worker_histograms import WorkerHistograms
 from .board import AccountWithCounters, KeptAccount
 from .figure import figure
 from .work import OVERVIEW, activity, table
@@ -64,7 +64,7 @@ def detail(
     }
 
 
-def work(account: KeptAccount, measured: Measured | None) -> dict[str, object] | None:
+def work(account: KeptAccount, measured: WorkerHistograms | None) -> dict[str, object] | None:
     """What the query's workers do; None if it is not counted."""
     if measured is None:
         return None

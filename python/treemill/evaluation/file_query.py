@@ -17,7 +17,7 @@ from ..query.specification import Specification, SpecifiedRelations
 from ..tree.file_tree import FileTree
 from ..tree.foreign import Foreign, joined
 from .aliases import needed, paths
-from .compiled import compiled
+from .compiled_queries import compiled
 from .substitutes import Rescue, supplied
 
 if TYPE_CHECKING:

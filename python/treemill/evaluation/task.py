@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from treemill import _core
 
 from ..arrays.rows import Sink
-from ..language.provided import Preloaded
+from ..language.external_functions import Preloaded
 from ..worker.workload import Partial, SpanWorkload, opaque
 from . import by_dataset
 from .file_query import PerFile

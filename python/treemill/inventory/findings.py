@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..chain.verified import Verified
+from ..chain.verification import VerifiedFile
 
 __all__ = ["Finding", "Seen", "findings"]
 
@@ -24,7 +24,7 @@ class Seen:
     """Its address, by which files are told apart."""
     tree: str | None
     """The tree, as it is called in the file."""
-    verified: Verified | None = None
+    verified: VerifiedFile | None = None
     """None if it could not be opened."""
     branches: Mapping[str, str] | None = None
     """The types of the branches, by name."""

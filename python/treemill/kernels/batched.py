@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, overload
 
 from ..errors import QueryError
 from .failures import parameter_names, title_of, words
-from .fitted import Given, Output, UserFunction, of_items
+from .function_protocols import Given, Output, UserFunction, of_items
 from .identity import identity_of
 
 if TYPE_CHECKING:
     from treemill import _core
 
-    from .fitted import Handed, Values
+    from .function_protocols import Handed, Values
 
 __all__ = ["Batched", "Returns", "batched", "outputs_of"]
 
@@ -127,7 +127,7 @@ class Batched:
         return _core.Functions.own(self)
 
     def fitted(self, given: Sequence[Given]) -> _FittedBatched:
-        """The function for arguments of these types (fitted.Own)."""
+        """The function for arguments of these types (function_protocols.OwnFunction)."""
         names = parameter_names(self._function, len(given))
         found = _FittedBatched(self._function, names, given, self._names, self._records)
         if self._returns is None:
@@ -148,7 +148,7 @@ class Batched:
 
 
 class _FittedBatched:
-    """A callable for arguments of certain types (fitted.Fitted)."""
+    """A callable for arguments of certain types (function_protocols.FittedFunction)."""
 
     address: int | None = None
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import QueryError
-from .fitted import Output, of_items
+from .function_protocols import Output, of_items
 
 if TYPE_CHECKING:
     import awkward as ak
 
-    from .fitted import Handed, Values
+    from .function_protocols import Handed, Values
 
 __all__ = ["column", "empty", "nothing", "outputs_in", "together", "values_of"]
 

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 import numpy as np
 
 from ..errors import QueryError
-from .compiled import Compiled, check_signature, compiled
 from .failures import parameter_names, title_of, words
-from .fitted import Given, UserFunction
+from .function_protocols import Given, UserFunction
 from .identity import identity_of
+from .numba_code import Compiled, check_signature, compiled
 
 if TYPE_CHECKING:
     from treemill import _core
 
-    from .fitted import Handed
+    from .function_protocols import Handed
 
 __all__ = ["Kernel", "kernel"]
 
@@ -123,7 +123,7 @@ class Kernel:
                 self.fitted(given)
 
     def fitted(self, given: Sequence[Given]) -> _FittedKernel:
-        """The function compiled for arguments of these types (fitted.Own)."""
+        """The function compiled for arguments of these types (function_protocols.OwnFunction)."""
         made = compiled(self.identity, self._function, self._signature, given)
         self._known[tuple(given)] = None
         return _FittedKernel(made, self._plain, [name for name, _ in given])
@@ -148,7 +148,7 @@ def _copied(
 
 
 class _FittedKernel:
-    """A kernel for arguments of certain types (fitted.Fitted)."""
+    """A kernel for arguments of certain types (function_protocols.FittedFunction)."""
 
     def __init__(self, made: Compiled, plain: UserFunction, given: Sequence[str]) -> None:
         self._made = made  # the address is its code's

@@ -15,8 +15,8 @@ from ..errors import QueryError
 from ..errors.quoting import quoted
 from . import function_registry
 from .dialect import LANGUAGE, Dialect
+from .external_functions import ExternalFunction
 from .mentions import names, words
-from .provided import Provided
 from .tree_node import Tree
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Expression:
     found: bool = False
     """Whether it is a name that a pattern has found. If a column of that name is defined anew, it
     means the new one."""
-    provided: Provided | None = None
+    provided: ExternalFunction | None = None
     """What it stands for, if it is no expression of the language but functions that others call."""
 
     @cached_property
@@ -97,13 +97,13 @@ def column(name: str, found: bool = False) -> Expression:
     return Expression(text, {"kind": "name", "id": name, "at": [0, len(text)]}, found)
 
 
-def provided(name: str, value: Provided) -> Expression:
+def provided(name: str, value: ExternalFunction) -> Expression:
     """Functions that expressions call by this name, as an expression."""
     tree: Tree = {"kind": "provided", "id": value.identity, "name": name, "at": [0, len(name)]}
     return Expression(name, tree, provided=value)
 
 
-def called(name: str, value: Provided, arguments: Sequence[str]) -> Expression:
+def called(name: str, value: ExternalFunction, arguments: Sequence[str]) -> Expression:
     """A call of a function of these expressions. `name`: what messages call it, an identifier."""
     for argument in arguments:
         parse(argument)

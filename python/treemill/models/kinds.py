@@ -1,8 +1,8 @@
 """What a file of a model is, by its first bytes: a table, which a new kind is added to. Reads no
 file.
 
-A kind's reader is a function of a content and its name that gives a `Provided`. It is in a module
-of its own, which is loaded for a file of that kind only.
+A kind's reader is a function of a content and its name that gives an `ExternalFunction`. It is in a
+module of its own, which is loaded for a file of that kind only.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import FormatError, MissingPackageError, QueryError, UnsupportedError
-from ..kernels.fitted import Given, Output, of_items
+from ..kernels.function_protocols import Given, Output, of_items
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from treemill import _core
 
-    from ..kernels.fitted import Handed, Values
+    from ..kernels.function_protocols import Handed, Values
 
 __all__ = ["OnnxModel", "onnx"]
 
@@ -250,7 +250,7 @@ class OnnxModel:
         return _core.Functions.own(self, {**parts, **numbers})
 
     def fitted(self, given: Sequence[Given]) -> _FittedNetwork:
-        """The model for arguments of these types (kernels.fitted.Own)."""
+        """The model for arguments of these types (kernels.function_protocols.OwnFunction)."""
         inputs = self.inputs
         if len(inputs) != len(given):
             names = ", ".join(inputs[:20]) + (", …" if len(inputs) > 20 else "")
@@ -306,7 +306,7 @@ class OnnxModel:
 
 
 class _FittedNetwork:
-    """A model as the core calls it (kernels.fitted.Fitted)."""
+    """A model as the core calls it (kernels.function_protocols.FittedFunction)."""
 
     address: int | None = None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from ..io_report import IOReport
-from .measured import Measured
+from .worker_histograms import WorkerHistograms
 
 __all__ = ["MissingEntries", "Report"]
 
@@ -68,7 +68,7 @@ class Report:
     """The last events of the workers and the answers to them (`treemill.packetizer.Trace`), if the
     session keeps them (`connect(trace=10_000)`)."""
 
-    measured: Measured | None = field(default=None, repr=False)
+    measured: WorkerHistograms | None = field(default=None, repr=False)
     """What workers did, as histograms (`measured.histograms`); None with `monitor=False`."""
 
     @property

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import TypeVar
 
+    from .data_protocols import QueriedData
     from .description import Description
     from .draw_request import Drawing
-    from .queried import Queried
 
     Value = TypeVar("Value", default=object, covariant=True)
     Array = npt.NDArray[Any]
@@ -54,7 +54,7 @@ class Services(Protocol):
     ) -> awkward.Array:
         """The value of one booking, from some entries of the dataset only."""
 
-    def explain(self, data: Queried, bookings: Sequence[Booking]) -> str:
+    def explain(self, data: QueriedData, bookings: Sequence[Booking]) -> str:
         """The plan of a pass for these bookings, in words."""
 
     def draw(self, node: Place, wanted: Drawing) -> hist.Hist:
@@ -84,7 +84,7 @@ class Origin:
     A booking that failed or was interrupted in a query is computed only when its own value is
     needed."""
 
-    def __init__(self, chain: Queried, services: Services) -> None:
+    def __init__(self, chain: QueriedData, services: Services) -> None:
         self.chain = chain
         self.services = services
         self._open: dict[int, weakref.ref[Booking]] = {}

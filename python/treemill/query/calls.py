@@ -8,16 +8,16 @@ from keyword import iskeyword
 from ..errors import QueryError
 from ..errors.quoting import quoted
 from ..language.expression import Expression, called
-from ..language.provided import Provided
+from ..language.external_functions import ExternalFunction
 from ..language.tree_node import Tree
 from .steps import Arguments
 
 __all__ = ["as_provided", "call", "member", "together"]
 
 
-def as_provided(value: object) -> Provided:
+def as_provided(value: object) -> ExternalFunction:
     """A function as expressions take it: as it is, or a callable over batches."""
-    if isinstance(value, Provided):
+    if isinstance(value, ExternalFunction):
         return value
     from ..kernels.batched import Batched  # start-up
 

@@ -11,7 +11,7 @@ from ..errors import QueryError
 from ..errors.quoting import unquoted
 from ..faces import face
 from ..language.expression import Weight, constant, parse, provided, weighted
-from ..language.provided import Provided
+from ..language.external_functions import ExternalFunction
 from ..uproot_words import METHODS
 from .booking import Booking, Origin, Place, steps_to
 from .calls import as_provided, call, member, together
@@ -206,7 +206,7 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         """
         node = self.node
         for name, value in params.items():
-            if isinstance(value, Provided) or callable(value):
+            if isinstance(value, ExternalFunction) or callable(value):
                 named = provided(name, as_provided(value))
             else:
                 named = constant(value)

@@ -14,7 +14,7 @@ from functools import cache
 from ..errors import QueryError
 from ..errors.quoting import near
 from ..language.expression import parse
-from ..language.provided import Provided
+from ..language.external_functions import ExternalFunction
 from .axes import AutomaticAxis, Axis, FixedAxis, GrowingAxis
 from .axis_ranges import MOST_OF_ALL
 from .booking import Booking, Place, steps_to
@@ -77,7 +77,7 @@ class _Numbering:
         self.steps: list[NumberedStep] = []
         self.words: set[str] = set()
         """All names and attributes in expressions."""
-        self.provided: dict[str, Provided] = {}
+        self.provided: dict[str, ExternalFunction] = {}
         """What expressions call that is no function of the language."""
         self._index: dict[tuple[int, str | None], int | None] = {}
 

@@ -18,7 +18,7 @@ from .rows import Snapshot
 from .steps import Define, Params, Step
 
 if TYPE_CHECKING:
-    from .queried import QueriedBranch
+    from .data_protocols import QueriedBranch
     from .snapshot_target import Fill, SnapshotFile
 
 __all__ = ["Saves"]

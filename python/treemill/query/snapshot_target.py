@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ..errors import MissingPackageError, QueryError, UnsupportedError
 
 if TYPE_CHECKING:
-    from .queried import Queried, QueriedBranch
+    from .data_protocols import QueriedBranch, QueriedData
 
 __all__ = [
     "Fill",
@@ -135,7 +135,7 @@ _WORDS = {
 }
 
 
-def check_target(target: str, read: Queried) -> None:
+def check_target(target: str, read: QueriedData) -> None:
     """Raises QueryError if a file would be written over one that is read for it."""
     if read.has_file(target):
         raise QueryError(f"snapshot() would replace {target}, which it reads: give another path")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NotRequired, TypedDict
 
-from ..language.provided import Provided
+from ..language.external_functions import ExternalFunction
 from .steps import Define
 
 __all__ = ["NumberedStep", "PlacedBooking", "Specification", "SpecifiedRelations"]
@@ -55,7 +55,7 @@ class Specification:
         steps: Sequence[NumberedStep] = (),
         bookings: Sequence[PlacedBooking] = (),
         words: Iterable[str] = (),
-        provided: Mapping[str, Provided] | None = None,
+        provided: Mapping[str, ExternalFunction] | None = None,
         relations: SpecifiedRelations | None = None,
     ) -> None:
         """`words`: all names and attributes in the expressions. `provided`: what they call that is

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from ..errors import QueryError
 from ..errors.quoting import unquoted
 from ..language.expression import Constant, Expression, column, parse
-from ..language.provided import Provided
+from ..language.external_functions import ExternalFunction
 
 __all__ = [
     "Arguments",
@@ -34,7 +34,7 @@ __all__ = [
     "vary_step",
 ]
 
-Parameter = Constant | Sequence[Constant] | Provided | Callable[..., object]
+Parameter = Constant | Sequence[Constant] | ExternalFunction | Callable[..., object]
 """What a name in expressions may stand for, beside columns."""
 Names = str | Sequence[str]
 """What a definition is called; several names of what a function gives together."""

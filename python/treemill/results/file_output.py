@@ -131,8 +131,8 @@ class FileOutput:
         >>> tm.dataset("skim.root").num_entries == events.num_entries
         True
         """
-        from ..writing.given import lists_of, table_of  # heavy: numpy
         from ..writing.tables import planned, unequal_counts  # heavy: numpy
+        from ..writing.user_columns import lists_of, table_of  # heavy: numpy
 
         check_tree(tree)
         table = table_of(columns)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from ..worker.packet_boundaries import PacketBoundaries
 from .chunk_size import ChunkPace
-from .learned import Key, recall, remember
-from .touched import Touched
+from .column_use import ColumnUse
+from .remembered_columns import Key, recall, remember
 
 if TYPE_CHECKING:
     import awkward as ak
@@ -51,7 +51,7 @@ class ChainChunks:
         # Of files on servers only it is worth knowing beforehand.
         self._far = chain.trees.far
         self._key = key
-        self._touched: set[str] = Touched({*known, *recall(key)}) if self._far else set()
+        self._touched: set[str] = ColumnUse({*known, *recall(key)}) if self._far else set()
         self._remembered: frozenset[str] = frozenset()
         self._stored: dict[int, tuple[frozenset[str], float]] = {}
         self._reading: tuple[FileTree, ChunkReader] | None = None

@@ -17,8 +17,8 @@ from ..arrays.columns import picked
 from ..arrays.from_core import layout
 from ..errors import FormatError, TreemillError
 from .chunk_form import Layout, form_key, layout_of
+from .column_use import ColumnUse
 from .read_ahead import Window
-from .touched import Touched
 
 if TYPE_CHECKING:
     from awkward.contents import Content
@@ -69,7 +69,7 @@ class EventReader:
 
     def __init__(self, tree: ColumnSource, touched: set[str], collections: bool = False) -> None:
         """`touched` names the columns that earlier chunks have touched, in this file or others:
-        they are read ahead, together. Each column that is read is added to it; a `Touched` says
+        they are read ahead, together. Each column that is read is added to it; a `ColumnUse` says
         which chunks are looks. `collections`: see `chunk_form.layout_of`."""
         self._tree = tree
         self._touched = touched
@@ -96,7 +96,7 @@ class EventReader:
             window = Window(self._tree, (start, max(stop, ahead)), self.layout.optional)
             self._window = window
         touched = self._touched
-        is_look = isinstance(touched, Touched) and touched.begin()
+        is_look = isinstance(touched, ColumnUse) and touched.begin()
         cut = ChunkColumns(self.layout, window, touched, (start, stop), control, kept, is_look)
         return self.made(cut, metadata)
 

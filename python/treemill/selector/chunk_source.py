@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..chain.file_constants import DataFile
     from ..errors import TreemillError
     from ..tree.column_source import ColumnSource
-    from .learned import Key
+    from .remembered_columns import Key
     from .selector import Chunk
 
     Places = NDArray[np.int64]

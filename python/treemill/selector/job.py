@@ -48,9 +48,9 @@ class ChainData:
     def chunks(self, selector: Selector, workers: int, known: Iterable[str]) -> ChunkSource:
         """See _Data."""
         from .chain_chunks import ChainChunks  # start-up
-        from .learned import key_of  # start-up
         from .node_columns import NodeColumns  # heavy: numpy
         from .readers import reader_of  # start-up
+        from .remembered_columns import key_of  # start-up
 
         node = None if self.derivation is None else NodeColumns(self.derivation, self.chain)
         reader = reader_of(selector, self.schema, self.chain.schema)

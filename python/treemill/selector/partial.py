@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..results.file_output import file_outputs
-from .learned import remember
 from .merge import merge
+from .remembered_columns import remember
 
 if TYPE_CHECKING:
     from ..worker.workload import Partial
-    from .learned import Key
+    from .remembered_columns import Key
     from .selector import Output
 
 __all__ = ["OutputPartial", "drop_files", "finish_files"]

@@ -11,7 +11,7 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 
 from ..errors import QueryError
-from .fresh import Fresh
+from .pristine_copies import PristineCopies
 
 if TYPE_CHECKING:
     import numpy as np
@@ -222,12 +222,12 @@ class ProcessorSelector(Selector):
         """`method` of the processor is called with chunks."""
         self.processor = processor
         self._method = method
-        self._fresh: Fresh[Processor] | None = None  # made by each worker
+        self._fresh: PristineCopies[Processor] | None = None  # made by each worker
 
     def process(self, events: Chunk) -> Mapping[str, object]:
         """Calls the processor."""
         if self._fresh is None:
-            self._fresh = Fresh(self.processor)
+            self._fresh = PristineCopies(self.processor)
         result = getattr(self._fresh.copy(), self._method)(events)
         if result is None:
             name = f"{self.title}.{self._method}"

@@ -18,7 +18,7 @@ from ..errors import QueryError, TreemillError, WorkerError
 from ..results.file_output import file_outputs, writing_at
 from ..results.parts import Client, work_for
 from .additive import Additive, Chunks
-from .materialised import materialised
+from .lazy_arrays import materialised
 from .merge import check, check_neutral, merge
 from .selector import Chunk, Inputs, Output, Selector, commits_only_at_end
 

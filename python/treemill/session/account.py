@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ..backend.base import Pass
-from ..monitor.measured import Measured
 from ..monitor.progress import Progress
 from ..monitor.report import MissingEntries, Report
+from ..monitor.worker_histograms import WorkerHistograms
 from ..packetizer import Coverage, node_of
 from ..worker.workload import Span
 
@@ -101,10 +101,10 @@ class Account:
         return self._report() if self._settled is None else self._settled[1]
 
     @property
-    def measured(self) -> Measured | None:
+    def measured(self) -> WorkerHistograms | None:
         """What workers have done so far; None if it is not counted."""
         counts = None if self.running is None else self.running.monitored
-        return None if counts is None else Measured(counts)
+        return None if counts is None else WorkerHistograms(counts)
 
     @property
     def described(self) -> tuple[Sequence[str], Sequence[Span] | None, str, str, bool]:

@@ -1,11 +1,11 @@
 """The chain of files that a node's query is over. Nodes themselves know only what a query asks of
-it (query/queried.py)."""
+it (query/data_protocols.py)."""
 
 from __future__ import annotations
 
 from ..chain.chain import Chain
 from ..query.booking import Place
-from ..query.queried import Queried
+from ..query.data_protocols import QueriedData
 
 __all__ = ["as_chain", "chain_at"]
 
@@ -15,7 +15,7 @@ def chain_at(place: Place) -> Chain:
     return as_chain(place.origin.chain)
 
 
-def as_chain(queried: Queried) -> Chain:
+def as_chain(queried: QueriedData) -> Chain:
     """Datasets make queries over chains only."""
     assert isinstance(queried, Chain)
     return queried

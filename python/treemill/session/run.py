@@ -18,18 +18,18 @@ from ..backend.base import Pass, Pool, Request, Results
 from ..backend.merged import Merged
 from ..backend.saving import Keeping
 from ..errors import TreemillError, WorkerError
-from ..monitor.measured import HISTOGRAMS
 from ..monitor.progress import Progress
 from ..monitor.report import Report
+from ..monitor.worker_histograms import HISTOGRAMS
 from ..packetizer import FileSize, WorkerGone
 from ..worker.task import Task
 from ..worker.workload import Span
 from .account import Account
+from .file_hosts import located, nodes
 from .keeping import KeptQuery, with_sizes
 from .options import RunOptions
 from .recording import recording_of
 from .state import QueryNews, QueryState
-from .whereabouts import located, nodes
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar

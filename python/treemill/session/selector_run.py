@@ -16,9 +16,9 @@ from ..query.node import Node
 from ..results.file_output import file_outputs
 from ..selector.bookings import BookedValues
 from ..selector.job import ChainData, CycleData, SelectorJob
-from ..selector.learned import key_of, recall
 from ..selector.node_columns import derivation
 from ..selector.partial import OutputPartial, drop_files, finish_files
+from ..selector.remembered_columns import key_of, recall
 from ..selector.selector import Selector, take_booked
 from ..selector.task import SelectorTask
 from ..worker.task import Task

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from hist import Hist
 
     from ..io_report import IOReport
+    from ..query.data_protocols import QueriedData
     from ..query.description import Description
     from ..query.draw_request import Drawing
-    from ..query.queried import Queried
 
 __all__ = ["SERVICES"]
 
@@ -47,7 +47,7 @@ class _Services:
         report = default_session().report
         return IOReport() if report is None else report.io
 
-    def explain(self, data: Queried, bookings: Sequence[Booking]) -> str:
+    def explain(self, data: QueriedData, bookings: Sequence[Booking]) -> str:
         from ..evaluation.explain import explained  # start-up
         from .node_chain import as_chain  # start-up
 

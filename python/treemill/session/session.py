@@ -14,14 +14,14 @@ from ..faces import face
 from ..monitor.watch import Feedback, Watch
 from ..query.node import Booking
 from .account import Account
-from .asked import by_dataset, data_of, is_selector
 from .booking_run import BookedQuery
-from .in_turn import in_turn
+from .dataset_sequence import computed_by_dataset
 from .keeping import KeptQuery, kept_by
 from .options import RunKeywords, RunOptions, with_options
 from .packages import Package, PackageStore
 from .queries import Queries
 from .run import Query
+from .run_arguments import by_dataset, data_of, is_selector
 from .shapes import mapped
 from .typed_run import typed
 from .wait import hearing, wait, watch_aside
@@ -281,7 +281,7 @@ class Session:
         def start(query: BookedQuery) -> BookedQuery:
             return self._start(query, feedback)
 
-        values = in_turn(groups, options, self._pool, start, progress, feedback)
+        values = computed_by_dataset(groups, options, self._pool, start, progress, feedback)
 
         def value(booking: object) -> object:
             assert isinstance(booking, Booking)  # _by_dataset has refused everything else

@@ -16,7 +16,7 @@ from ..errors import UnsupportedError
 from . import official_xrootd, over_fsspec
 
 if TYPE_CHECKING:
-    from .bridged import BridgedFile, State
+    from .bridge_protocols import BridgedFile, State
 
 __all__ = ["check", "list_folder", "open_file", "stat"]
 

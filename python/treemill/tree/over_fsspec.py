@@ -22,7 +22,7 @@ from ..errors import MissingPackageError
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
-    from .bridged import State
+    from .bridge_protocols import State
 
 __all__ = ["knows", "list_folder", "open_file", "stat"]
 

@@ -28,8 +28,8 @@ from ..packetizer import (
     Prefetch,
     Process,
 )
-from .beside import Beside
 from .meter import meter
+from .side_work import SideWork
 from .workload import P, Workload
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Worker(Generic[P]):
         self._meter = meter(self._control)
         self._commit = commit
         self._tell = tell
-        self._beside = Beside(workload, self._control)
+        self._beside = SideWork(workload, self._control)
         self._partial: P | None = None
 
     def perform(self, order: Order) -> Event | None:

@@ -42,7 +42,6 @@ from ...worker.workload import Partial
 from ..merged import Ranges
 from ..portable_error import portable
 from ..pulse import Pulse
-from .ahead import Ahead
 from .merger import Merger, RefusedByMerger, Unreachable
 from .messages import (
     Act,
@@ -56,6 +55,7 @@ from .messages import (
     Tell,
     Unreached,
 )
+from .reserved_packets import ReservedPackets
 
 __all__ = ["Crew", "Handed", "Read", "Surroundings"]
 
@@ -109,7 +109,7 @@ class Crew:
         self._inboxes: dict[int, SimpleQueue[Act | None]] = {
             number: SimpleQueue() for number in begin.workers
         }
-        self._ahead = Ahead()
+        self._ahead = ReservedPackets()
         self._there: dict[int, Worker[Partial]] = {}
         self._handing: dict[int, Future[None]] = {}
         """Partials on their way to other processes, by worker."""

@@ -13,10 +13,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from . import compact  # noqa: F401 - how messages are pickled
-from .asking import asked
 from .conversation import Conversation
 from .group_messages import Apart
 from .mailbox import Parcel
+from .requests import asked
 
 if TYPE_CHECKING:
     from distributed import Worker

@@ -12,12 +12,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...errors import UnsupportedError, WorkerError
-from .asking import asked
 from .crew import Read
 from .engine import Hello, install
 from .loop import ReadAnswer, opened
 from .merger import RefusedByMerger
 from .messages import VERSION, HeldPartial, Status
+from .requests import asked
 from .version import differs
 
 if TYPE_CHECKING:

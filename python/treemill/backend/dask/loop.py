@@ -19,11 +19,11 @@ from distributed.protocol.serialize import to_serialize
 
 from ..merged import Ranges
 from . import compact  # noqa: F401 - how messages are pickled
-from .asking import asked
 from .crew import Handed, Read
 from .group_loop import GroupLoop
 from .mailbox import Parcel
 from .merger import RefusedByMerger, Unreachable
+from .requests import asked
 from .station import Station
 
 if TYPE_CHECKING:

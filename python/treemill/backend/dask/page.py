@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ...dashboard.board import KeptAccount
-from ...monitor.measured import Measured
 from ...monitor.progress import Progress
 from ...monitor.report import Report
+from ...monitor.worker_histograms import WorkerHistograms
 from ...packetizer import Monitored
 from .desk import Desk
 from .messages import Listed
@@ -26,7 +26,7 @@ class _Pass:
     title: str
     done: bool
     progress: Progress
-    measured: Measured | None
+    measured: WorkerHistograms | None
     feedback: str | None = None
     traced: bool = False
 
@@ -112,7 +112,7 @@ class DeskBoard(NoBoard):
         )
         return _Pass(each.work, each.request.title, each.done, progress, self._measured(each))
 
-    def _measured(self, each: Listed) -> Measured | None:
+    def _measured(self, each: Listed) -> WorkerHistograms | None:
         if each.request.served is None:
             return None
         known = self._known.get(each.work)
@@ -120,7 +120,7 @@ class DeskBoard(NoBoard):
             return known.measured
         counts = partial(self._counts, each.work)
         # What workers do is counted when the page asks for it, but for what stays after the end.
-        return Measured(counts() if each.done else counts)
+        return WorkerHistograms(counts() if each.done else counts)
 
     def _counts(self, name: str) -> Monitored:
         counts = self._desk.monitored(name)

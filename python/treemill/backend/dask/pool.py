@@ -1,5 +1,5 @@
 """The workers of a Dask cluster as a session's pool: what the session may set, packages, and the
-queries that the cluster has. A pass on it is in watched.py.
+queries that the cluster has. A pass on it is in dask_pass.py.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from distributed import Client
 
 from .admission import UNLIMITED, Limits
-from .before import Before, found_again, kept_of
 from .blobs import into, zipped
-from .watched import DaskPass
+from .dask_pass import DaskPass
+from .resumption import Resumption, found_again, kept_of
 
 __all__ = ["DaskPool"]
 
@@ -123,7 +123,7 @@ class DaskPool(Pool):
         if request.inputs is not None:
             task.inputs = pickle.loads(self._blob(request.inputs))
         query = pickle.loads(self._blob(request.recipe))
-        before = Before.got(self.line, request.before)
+        before = Resumption.got(self.line, request.before)
 
         def attached(asked: Request) -> DaskPass:
             return self.led(DaskPass(self, asked, work, before))

@@ -23,8 +23,8 @@ from typing import Protocol
 
 from ...errors import WorkerError
 from ...worker.task import Task
-from ..left_behind import leave_behind
 from ..pickled import pickled
+from ..stuck_threads import leave_behind
 from .channel import Channel
 from .messages import DropTask, Exited, Fork, Inputs, Kill, Load, Ready, StartFailed, TaskLoaded
 from .program import command

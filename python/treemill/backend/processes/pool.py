@@ -27,7 +27,7 @@ from ...packetizer import (
     WorkerLost,
 )
 from ..base import Pool, Request, worker_error
-from ..led import LedPass
+from ..coordinated_pass import CoordinatedPass
 from ..pulse import KnownCounters, Pulse
 from .channel import Channel
 from .master import TemplateWorkers, cause
@@ -168,7 +168,7 @@ class _Sums:
         )
 
 
-class ProcessPass(LedPass):
+class ProcessPass(CoordinatedPass):
     """A pass on processes. Only the master's thread uses the workers' sockets, and only that thread
     calls the methods below, except `start`."""
 

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
     from .workload import Bound
 
-__all__ = ["Beside"]
+__all__ = ["SideWork"]
 
 _AT_ONCE = 10
 """Threads of one worker, at most: most of them wait for a file to be opened, and the packetizer has
 a worker open eight at once."""
 
 
-class Beside(Generic[P]):
+class SideWork(Generic[P]):
     """The promises to one worker, and what is done for them. Thread-safe."""
 
     def __init__(self, workload: Workload[P], control: Control) -> None:

@@ -17,31 +17,31 @@ from .blobs import into
 from .line import Line
 from .messages import Kept, Listed
 
-__all__ = ["Before", "found_again", "kept_of"]
+__all__ = ["Resumption", "found_again", "kept_of"]
 
 
 @dataclass(frozen=True)
-class Before:
+class Resumption:
     """What a pass begins with. The scheduler has it too, for clients that attach."""
 
     partial: bytes | None = None
     covers: Ranges | None = None
 
     @staticmethod
-    def of(request: Request) -> Before:
+    def of(request: Request) -> Resumption:
         """What the checkpoint of a new pass has."""
         record = None if request.keeping is None else request.keeping.record
-        return Before() if record is None else Before(record.partial, record.processed)
+        return Resumption() if record is None else Resumption(record.partial, record.processed)
 
     @staticmethod
-    def got(line: Line, named: str | None) -> Before:
+    def got(line: Line, named: str | None) -> Resumption:
         """What the scheduler has under this digest."""
         if named is None:
-            return Before()
+            return Resumption()
         data = line.get(named)
         if data is None:
             raise QueryError("the scheduler has dropped the query meanwhile")
-        before: Before = pickle.loads(data)
+        before: Resumption = pickle.loads(data)
         return before
 
     def put(self, blobs: dict[str, bytes]) -> str | None:
@@ -65,7 +65,7 @@ def kept_of(request: Request) -> Kept | None:
     return Kept(checkpoint.name(), digest(what))
 
 
-def found_again(line: Line, kept: Kept) -> tuple[str, Before] | None:
+def found_again(line: Line, kept: Kept) -> tuple[str, Resumption] | None:
     """The pass that keeps in this checkpoint, with what it began with: its client has ended, and
     nothing of what it has done need be done again. None if there is none. Passes that were to keep
     something else there are ended."""
@@ -75,6 +75,6 @@ def found_again(line: Line, kept: Kept) -> tuple[str, Before] | None:
         if other is None or other.place != kept.place:
             continue
         if other == kept and line.watch(each.work, -1, 0.0).ended is None:
-            return each.work, Before.got(line, each.request.before)
+            return each.work, Resumption.got(line, each.request.before)
         line.ask("forget", each.work)
     return None

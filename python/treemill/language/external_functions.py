@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-__all__ = ["Preloaded", "Provided"]
+__all__ = ["ExternalFunction", "Preloaded"]
 
 
 @runtime_checkable
-class Provided(Protocol):
+class ExternalFunction(Protocol):
     """A function, or functions by name, given to expressions as a parameter. It can be pickled."""
 
     @property

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from ...packetizer import Packet
 
-__all__ = ["Ahead"]
+__all__ = ["ReservedPackets"]
 
 
 @dataclass(eq=False, slots=True)
@@ -21,7 +21,7 @@ class _Queue:
     is_told: bool = False  # since then, that few are left
 
 
-class Ahead:
+class ReservedPackets:
     """The queues of the workers, by number. Thread-safe: the event loop adds and forgets, workers
     take."""
 

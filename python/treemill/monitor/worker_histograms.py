@@ -12,7 +12,7 @@ from ..packetizer import MEASURES, PER_DECADE, SECONDS, Monitored
 if TYPE_CHECKING:
     from hist import Hist
 
-__all__ = ["HISTOGRAMS", "Measured", "prometheus"]
+__all__ = ["HISTOGRAMS", "WorkerHistograms", "prometheus"]
 
 
 _COUNTING = threading.Lock()
@@ -25,7 +25,7 @@ class _MeasuredKind(NamedTuple):
     measure: str
 
 
-class Measured:
+class WorkerHistograms:
     """The measures of a query, while it runs or at its end."""
 
     def __init__(self, counts: Monitored | Callable[[], Monitored]) -> None:
@@ -40,8 +40,8 @@ class Measured:
                 self._counts = self._counts()
             return self._counts
 
-    def __reduce__(self) -> tuple[type[Measured], tuple[Monitored]]:
-        return Measured, (self.counts,)
+    def __reduce__(self) -> tuple[type[WorkerHistograms], tuple[Monitored]]:
+        return WorkerHistograms, (self.counts,)
 
     def histogram(self, name: str) -> Hist:
         """One of HISTOGRAMS. Raises KeyError for another name."""
@@ -58,7 +58,7 @@ class Measured:
         return prometheus([(query, self)])
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Measured) and self.counts == other.counts
+        return isinstance(other, WorkerHistograms) and self.counts == other.counts
 
     __hash__ = None  # type: ignore[assignment]  # its counts may change
 
@@ -147,13 +147,13 @@ HISTOGRAMS = {
 """Kinds by name: `<measure>_per_worker`, of the one table of measures, and `workers_per_node`."""
 
 
-def prometheus(queries: Sequence[tuple[str, Measured]]) -> str:
+def prometheus(queries: Sequence[tuple[str, WorkerHistograms]]) -> str:
     """The sums over packets of several queries, by worker, in Prometheus' text format. Each query
     has a label."""
     return "\n".join(_prometheus(queries)) + "\n"
 
 
-def _prometheus(queries: Sequence[tuple[str, Measured]]) -> Iterator[str]:
+def _prometheus(queries: Sequence[tuple[str, WorkerHistograms]]) -> Iterator[str]:
     for name, measure in MEASURES.items():
         if not measure.of_packets:
             continue

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import MissingPackageError, QueryError
 from .failures import parameter_count, parameter_names, place_of, without_colours
-from .fitted import Given, Output, of_items
+from .function_protocols import Given, Output, of_items
 
 if TYPE_CHECKING:
     from numba.core.base import BaseContext

@@ -33,13 +33,13 @@ from .coordinator import Coordinator
 from .merged import Merged
 from .saving import Saving
 
-__all__ = ["LedPass"]
+__all__ = ["CoordinatedPass"]
 
 _SENT = Order | Hint
 """What goes to a worker. To make this union takes as long as to look whether an action is in it."""
 
 
-class LedPass(Pass):
+class CoordinatedPass(Pass):
     """A pass whose coordinator is in this process."""
 
     def __init__(self, pool: Pool, request: Request) -> None:

@@ -21,12 +21,12 @@ from ..pickled import pickled
 from ..pulse import Pulse
 from ..saving import Saving
 from .admission import Limits
-from .before import Before, kept_of
 from .blobs import into
-from .fetched import Fetched
+from .fetched_result import FetchedResult
 from .grouping import group_size
 from .line import Line
 from .messages import PassEnded, PassRequest, Status
+from .resumption import Resumption, kept_of
 
 __all__ = ["DaskPass"]
 
@@ -82,7 +82,7 @@ class DaskPass(Pass):
         pool: Settings,
         request: Request,
         work: str | None = None,
-        before: Before | None = None,
+        before: Resumption | None = None,
     ) -> None:
         """`work`: what the scheduler calls the pass, if it has it already, and `before`: what it
         began with."""
@@ -90,7 +90,7 @@ class DaskPass(Pass):
         self._request = request
         self._nodes = list(request.nodes())
         self._is_there = work is not None
-        self._before = before or Before.of(request)
+        self._before = before or Resumption.of(request)
         self._pool = pool
         self._line = pool.line
         self._task: Task | None = request.task
@@ -104,7 +104,7 @@ class DaskPass(Pass):
         self._status: Status | None = None
         self._ended: PassEnded | None = None
         self._error: BaseException | None = None
-        self._fetched = Fetched(pool.line, self.name, request.task, self._begins_with)
+        self._fetched = FetchedResult(pool.line, self.name, request.task, self._begins_with)
         self._saving: Saving | None = None
         if request.keeping is not None:
             self._saving = Saving(request.keeping, self._kept, self._sizes)
@@ -118,7 +118,7 @@ class DaskPass(Pass):
         return self.counters.pulse.io
 
     @property
-    def merged(self) -> Fetched:
+    def merged(self) -> FetchedResult:
         """See Pass."""
         return self._fetched
 
@@ -350,4 +350,4 @@ class DaskPass(Pass):
             self._saving.end(save)
         on_end, self._on_end, self.on_begin = self._on_end, lambda ended: None, lambda: None
         on_end(self)
-        self._task, self._before = None, Before()
+        self._task, self._before = None, Resumption()

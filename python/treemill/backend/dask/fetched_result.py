@@ -1,5 +1,5 @@
 """What a pass on a cluster has merged, as this process gets it: from the workers that hold it, and
-what a checkpoint had before. Knows no end of the pass: watched.py says when to fetch the result.
+what a checkpoint had before. Knows no end of the pass: dask_pass.py says when to fetch the result.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from ..merged import Merged, Ranges
 from .line import Gone, Line
 from .messages import HeldPartial
 
-__all__ = ["Fetched"]
+__all__ = ["FetchedResult"]
 
 
-class Fetched:
+class FetchedResult:
     """The result of a pass, from now and then to the end."""
 
     def __init__(self, line: Line, work: str, task: Task, begin: Callable[[], Merged]) -> None:

@@ -9,7 +9,7 @@ import pickle
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Generic, TypeVar
 
-__all__ = ["Fresh"]
+__all__ = ["PristineCopies"]
 
 T = TypeVar("T")
 
@@ -21,7 +21,7 @@ _STATELESS = (
 """Modules whose objects do not change when they are used. Some take seconds to be made again."""
 
 
-class Fresh(Generic[T]):
+class PristineCopies(Generic[T]):
     """Makes the copies. They share code, and objects that do not change when they are used."""
 
     def __init__(self, given: T) -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..chain.open_trees import OpenTrees
-from ..chain.verified import Verified
+from ..chain.verification import VerifiedFile
 from ..errors import FormatError, TreemillError, TruncatedError
 from ..tree import source
 from .findings import Seen
@@ -61,7 +61,7 @@ def _look(location: Location, dataset: str, schemas: Schemas) -> Seen:
         kind = _kind(location, error)
         return Seen(dataset, path, real, location.tree, kind=kind, reason=str(error))
     branches = tuple((branch["path"], branch["cpp_type"]) for branch in described)
-    verified = Verified(identity.size, tree.num_entries, tuple(tree.clusters), tree.uuid)
+    verified = VerifiedFile(identity.size, tree.num_entries, tuple(tree.clusters), tree.uuid)
     return Seen(
         dataset,
         path,

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Protocol
 
-__all__ = ["Queried", "QueriedBranch"]
+__all__ = ["QueriedBranch", "QueriedData"]
 
 
 class QueriedBranch(Protocol):
@@ -30,7 +30,7 @@ class QueriedBranch(Protocol):
         """Whether expressions can use its values."""
 
 
-class Queried(Protocol):
+class QueriedData(Protocol):
     """A chain of files."""
 
     @property

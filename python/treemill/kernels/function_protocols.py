@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     """An argument as the core hands it over: a buffer of numbers, a list of bytes for texts, or the
     items of lists with their offsets. The type of the parameter says which one it is."""
 
-__all__ = ["Fitted", "Given", "Output", "Own", "UserFunction", "of_items"]
+__all__ = ["FittedFunction", "Given", "Output", "OwnFunction", "UserFunction", "of_items"]
 
 UserFunction: TypeAlias = Callable[..., object]
 
@@ -32,14 +32,14 @@ that its items are in, or None if it is one value."""
 _OF_ITEMS = {f"{name}s": name for name in ("bool", "int", "uint", "float", "str")}
 
 
-class Own(Protocol):
+class OwnFunction(Protocol):
     """A function before it is known with what it is called."""
 
-    def fitted(self, given: Sequence[Given]) -> Fitted:
+    def fitted(self, given: Sequence[Given]) -> FittedFunction:
         """The function for arguments of these types. Raises QueryError if there is none."""
 
 
-class Fitted(Protocol):
+class FittedFunction(Protocol):
     """A function of arguments of certain types."""
 
     @property

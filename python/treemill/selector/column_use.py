@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["Touched"]
+__all__ = ["ColumnUse"]
 
 _PATIENCE = 3
 """Looks in a row that do not touch a column before it is dropped: one may have no entry that needs
@@ -18,7 +18,7 @@ _RARELY = 64
 """Chunks between looks, at most; the first ones are 1, 2, 4 … chunks apart."""
 
 
-class Touched(set[str]):
+class ColumnUse(set[str]):
     """The columns that the next chunk is expected to touch.
 
     >>> touched = Touched()

@@ -8,16 +8,16 @@ from ..backend.base import Pool
 from ..errors import QueryError
 from ..monitor.watch import Feedback, Watch
 from ..query.node import Booking
-from .asked import as_one
 from .booking_run import BookedQuery
 from .keeping import KeptQuery, kept_by
 from .options import RunOptions
+from .run_arguments import as_one
 from .wait import hearing, wait
 
-__all__ = ["in_turn"]
+__all__ = ["computed_by_dataset"]
 
 
-def in_turn(
+def computed_by_dataset(
     groups: Sequence[Sequence[Booking]],
     options: RunOptions,
     pool: Pool,

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 from ..errors import QueryError, SourceError
 
-__all__ = ["Verified", "verified_of"]
+__all__ = ["VerifiedFile", "verified_of"]
 
 _KEYS = ("size", "num_entries", "clusters")
 
 
 @dataclass(frozen=True)
-class Verified:
+class VerifiedFile:
     """A file, as it was when it was verified."""
 
     size: int
@@ -47,7 +47,7 @@ class Verified:
         return {**made, "clusters": list(self.clusters)}
 
 
-def verified_of(file: Mapping[str, object], of: str) -> Verified | None:
+def verified_of(file: Mapping[str, object], of: str) -> VerifiedFile | None:
     """What a fileset says of a file; None if the file was not verified. Raises QueryError for what
     makes no sense. `of`: the fileset, for messages."""
     if not all(key in file for key in _KEYS):
@@ -62,7 +62,7 @@ def verified_of(file: Mapping[str, object], of: str) -> Verified | None:
         )
     assert isinstance(size, int)
     assert isinstance(entries, int)
-    return Verified(size, entries, tuple(clusters), str(uuid) if uuid else None)
+    return VerifiedFile(size, entries, tuple(clusters), str(uuid) if uuid else None)
 
 
 def _ascend(clusters: Sequence[object], entries: object) -> bool:
