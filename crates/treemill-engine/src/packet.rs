@@ -120,7 +120,7 @@ impl Columns for PacketColumns<'_> {
         Ok(self.any(index)?)
     }
 
-    fn can_pick(&self, index: usize) -> bool {
+    fn can_select(&self, index: usize) -> bool {
         // Members of one record are read together, for all entries. What comes early is read for all entries.
         self.early.is_none()
             && matches!(

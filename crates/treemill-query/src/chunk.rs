@@ -45,9 +45,9 @@ fn convert<S: Copy + Widen<T>, T: Copy>(data: &[S], view: &View, at: usize, out:
                 *to = from.widen();
             }
         }
-        View::Picked(picks) => {
-            for (to, pick) in out.iter_mut().zip(&picks[at..]) {
-                *to = data[*pick as usize].widen();
+        View::Selected(selection_vector) => {
+            for (to, taken) in out.iter_mut().zip(&selection_vector[at..]) {
+                *to = data[*taken as usize].widen();
             }
         }
         View::Scalar => {

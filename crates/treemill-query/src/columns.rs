@@ -16,7 +16,7 @@ pub trait Columns {
     /// also come as bytes, 0 or 1.
     fn column(&mut self, index: usize) -> Result<ArrayRef, Box<dyn Error + Send + Sync>>;
     /// Whether `column_at` can be asked for this column, in all batches alike.
-    fn can_pick(&self, _index: usize) -> bool {
+    fn can_select(&self, _index: usize) -> bool {
         false
     }
     /// The column's entries at `rows` only, which ascend.

@@ -15,11 +15,11 @@ mod lookups;
 mod missing;
 mod offsets;
 mod passed;
-mod picks;
 mod pieces;
 mod reduce;
 mod references;
 mod returned;
+mod selection_vectors;
 mod tasks;
 
 use crate::columns::Columns;
@@ -43,8 +43,8 @@ pub(crate) struct Selection {
     pub events: usize,
     values: HashMap<NodeId, Value>,
     offsets: HashMap<LevelId, Buf<i32>>,
-    /// Positions of what levels are made of, by number of the pick.
-    picks: HashMap<(LevelId, u8), Buf<u32>>,
+    /// Positions of what levels are made of, by the vector's number.
+    selection_vectors: HashMap<(LevelId, u8), Buf<u32>>,
     /// Combinations in pieces.
     pieces: HashMap<LevelId, Arc<Pieces>>,
     /// Positions of single items of lists, and whether there is one.
@@ -146,7 +146,7 @@ impl<'a> Batch<'a> {
         let all = &mut self.selections[0];
         all.values.retain(|id, _| !large(graph.node(*id).level));
         all.offsets.retain(|level, _| !large(*level));
-        all.picks.retain(|(level, _), _| !large(*level));
+        all.selection_vectors.retain(|(level, _), _| !large(*level));
         all.pieces.retain(|level, _| !large(*level));
         all.parents.retain(|level, _| !large(*level));
     }
@@ -184,9 +184,9 @@ impl<'a> Batch<'a> {
         }
         self.give_back(vec![left]);
         // Lists that nothing else holds are asked for no more.
-        let gone = self
-            .composed
-            .extract_if(|_, [first, picks, _]| first.is_last() || picks.is_last());
+        let gone = self.composed.extract_if(|_, [first, selection_vector, _]| {
+            first.is_last() || selection_vector.is_last()
+        });
         for list in gone.flat_map(|(_, lists)| lists) {
             self.pool.give(list);
         }
@@ -206,8 +206,8 @@ impl<'a> Batch<'a> {
                     self.pool.give(list);
                 }
             }
-            for (_, (picks, valid)) in selection.places {
-                self.pool.give(picks);
+            for (_, (selection_vector, valid)) in selection.places {
+                self.pool.give(selection_vector);
                 self.pool.give(valid);
             }
             for (_, value) in selection.values {
@@ -219,7 +219,7 @@ impl<'a> Batch<'a> {
             for (_, list) in selection.parents {
                 self.pool.give(list);
             }
-            for (_, list) in selection.picks {
+            for (_, list) in selection.selection_vectors {
                 self.pool.give(list);
             }
             for (_, (_, list)) in selection.kept {
@@ -255,9 +255,12 @@ impl<'a> Batch<'a> {
                 let offsets = self.make_offsets(s, level)?;
                 self.selections[s].offsets.insert(level, offsets);
             }
-            Task::Picks(level, which) => {
-                if !self.selections[s].picks.contains_key(&(level, which)) {
-                    self.make_picks(s, level, which)?;
+            Task::SelectionVector(level, which) => {
+                if !self.selections[s]
+                    .selection_vectors
+                    .contains_key(&(level, which))
+                {
+                    self.make_selection_vector(s, level, which)?;
                 }
             }
             Task::Parents(level) => {
@@ -294,10 +297,10 @@ impl<'a> Batch<'a> {
         }
     }
 
-    fn picks(&self, s: SelectionId, level: LevelId, which: u8) -> Made<Buf<u32>> {
-        match self.selections[s].picks.get(&(level, which)) {
-            Some(picks) => Ok(picks.clone()),
-            None => Err(Halt::Need(s, Task::Picks(level, which))),
+    fn selection_vector(&self, s: SelectionId, level: LevelId, which: u8) -> Made<Buf<u32>> {
+        match self.selections[s].selection_vectors.get(&(level, which)) {
+            Some(selection_vector) => Ok(selection_vector.clone()),
+            None => Err(Halt::Need(s, Task::SelectionVector(level, which))),
         }
     }
 
@@ -323,7 +326,7 @@ impl Selection {
             events,
             values: HashMap::new(),
             offsets: HashMap::new(),
-            picks: HashMap::new(),
+            selection_vectors: HashMap::new(),
             pieces: HashMap::new(),
             places: HashMap::new(),
             chosen: HashMap::new(),

@@ -48,7 +48,7 @@ impl Plan {
             }
             let computed = !matches!(
                 node.op,
-                Op::Column(_) | Op::Const(_) | Op::Spread | Op::Pick(_) | Op::Align | Op::Row
+                Op::Column(_) | Op::Const(_) | Op::Spread | Op::Take(_) | Op::Align | Op::Row
             );
             if computed && self.uses[id] > 1 {
                 shared.push(format!(
@@ -141,7 +141,7 @@ impl Plan {
             Op::StrCompare(op) => between(comparison(*op)),
             Op::Reduce(reducer) => of(&format!("{reducer:?}").to_lowercase()),
             Op::Len(level) => format!("len({})", self.level_names[*level as usize]),
-            Op::Spread | Op::Pick(_) | Op::Align => inputs.concat(),
+            Op::Spread | Op::Take(_) | Op::Align => inputs.concat(),
             Op::At { .. } => match inputs.as_slice() {
                 [value, index, ..] => format!("{value}[{index}]"),
                 _ => of("item"),

@@ -158,21 +158,24 @@ fn lists(
 fn without_nulls(value: Value, offsets: &[i32], nulls: &NullBuffer) -> (Value, Buf<i32>) {
     let first = offsets.first().copied().unwrap_or(0);
     let mut kept: Vec<i32> = Vec::with_capacity(offsets.len());
-    let mut picks: Vec<u32> = Vec::with_capacity(value.len());
+    let mut selection_vector: Vec<u32> = Vec::with_capacity(value.len());
     kept.push(0);
     for (ends, present) in offsets.windows(2).zip(nulls) {
         if present {
-            picks.extend((ends[0] - first) as u32..(ends[1] - first) as u32);
+            selection_vector.extend((ends[0] - first) as u32..(ends[1] - first) as u32);
         }
-        kept.push(picks.len() as i32);
+        kept.push(selection_vector.len() as i32);
     }
     let valid = value.valid.as_ref().map(|valid| {
-        let flags: Vec<u8> = picks.iter().map(|pick| valid[*pick as usize]).collect();
+        let flags: Vec<u8> = selection_vector
+            .iter()
+            .map(|taken| valid[*taken as usize])
+            .collect();
         flags.into()
     });
     let value = Value {
         data: value.data,
-        view: View::Picked(picks.into()),
+        view: View::Selected(selection_vector.into()),
         valid,
     };
     (value, kept.into())

@@ -126,8 +126,8 @@ impl Pool {
     }
 
     pub fn give_value(&mut self, value: Value) {
-        if let View::Picked(picks) = value.view {
-            self.give(picks);
+        if let View::Selected(selection_vector) = value.view {
+            self.give(selection_vector);
         }
         if let Some(valid) = value.valid {
             self.give(valid);

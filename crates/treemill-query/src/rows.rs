@@ -143,7 +143,11 @@ numbers!(
 fn copy<T: Copy>(from: &[T], view: &View, n: usize, to: &mut Vec<T>) {
     match view {
         View::Direct => to.extend_from_slice(&from[..n]),
-        View::Picked(picks) => to.extend(picks[..n].iter().map(|pick| from[*pick as usize])),
+        View::Selected(selection_vector) => to.extend(
+            selection_vector[..n]
+                .iter()
+                .map(|taken| from[*taken as usize]),
+        ),
         View::Scalar => to.extend(std::iter::repeat_n(from[0], n)),
     }
 }

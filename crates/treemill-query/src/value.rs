@@ -146,8 +146,8 @@ impl Data {
 pub(crate) enum View {
     /// One for one.
     Direct,
-    /// Position i shows the data at `picks[i]`.
-    Picked(Buf<u32>),
+    /// Position i shows the data at `selection_vector[i]`.
+    Selected(Buf<u32>),
     /// The data's only element stands for all positions.
     Scalar,
 }
@@ -189,7 +189,7 @@ impl Value {
         };
         match &self.view {
             View::Direct => strings.get(i),
-            View::Picked(picks) => strings.get(picks[i] as usize),
+            View::Selected(selection_vector) => strings.get(selection_vector[i] as usize),
             View::Scalar => strings.get(0),
         }
     }
@@ -200,7 +200,7 @@ impl Value {
     pub fn len(&self) -> usize {
         match &self.view {
             View::Direct | View::Scalar => self.data.len(),
-            View::Picked(picks) => picks.len(),
+            View::Selected(selection_vector) => selection_vector.len(),
         }
     }
 }

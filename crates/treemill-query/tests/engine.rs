@@ -263,7 +263,7 @@ fn entries_of(steps: &Steps) -> Vec<(String, usize)> {
         .process(&mut batch, &mut query.partial(), &mut Scratch::default())
         .unwrap();
     let whole = batch.asked.into_keys().map(|name| (name, 40));
-    let mut all: Vec<_> = whole.chain(batch.picked).collect();
+    let mut all: Vec<_> = whole.chain(batch.selected).collect();
     all.sort();
     all
 }

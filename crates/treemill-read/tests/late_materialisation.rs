@@ -44,14 +44,14 @@ fn some(n: usize, one_in: u64, seed: u64) -> Vec<u32> {
 fn compare(near: &Table, far: &Table, column: usize, options: Options) -> Result<(), ReadError> {
     let all = 0..near.entries();
     let mut whole = Reader::new(near.clone(), &[column])?;
-    let mut picked = [near, far].map(|table| Reader::new(table.clone(), &[column]).unwrap());
+    let mut selected = [near, far].map(|table| Reader::new(table.clone(), &[column]).unwrap());
     let mut whole = whole.batches(all.clone(), options)?;
-    let mut picked = picked
+    let mut selected = selected
         .each_mut()
         .map(|reader| reader.batches(all.clone(), options).unwrap());
     while let Some(mut batch) = whole.next_batch() {
         let array = batch.column(0)?;
-        for (which, batches) in picked.iter_mut().enumerate() {
+        for (which, batches) in selected.iter_mut().enumerate() {
             let mut batch = batches.next_batch().unwrap();
             for (number, one_in) in [1, 2, 5, 400, 0].into_iter().enumerate() {
                 let rows = match one_in {

@@ -21,7 +21,7 @@ impl Graph {
                 _ if node.missing => return false,
                 Op::Const(_) => (),
                 Op::Column(found) if *column.get_or_insert(*found) == *found => (),
-                Op::Pick(_) => left.extend(&node.inputs),
+                Op::Take(_) => left.extend(&node.inputs),
                 Op::Map(map) if map.is_quick() && steps < STEPS_AGAIN => {
                     steps += 1;
                     left.extend(&node.inputs);
@@ -46,13 +46,13 @@ impl Graph {
 }
 
 impl Compiler<'_> {
-    /// A value of the items that a level picks: computed again from what those items have, or gathered.
-    pub(super) fn picked(&mut self, id: NodeId, level: LevelId, which: u8) -> NodeId {
+    /// A value of the items that a level selects: computed again from what those items have, or gathered.
+    pub(super) fn selected(&mut self, id: NodeId, level: LevelId, which: u8) -> NodeId {
         if !self.graph.is_light(id) || !self.graph.has_items(level) {
-            return self.moved(Op::Pick(which), id, level);
+            return self.moved(Op::Take(which), id, level);
         }
         let node = self.graph.node(id).clone();
-        let how = Move::Pick(level, which);
+        let how = Move::Take(level, which);
         let inputs = node.inputs.iter().map(|input| self.carry(*input, how));
         let inputs = inputs.collect();
         self.graph.add(Node {

@@ -157,7 +157,7 @@ impl Graph {
             let node = self.node(walk);
             match (&node.op, node.inputs.first()) {
                 (Op::Column(_), _) => return node.ty == Type::Float,
-                (Op::Pick(_) | Op::Spread, Some(input)) => walk = *input,
+                (Op::Take(_) | Op::Spread, Some(input)) => walk = *input,
                 _ => return false,
             }
         }

@@ -21,7 +21,7 @@ pub(crate) fn item(graph: &Graph, id: NodeId) -> Option<Item> {
     let (mut walk, mut is_cut) = (id, false);
     loop {
         let node = graph.node(walk);
-        let (Op::Pick(which), Some(input)) = (&node.op, node.inputs.first()) else {
+        let (Op::Take(which), Some(input)) = (&node.op, node.inputs.first()) else {
             return None;
         };
         match graph.level(node.level).kind {
@@ -76,7 +76,7 @@ pub(crate) fn uncut(graph: &Graph, id: NodeId) -> Option<(NodeId, LevelId)> {
         let node = graph.node(walk);
         match (&graph.level(node.level).kind, &node.op, node.inputs.first()) {
             (LevelKind::Combinations { .. }, ..) => return Some((walk, node.level)),
-            (LevelKind::Same { .. } | LevelKind::Filtered { .. }, Op::Pick(_), Some(input)) => {
+            (LevelKind::Same { .. } | LevelKind::Filtered { .. }, Op::Take(_), Some(input)) => {
                 walk = *input
             }
             _ => return None,

@@ -34,7 +34,7 @@ fn source(graph: &Graph, uses: &[u32], id: NodeId) -> Option<NodeId> {
             return None;
         }
         let node = graph.node(walk);
-        let (Op::Align | Op::Pick(_), [input]) = (&node.op, node.inputs.as_slice()) else {
+        let (Op::Align | Op::Take(_), [input]) = (&node.op, node.inputs.as_slice()) else {
             return Some(walk);
         };
         if items(graph, node.level) != items(graph, graph.node(*input).level) {

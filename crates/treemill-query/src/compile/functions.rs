@@ -25,7 +25,7 @@ impl Compiler<'_> {
             return Ok((items, level));
         }
         let nested = self.nested(level, self.here, span(key))?;
-        let how = Move::Pick(nested, 0);
+        let how = Move::Take(nested, 0);
         Ok((self.carried_from(&items, level, how), nested))
     }
 

@@ -149,7 +149,7 @@ pub(crate) enum Op {
     /// A value of the parent level, for every item.
     Spread,
     /// The value gathered through one of the level's selection vectors (see `LevelKind`), by its number.
-    Pick(u8),
+    Take(u8),
     /// The inputs of the level's parts, concatenated list by list.
     Concat,
     /// Integer: number of the item in its list.
@@ -254,7 +254,7 @@ impl Graph {
             let node = self.node(walk);
             match (&node.op, node.inputs.first()) {
                 (Op::Row, _) => return true,
-                (Op::Spread | Op::Pick(_) | Op::Align | Op::At { .. }, Some(input)) => {
+                (Op::Spread | Op::Take(_) | Op::Align | Op::At { .. }, Some(input)) => {
                     walk = *input
                 }
                 _ => return false,

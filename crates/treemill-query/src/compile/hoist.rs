@@ -59,13 +59,13 @@ impl Compiler<'_> {
         let varying = |id: &&NodeId| self.graph.as_const(**id).is_none();
         let first = *inputs.iter().find(varying)?;
         let to = self.graph.node(first).level;
-        let mut pick = None;
+        let mut taken = None;
         for id in inputs.iter().filter(varying) {
             let node = self.graph.node(*id);
             match (&node.op, node.inputs.first()) {
-                (Op::Pick(which), Some(input)) => {
+                (Op::Take(which), Some(input)) => {
                     let from = (*which, self.graph.node(*input).level);
-                    if *pick.get_or_insert(from) != from {
+                    if *taken.get_or_insert(from) != from {
                         return None;
                     }
                 }
@@ -76,7 +76,7 @@ impl Compiler<'_> {
         let mut before = Vec::with_capacity(inputs.len());
         for id in inputs {
             let node = self.graph.node(*id);
-            before.push(match (&node.op, node.inputs.first(), pick) {
+            before.push(match (&node.op, node.inputs.first(), taken) {
                 (Op::Const(_), ..) => *id,
                 (Op::Spread, Some(input), Some((_, from))) => {
                     self.spread_before(*input, from, to)?
@@ -85,7 +85,7 @@ impl Compiler<'_> {
                 (_, None, _) => return None,
             });
         }
-        let op = pick.map_or(Op::Spread, |(which, _)| Op::Pick(which));
+        let op = taken.map_or(Op::Spread, |(which, _)| Op::Take(which));
         let is_left = before.iter().any(|id| self.graph.as_const(*id).is_none());
         is_left.then_some(Carried {
             op,
@@ -94,8 +94,8 @@ impl Compiler<'_> {
         })
     }
 
-    /// The value of a level above, at the items `from` which those of a level are picked. `None` if an item and the one
-    /// that it is picked from may lie below different positions there.
+    /// The value of a level above, at the items `from` which those of a level are selected. `None` if an item and the one
+    /// that it is selected from may lie below different positions there.
     fn spread_before(&mut self, value: NodeId, from: LevelId, to: LevelId) -> Option<NodeId> {
         let above = self.graph.parent(from);
         let mut value = value;

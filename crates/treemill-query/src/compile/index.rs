@@ -74,7 +74,7 @@ impl Compiler<'_> {
             };
             return self.at_each(&bound, level, indices, true, place);
         }
-        let picked = match self.bind(index)? {
+        let selected = match self.bind(index)? {
             Binding::Value(id) => id,
             other => {
                 let Some(numbers) = self.numbers_of(&other) else {
@@ -84,9 +84,9 @@ impl Compiler<'_> {
                 return self.at_each(&bound, level, indices, true, place);
             }
         };
-        match self.type_of(picked) {
-            Type::Bool => self.masked(bound, level, picked, place),
-            Type::Int | Type::UInt => self.at_index(bound, level, picked, at, place),
+        match self.type_of(selected) {
+            Type::Bool => self.masked(bound, level, selected, place),
+            Type::Int | Type::UInt => self.at_index(bound, level, selected, at, place),
             ty => Err(QueryError::at(
                 place,
                 format!(
@@ -178,11 +178,11 @@ impl Compiler<'_> {
         while self.graph.parent(of) != lists {
             of = self.graph.parent(of);
         }
-        let picked = self.graph.add_level(Level {
+        let selected = self.graph.add_level(Level {
             parent: self.graph.node(list).level,
             kind: LevelKind::Product { of, list },
         });
-        self.kept_below(bound, of, picked)
+        self.kept_below(bound, of, selected)
     }
 
     /// `t[0]`
@@ -240,11 +240,11 @@ impl Compiler<'_> {
         if beside || matches!(self.graph.level(mask_level).kind, LevelKind::Product { .. }) {
             let aligned = self.brought(&bound, mask_level, at)?;
             let filtered = self.filtered(mask_level, mask);
-            return Ok(self.carried(&aligned, Move::Pick(filtered, 0)));
+            return Ok(self.carried(&aligned, Move::Take(filtered, 0)));
         }
         let mask = self.bring(mask, level, at)?;
         let filtered = self.filtered(level, mask);
-        Ok(self.carried(&bound, Move::Pick(filtered, 0)))
+        Ok(self.carried(&bound, Move::Take(filtered, 0)))
     }
 
     pub(super) fn at_index(

@@ -140,7 +140,7 @@ fn is_column(needs: &Needs<'_, '_>, id: NodeId) -> bool {
         match (&node.op, node.inputs.first()) {
             _ if node.missing => return false,
             (Op::Column(_), _) => (),
-            (Op::Pick(_), Some(input)) => left.push(*input),
+            (Op::Take(_), Some(input)) => left.push(*input),
             (Op::Concat, _) => left.extend(&node.inputs),
             _ => return false,
         }

@@ -82,20 +82,20 @@ impl Compiler<'_> {
     }
 
     /// The level of what is in lists below `outer`, for each position of a level that selects some positions of
-    /// `outer` (by selection vector 0). Values get there from `level` by `Move::Pick`.
+    /// `outer` (by selection vector 0). Values get there from `level` by `Move::Take`.
     pub(super) fn lists_under(
         &mut self,
         level: LevelId,
         outer: LevelId,
-        picked: LevelId,
+        selected: LevelId,
     ) -> LevelId {
         if level == outer {
-            return picked;
+            return selected;
         }
         let above = self.graph.parent(level);
-        let parent = self.lists_under(above, outer, picked);
+        let parent = self.lists_under(above, outer, selected);
         let row = self.row(above);
-        let list = self.carry(row, Move::Pick(parent, 0));
+        let list = self.carry(row, Move::Take(parent, 0));
         self.graph.add_level(Level {
             parent,
             kind: LevelKind::Product { of: level, list },
@@ -149,7 +149,7 @@ impl Compiler<'_> {
                 && !self.graph.encloses(level, walk)
                 && let Ok(mut way) = self.way(level, *of, at)
             {
-                way.push(Move::Pick(walk, 0));
+                way.push(Move::Take(walk, 0));
                 way.extend(below.into_iter().rev());
                 return Ok(way);
             }

@@ -132,7 +132,7 @@ impl Compiler<'_> {
         };
         let level = self.beside(of, LevelKind::Combinations { of, size });
         let items = (0..size)
-            .map(|k| self.carried_from(&items, of, Move::Pick(level, k)))
+            .map(|k| self.carried_from(&items, of, Move::Take(level, k)))
             .collect();
         Ok(Binding::Tuple { items, level })
     }
@@ -161,7 +161,7 @@ impl Compiler<'_> {
         for ((list, level), arg) in lists.iter_mut().zip(&mut levels).zip(args) {
             let nested = self.nested(*level, parent, span(arg))?;
             if nested != *level {
-                *list = self.carried_from(list, *level, Move::Pick(nested, 0));
+                *list = self.carried_from(list, *level, Move::Take(nested, 0));
                 *level = nested;
             }
         }
@@ -261,7 +261,7 @@ impl Compiler<'_> {
             .iter()
             .enumerate()
             .zip(&parts)
-            .map(|((k, list), part)| self.carried_from(list, *part, Move::Pick(level, k as u8)))
+            .map(|((k, list), part)| self.carried_from(list, *part, Move::Take(level, k as u8)))
             .collect();
         Ok(Binding::Tuple { items, level })
     }
@@ -308,6 +308,6 @@ impl Compiler<'_> {
         let (items, of) = self.nested_for(key, items, of)?;
         let key = self.key(&items, of, key, span(arg))?;
         let level = self.beside(of, LevelKind::Sorted { of, key, reverse });
-        Ok(self.carried_from(&items, of, Move::Pick(level, 0)))
+        Ok(self.carried_from(&items, of, Move::Take(level, 0)))
     }
 }

@@ -40,7 +40,7 @@ impl Compiler<'_> {
         if self.level_of(&looped.element) != of {
             return looped.element;
         }
-        self.carried(&looped.element, Move::Pick(list, 0))
+        self.carried(&looped.element, Move::Take(list, 0))
     }
 
     /// The elements of a comprehension, before they are a list.
@@ -123,7 +123,7 @@ impl Compiler<'_> {
         let outer = self.outermost(level);
         let each = self.loop_level(outer);
         let lists = self.lists_under(level, outer, each);
-        Ok(self.carried(&items, Move::Pick(lists, 0)))
+        Ok(self.carried(&items, Move::Take(lists, 0)))
     }
 
     fn loop_level(&mut self, of: LevelId) -> LevelId {
@@ -278,11 +278,11 @@ impl Compiler<'_> {
         &mut self,
         element: &Binding,
         level: LevelId,
-        picked: LevelId,
+        selected: LevelId,
     ) -> Binding {
         let own = self.level_of(element);
-        let lists = self.lists_under(own, level, picked);
-        self.carried(element, Move::Pick(lists, 0))
+        let lists = self.lists_under(own, level, selected);
+        self.carried(element, Move::Take(lists, 0))
     }
 
     /// A condition's node at the level of the loop.

@@ -142,7 +142,7 @@ impl Compiler<'_> {
         }
         let mut level = object.base;
         for how in &object.moves {
-            found = self.before_pick(found, level, *how);
+            found = self.before_taking(found, level, *how);
             found = self.carried(&found, *how);
             level = self.landing(level, *how);
         }
@@ -210,7 +210,7 @@ impl Compiler<'_> {
             parent: object.level,
             kind: LevelKind::Product { of: own, list },
         });
-        self.carried(found, Move::Pick(lists, 0))
+        self.carried(found, Move::Take(lists, 0))
     }
 
     fn no_member(&mut self, bound: &Binding, name: &str, at: Span) -> QueryError {

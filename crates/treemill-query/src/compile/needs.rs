@@ -110,7 +110,7 @@ impl<'a, 'b> Needs<'a, 'b> {
                 wants.extend(inputs(false).chain(inputs(true)));
                 match &node.op {
                     Op::Len(level) => wants.push(Want::Offsets(*level)),
-                    Op::Spread | Op::Pick(_) | Op::Position | Op::Row | Op::Cycle(_) => {
+                    Op::Spread | Op::Take(_) | Op::Position | Op::Row | Op::Cycle(_) => {
                         wants.extend(graph.level(node.level).kind.node().map(Want::Node));
                         wants.push(Want::Offsets(node.level));
                     }

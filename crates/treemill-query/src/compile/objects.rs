@@ -44,7 +44,7 @@ pub(crate) enum RecordSource {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Move {
     /// Through selection vector k of a level that is made from this one.
-    Pick(LevelId, u8),
+    Take(LevelId, u8),
     /// To the items of a level below, each of which gets the value.
     Spread(LevelId),
     /// To the same items under another level.
@@ -78,7 +78,7 @@ impl Compiler<'_> {
 
     pub(super) fn landing(&self, from: LevelId, how: Move) -> LevelId {
         match how {
-            Move::Pick(level, _) | Move::Spread(level) | Move::Align(level) => level,
+            Move::Take(level, _) | Move::Spread(level) | Move::Align(level) => level,
             Move::At {
                 list: Some(list), ..
             } => self.graph.node(list).level,
@@ -138,7 +138,7 @@ impl Compiler<'_> {
     pub(super) fn carried_from(&mut self, bound: &Binding, level: LevelId, how: Move) -> Binding {
         let own = self.level_of(bound);
         if own == level || !self.graph.encloses(level, own) {
-            let bound = self.before_pick(bound.clone(), level, how);
+            let bound = self.before_taking(bound.clone(), level, how);
             return self.carried(&bound, how);
         }
         let row = self.row(level);
@@ -148,7 +148,7 @@ impl Compiler<'_> {
 
     /// Repeats a constant for each position of a level before one item of its lists is taken, because the item may be
     /// missing. Anything else is returned unchanged.
-    pub(super) fn before_pick(&mut self, bound: Binding, level: LevelId, how: Move) -> Binding {
+    pub(super) fn before_taking(&mut self, bound: Binding, level: LevelId, how: Move) -> Binding {
         match (bound, how) {
             (Binding::Value(id), Move::At { .. })
                 if level != EVENT && self.graph.as_const(id).is_some() =>
@@ -165,7 +165,7 @@ impl Compiler<'_> {
             return node;
         }
         match how {
-            Move::Pick(level, which) => self.picked(node, level, which),
+            Move::Take(level, which) => self.selected(node, level, which),
             Move::Spread(level) => self.moved(Op::Spread, node, level),
             Move::Align(level) => self.moved(Op::Align, node, level),
             Move::At {

@@ -76,6 +76,6 @@ impl Compiler<'_> {
             }
         };
         let place = self.place_in_loop(of);
-        self.moved(Op::Pick(0), place, level)
+        self.moved(Op::Take(0), place, level)
     }
 }

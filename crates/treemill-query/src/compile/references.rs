@@ -354,7 +354,7 @@ impl Compiler<'_> {
             parent: of,
             kind: LevelKind::Referring { of, index },
         });
-        let found = self.carried(&Binding::Object(target), Move::Pick(list, 0));
+        let found = self.carried(&Binding::Object(target), Move::Take(list, 0));
         self.list_member(&found, list, object)
     }
 }

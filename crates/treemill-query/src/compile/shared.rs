@@ -37,7 +37,7 @@ impl Compiler<'_> {
         let (mut walk, mut source, mut count) = (id, None, 0);
         loop {
             let node = self.graph.node(walk);
-            let (Op::Pick(_) | Op::Spread, [input]) = (&node.op, node.inputs.as_slice()) else {
+            let (Op::Take(_) | Op::Spread, [input]) = (&node.op, node.inputs.as_slice()) else {
                 break;
             };
             let repeats = node.op == Op::Spread || self.graph.level(node.level).kind.expands();

@@ -18,7 +18,7 @@ impl Compiler<'_> {
                         .filter(|item| *item != DType::Str)
                         .or_else(|| computed(node.ty));
                 }
-                (Op::Spread | Op::Pick(_) | Op::At { .. } | Op::Align, Some(input)) => {
+                (Op::Spread | Op::Take(_) | Op::At { .. } | Op::Align, Some(input)) => {
                     walk = *input
                 }
                 _ => return computed(node.ty),

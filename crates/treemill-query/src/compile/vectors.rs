@@ -217,7 +217,7 @@ impl Compiler<'_> {
         }
         let repeats = |how: &Move| match how {
             Move::Spread(_) => true,
-            Move::Pick(level, _) => self.graph.level(*level).kind.expands(),
+            Move::Take(level, _) => self.graph.level(*level).kind.expands(),
             Move::Align(_) | Move::At { .. } => false,
         };
         let first = object.moves.iter().position(repeats);

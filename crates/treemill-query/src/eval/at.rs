@@ -20,7 +20,7 @@ impl Batch<'_> {
         let plan = self.plan;
         let item =
             combination_items::item(&plan.graph, node.inputs[0]).filter(|_| node.inputs.len() == 2);
-        let (value, picks) = match item {
+        let (value, selection_vector) = match item {
             Some(item) => {
                 let value = self.node(s, item.node)?;
                 let level = plan.graph.node(node.inputs[0]).level;
@@ -32,21 +32,21 @@ impl Batch<'_> {
             }
             None => (self.node(s, node.inputs[0])?, places),
         };
-        let lists = picks.len();
+        let lists = selection_vector.len();
         if !value.is_scalar() && value.len() == 0 {
             // There is no item to read, so a placeholder is read.
             return Ok(Value {
                 data: stand_in(node.ty),
-                view: View::Picked(picks),
+                view: View::Selected(selection_vector),
                 valid: Some(flags),
             });
         }
-        let mut picked = self.picked(&value, &picks);
-        if picked.is_scalar() {
-            picked = self.spread_scalar(picked, lists);
+        let mut selected = self.selected(&value, &selection_vector);
+        if selected.is_scalar() {
+            selected = self.spread_scalar(selected, lists);
         }
         if node.missing {
-            picked.valid = Some(match picked.valid.take() {
+            selected.valid = Some(match selected.valid.take() {
                 None => flags,
                 Some(own) => {
                     let mut both: Vec<u8> = self.pool.take(lists);
@@ -55,7 +55,7 @@ impl Batch<'_> {
                 }
             });
         }
-        Ok(picked)
+        Ok(selected)
     }
 
     /// The positions of the wanted items, and whether they exist. Values that are selected alike share them.
@@ -94,16 +94,16 @@ impl Batch<'_> {
             .map_or(offsets.len() - 1, |(rows, _)| rows.len());
         let unsigned = plan.graph.node(node.inputs[1]).ty == Type::UInt;
         let wanted: Buf<i64> = self.whole(&index, n);
-        let mut picks: Vec<u32> = self.pool.take(n);
+        let mut selection_vector: Vec<u32> = self.pool.take(n);
         let mut valid: Vec<u8> = self.pool.take(n);
         let turn = from_end && !unsigned;
         match &rows {
-            None => gather::places(&wanted, &offsets, turn, &mut picks, &mut valid),
+            None => gather::places(&wanted, &offsets, turn, &mut selection_vector, &mut valid),
             Some((rows, _)) => {
                 for (i, row) in rows.iter().enumerate() {
                     let list = *row as usize;
                     let ends = &offsets[list..list + 2];
-                    let (to, flag) = (&mut picks[i..=i], &mut valid[i..=i]);
+                    let (to, flag) = (&mut selection_vector[i..=i], &mut valid[i..=i]);
                     gather::places(&wanted[i..=i], ends, turn, to, flag);
                 }
             }
@@ -115,7 +115,7 @@ impl Batch<'_> {
             }
         }
         self.pool.give(wanted);
-        let found: (Buf<u32>, Buf<u8>) = (picks.into(), valid.into());
+        let found: (Buf<u32>, Buf<u8>) = (selection_vector.into(), valid.into());
         self.selections[s].places.insert(id, found.clone());
         Ok(found)
     }
@@ -129,7 +129,7 @@ impl Batch<'_> {
             let n = self.positions(s, plan.graph.node(*input).level)?;
             parts.push((value, n));
         }
-        let picks = self.picks(s, node.level, 0)?;
+        let selection_vector = self.selection_vector(s, node.level, 0)?;
         let total = parts.iter().map(|(_, n)| n).sum();
         let valid = parts
             .iter()
@@ -171,7 +171,7 @@ impl Batch<'_> {
             view: View::Direct,
             valid,
         };
-        Ok(self.picked(&joined, &picks))
+        Ok(self.selected(&joined, &selection_vector))
     }
 
     /// Columns of one narrow type, copied as they are.

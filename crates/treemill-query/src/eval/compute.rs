@@ -74,15 +74,15 @@ impl Batch<'_> {
                 if value.is_scalar() {
                     // A constant that stands for the items of a list counts once for each.
                     let n = self.positions(s, node.level)?;
-                    let mut picks: Vec<u32> = self.pool.take(n);
-                    picks.fill(0);
-                    let view = View::Picked(picks.into());
+                    let mut selection_vector: Vec<u32> = self.pool.take(n);
+                    selection_vector.fill(0);
+                    let view = View::Selected(selection_vector.into());
                     return Ok(Value { view, ..value });
                 }
                 let parents = self.parents(s, node.level)?;
-                Ok(self.picked(&value, &parents))
+                Ok(self.selected(&value, &parents))
             }
-            Op::Pick(which) => {
+            Op::Take(which) => {
                 if let Some(kept) = self.kept_outside(s, node)? {
                     return Ok(kept);
                 }
@@ -93,8 +93,8 @@ impl Batch<'_> {
                 {
                     return Ok(value);
                 }
-                let picks = self.picks(s, node.level, *which)?;
-                Ok(self.picked(&value, &picks))
+                let selection_vector = self.selection_vector(s, node.level, *which)?;
+                Ok(self.selected(&value, &selection_vector))
             }
             Op::Concat => self.concat(s, node),
             Op::Ancestor => self.ancestor(s, node),
@@ -203,7 +203,7 @@ impl Batch<'_> {
             result = self.spread_scalar(result, n);
         }
         if let Some(kept) = kept {
-            result = self.picked(&result, &kept);
+            result = self.selected(&result, &kept);
         }
         Ok(result)
     }

@@ -33,7 +33,7 @@ impl Batch<'_> {
         let offsets = self.offsets(s, level)?;
         let total = offsets.last().map_or(0, |last| *last as usize);
         let mut out: Vec<u32> = self.pool.take(total);
-        lists::picked_items(&outer, &lists, &offsets, &mut out);
+        lists::selected_items(&outer, &lists, &offsets, &mut out);
         Ok(out.into())
     }
 
@@ -51,7 +51,7 @@ impl Batch<'_> {
                 let value = value.clone();
                 let level = self.plan.graph.node(node).level;
                 let items = self.items(s, level, from)?;
-                return Ok(Some(self.picked(&value, &items)));
+                return Ok(Some(self.selected(&value, &items)));
             }
             outer = self.selections[from].parent;
         }
@@ -59,19 +59,19 @@ impl Batch<'_> {
     }
 
     /// A value through a selection vector.
-    pub(super) fn picked(&mut self, value: &Value, picks: &Buf<u32>) -> Value {
+    pub(super) fn selected(&mut self, value: &Value, selection_vector: &Buf<u32>) -> Value {
         let valid = value.valid.as_ref().map(|valid| {
             if value.is_scalar() {
                 return valid.clone();
             }
-            let mut out: Vec<u8> = self.pool.take(picks.len());
-            gather::take(valid, picks, &mut out);
+            let mut out: Vec<u8> = self.pool.take(selection_vector.len());
+            gather::take(valid, selection_vector, &mut out);
             out.into()
         });
         let view = match &value.view {
             View::Scalar => View::Scalar,
-            View::Direct => View::Picked(picks.clone()),
-            View::Picked(first) => View::Picked(self.through(first, picks)),
+            View::Direct => View::Selected(selection_vector.clone()),
+            View::Selected(first) => View::Selected(self.through(first, selection_vector)),
         };
         Value {
             data: value.data.clone(),
@@ -80,18 +80,18 @@ impl Batch<'_> {
         }
     }
 
-    /// The composition of two selection vectors, `first[picks[i]]`, made once for each pair.
-    pub(super) fn through(&mut self, first: &Buf<u32>, picks: &Buf<u32>) -> Buf<u32> {
-        let key = (first.as_ptr() as usize, picks.as_ptr() as usize);
+    /// The composition of two selection vectors, `first[selection_vector[i]]`, made once for each pair.
+    pub(super) fn through(&mut self, first: &Buf<u32>, selection_vector: &Buf<u32>) -> Buf<u32> {
+        let key = (first.as_ptr() as usize, selection_vector.as_ptr() as usize);
         if let Some([_, _, known]) = self.composed.get(&key)
-            && known.len() == picks.len()
+            && known.len() == selection_vector.len()
         {
             return known.clone();
         }
-        let mut both: Vec<u32> = self.pool.take(picks.len());
-        gather::take(first, picks, &mut both);
+        let mut both: Vec<u32> = self.pool.take(selection_vector.len());
+        gather::take(first, selection_vector, &mut both);
         let both: Buf<u32> = both.into();
-        let kept = [first.clone(), picks.clone(), both.clone()];
+        let kept = [first.clone(), selection_vector.clone(), both.clone()];
         self.composed.insert(key, kept);
         both
     }

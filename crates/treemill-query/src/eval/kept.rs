@@ -26,10 +26,10 @@ impl Batch<'_> {
         }
         // From a selection that is wider still, it is taken over.
         let value = self.node(from, *input)?;
-        let Some(picks) = self.keep(s, node.level, *of, *mask)? else {
+        let Some(selection_vector) = self.keep(s, node.level, *of, *mask)? else {
             return Ok(None);
         };
-        Ok(Some(self.picked(&value, &picks)))
+        Ok(Some(self.selected(&value, &selection_vector)))
     }
 
     /// Offsets of a filtered level's lists; `None` if the condition is not known in an outer selection.
@@ -55,8 +55,8 @@ impl Batch<'_> {
         let Some(from) = self.with_mask(s, of, mask) else {
             return Ok(None);
         };
-        if let Some((known, picks)) = self.selections[s].kept.get(&level) {
-            return Ok((*known == from).then(|| picks.clone()));
+        if let Some((known, selection_vector)) = self.selections[s].kept.get(&level) {
+            return Ok((*known == from).then(|| selection_vector.clone()));
         }
         let lists = self.items(s, self.plan.graph.parent(of), from)?;
         let outer = self.offsets(from, of)?;
@@ -67,13 +67,15 @@ impl Batch<'_> {
         let length = |list: &u32| (outer[*list as usize + 1] - outer[*list as usize]) as usize;
         let items: usize = lists.iter().map(length).sum();
         let mut offsets: Vec<i32> = self.pool.take(lists.len() + 1);
-        let mut picks: Vec<u32> = self.pool.take(items + 8);
-        let count = masks::kept_of(mask, &outer, &lists, &mut offsets, &mut picks);
-        let picks: Buf<u32> = self.pool.first(picks, count).into();
+        let mut selection_vector: Vec<u32> = self.pool.take(items + 8);
+        let count = masks::kept_of(mask, &outer, &lists, &mut offsets, &mut selection_vector);
+        let selection_vector: Buf<u32> = self.pool.first(selection_vector, count).into();
         let selection = &mut self.selections[s];
         selection.offsets.entry(level).or_insert(offsets.into());
-        selection.kept.insert(level, (from, picks.clone()));
-        Ok(Some(picks))
+        selection
+            .kept
+            .insert(level, (from, selection_vector.clone()));
+        Ok(Some(selection_vector))
     }
 
     /// The nearest outer selection where the condition is there as bytes, none of them missing, and the lists.

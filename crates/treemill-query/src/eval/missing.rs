@@ -14,9 +14,9 @@ impl Batch<'_> {
         if !value.is_scalar() {
             return value;
         }
-        let picks: Vec<u32> = vec![0; n];
+        let selection_vector: Vec<u32> = vec![0; n];
         Value {
-            view: View::Picked(picks.into()),
+            view: View::Selected(selection_vector.into()),
             ..value
         }
     }

@@ -116,10 +116,11 @@ impl Batch<'_> {
                 let inner = self.offsets(s, *of)?;
                 let lists = self.node(s, *list)?;
                 let n = self.positions(s, plan.graph.parent(level))?;
-                let picks = Self::row_numbers(&lists)?;
+                let selection_vector = Self::row_numbers(&lists)?;
                 let mut offsets: Vec<i32> = self.pool.take(n + 1);
                 let present = lists.valid.as_deref();
-                let total = tuples::repeated_offsets(&inner, &picks, present, &mut offsets);
+                let total =
+                    tuples::repeated_offsets(&inner, &selection_vector, present, &mut offsets);
                 self.bounded(s, level, n, total)?;
                 Ok(offsets.into())
             }
@@ -213,7 +214,7 @@ impl Batch<'_> {
         let parent = self.plan.graph.parent(level);
         let lists = self.items(s, parent, from)?;
         let mut out: Vec<i32> = self.pool.take(lists.len() + 1);
-        gather::picked_offsets(offsets, &lists, &mut out);
+        gather::selected_offsets(offsets, &lists, &mut out);
         Ok(out.into())
     }
 
@@ -221,7 +222,7 @@ impl Batch<'_> {
     pub(super) fn row_numbers(rows: &Value) -> Made<Buf<u32>> {
         match (&rows.view, &rows.data) {
             // Rows are numbered from 0: through a selection vector, they are the vector itself.
-            (View::Picked(picks), _) => Ok(picks.clone()),
+            (View::Selected(selection_vector), _) => Ok(selection_vector.clone()),
             (View::Direct, Data::U32(rows)) => Ok(rows.clone()),
             _ => Err(QueryError::mistake("numbers of lists that are no numbers").into()),
         }

@@ -152,7 +152,7 @@ impl Batch<'_> {
     pub(super) fn selection_of_column(&self, s: SelectionId, column: usize) -> SelectionId {
         let is_whole = match self.plan.fields[column].column_type.is_list() {
             true => self.passed.has_whole_lists,
-            false => !self.columns.can_pick(column),
+            false => !self.columns.can_select(column),
         };
         match self.plan.placement.columns.get(column) {
             Some(cut) if !is_whole => self.selection_of_cut(s, *cut),
@@ -195,7 +195,7 @@ impl Batch<'_> {
     pub(super) fn has_whole_lists(&self) -> bool {
         let fields = self.plan.fields.iter().enumerate();
         let mut lists = fields.filter(|(_, field)| field.column_type.is_list());
-        lists.any(|(column, _)| !self.columns.can_pick(column))
+        lists.any(|(column, _)| !self.columns.can_select(column))
     }
 }
 

@@ -41,10 +41,10 @@ impl Batch<'_> {
             match &plan.graph.level(walk).kind {
                 LevelKind::Same { of, .. } => walk = *of,
                 LevelKind::Filtered { of, .. } => {
-                    let picks = self.picks(s, walk, 0)?;
+                    let selection_vector = self.selection_vector(s, walk, 0)?;
                     kept = Some(match kept {
-                        None => picks,
-                        Some(upper) => self.through(&picks, &upper),
+                        None => selection_vector,
+                        Some(upper) => self.through(&selection_vector, &upper),
                     });
                     walk = *of;
                 }

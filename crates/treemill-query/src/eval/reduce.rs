@@ -20,13 +20,18 @@ impl Batch<'_> {
         if let Some(valid) = value.valid.clone().filter(|_| !value.is_scalar()) {
             let mut shorter: Vec<i32> = self.pool.take(offsets.len());
             masks::kept_offsets(&valid, offsets, &mut shorter);
-            let mut picks: Vec<u32> = self.pool.take(items);
-            let count = masks::positions(&valid, &mut picks);
-            picks.truncate(count);
-            let mut present = self.picked(value, &picks.clone().into());
+            let mut selection_vector: Vec<u32> = self.pool.take(items);
+            let count = masks::positions(&valid, &mut selection_vector);
+            selection_vector.truncate(count);
+            let mut present = self.selected(value, &selection_vector.clone().into());
             present.valid = None;
-            let result =
-                self.reduce_present(&present, ty, &shorter, reducer, Some((&picks, offsets)));
+            let result = self.reduce_present(
+                &present,
+                ty,
+                &shorter,
+                reducer,
+                Some((&selection_vector, offsets)),
+            );
             return result;
         }
         self.reduce_present(value, ty, offsets, reducer, None)
@@ -176,8 +181,8 @@ impl Batch<'_> {
             for (list, to) in out.iter_mut().enumerate() {
                 // Positions count from the list's start, missing items too.
                 *to = match original {
-                    Some((picks, starts)) if valid[list] != 0 => {
-                        i64::from(picks[places[list] as usize]) - i64::from(starts[list])
+                    Some((selection_vector, starts)) if valid[list] != 0 => {
+                        i64::from(selection_vector[places[list] as usize]) - i64::from(starts[list])
                     }
                     _ => i64::from(places[list]) - i64::from(offsets[list]),
                 };
@@ -195,9 +200,9 @@ impl Batch<'_> {
             };
             return with_valid(data, valid);
         }
-        let mut result = self.picked(value, &places.into());
+        let mut result = self.selected(value, &places.into());
         if result.is_scalar() {
-            result.view = crate::value::View::Picked(vec![0; lists].into());
+            result.view = crate::value::View::Selected(vec![0; lists].into());
         }
         result.valid = Some(valid.into());
         result

@@ -22,7 +22,7 @@ impl Batch<'_> {
     }
 
     /// Their positions, for the level's own offsets.
-    pub(super) fn picks_of_referring(
+    pub(super) fn selection_vector_of_referring(
         &mut self,
         s: SelectionId,
         of: LevelId,

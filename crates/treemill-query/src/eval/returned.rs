@@ -173,14 +173,14 @@ impl Batch<'_> {
             offsets = shorter.into();
         }
         if let Some(rows) = rows {
-            let mut picked: Vec<i32> = vec![0; rows.len() + 1];
-            gather::picked_offsets(&offsets, rows, &mut picked);
-            let total = picked.last().map_or(0, |last| *last as usize);
+            let mut selected: Vec<i32> = vec![0; rows.len() + 1];
+            gather::selected_offsets(&offsets, rows, &mut selected);
+            let total = selected.last().map_or(0, |last| *last as usize);
             let mut places: Vec<u32> = vec![0; total];
-            lists::picked_items(&offsets, rows, &picked, &mut places);
+            lists::selected_items(&offsets, rows, &selected, &mut places);
             let some: Vec<T> = places.iter().map(|place| all[*place as usize]).collect();
             all = some.into();
-            offsets = picked.into();
+            offsets = selected.into();
         }
         (all, offsets)
     }

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 pub(super) enum Task {
     Node(NodeId),
     Offsets(LevelId),
-    Picks(LevelId, u8),
+    SelectionVector(LevelId, u8),
     Parents(LevelId),
     Items(LevelId, SelectionId),
 }

@@ -2,7 +2,7 @@
 //! lists, and start at 0.
 
 /// Offsets of the lists that a selection vector selects.
-pub(crate) fn picked_offsets(offsets: &[i32], selection: &[u32], out: &mut [i32]) {
+pub(crate) fn selected_offsets(offsets: &[i32], selection: &[u32], out: &mut [i32]) {
     let mut sum = 0;
     out[0] = 0;
     for (to, position) in out[1..].iter_mut().zip(selection) {
@@ -82,7 +82,7 @@ mod tests {
         let offsets = [0, 2, 2, 5];
         let selection = [2, 1, 0];
         let mut out = [0; 4];
-        picked_offsets(&offsets, &selection, &mut out);
+        selected_offsets(&offsets, &selection, &mut out);
         assert_eq!(out, [0, 3, 3, 5]);
     }
 

@@ -36,9 +36,9 @@ pub(crate) fn parents(offsets: &[i32], out: &mut [u32]) {
     }
 }
 
-/// Positions of the items of selected lists. `new` has their offsets, as `gather::picked_offsets` makes them; lists
+/// Positions of the items of selected lists. `new` has their offsets, as `gather::selected_offsets` makes them; lists
 /// may be shorter than they were. `out` has room for all items.
-pub(crate) fn picked_items(offsets: &[i32], selection: &[u32], new: &[i32], out: &mut [u32]) {
+pub(crate) fn selected_items(offsets: &[i32], selection: &[u32], new: &[i32], out: &mut [u32]) {
     let starts = selection.iter().map(|position| offsets[*position as usize]);
     runs(starts, new, out);
 }
@@ -123,7 +123,7 @@ mod tests {
                 new.push(expected.len() as i32);
             }
             let mut items = vec![77; expected.len()];
-            picked_items(&ends, &selection, &new, &mut items);
+            selected_items(&ends, &selection, &new, &mut items);
             assert_eq!(items, expected);
         }
     }

@@ -140,11 +140,11 @@ mod tests {
                     .collect();
                 let mut found = vec![vec![77; places.len()]; usize::from(size)];
                 items_of(&places, &present, [&offsets, &new], &mut found);
-                for (found, picks) in found.iter().zip(&all) {
+                for (found, selection_vector) in found.iter().zip(&all) {
                     for (list, place) in places.iter().enumerate().filter(|(l, _)| present[*l] != 0)
                     {
                         assert_eq!(
-                            found[list], picks[*place as usize],
+                            found[list], selection_vector[*place as usize],
                             "{size} {list} {number}"
                         );
                     }

@@ -122,12 +122,13 @@ impl Steps {
     /// Results over the table in batches of `size` entries, which are the same whether columns come
     /// for whole batches only or not.
     pub fn run_in(&self, table: &Table, size: usize) -> Vec<Outcome> {
-        let [whole, picked] = [false, true].map(|can_pick| self.run_so(table, size, can_pick));
-        assert_eq!(format!("{whole:?}"), format!("{picked:?}"));
-        picked
+        let [whole, selected] =
+            [false, true].map(|can_select| self.run_so(table, size, can_select));
+        assert_eq!(format!("{whole:?}"), format!("{selected:?}"));
+        selected
     }
 
-    fn run_so(&self, table: &Table, size: usize, can_pick: bool) -> Vec<Outcome> {
+    fn run_so(&self, table: &Table, size: usize, can_select: bool) -> Vec<Outcome> {
         let query = self.compile(table).unwrap_or_else(|e| panic!("{e:?}"));
         let mut partial = query.partial();
         let mut scratch = Scratch::default();
@@ -135,7 +136,7 @@ impl Steps {
         while start < table.rows() {
             let stop = table.rows().min(start + size);
             let mut batch = table.batch(&query, start, stop);
-            batch.can_pick = can_pick;
+            batch.can_select = can_select;
             query
                 .process(&mut batch, &mut partial, &mut scratch)
                 .unwrap_or_else(|e| panic!("{e:?}"));

@@ -118,8 +118,8 @@ impl Table {
             columns: columns.collect(),
             names: query.columns().to_vec(),
             asked: BTreeMap::new(),
-            picked: BTreeMap::new(),
-            can_pick: true,
+            selected: BTreeMap::new(),
+            can_select: true,
         }
     }
 }
@@ -131,9 +131,9 @@ pub struct Batch {
     names: Vec<String>,
     pub asked: BTreeMap<String, usize>,
     /// Of how many entries, where not of all.
-    pub picked: BTreeMap<String, usize>,
+    pub selected: BTreeMap<String, usize>,
     /// Whether single entries can be asked for.
-    pub can_pick: bool,
+    pub can_select: bool,
 }
 
 impl Columns for Batch {
@@ -146,8 +146,8 @@ impl Columns for Batch {
         Ok(self.columns[index].clone())
     }
 
-    fn can_pick(&self, _index: usize) -> bool {
-        self.can_pick
+    fn can_select(&self, _index: usize) -> bool {
+        self.can_select
     }
 
     fn column_at(
@@ -155,8 +155,8 @@ impl Columns for Batch {
         index: usize,
         rows: &[u32],
     ) -> Result<ArrayRef, Box<dyn Error + Send + Sync>> {
-        assert!(self.can_pick && rows.is_sorted_by(|a, b| a < b));
-        *self.picked.entry(self.names[index].clone()).or_default() += rows.len();
+        assert!(self.can_select && rows.is_sorted_by(|a, b| a < b));
+        *self.selected.entry(self.names[index].clone()).or_default() += rows.len();
         let rows = PrimitiveArray::<UInt32Type>::from(rows.to_vec());
         Ok(arrow_select::take::take(&self.columns[index], &rows, None)?)
     }

@@ -107,7 +107,7 @@ fn each(args: &[R], f: &dyn Fn(&[R]) -> V) -> R {
     };
     // The row of number `i`, or one of examples.
     let row = |i: Option<usize>| -> Vec<R> {
-        let pick = |arg: &R| {
+        let taken = |arg: &R| {
             let v = match (&arg.v, i) {
                 (V::L(list, _), Some(i)) => list[i].clone(),
                 (V::L(_, example), None) => (**example).clone(),
@@ -119,7 +119,7 @@ fn each(args: &[R], f: &dyn Fn(&[R]) -> V) -> R {
                 constant: arg.constant,
             }
         };
-        args.iter().map(pick).collect()
+        args.iter().map(taken).collect()
     };
     let example = match f(&row(None)) {
         V::Missing => V::F(1.0),

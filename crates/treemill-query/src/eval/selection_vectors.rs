@@ -1,4 +1,4 @@
-//! Selection vectors (in names: picks): the positions of the items that a level is made of, and of the lists that
+//! Selection vectors: the positions of the items that a level is made of, and of the lists that
 //! items belong to.
 
 use super::tasks::Made;
@@ -33,7 +33,12 @@ impl Batch<'_> {
     }
 
     /// The selection vector of a level, by its number: positions of the items that the level is made of.
-    pub(super) fn make_picks(&mut self, s: SelectionId, level: LevelId, which: u8) -> Made<()> {
+    pub(super) fn make_selection_vector(
+        &mut self,
+        s: SelectionId,
+        level: LevelId,
+        which: u8,
+    ) -> Made<()> {
         let found = match &self.plan.graph.level(level).kind {
             LevelKind::Combinations { of, size } => {
                 let inner = self.offsets(s, *of)?;
@@ -44,33 +49,42 @@ impl Batch<'_> {
                     all.push(self.pool.take(total));
                 }
                 tuples::combinations(&inner, &mut all);
-                for (k, picks) in all.into_iter().enumerate() {
+                for (k, selection_vector) in all.into_iter().enumerate() {
                     let key = (level, k as u8);
-                    self.selections[s].picks.insert(key, picks.into());
+                    self.selections[s]
+                        .selection_vectors
+                        .insert(key, selection_vector.into());
                 }
                 return Ok(());
             }
-            _ => self.single_picks(s, level, which)?,
+            _ => self.single_selection_vector(s, level, which)?,
         };
-        self.selections[s].picks.insert((level, which), found);
+        self.selections[s]
+            .selection_vectors
+            .insert((level, which), found);
         Ok(())
     }
 
-    fn single_picks(&mut self, s: SelectionId, level: LevelId, which: u8) -> Made<Buf<u32>> {
+    fn single_selection_vector(
+        &mut self,
+        s: SelectionId,
+        level: LevelId,
+        which: u8,
+    ) -> Made<Buf<u32>> {
         match &self.plan.graph.level(level).kind {
             LevelKind::Product { of, list } => {
                 let inner = self.offsets(s, *of)?;
                 let lists = self.node(s, *list)?;
                 let outer = self.offsets(s, level)?;
-                let picks = Self::row_numbers(&lists)?;
+                let selection_vector = Self::row_numbers(&lists)?;
                 let total = outer.last().map_or(0, |last| *last as usize);
                 let mut out: Vec<u32> = self.pool.take(total);
-                lists::picked_items(&inner, &picks, &outer, &mut out);
+                lists::selected_items(&inner, &selection_vector, &outer, &mut out);
                 Ok(out.into())
             }
             LevelKind::Referring { of, index } => {
                 let outer = self.offsets(s, level)?;
-                self.picks_of_referring(s, *of, *index, &outer)
+                self.selection_vector_of_referring(s, *of, *index, &outer)
             }
             LevelKind::Zipped { parts } => {
                 let part = parts.get(usize::from(which)).copied().unwrap_or(level);
@@ -117,19 +131,19 @@ impl Batch<'_> {
                 let inner = self.offsets(s, *of)?;
                 let outer = self.offsets(s, level)?;
                 let total = outer.last().map_or(0, |last| *last as usize);
-                let mut picks: Vec<u32> = self.pool.take(total);
+                let mut selection_vector: Vec<u32> = self.pool.take(total);
                 let mut at = 0;
                 for ends in inner.windows(2) {
                     let len = i64::from(ends[1] - ends[0]);
                     let (first, count) = gather::slice(len, *lower, *upper, *step);
                     let mut item = i64::from(ends[0]) + first;
-                    for to in &mut picks[at..at + count as usize] {
+                    for to in &mut selection_vector[at..at + count as usize] {
                         *to = item as u32;
                         item = item.wrapping_add(*step);
                     }
                     at += count as usize;
                 }
-                Ok(picks.into())
+                Ok(selection_vector.into())
             }
             _ => Err(QueryError::mistake("this level picks nothing").into()),
         }
