@@ -228,7 +228,7 @@ fn what_rises_or_falls_with_a_column_is_a_bound_of_it() {
         ("sum(A_pt * 2 > 30)", "(A_pt > 15)"),
         ("sum(30 >= A_pt * 2)", "(A_pt <= 15)"),
         ("sum(1 - A_pt / 4 < 0.5)", "(A_pt > 2)"),
-        ("sum(-A_pt + 1 >= 3)", "(A_pt <= -2)"),
+        ("sum(-A_pt + 1 > 3)", "(A_pt < -2)"),
     ] {
         assert_eq!(steps(&[text]), [wanted], "{text}");
     }
