@@ -190,7 +190,7 @@ async fn within<T>(
     }
 }
 
-/// As `within`; a server that is busy with others is waited for, as long as a queue is worth it.
+/// Waits as `within` does, and longer for a server that is busy with others, as long as a queue is worth it.
 async fn in_line<T>(
     silence: Duration,
     what: impl Future<Output = Result<T, Trouble>>,
