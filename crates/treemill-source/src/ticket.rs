@@ -183,6 +183,8 @@ impl Ticket {
     /// let (ticket, promise) = Ticket::new("a file", 0..3);
     /// let promise = Mutex::new(Some(promise));
     /// ticket.on_need(move || {
+    ///     let promise = promise.lock().unwrap().take();
+    ///     promise.unwrap().keep(Ok(Bytes::from_static(b"abc")));
     /// });
     /// assert!(!ticket.is_ready());
     /// assert_eq!(ticket.wait()?, "abc");
@@ -230,6 +232,8 @@ impl Ticket {
     /// let (ticket, _promise) = Ticket::new("a file", 0..3);
     /// let mut looks = 0;
     /// let mut twice = || {
+    ///     looks += 1;
+    ///     looks < 2
     /// };
     /// assert!(ticket.wait_while(Duration::from_millis(1), &mut twice).is_none());
     /// assert_eq!(looks, 2);
