@@ -245,15 +245,21 @@ mod tests {
         }
     }
 
+    /// Offsets of lists with 0 to `longest` items in turn, over the whole mask.
+    fn lists_up_to(longest: i32) -> Vec<i32> {
+        let mut offsets = vec![0_i32];
+        while let Some(&last) = offsets.last().filter(|last| **last < 231) {
+            let len = offsets.len() as i32 % (longest + 1);
+            offsets.push((last + len).min(231));
+        }
+        offsets
+    }
+
     #[test]
     fn what_is_kept_of_selected_lists_is_what_a_loop_keeps() {
         let mask = mask();
         for longest in 1..=20 {
-            let mut offsets = vec![0_i32];
-            while let Some(&last) = offsets.last().filter(|last| **last < 231) {
-                let len = offsets.len() as i32 % (longest + 1);
-                offsets.push((last + len).min(231));
-            }
+            let offsets = lists_up_to(longest);
             // Every other list, then the last ones.
             let lists = offsets.len() as u32 - 1;
             let selection: Vec<u32> = (0..lists).step_by(2).chain([lists - 1; 3]).collect();
@@ -277,11 +283,7 @@ mod tests {
         // Lists of every length up to 20, at every distance from the ends of words and of the mask.
         let mask = mask();
         for longest in 1..=20 {
-            let mut offsets = vec![0_i32];
-            while let Some(&last) = offsets.last().filter(|last| **last < 231) {
-                let len = offsets.len() as i32 % (longest + 1);
-                offsets.push((last + len).min(231));
-            }
+            let offsets = lists_up_to(longest);
             let mut out = vec![-1; offsets.len() - 1];
             counts(&mask, &offsets, &mut out);
             let mut kept = vec![-1; offsets.len()];
