@@ -33,7 +33,8 @@ from treemill.packetizer import (
     Trace,
     WorkerJoined,
 )
-from treemill.packetizer.monitoring import BINS, WIDTH, OfWorker, bin_of
+from treemill.packetizer.monitoring import BINS, WIDTH
+from treemill.packetizer.worker_tally import OfWorker, bin_of
 
 NOTHING = Breakdown(0, 0, 0, 0, 0, 0, 0, 0)
 

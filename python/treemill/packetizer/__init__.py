@@ -55,7 +55,7 @@ from .events import (
 )
 from .group_counts import GroupCounts
 from .measures import MEASURES, Measure, Spent
-from .monitoring import PER_DECADE, SECONDS, Monitored, Monitoring, OfWorker
+from .monitoring import Monitored, Monitoring
 from .nodes import host_of, node_of
 from .outcome import Outcome
 from .packetizer import Packetizer
@@ -64,6 +64,7 @@ from .sizing import CLUSTER, Sizing
 from .steps import Step
 from .timeline import Span, Timeline, TimelineReader
 from .trace import LeasedTrace, Record, Trace
+from .worker_tally import PER_DECADE, SECONDS, OfWorker
 
 __all__ = [
     "CLUSTER",

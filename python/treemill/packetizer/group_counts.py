@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import TypeVar
 
-from .monitoring import BINS, WIDTH, Monitored, OfWorker, halved, spread
+from .monitoring import BINS, WIDTH, Monitored, halved, spread
+from .worker_tally import OfWorker
 
 __all__ = ["GroupCounts"]
 

@@ -6,8 +6,7 @@ the newest, so that its size depends on the number of workers and nodes alone. P
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from math import log10
+from dataclasses import dataclass
 
 from .events import (
     Action,
@@ -20,26 +19,17 @@ from .events import (
     WorkerJoined,
     WorkerLost,
 )
+from .worker_tally import OfWorker, WorkerTally
 
 __all__ = [
     "BINS",
-    "PER_DECADE",
-    "SECONDS",
     "WIDTH",
     "Monitored",
     "Monitoring",
-    "OfWorker",
-    "bin_of",
     "halved",
     "spread",
 ]
 
-SECONDS = (-5, 3)
-"""Times are binned from 10^-5 s to 10^3 s."""
-PER_DECADE = 10
-_LAST = (SECONDS[1] - SECONDS[0]) * PER_DECADE
-_SPREAD = ("latency", "seconds", "cpu")
-"""The measures that are binned for each packet."""
 BINS = 120
 """The most bins of time; when they are full, pairs of them become one."""
 WIDTH = 0.05
@@ -50,25 +40,6 @@ counted."""
 
 _WITH_ERRORS = (PacketFailed, FileFailed, WorkerLost)
 """Events that are not kept, as the action Finish is not: errors hold what their frames hold."""
-
-
-def bin_of(seconds: float) -> int:
-    """The bin of a time; -1 below the first one, and the number of bins above the last one."""
-    if seconds <= 0.0:
-        return -1
-    at = int((log10(seconds) - SECONDS[0]) * PER_DECADE // 1)
-    return min(max(at, -1), _LAST)
-
-
-@dataclass(slots=True)
-class OfWorker:
-    """What one worker has done."""
-
-    host: str = ""
-    sums: dict[str, float] = field(default_factory=dict)
-    """The sum of each measure over the worker's packets."""
-    spread: dict[str, dict[int, int]] = field(default_factory=dict)
-    """The number of packets in each bin of each measure; see `bin_of`."""
 
 
 @dataclass(slots=True)
@@ -90,7 +61,7 @@ class Monitoring:
     def __init__(self, node: Callable[[int], str]) -> None:
         """`node`: that serves the file with this number."""
         self._node = node
-        self._workers: dict[int, OfWorker] = {}
+        self._workers: dict[int, WorkerTally] = {}
         self._at: dict[int, tuple[str, float]] = {}  # by worker: the node of its packet, since when
         self._reserved: dict[int, Packet] = {}  # by number
         self._starts: dict[int, int] = {}  # by worker: the first entry of its packet
@@ -117,7 +88,7 @@ class Monitoring:
         elif isinstance(event, PacketFailed | WorkerLost):
             self._leave(now, event.worker)
         elif isinstance(event, WorkerJoined):
-            self._workers[event.worker] = OfWorker(event.node or "")
+            self._workers[event.worker] = WorkerTally(event.node or "")
         for action in work:
             if isinstance(action, Process):
                 self._begin(now, action.worker, action.packet)
@@ -137,15 +108,7 @@ class Monitoring:
         worker = self._workers.get(event.worker)
         if start is None or worker is None:
             return  # it was given up
-        told: dict[str, float] = {} if event.spent is None else event.spent._asdict()
-        told |= {"packets": 1, "entries": event.stop - start, "seconds": event.seconds}
-        sums = worker.sums
-        for name, value in told.items():
-            sums[name] = sums.get(name, 0) + value
-        for name in _SPREAD:
-            if name in told:
-                bins, at = worker.spread.setdefault(name, {}), bin_of(told[name])
-                bins[at] = bins.get(at, 0) + 1
+        worker.add(event.spent, event.stop - start, event.seconds)
 
     def _leave(self, now: float, worker: int) -> None:
         at = self._at.pop(worker, None)
@@ -153,7 +116,10 @@ class Monitoring:
             node, since = at
             while now >= self._width * BINS:
                 self._join()
-            spread(self._nodes.setdefault(node, [0.0] * BINS), self._width, since, now)
+            bins = self._nodes.get(node)
+            if bins is None:
+                bins = self._nodes[node] = [0.0] * BINS
+            spread(bins, self._width, since, now)
 
     def _join(self) -> None:
         """Joins pairs of bins of time."""
@@ -169,12 +135,7 @@ class Monitoring:
         nodes = {node: list(bins) for node, bins in self._nodes.items()}
         for node, since in self._at.values():
             spread(nodes.setdefault(node, [0.0] * BINS), self._width, since, now)
-        workers = {
-            number: OfWorker(
-                each.host, dict(each.sums), {name: dict(b) for name, b in each.spread.items()}
-            )
-            for number, each in self._workers.items()
-        }
+        workers = {number: tally.counts() for number, tally in self._workers.items()}
         return Monitored(now, workers, self._width, nodes)
 
 
@@ -187,5 +148,9 @@ def halved(bins: list[float]) -> list[float]:
 def spread(bins: list[float], width: float, start: float, stop: float, weight: float = 1.0) -> None:
     """Adds the time from `start` to `stop` to the bins that it is in, this many times."""
     last = len(bins) - 1
-    for at in range(min(int(start / width), last), min(int(stop / width), last) + 1):
+    first, end = min(int(start / width), last), min(int(stop / width), last)
+    if first == end < last:
+        bins[first] += weight * max(stop - start, 0.0)
+        return
+    for at in range(first, end + 1):
         bins[at] += weight * max(min(stop, (at + 1) * width) - max(start, at * width), 0.0)
