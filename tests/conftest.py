@@ -9,10 +9,12 @@ import signal
 import pytest
 from hypothesis import settings
 
+from tests.random_search import SOAK
+
 # A deadline would measure how busy the machine is; a database would remember the last run.
-settings.register_profile("test", deadline=None, database=None, derandomize=True)
+settings.register_profile("test", deadline=None, database=None, derandomize=True, max_examples=50)
 settings.register_profile("soak", deadline=None, database=None, print_blob=True)
-settings.load_profile("soak" if "TREEMILL_SOAK" in os.environ else "test")
+settings.load_profile("soak" if SOAK else "test")
 
 
 # Tests write nothing to the user's folders, and servers are asked for all.

@@ -14,3 +14,16 @@ def corpus(name: str) -> str:
     if not path.exists():
         pytest.skip(f"no {path}: the corpus of test files is not there")
     return str(path)
+
+
+_SLOW = {
+    "cmsopendata2015_ttbar_19980_NANOAOD_RNTupleImporter_rntuple_v1-0-0-1.root",
+    *(f"uproot-issue{name}.root" for name in ("-123a", "-123b", "-210", "494")),
+    "uproot-physlite-rntuple_v1-0-0-0.root",
+}
+"""Files with more branches than the others together."""
+
+
+def with_slow_ones(names: list[str]) -> list[object]:
+    """The names as parameters of a test; those of the largest files are marked as slow."""
+    return [pytest.param(n, marks=pytest.mark.slow) if n in _SLOW else n for n in names]

@@ -8,6 +8,7 @@ import treemill as tm
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
+from tests.random_search import examples
 from tests.reference import MISSING, evaluate, flat
 
 ENTRIES = 40
@@ -16,7 +17,7 @@ VALUES = (8, -9.871, 31.337)
 EXPRESSIONS = 10
 
 thorough = settings(
-    max_examples=150,
+    examples(150),
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
 )

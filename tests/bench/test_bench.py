@@ -41,6 +41,7 @@ def test_quick_run(tmp_path):
     assert written.with_suffix(".md").read_text().count("| q1 MET_pt of all events, zstd |") == 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_spec("ROOT") is None, reason="ROOT is not installed: it converts")
 def test_quick_run_of_ntuples(tmp_path):
     command = [sys.executable, "-m", "bench", "--quick", "--ntuples", "--events", "2000"]
@@ -161,6 +162,7 @@ def test_variations_quick_run(tmp_path):
     assert sum(row["what"].startswith("a variation") for row in rows) == 3
 
 
+@pytest.mark.slow
 def test_bookings_quick_run(tmp_path):
     command = [sys.executable, "-m", "bench", "bookings", "--quick", "--rounds", "1"]
     folders = ["--data", str(tmp_path / "data"), "--output", str(tmp_path / "results")]

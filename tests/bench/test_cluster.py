@@ -25,6 +25,7 @@ def quick_run(folder, *options):
     return {row["what"]: row["median"] for row in json.loads(written.read_text())["rows"]}
 
 
+@pytest.mark.slow
 def test_quick_run(tmp_path):
     pytest.importorskip("coffea")
     pytest.importorskip("distributed")

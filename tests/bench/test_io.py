@@ -59,6 +59,7 @@ def test_nobody_is_faster_than_round_trips_windows_and_rates():
     assert all(a <= b for a, b in zip(*times, strict=True))
 
 
+@pytest.mark.slow
 @without_root
 def test_all_read_the_same_of_a_layout(folder):
     path = layouts.make("CMS 2013", 60, folder)
@@ -69,6 +70,7 @@ def test_all_read_the_same_of_a_layout(folder):
     assert totals == pytest.approx([totals[0]] * len(totals), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_all_read_the_same_of_many_files(folder):
     paths = [folder / f"{i}.root" for i in range(2)]
     for i, path in enumerate(paths):

@@ -115,6 +115,7 @@ def test_each_file_is_made_once_on_one_of_the_hosts(disks, monkeypatch):
     assert {name for key, name in again if (key, name) not in first} <= {n for _, n in gone}
 
 
+@pytest.mark.slow
 def test_other_events_are_overwritten_on_all_hosts_or_on_none(disks):
     disks.generate()
     before = disks.files()

@@ -70,7 +70,7 @@ def coffea(session, events, files):
     return *numbers, *(output[name]["met"].values(flow=True) for name in halves)
 
 
-KINDS = [query, selector, coffea]
+KINDS = [query, *(pytest.param(ask, marks=pytest.mark.slow) for ask in (selector, coffea))]
 
 
 def same(there, here):

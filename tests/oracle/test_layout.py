@@ -12,6 +12,8 @@ import uproot
 
 from tools.readers.compare import difference, walk
 
+from tests.corpus_files import with_slow_ones
+
 from .conftest import CORPUS
 
 FILES = sorted(path.name for path in CORPUS.glob("*.root"))
@@ -80,7 +82,7 @@ def short(branch):
     return branch["name"].rstrip(".").split(".")[-1]
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", with_slow_ones(FILES))
 def test_branches_have_uproots_layout(name):
     wrong = []
     for events, theirs in trees(name):

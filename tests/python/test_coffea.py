@@ -219,6 +219,7 @@ def count_in_collection(events):
     return count(events)
 
 
+@pytest.mark.slow
 def test_numba_on_collections(events, truth):
     pytest.importorskip("numba", reason="numba is not installed")
     with connect(workers=1) as session:

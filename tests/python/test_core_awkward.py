@@ -13,7 +13,7 @@ from treemill.arrays.columns import column_of, kind_of, picked
 from treemill.arrays.from_core import layout
 from written import jagged, write
 
-from tests.corpus_files import CORPUS
+from tests.corpus_files import CORPUS, with_slow_ones
 
 FILES = sorted(path.name for path in CORPUS.glob("*.root"))
 
@@ -65,7 +65,7 @@ def compared(tree, branches, start, stop):
 
 
 @pytest.mark.skipif(not FILES, reason=f"no corpus at {CORPUS}")
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", with_slow_ones(FILES))
 def test_of_files(core, name):
     file = core.File(str(CORPUS / name))
     for listed in file.trees():

@@ -2,7 +2,7 @@
 once; and the rules one by one."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from packet_history import History
 from packet_world import World
@@ -20,11 +20,13 @@ from treemill.packetizer import (
     Stop,
 )
 
+from tests.random_search import examples
+
 seeds = st.integers(0, 2**32)
 
 
 @given(seeds)
-@settings(max_examples=1000)
+@examples(1000)
 def test_every_entry_is_in_the_result_exactly_once(seed):
     history = History(seed, mergers=True)
     history.live()
@@ -33,7 +35,7 @@ def test_every_entry_is_in_the_result_exactly_once(seed):
 
 
 @given(seeds)
-@settings(max_examples=400)
+@examples(400)
 def test_with_failures_the_rest_is_named(seed):
     history = History(seed, fails=True, mergers=True)
     history.live()
@@ -42,7 +44,7 @@ def test_with_failures_the_rest_is_named(seed):
 
 
 @given(seeds)
-@settings(max_examples=400)
+@examples(400)
 def test_stopped_at_any_moment_the_rest_is_named(seed):
     history = History(seed, stops=True, mergers=True)
     history.live()
@@ -61,7 +63,7 @@ def test_such_histories_have_lost_mergers_and_partials_in_doubt_in_them():
 
 
 @given(seeds)
-@settings(max_examples=300)
+@examples(300)
 def test_those_that_leave_lose_nothing(seed):
     history = History(seed, mergers=True, leaves=True)
     history.live()

@@ -2,7 +2,7 @@
 of workers and mergers exactly once; and the rules one by one."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from packet_history import History
 from packet_world import World
@@ -18,11 +18,13 @@ from treemill.packetizer import (
     Tick,
 )
 
+from tests.random_search import examples
+
 seeds = st.integers(0, 2**32)
 
 
 @given(seeds)
-@settings(max_examples=1500)
+@examples(1500)
 def test_every_entry_is_committed_exactly_once(seed):
     history = History(seed, far=True)
     history.live()
@@ -31,7 +33,7 @@ def test_every_entry_is_committed_exactly_once(seed):
 
 
 @given(seeds)
-@settings(max_examples=800)
+@examples(800)
 def test_with_failures_the_rest_is_named(seed):
     history = History(seed, fails=True, far=True)
     history.live()
@@ -40,7 +42,7 @@ def test_with_failures_the_rest_is_named(seed):
 
 
 @given(seeds)
-@settings(max_examples=800)
+@examples(800)
 def test_stopped_at_any_moment_the_rest_is_named(seed):
     history = History(seed, stops=True, far=True)
     history.live()
@@ -49,7 +51,7 @@ def test_stopped_at_any_moment_the_rest_is_named(seed):
 
 
 @given(seeds, st.booleans())
-@settings(max_examples=800)
+@examples(800)
 def test_with_mergers_that_die(seed, stops):
     history = History(seed, stops=stops, mergers=True, far=True)
     history.live()

@@ -47,6 +47,7 @@ def test_200_and_1000_workers_end_together(nodes):
     assert static.seconds > 1.5 * outcome.seconds
 
 
+@pytest.mark.slow
 def test_5000_workers_end_together():
     outcome = simulate(load("farm"))
     assert outcome.workers == 5000

@@ -2,7 +2,7 @@
 stuck, fail, are late and are overtaken; and the rules of second runs one by one."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from packet_history import History
 from packet_world import World
@@ -25,9 +25,11 @@ from treemill.packetizer import (
 )
 from treemill.packetizer.sizing import packet_entries
 
+from tests.random_search import examples
+
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=4000)
+@examples(4000)
 def test_every_entry_is_committed_exactly_once(seed):
     history = History(seed)
     history.live()
@@ -36,7 +38,7 @@ def test_every_entry_is_committed_exactly_once(seed):
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=1500)
+@examples(1500)
 def test_with_failures_the_rest_is_named(seed):
     history = History(seed, fails=True)
     history.live()
@@ -47,7 +49,7 @@ def test_with_failures_the_rest_is_named(seed):
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=1500)
+@examples(1500)
 def test_stopped_at_any_moment_the_rest_is_named(seed):
     history = History(seed, stops=True)
     history.live()

@@ -27,7 +27,9 @@ TREES = [f"store/trees/events_{i}.root" for i in range(3)]
 EVENTS = 5000 + 1 + 7321
 
 
-@pytest.mark.parametrize(("way", "window"), [("processes", "0"), ("streams", "1 MB")])
+@pytest.mark.parametrize(
+    ("way", "window"), [pytest.param("processes", "0", marks=pytest.mark.slow), ("streams", "1 MB")]
+)
 def test_each_protocol_reads_the_same(way, window, xrootd, nginx, ganesha, dcap, files, tmp_path):
     servers = xrootd, nginx, ganesha, dcap
     urls = [server.url(path) for server in servers for path in TREES]
@@ -72,6 +74,7 @@ def laid(tmp_path_factory):
     return made
 
 
+@pytest.mark.slow
 def test_unordered_baskets_are_found_and_each_byte_is_wanted_once(core, laid, xrootd):
     urls = [xrootd.put(path, path.name) for path in laid.values()]
     found = targets(urls)

@@ -1,0 +1,15 @@
+"""How many cases random tests try. Knows no test."""
+
+import os
+
+from hypothesis import settings
+
+SOAK = "TREEMILL_SOAK" in os.environ
+"""Whether this is `make soak`, which looks for new cases with fresh seeds."""
+_SHARE = 3
+
+
+def examples(number: int) -> settings:
+    """The settings of a test that tries this many cases in `make soak`, and a third of them in
+    `make test`, where they are the same ones each time."""
+    return settings(max_examples=number if SOAK else -(-number // _SHARE))
