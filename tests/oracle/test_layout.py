@@ -10,9 +10,8 @@ import treemill as tm
 import treemill._core as core
 import uproot
 
-from tools.readers.compare import difference, walk
-
 from tests.corpus_files import with_slow_ones
+from tools.readers.compare import difference, walk
 
 from .conftest import CORPUS
 
