@@ -34,7 +34,7 @@ pub(crate) struct Address {
     pub(crate) server: Server,
     /// The names on the way to it, from the server's root.
     pub(crate) names: Vec<String>,
-    /// For messages: the address without its query.
+    /// The address without its query, as messages show it.
     pub(crate) name: String,
 }
 

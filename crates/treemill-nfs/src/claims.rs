@@ -20,7 +20,7 @@ pub(crate) struct Turn<'a> {
 }
 
 impl Claims {
-    /// Of a data server or of another one: a data server opens nothing, so that reads need not wait there.
+    /// Nothing is left to be told yet. A data server opens nothing, so that reads need not wait there.
     pub(crate) fn new(is_data: bool) -> Self {
         Claims {
             is_left: AtomicBool::new(false),
@@ -38,7 +38,7 @@ impl Claims {
         self.is_left.load(Ordering::Relaxed)
     }
 
-    /// For a request that is going to be sent: whether it has to say it.
+    /// Gives a request that is going to be sent the turn to say it; `None` if it does not have to.
     pub(crate) async fn turn(&self) -> Option<Turn<'_>> {
         if !self.is_left() {
             return None;

@@ -123,7 +123,7 @@ impl Client {
         Arc::clone(&self.going).read_owned().await
     }
 
-    /// As `going`, unless several are being given back.
+    /// Does what `going` does without waiting; `None` if several layouts are being given back.
     pub(crate) fn going_now(&self) -> Option<Going> {
         Arc::clone(&self.going).try_read_owned().ok()
     }
@@ -204,7 +204,7 @@ impl Client {
         }
     }
 
-    /// As `call`, and reads the results; again as long as the server wants to be asked later, for `patience`.
+    /// Does operations and reads their results. Repeats them, for `patience`, while the server wants to be asked later.
     pub(crate) async fn settled<T>(
         self: &Arc<Self>,
         patience: Duration,

@@ -100,13 +100,14 @@ impl Calls {
         }
     }
 
-    /// The room for so many bytes of data of a call, if it has one.
+    /// The room of a call for this number of bytes of data, if it has one.
     fn room(&self, xid: u32, bytes: usize) -> Option<BytesMut> {
         let state = self.state();
         state.waiting.get(&xid)?.room.as_ref()?.take_for(bytes)
     }
 
-    /// As `answered`, with the data in their room. They go nowhere if nobody waits: another answer may have its place there.
+    /// Gives a call its answer, and puts the data in the call's room. The data are dropped if no call waits: the room may be
+    /// another answer's by then.
     fn filled(&self, xid: u32, answer: Reader, data: BytesMut) {
         if let Some(Waiting {
             room: Some(room), ..

@@ -258,7 +258,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// As many bytes as the server gives at once, behind those of `into`.
+    /// Appends to `into` as many bytes as the server gives at once.
     async fn some(
         &self,
         place: &Place,

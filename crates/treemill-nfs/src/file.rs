@@ -144,7 +144,7 @@ async fn found(
 }
 
 impl Open {
-    /// Bytes from a place on, behind those of `into`: all that were asked for, or as many as the server gives at once.
+    /// Appends to `into` the bytes from a place on: all that were asked for, or as many as the server gives at once.
     async fn some(&self, offset: u64, count: u32, into: &mut BytesMut) -> Result<(), Trouble> {
         let room = Room::new(into.split_off(into.len()));
         let found = self.some_in(offset, count, &room).await;
@@ -157,7 +157,7 @@ impl Open {
         Ok(())
     }
 
-    /// As `some`; no bytes if they are in the room.
+    /// The bytes from a place on, as many as the server gives at once; `None` if they are in the room.
     async fn some_in(
         &self,
         offset: u64,

@@ -45,7 +45,7 @@ struct Filling {
 }
 
 impl Intake {
-    /// Of records of `most` bytes at most.
+    /// Takes records of `most` bytes at most.
     #[must_use]
     pub fn new(most: usize) -> Self {
         Intake {
@@ -68,14 +68,14 @@ impl Intake {
         (&mut self.buffer).limit(room)
     }
 
-    /// So many bytes were written to the target.
+    /// This number of bytes was written to the target.
     pub fn wrote(&mut self, bytes: usize) {
         if let Some(filling) = &mut self.filling {
             filling.left = filling.left.saturating_sub(bytes);
         }
     }
 
-    /// What is whole now, one after the other. `rooms` gives the room for so many bytes of data of a call, if it has one.
+    /// What is whole now, one after the other. `rooms` gives a call's room for a number of bytes of data, if it has one.
     ///
     /// # Errors
     /// If what comes are no records of RPC, or too large ones.
@@ -147,7 +147,7 @@ impl Filling {
     }
 }
 
-/// Bytes to make room for, of so many that the server has announced: no more than it was asked for, or than have come
+/// Bytes to make room for, of those that the server has announced: no more than it was asked for, or than have come
 /// already, or a gulp. A record for which there is room at once need not be copied as it grows.
 fn room(announced: usize, here: usize, due: usize) -> usize {
     let known = GULP.max(here);
@@ -171,7 +171,7 @@ mod tests {
     use proptest::prelude::*;
     use std::cell::Cell;
 
-    /// The answer to a READ of so many bytes, as it is sent.
+    /// The answer to a READ that brings these bytes, as it is sent.
     fn answer(xid: u32, data: &[u8]) -> Vec<u8> {
         let mut out = Writer::default();
         out.u32(0).opaque(b"").u32(4);

@@ -198,7 +198,7 @@ impl Laid {
         best.flat_map(Stripes::places).cloned().collect()
     }
 
-    /// A READ of so many bytes was answered after a time, with bytes or without (`None`).
+    /// A READ of this number of bytes was answered after a time, with bytes or without (`None`).
     pub(crate) fn count(
         &self,
         (place, address): (&Place, SocketAddr),
@@ -243,7 +243,7 @@ impl Laid {
         Some(counts)
     }
 
-    /// What is told when the layout is given back.
+    /// The report that the server gets when the layout is given back.
     pub(crate) fn report(&self) -> Report {
         let seen = self.seen();
         Report {

@@ -49,8 +49,8 @@ pub(crate) const LISTING: u32 = 512 << 10;
 pub(crate) const DELAY: Duration = Duration::from_millis(100);
 /// The longest wait between two attempts.
 pub(crate) const MOST_DELAY: Duration = Duration::from_secs(5);
-/// For how long a server may ask to be asked later when a file is opened: a server that was started anew takes nothing new for
-/// a period of grace, which is 90 s as a rule.
+/// The time for which a server may ask to be asked later when a file is opened. A server that has restarted opens nothing
+/// new for a period of grace, which is 90 s as a rule.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(150);
 /// Sessions that are made one after the other for one request.
 pub(crate) const MOST_SESSIONS: u32 = 3;
@@ -63,14 +63,14 @@ pub(crate) const WIDTH: usize = 6;
 pub(crate) const FAR: Duration = Duration::from_millis(5);
 /// Bytes of one READ, at least, where a range is shared out over several connections.
 pub(crate) const LEAST_READ: u64 = 128 << 10;
-/// As [`LEAST_READ`], while connections are new: some fit ten segments (RFC 6928), which a new one brings in a round trip, so that
-/// all can be full.
+/// Bytes of one READ, at least, while connections are new. Some of them fit ten segments (RFC 6928), which a new connection
+/// brings in a round trip, so that all can be full.
 pub(crate) const YOUNG_READ: u64 = 4 << 10;
 /// Bytes that a session has asked for after which its connections are not new: each has a window of about a quarter of them.
 pub(crate) const YOUTH: u64 = 1 << 20;
 /// READs that a range falls into for each of several connections, at least, if it is large enough.
 pub(crate) const READS_EACH: u64 = 4;
-/// For how long the end of a process waits for its servers.
+/// The time that the end of a process waits for its servers.
 pub(crate) const FAREWELL: Duration = Duration::from_millis(300);
 /// The time from a session's beginning until its server is asked how long its lease is.
 pub(crate) const FIRST_RENEWAL: Duration = Duration::from_secs(1);
@@ -94,9 +94,9 @@ pub(crate) const AT_THE_END: u32 = 8;
 pub(crate) const WITH_LAYOUT: u32 = 12;
 /// Symbolic links on the way to a file.
 pub(crate) const MOST_LINKS: u32 = 16;
-/// For how long a READ waits for a server that wants to be asked later: shorter than it is waited for.
+/// The time that a READ waits for a server that wants to be asked later: shorter than the caller waits for the READ.
 pub(crate) const READ_PATIENCE: Duration = Duration::from_secs(6);
-/// For how long a data server that has failed is left alone.
+/// The time for which a data server that has failed is left alone.
 pub(crate) const AVOIDED: Duration = Duration::from_secs(15);
 /// Data servers of which it is remembered that they have failed, about.
 pub(crate) const MOST_SERVERS: usize = 10_000;
@@ -110,7 +110,7 @@ pub(crate) const SOONER: u64 = 128 << 10;
 pub(crate) const MOST_LAYOUTS: u32 = 16;
 /// Layouts that are asked for one range of a file, at most.
 pub(crate) const LAYOUTS_EACH: u32 = 3;
-/// For how long a layout that is given back waits for reads by it.
+/// The time that a layout that is given back waits for reads by it.
 pub(crate) const LAST_READS: Duration = Duration::from_secs(10);
 /// Bytes of a layout or of a group of servers.
 pub(crate) const MOST_DEVICE: usize = 64 << 10;
@@ -118,5 +118,6 @@ pub(crate) const MOST_DEVICE: usize = 64 << 10;
 pub(crate) const MOST_PARTS: usize = 256;
 /// Stripes of a layout.
 pub(crate) const MOST_STRIPES: usize = 4096;
-/// For how long a data server may answer nothing, before the metadata server is asked: shorter than a READ is waited for.
+/// The time for which a data server may answer nothing before the metadata server is asked: shorter than the caller waits
+/// for a READ.
 pub(crate) const DATA_PATIENCE: Duration = Duration::from_secs(3);

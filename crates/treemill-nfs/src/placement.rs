@@ -18,7 +18,7 @@ pub(crate) enum Layout {
     Unknown,
     /// All are read from the server itself.
     None,
-    /// At data servers.
+    /// They lie at data servers.
     There(Arc<Laid>),
 }
 
@@ -120,7 +120,7 @@ impl Placements {
         Arc::clone(placement)
     }
 
-    /// A file is open once less: whether nobody has it open now.
+    /// A file is open once less: whether it is closed everywhere now.
     pub(crate) fn leave(&self, placement: &Placement) -> bool {
         let mut all = self.all_held();
         let Some((holders, _)) = all.get_mut(&placement.handle) else {
@@ -130,14 +130,14 @@ impl Placements {
         *holders == 0
     }
 
-    /// Whether nobody has the file open.
+    /// Whether the file is closed everywhere.
     pub(crate) fn is_left(&self, placement: &Placement) -> bool {
         let all = self.all_held();
         all.get(&placement.handle)
             .is_none_or(|(holders, _)| *holders == 0)
     }
 
-    /// Nothing is kept of a file that nobody has open.
+    /// Drops what is kept of a file that is closed everywhere.
     pub(crate) fn forget(&self, placement: &Placement) {
         let mut all = self.all_held();
         if all

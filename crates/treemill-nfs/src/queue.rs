@@ -28,7 +28,7 @@ fn locked(slots: &Mutex<Slots>) -> MutexGuard<'_, Slots> {
 }
 
 impl Queue {
-    /// Of a session with so many slots.
+    /// The queue of a session with `slots` slots.
     pub(crate) fn new(slots: usize) -> Self {
         Queue {
             slots: Arc::new(Mutex::new(Slots::new(slots))),

@@ -55,8 +55,8 @@ pub struct Recovery {
 }
 
 impl Recovery {
-    /// Of a client whose number the server has given before (`is_known`), or of a new one. `is_new`: the number was given,
-    /// but what was open was not claimed since.
+    /// The way to a session for a client whose number the server has given before (`is_known`), or for a new one. `is_new`: the
+    /// number was given, but what was open was not claimed since.
     #[must_use]
     pub fn new(is_known: bool, is_new: bool) -> Self {
         Recovery {

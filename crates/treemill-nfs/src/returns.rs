@@ -40,7 +40,7 @@ impl Client {
         });
     }
 
-    /// Closes a file, and gives its layout back if nobody else has it open; a server that knows nothing of it needs no word.
+    /// Closes a file, and gives its layout back if it is open nowhere else. A server that does not know the file is not told.
     pub(crate) async fn close(&self, held: Arc<Held>) {
         let placement = &held.placement;
         if self.placements.leave(placement) {

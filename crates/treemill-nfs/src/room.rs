@@ -24,7 +24,7 @@ impl Room {
         self.place().take()
     }
 
-    /// Takes it, if it is there and has room for so many bytes.
+    /// Takes it, if it is there and has room for this number of bytes.
     pub(crate) fn take_for(&self, bytes: usize) -> Option<BytesMut> {
         self.place()
             .take_if(|room| room.is_empty() && room.capacity() >= bytes)

@@ -138,7 +138,7 @@ impl Session {
         }
     }
 
-    /// So many bytes are wanted, until this is dropped.
+    /// This number of bytes is wanted until the returned value is dropped.
     pub(crate) fn due(&self, bytes: u64) -> Owed {
         Owed::new(&self.due, bytes)
     }
@@ -190,7 +190,7 @@ impl Session {
         self.ended.store(true, Ordering::Relaxed);
     }
 
-    /// For how long nothing was asked.
+    /// The time since something was asked last.
     pub(crate) fn idle(&self) -> Duration {
         self.used
             .lock()
@@ -228,7 +228,7 @@ impl Session {
         }
     }
 
-    /// As `call`, of what was open before the server was started anew.
+    /// Sends operations that claim what was open before the server restarted; RECLAIM_COMPLETE is not sent with them.
     pub(crate) async fn claim(&self, operations: &Operations) -> Result<Results, Lost> {
         Ok(self.sent(operations, false).await?.0)
     }

@@ -29,17 +29,17 @@ pub struct Slots {
     let_through: usize,
 }
 
-/// What becomes of the permits of those who wait for slots.
+/// What becomes of the permits that requests take before they get a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// So many more.
+    /// There are more of them.
     More(usize),
-    /// So many less, as soon as they are free.
+    /// There are fewer of them, as soon as they are free.
     Less(usize),
 }
 
 impl Slots {
-    /// So many slots, in which nothing was asked.
+    /// Slots in which nothing was asked yet.
     #[must_use]
     pub fn new(count: usize) -> Self {
         Slots {
@@ -75,7 +75,7 @@ impl Slots {
         }
     }
 
-    /// So many less are let through from now on.
+    /// Fewer requests are let through from now on, by `count`.
     pub fn less(&mut self, count: usize) {
         self.let_through = self.let_through.saturating_sub(count);
     }
@@ -134,7 +134,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a server wants, no slot above its target is used, and whoever is let through finds a slot.
+        /// Whatever a server wants, no slot above its target is used, and each request that is let through finds a slot.
         #[test]
         fn no_slot_above_the_target_is_used(
             count in 1_usize..9, steps in proptest::collection::vec((0_usize..12, proptest::option::of(0_u32..12)), 0..200),

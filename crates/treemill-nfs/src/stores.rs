@@ -47,7 +47,7 @@ impl Stores {
         }
     }
 
-    /// As `forget`, of all groups.
+    /// All groups are asked for again when they are wanted.
     pub(crate) fn forget_all(&self) {
         self.groups().clear();
     }

@@ -41,9 +41,9 @@ pub struct Stripes {
     /// Bytes of a stripe, at least one.
     unit: u64,
     is_dense: bool,
-    /// For each stripe of the pattern in order, the place that has it.
+    /// The place that has each stripe of the pattern, in order.
     pattern: Vec<usize>,
-    /// For each stripe of the pattern, its file there.
+    /// The places, each with its file there.
     places: Vec<Place>,
 }
 
@@ -72,7 +72,7 @@ fn sorted(mirrors: &[Vec<FlexServer>]) -> Vec<&[FlexServer]> {
 }
 
 impl Stripes {
-    /// From a layout's part, one of its mirrors and the devices that this names, in the order of `devices`. `None` if they do
+    /// Joins a layout's part, one of its mirrors and the devices that this names, in the order of `devices`. `None` if they do
     /// not fit together: then another mirror or the metadata server is read from.
     #[must_use]
     pub fn new(segment: &Segment, mirror: usize, devices: &[Device]) -> Option<Self> {

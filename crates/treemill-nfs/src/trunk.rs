@@ -21,7 +21,7 @@ pub(crate) struct Owed {
 }
 
 impl Owed {
-    /// So many bytes more.
+    /// Adds `bytes` to what is owed until this is dropped.
     pub(crate) fn new(owed: &Arc<AtomicU64>, bytes: u64) -> Self {
         owed.fetch_add(bytes, Ordering::Relaxed);
         Owed {

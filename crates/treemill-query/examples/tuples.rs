@@ -77,7 +77,7 @@ const QUERIES: &[Case] = &[
 
 const MEMBERS: [&str; 6] = ["pt", "eta", "phi", "mass", "btag", "charge"];
 
-/// Adds a collection, of so many items in each event.
+/// Adds a collection, with `counts` items in the events.
 fn with(table: Table, name: &str, counts: &[i32], random: &mut impl FnMut() -> f64) -> Table {
     let mut columns: Vec<Vec<Vec<f64>>> = vec![Vec::new(); MEMBERS.len()];
     for n in counts {

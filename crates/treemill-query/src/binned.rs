@@ -73,7 +73,7 @@ impl Binned {
         self.axes.iter().map(Axis::cells).collect()
     }
 
-    /// Whether an accumulator with so many cells, and one more, is one of these axes.
+    /// Whether an accumulator with `cells` cells, and one more, is one of these axes.
     pub fn fits(&self, shape: &[u32], cells: usize) -> bool {
         self.axes.len() == shape.len()
             && self

@@ -65,7 +65,7 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
-    /// Room for so many.
+    /// Room for the cells of `shared` groups of bookings.
     pub fn new(shared: usize) -> Self {
         Self {
             found: vec![None; shared],

@@ -130,7 +130,7 @@ impl Numbers {
 /// What a call has given.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Returned {
-    /// In the order of the function's outputs.
+    /// The values of each output, in the order of the function's outputs.
     pub outputs: Vec<Numbers>,
     /// The lengths of each list in each row, by the list's number.
     pub lengths: Vec<Vec<i64>>,
@@ -161,7 +161,7 @@ pub trait Function: Send + Sync {
         None
     }
 
-    /// The values of so many rows.
+    /// The values of `rows` rows.
     ///
     /// # Errors
     /// In words.
@@ -188,8 +188,8 @@ pub trait Function: Send + Sync {
         false
     }
 
-    /// As `evaluate`, of arguments whose values rows may share. `chosen`: the numbers of the rows to write values of, in
-    /// order; `None`: all rows.
+    /// Writes the value of each row, from arguments whose values rows may share. `chosen`: the numbers of the rows to write
+    /// values of, in order; `None`: all rows.
     ///
     /// # Errors
     /// In words, for values for which there is none.

@@ -97,7 +97,7 @@ impl Number {
         }
     }
 
-    /// As the type of this rank, or as it is where it has a higher one.
+    /// The number as the type of this rank, or as it is if its own is higher.
     pub(crate) fn widened(self, rank: u8) -> Self {
         match (self, rank) {
             (Self::Bool(x), 1) => Self::Int(i128::from(x)),

@@ -259,7 +259,7 @@ impl Partial {
         Ok(())
     }
 
-    /// For transport between processes of the same version of this format. Error: rows were not
+    /// The bytes that carry it between processes of the same version of this format. Error: rows were not
     /// taken out.
     pub fn to_bytes(&self) -> Result<Vec<u8>, QueryError> {
         if self.row_bytes() > 0 {

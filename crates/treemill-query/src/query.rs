@@ -130,7 +130,7 @@ impl Query {
         Self::with_functions(spec, schema, &Functions::new())
     }
 
-    /// As `compile`, of expressions that call these functions.
+    /// Compiles a query whose expressions call these functions.
     pub fn with_functions(
         spec: &Spec,
         schema: &Schema,

@@ -29,7 +29,7 @@ pub(crate) struct Column {
     group: Option<u32>,
     /// Ends of lists, outermost first, each list from 0 on.
     lists: Vec<Vec<i64>>,
-    /// For each of these, how long all are, where that is always the same.
+    /// The length of the lists of each depth, where it is always the same.
     fixed: Vec<Option<u32>>,
     /// Per value, 1 where it is not missing; `None`: none can be missing.
     valid: Option<Vec<u8>>,

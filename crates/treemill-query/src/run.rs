@@ -41,7 +41,7 @@ pub(crate) fn run(
     found.ok_or_else(|| QueryError::mistake("a program without a result"))
 }
 
-/// As `run`, of a program with several results, all of one type.
+/// The results of a program that has several, all of one type.
 pub(crate) fn run_joint(
     program: &Program,
     inputs: &[Input],

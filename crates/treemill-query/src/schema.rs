@@ -194,7 +194,7 @@ impl Field {
 }
 
 impl std::fmt::Display for ColumnType {
-    /// For messages: `float32`, `list of float32`, `string`.
+    /// Writes the type as messages show it: `float32`, `list of float32`, `string`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Scalar(item) => f.write_str(item.name()),

@@ -120,7 +120,7 @@ pub enum Wanted {
         /// Weight; with it bins hold sums of weights and of their squares.
         weight: Option<Expression>,
     },
-    /// As a histogram; each bin holds the mean and the spread of a sample (boost-histogram's
+    /// A histogram each of whose bins holds the mean and the spread of a sample (boost-histogram's
     /// accumulators `mean`, and with a weight `weighted_mean`).
     Profile {
         /// Axes with their expressions.

@@ -138,7 +138,7 @@ fn impossible_axes_are_refused() {
     assert!(Steps::new().hist(&two, None).compile(&table).is_err());
 }
 
-/// Of each worker's partial, which is made before anything is filled: an error comes before the memory goes.
+/// Each worker's partial is made before anything is filled: the error comes before the memory is taken.
 #[test]
 fn memory_of_histograms_is_bounded() {
     let table = rows(1).i64("x", &[1]);

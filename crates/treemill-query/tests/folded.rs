@@ -39,7 +39,7 @@ const VALUES: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Events with so many items each; values repeat, and some are NaN.
+/// Events whose lists have these lengths; values repeat, and some are NaN.
 fn table(lengths: &[usize]) -> Table {
     let lists = |first: usize, of: &dyn Fn(usize) -> f64| -> Vec<Vec<f64>> {
         let mut number = first;

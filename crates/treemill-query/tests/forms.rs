@@ -74,7 +74,7 @@ fn summed(items: &[Item]) -> [f64; 4] {
     std::array::from_fn(|c| items[1..].iter().fold(items[0].0[c], |sum, x| sum + x.0[c]))
 }
 
-/// Of equal ones the first; NaN last.
+/// The position of the least value: the first of equal ones; NaN comes last.
 fn first_least(values: &[f64]) -> i64 {
     let mut best: Option<usize> = None;
     for (i, x) in values.iter().enumerate() {

@@ -17,7 +17,7 @@ use treemill_query::{
     Returned, Schema, Scratch,
 };
 
-/// Of a list and a number: the items above the number as a list, how many these are, whether there is one.
+/// Takes a list and a number, and gives the items above the number as a list, how many these are, and whether there is one.
 #[derive(Clone, Default)]
 struct Above {
     /// Items to add to what is given, which is wrong.

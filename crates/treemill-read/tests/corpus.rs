@@ -154,7 +154,7 @@ fn counts_come_from_the_counter_where_baskets_have_no_offsets() {
 }
 
 #[test]
-fn a_column_that_nobody_asks_for_is_not_read() {
+fn a_column_that_is_not_asked_for_is_not_read() {
     let Some(path) = file("uproot-Zmumu-zstd.root") else {
         return;
     };

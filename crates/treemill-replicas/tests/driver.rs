@@ -284,7 +284,7 @@ fn the_identity_is_the_same_wherever_the_file_was_opened() {
 }
 
 #[test]
-fn ranges_outside_of_the_file_and_empty_ones_ask_nobody() {
+fn ranges_outside_of_the_file_and_empty_ones_ask_no_source() {
     let one = Place::new("one", &content());
     let file = open(&[&one]);
     let before = one.asked();

@@ -54,7 +54,7 @@ pub enum Recalled {
     },
     /// Those of a file system, by its number.
     FileSystem((u64, u64)),
-    /// All.
+    /// All layouts of the client.
     All,
 }
 

@@ -271,7 +271,7 @@ impl Results {
         }
     }
 
-    /// As `next`: its status, if the result is there.
+    /// Goes to the next operation's result: its status.
     pub(crate) fn status(&mut self, operation: u32) -> Result<u32, Malformed> {
         if self.left == 0 {
             return Err(Malformed::new(format!(
@@ -289,7 +289,7 @@ impl Results {
         self.reader.u32()
     }
 
-    /// Of PUTROOTFH.
+    /// Reads the result of PUTROOTFH.
     ///
     /// # Errors
     /// If the operation has failed; if the answer is malformed. So do all that follow.
@@ -297,7 +297,7 @@ impl Results {
         self.next(PUTROOTFH).map(|_| ())
     }
 
-    /// Of PUTFH.
+    /// Reads the result of PUTFH.
     ///
     /// # Errors
     /// See `root`.
@@ -305,7 +305,7 @@ impl Results {
         self.next(PUTFH).map(|_| ())
     }
 
-    /// Of so many LOOKUPs.
+    /// Reads the results of `count` LOOKUPs.
     ///
     /// # Errors
     /// See `root`.
@@ -313,7 +313,7 @@ impl Results {
         (0..count).try_for_each(|_| self.next(LOOKUP).map(|_| ()))
     }
 
-    /// Of GETFH.
+    /// Reads the result of GETFH: the file's handle.
     ///
     /// # Errors
     /// See `root`.
@@ -321,7 +321,7 @@ impl Results {
         Ok(self.next(GETFH)?.opaque(MOST_HANDLE)?)
     }
 
-    /// Of GETATTR.
+    /// Reads the result of GETATTR.
     ///
     /// # Errors
     /// See `root`.
@@ -329,7 +329,7 @@ impl Results {
         Ok(Attributes::read(self.next(GETATTR)?)?)
     }
 
-    /// Of READ, which has asked for so many bytes: whether the file ends with them, and the bytes.
+    /// Reads the result of READ, which has asked for `most` bytes: whether the file ends with them, and the bytes.
     ///
     /// # Errors
     /// See `root`; if there are more bytes.
@@ -340,7 +340,7 @@ impl Results {
         Ok((is_end, reader.opaque(most)?))
     }
 
-    /// As `read`; no bytes if they lie in their room.
+    /// Reads the result of READ, which has asked for `most` bytes: the bytes, or `None` if they lie in their room.
     ///
     /// # Errors
     /// See `read`.
@@ -351,7 +351,7 @@ impl Results {
         Ok(reader.data(most)?)
     }
 
-    /// Of READLINK.
+    /// Reads the result of READLINK: the link's target.
     ///
     /// # Errors
     /// See `root`.
@@ -359,7 +359,7 @@ impl Results {
         Ok(self.next(READLINK)?.text(MOST_NAME)?)
     }
 
-    /// Of READDIR.
+    /// Reads the result of READDIR.
     ///
     /// # Errors
     /// See `root`.
@@ -367,7 +367,7 @@ impl Results {
         Ok(Listing::read(self.next(READDIR)?)?)
     }
 
-    /// Of CLOSE.
+    /// Reads the result of CLOSE.
     ///
     /// # Errors
     /// See `root`.

@@ -34,7 +34,7 @@ pub enum LayoutType {
 }
 
 impl LayoutType {
-    /// By its number in the protocol; `None` for those that are not read.
+    /// The type that has this number in the protocol; `None` for those that are not read.
     ///
     /// ```
     /// use treemill_nfs::wire::layout::LayoutType;
@@ -97,7 +97,7 @@ impl Operations {
         self
     }
 
-    /// Gives the layout of the current file back; of flex_files with what has failed and what was read.
+    /// Gives the layout of the current file back. Layouts of flex_files are given back with the report.
     #[must_use]
     pub fn return_layout(mut self, kind: LayoutType, state: StateId, report: &Report) -> Self {
         let out = self.operation(LAYOUTRETURN);
@@ -141,7 +141,7 @@ pub struct Segment {
     pub start: u64,
     /// The byte behind the last one.
     pub end: u64,
-    /// On which servers.
+    /// The servers that have it, as the layout's type says it.
     pub content: Content,
 }
 
@@ -192,16 +192,16 @@ pub struct FlexServer {
 /// The servers of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Device {
-    /// For each stripe, its place among the servers; of flex_files the one server.
+    /// The place of each stripe among the servers; flex_files have one server.
     pub stripes: Vec<u32>,
     /// The servers, each with the addresses that it can be reached by.
     pub servers: Vec<Vec<SocketAddr>>,
-    /// Of flex_files: NFS's versions, minor versions, and the most bytes of a READ.
+    /// NFS's versions, minor versions, and the most bytes of a READ; flex_files alone have them.
     pub versions: Vec<(u32, u32, u32)>,
 }
 
 impl Results {
-    /// Of LAYOUTGET.
+    /// Reads the result of LAYOUTGET.
     ///
     /// # Errors
     /// If the operation has failed; if the answer is malformed, or of another kind. So do all that follow.
@@ -213,7 +213,7 @@ impl Results {
         Ok(Layout { state, segments })
     }
 
-    /// Of GETDEVICEINFO.
+    /// Reads the result of GETDEVICEINFO.
     ///
     /// # Errors
     /// See `layout`.
@@ -239,7 +239,7 @@ impl Results {
         })
     }
 
-    /// Of LAYOUTRETURN.
+    /// Reads the result of LAYOUTRETURN.
     ///
     /// # Errors
     /// See `layout`.

@@ -37,7 +37,7 @@ impl Operations {
 }
 
 impl Results {
-    /// Of OPEN: the state. A delegation is read over.
+    /// Reads the result of OPEN: the state. A delegation is skipped.
     ///
     /// # Errors
     /// If the operation has failed; if the answer is malformed.

@@ -51,7 +51,7 @@ pub struct Counted {
     pub time: Duration,
 }
 
-/// What is told when a layout is given back.
+/// The report that a server gets when a layout is given back.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
     /// What has failed.
@@ -153,7 +153,7 @@ impl Operations {
 }
 
 impl Results {
-    /// Of LAYOUTERROR.
+    /// Reads the result of LAYOUTERROR.
     ///
     /// # Errors
     /// If the operation has failed; if the answer is malformed. So does `stats_told`.
@@ -161,7 +161,7 @@ impl Results {
         self.next(LAYOUTERROR).map(|_| ())
     }
 
-    /// Of LAYOUTSTATS.
+    /// Reads the result of LAYOUTSTATS.
     ///
     /// # Errors
     /// See `error_told`.

@@ -14,7 +14,7 @@ const AUTH_SYS: u32 = 1;
 /// Who asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Credential {
-    /// Nobody.
+    /// No user (AUTH_NONE).
     None,
     /// A user by numbers, which the server believes (AUTH_SYS).
     System {

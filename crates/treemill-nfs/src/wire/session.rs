@@ -66,7 +66,7 @@ impl Operations {
         };
         fore.write(out);
         back.write(out);
-        // The server calls back as nobody (AUTH_NONE).
+        // The server calls back as no user (AUTH_NONE).
         out.u32(CALLBACK).u32(1).u32(0);
         self
     }
@@ -184,7 +184,7 @@ pub struct Sequenced {
 }
 
 impl Results {
-    /// Of EXCHANGE_ID.
+    /// Reads the result of EXCHANGE_ID.
     ///
     /// # Errors
     /// If the operation has failed; if the answer is malformed. So do all that follow.
@@ -201,7 +201,7 @@ impl Results {
         Ok(found) // who the server is follows, and is the last
     }
 
-    /// Of CREATE_SESSION.
+    /// Reads the result of CREATE_SESSION.
     ///
     /// # Errors
     /// See `exchanged`.
@@ -214,7 +214,7 @@ impl Results {
         Ok(Created { session, fore })
     }
 
-    /// Of BIND_CONN_TO_SESSION.
+    /// Reads the result of BIND_CONN_TO_SESSION.
     ///
     /// # Errors
     /// See `exchanged`.
@@ -225,7 +225,7 @@ impl Results {
         Ok(())
     }
 
-    /// Of SEQUENCE.
+    /// Reads the result of SEQUENCE.
     ///
     /// # Errors
     /// See `exchanged`.
@@ -242,7 +242,7 @@ impl Results {
         })
     }
 
-    /// Of RECLAIM_COMPLETE: its status.
+    /// Reads the result of RECLAIM_COMPLETE: its status.
     ///
     /// # Errors
     /// If the answer is malformed.

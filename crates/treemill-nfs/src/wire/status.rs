@@ -328,7 +328,7 @@ pub fn is_revoked(status: u32) -> bool {
     matches!(status, 10011 | 10047 | 10087)
 }
 
-/// There is no such device: what is told of a data server that cannot be reached.
+/// There is no such device: the status that is reported of a data server that cannot be reached.
 pub const NXIO: u32 = 6;
 /// The status of success.
 pub const OK: u32 = 0;

@@ -28,7 +28,7 @@ impl Reader {
         Reader { bytes, apart: None }
     }
 
-    /// As `new`, of an answer whose data of so many bytes lie elsewhere.
+    /// The same answer, of whose data `data` bytes lie elsewhere.
     #[must_use]
     pub(crate) fn without(self, data: usize) -> Self {
         Reader {
@@ -75,7 +75,7 @@ impl Reader {
         }
     }
 
-    /// So many bytes, and what fills them up to a multiple of four.
+    /// Takes `length` bytes, and what fills them up to a multiple of four.
     ///
     /// # Errors
     /// See `u32`.
@@ -94,7 +94,7 @@ impl Reader {
         }
     }
 
-    /// So many bytes as an array.
+    /// Takes `N` bytes as an array.
     ///
     /// # Errors
     /// See `u32`.
@@ -117,7 +117,7 @@ impl Reader {
         self.fixed(length)
     }
 
-    /// As `opaque`; `None` if these are the data that lie elsewhere.
+    /// Takes opaque bytes behind their length; `None` if these are the data that lie elsewhere.
     ///
     /// # Errors
     /// See `opaque`; if others than were said lie elsewhere.

@@ -73,7 +73,7 @@ impl Batch<'_> {
 }
 
 impl Batch<'_> {
-    /// As `called`, of arguments some of which have their values at levels of their own.
+    /// The values of a call, some of whose arguments have their values at levels of their own.
     pub(super) fn called_shared(
         &mut self,
         s: SelectionId,

@@ -52,7 +52,7 @@ pub(crate) fn int(op: Arithmetic) -> Binary<i64> {
     }
 }
 
-/// On the bits of u64; sums, differences and products of them are those of i64.
+/// The operation on the bits of u64; sums, differences and products of them are those of i64.
 pub(crate) fn uint(op: Arithmetic) -> Binary<i64> {
     match op {
         Arithmetic::Add | Arithmetic::Sub | Arithmetic::Mul | Arithmetic::Pow => int(op),

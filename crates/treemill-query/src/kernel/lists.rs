@@ -21,7 +21,7 @@ fn write(out: &mut [u32], at: usize, first: u32, step: u32, count: usize) {
     }
 }
 
-/// As `write`, for long lists and near the end of `out`.
+/// Does the work of `write` for long lists and near the end of `out`.
 #[inline(never)]
 fn many(room: &mut [u32], first: u32, step: u32, count: usize) {
     for (i, to) in (0..).zip(room.iter_mut().take(count)) {
@@ -29,7 +29,7 @@ fn many(room: &mut [u32], first: u32, step: u32, count: usize) {
     }
 }
 
-/// For every item the position of its list.
+/// Writes the position of its list for every item.
 pub(crate) fn parents(offsets: &[i32], out: &mut [u32]) {
     for (list, ends) in (0..).zip(offsets.windows(2)) {
         write(out, ends[0] as usize, list, 0, (ends[1] - ends[0]) as usize);

@@ -17,7 +17,7 @@ const FIRST: [u64; 9] = {
     first
 };
 
-/// For each byte, the numbers of the bits that are 1, from the lowest on. The rest of a row means nothing.
+/// The numbers of the bits that are 1, from the lowest on, for each byte. The rest of a row means nothing.
 const PLACES: [[u8; 8]; 256] = {
     let mut places = [[0; 8]; 256];
     let mut bits = 0;
@@ -99,7 +99,7 @@ fn longest(ends: &[i32]) -> i32 {
     lengths.fold(0, i32::max)
 }
 
-/// At each position, and at the end, how many ones there are before it, in a byte: what is more than 255 is lost.
+/// Counts the ones before each position, and before the end, in a byte: what is more than 255 is lost.
 fn run_up(mask: &[u8], running: &mut [u8; ROOM]) {
     let (words, rest) = mask.as_chunks::<8>();
     let (to, _) = running[1..].as_chunks_mut::<8>();
@@ -120,8 +120,8 @@ fn run_up(mask: &[u8], running: &mut [u8; ROOM]) {
     }
 }
 
-/// Of lists that a selection vector selects, the items that a mask keeps: writes their positions, and the offsets of
-/// what is left of the lists. `out` has room for all items of these lists and for eight more. Returns how many are kept.
+/// Writes the positions of the items that a mask keeps, in lists that a selection vector selects, and the offsets of what
+/// is left of the lists. `out` has room for all items of these lists and for eight more. Returns how many are kept.
 pub(crate) fn kept_of(
     mask: &[u8],
     offsets: &[i32],

@@ -108,7 +108,7 @@ impl Pieces {
         self.at.last().map_or(0, |end| *end as usize)
     }
 
-    /// As many pieces from one on as have at most `most` combinations: how many these are, and the next piece.
+    /// The range of pieces, from one on, that has at most `most` combinations: how many these are, and the next piece.
     pub fn chunk(&self, first: usize, most: usize) -> (usize, usize) {
         let last = (first + most / WIDTH).min(self.moving.len());
         let size = self.at[last].wrapping_sub(self.at[first]);
@@ -276,7 +276,7 @@ impl Patterns {
         self.lists.get(len as usize).copied()
     }
 
-    /// As `Pieces::write_list`, for a list that begins at `start`.
+    /// Copies the pieces that `Pieces::write_list` would write for a list that begins at `start`.
     #[inline(always)]
     fn copy(
         &self,

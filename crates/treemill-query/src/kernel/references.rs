@@ -60,8 +60,8 @@ pub(crate) fn ancestors(offsets: &[i32], parent: &[i64], kind: &[i64], out: &mut
 /// The part of a TObject's ID that is its number; 0: nothing refers to it. The rest is the number of a process.
 const NUMBER: i64 = (1 << 24) - 1;
 
-/// For each row and number wanted: which item of the row's list has this number as the last bits of its ID; -1 where
-/// none has it, or several have.
+/// Which item of a row's list has a number as the last bits of its ID, for each row and number wanted; -1 where none has
+/// it, or several have.
 pub(crate) fn identified(
     offsets: &[i32],
     ids: &[i64],

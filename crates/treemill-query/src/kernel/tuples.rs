@@ -21,8 +21,8 @@ pub(crate) fn repeated_offsets(
     sum
 }
 
-/// Offsets of lists of so many items; none where the number is negative or not present. Returns the number of items,
-/// with the same limit.
+/// Offsets of lists whose lengths are `counts`; a list is empty where its length is negative or not present. Returns the
+/// number of items, with the same limit.
 pub(crate) fn counted_offsets(counts: &[i64], present: Option<&[u8]>, out: &mut [i32]) -> u64 {
     let mut sum = 0_u64;
     out[0] = 0;

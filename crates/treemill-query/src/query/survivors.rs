@@ -16,7 +16,7 @@ pub enum Rows {
 }
 
 impl Query {
-    /// For each of [`Query::columns`], the number of the filter after which it is read; 0: it is read for all entries.
+    /// The number of the filter after which each of [`Query::columns`] is read; 0: it is read for all entries.
     #[must_use]
     pub fn filters_before(&self) -> &[usize] {
         &self.plan.placement.columns

@@ -156,7 +156,7 @@ impl<'a> LeafReader<'a> {
         }
     }
 
-    /// With room for so many items of lists side by side.
+    /// Adds room for `items` items of lists side by side.
     pub fn beside(self, items: usize, pool: &mut Pool) -> Self {
         let beside = match self.input {
             Input::Items(Items::F(_)) => Chunk::take(Lane::F, items, pool),

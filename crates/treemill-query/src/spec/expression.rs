@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expression {
-    /// As the user wrote it.
+    /// The text that the user wrote.
     pub text: String,
-    /// As Python's parser saw it.
+    /// The tree that Python's parser made of it.
     pub tree: Expr,
 }
 
@@ -118,11 +118,11 @@ pub enum Expr {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Operation {
-    /// As those of [`Expr::Binary`].
+    /// One of the operators of [`Expr::Binary`].
     pub op: String,
     /// What stands right of it.
     pub right: Expr,
-    /// From the row's first character on.
+    /// Its place in the text, from the row's first character on.
     pub at: Span,
 }
 

@@ -171,7 +171,7 @@ pub fn values(outcome: &Outcome) -> Vec<f64> {
     }
 }
 
-/// All choices of so many items of a list, in the language's order.
+/// All choices of `size` items of a list, in the language's order.
 pub fn combinations<T: Copy>(list: &[T], size: usize) -> Vec<Vec<T>> {
     if size == 0 {
         return vec![Vec::new()];

@@ -130,7 +130,7 @@ pub struct Batch {
     columns: Vec<ArrayRef>,
     names: Vec<String>,
     pub asked: BTreeMap<String, usize>,
-    /// Of how many entries, where not of all.
+    /// The number of entries that a column was asked for, where it was not all.
     pub selected: BTreeMap<String, usize>,
     /// Whether single entries can be asked for.
     pub can_select: bool,

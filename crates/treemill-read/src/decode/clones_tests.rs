@@ -227,7 +227,7 @@ fn arrays_among_members_are_decoded_in_bulk() {
 }
 
 #[test]
-fn an_array_that_nobody_described_is_named_and_refused() {
+fn an_array_that_is_not_described_is_named_and_refused() {
     let layout = Layout::Clones(Box::new(Clones {
         before: Before::Nothing,
         class: Vec::new(),

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_is_used_again_when_nobody_holds_it() {
+    fn memory_is_used_again_when_nothing_holds_it() {
         let mut spares = Spares::default();
         let first: Vec<f32> = vec![1.0; 1000];
         let at = first.as_ptr();
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_somebody_holds_is_left_alone() {
+    fn memory_that_something_holds_is_left_alone() {
         let mut spares = Spares::default();
         let buffer = Buffer::from_vec(vec![1_i32; 1000]);
         spares.hold(&buffer);

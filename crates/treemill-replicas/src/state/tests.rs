@@ -300,7 +300,7 @@ fn a_server_that_falls_silent_costs_less_than_three_seconds() {
 }
 
 #[test]
-fn servers_that_nobody_has_named_are_found_when_they_are_worth_it() {
+fn servers_that_the_caller_has_not_named_are_found_when_they_are_worth_it() {
     let servers = || vec![server(137, 20e6), server(137, 20e6)];
     let mut short = Simulation::hiding(servers(), 1, 1);
     short.read(20 * MB, 5 * MB);

@@ -22,7 +22,7 @@ fn each_caller_is_called_once_before_and_after_the_answer() {
 }
 
 #[test]
-fn an_answer_is_noted_before_anyone_has_it() {
+fn an_answer_is_noted_before_it_is_handed_out() {
     let (ticket, promise) = Ticket::new("f", 0..1);
     let (sender, noted) = channel();
     let same = sender.clone();

@@ -46,7 +46,7 @@ proptest! {
     }
 
     #[test]
-    fn other_columns_take_the_place_of_those_that_nobody_uses_any_more(
+    fn other_columns_take_the_place_of_those_that_are_not_used_any_more(
         old in columns(0), new in columns(1000), limit in 100_u64..3000,
     ) {
         let mut policy = Keys::new(limit);
@@ -129,7 +129,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_larger_than_the_limit_drives_nobody_out() {
+fn what_is_larger_than_the_limit_drives_nothing_out() {
     let mut policy = Keys::new(100);
     policy.put(1, 1, 60, 1, &mut Vec::new());
     let mut gone = Vec::new();
