@@ -1,6 +1,7 @@
 //! Errors of queries, with the place in the expression, and near names.
 
 use crate::spec::Span;
+use std::error::Error;
 use std::sync::Arc;
 use treemill_names::distance;
 use treemill_names::limits::{COMPARISONS, LETTERS};
@@ -23,8 +24,7 @@ pub enum QueryErrorKind {
 }
 
 /// An expression that cannot be computed over these columns, or a specification that cannot be run.
-#[derive(Debug, Clone, thiserror::Error)]
-#[error("{message}")]
+#[derive(Debug, Clone)]
 pub struct QueryError {
     /// What it is about.
     pub kind: QueryErrorKind,
@@ -38,9 +38,22 @@ pub struct QueryError {
     pub column: Option<Box<str>>,
     /// Names that the user may have meant, best first.
     pub suggestions: Box<[String]>,
-    /// What it comes from, if it is another error.
-    #[source]
-    pub source: Option<Arc<dyn std::error::Error + Send + Sync>>,
+    /// What it comes from, if it is another error. Also given by [`Error::source`].
+    pub source: Option<Arc<dyn Error + Send + Sync>>,
+}
+
+impl std::fmt::Display for QueryError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// Gives the error inside the `Arc`, which a caller can downcast; thiserror would give the `Arc`.
+impl Error for QueryError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        let source = self.source.as_deref()?;
+        Some(source)
+    }
 }
 
 /// Equal if they say the same; sources are not compared.
@@ -83,7 +96,7 @@ impl QueryError {
 
     /// Adds the error that it comes from.
     #[must_use]
-    pub fn from_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
+    pub fn from_source(mut self, source: impl Error + Send + Sync + 'static) -> Self {
         self.source = Some(Arc::new(source));
         self
     }
@@ -157,7 +170,7 @@ pub enum ProcessError {
     },
     /// A column could not be had: whatever `Columns::column` returned.
     #[error(transparent)]
-    Column(Box<dyn std::error::Error + Send + Sync>),
+    Column(Box<dyn Error + Send + Sync>),
 }
 
 /// The names nearest to `wanted`, at most five, best first. None where that would take long: for names
@@ -205,11 +218,10 @@ mod tests {
 
     #[test]
     fn errors_keep_their_words_and_have_a_source() {
-        use std::error::Error;
         let error = QueryError::new("not a query").from_source(std::fmt::Error);
         assert_eq!(error.to_string(), "not a query");
-        let source = error.source().map(ToString::to_string);
-        assert_eq!(source, Some(std::fmt::Error.to_string()));
+        let source = error.source().and_then(|source| source.downcast_ref());
+        assert_eq!(source, Some(&std::fmt::Error));
         assert_eq!(error, QueryError::new("not a query"));
         let missing = QueryError::no_column((0, 1), "x");
         assert_eq!(missing.kind, QueryErrorKind::Column);
@@ -231,7 +243,7 @@ mod tests {
         let huge = "a".repeat(100_000);
         assert!(near(&huge, ["Muon_pt", &huge].into_iter()).is_empty());
         assert!(near("Muon_pt", std::iter::once(&huge[..])).is_empty());
-        // Many long names: so many comparisons, and no more.
+        // With many long names the number of comparisons is bounded.
         let names: Vec<String> = (1..200_000).map(|i| format!("{i:0>150}")).collect();
         let found = near(&"0".repeat(150), names.iter().map(String::as_str));
         assert_eq!(found.len(), 5);
