@@ -27,10 +27,19 @@ struct State {
     records: BTreeMap<(u64, u64), Bytes>,
     /// Whether `records` are those of the segment, too.
     is_loaded: bool,
-    /// The segment that this process appends to.
-    own: Option<File>,
-    /// Whether writing has failed: then nothing more is written.
-    is_refused: bool,
+    own: Own,
+}
+
+/// The segment that this process appends to.
+#[derive(Default)]
+enum Own {
+    /// The process has none.
+    #[default]
+    None,
+    /// The segment is open.
+    Segment(File),
+    /// Writing has failed: nothing more is written.
+    Refused,
 }
 
 impl State {
@@ -81,7 +90,7 @@ impl Description {
                 new.push(key);
             }
         }
-        if new.is_empty() || state.is_refused {
+        if new.is_empty() || matches!(state.own, Own::Refused) {
             return;
         }
         match self.write(&mut state, &new) {
@@ -89,7 +98,7 @@ impl Description {
                 drop(state);
                 self.place.wrote(written);
             }
-            Err(_) => state.is_refused = true,
+            Err(_) => state.own = Own::Refused,
         }
     }
 
@@ -98,7 +107,9 @@ impl Description {
         let mut state = self.state();
         state.records.clear();
         state.is_loaded = false;
-        state.own = None;
+        if let Own::Segment(_) = state.own {
+            state.own = Own::None;
+        }
     }
 
     /// Appends what is new to this process's segment; if it has none, one with all that is known takes the place of
@@ -113,7 +124,7 @@ impl Description {
             }
             all
         };
-        if let Some(own) = &mut state.own {
+        if let Own::Segment(own) = &state.own {
             let more = encoded(&mut new.iter());
             let mut own: &File = own;
             own.write_all(&more)?;
@@ -131,7 +142,7 @@ impl Description {
             let _ = std::fs::remove_file(&path);
             return Err(error);
         }
-        state.own = Some(own);
+        state.own = Own::Segment(own);
         Ok(all.len() as u64)
     }
 

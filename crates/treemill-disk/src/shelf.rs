@@ -26,10 +26,19 @@ pub struct Shelf {
 #[derive(Default)]
 struct State {
     records: HashMap<(u64, u64), Record>,
-    /// The segment that this process appends to, and its length.
-    own: Option<(Arc<File>, u64)>,
-    /// Whether writing has failed: then nothing more is written.
-    is_full: bool,
+    own: Own,
+}
+
+/// The segment that this process appends to.
+#[derive(Default)]
+enum Own {
+    /// The process has none yet.
+    #[default]
+    None,
+    /// The segment is open and has this length.
+    Segment(Arc<File>, u64),
+    /// Writing has failed: nothing more is written.
+    Refused,
 }
 
 /// Where a range lies.
@@ -84,7 +93,7 @@ impl Shelf {
             return;
         }
         let mut state = self.state();
-        if state.is_full || range.end.checked_sub(range.start) != Some(length) {
+        if matches!(state.own, Own::Refused) || range.end.checked_sub(range.start) != Some(length) {
             return;
         }
         match self.append(&mut state, range, bytes) {
@@ -93,13 +102,15 @@ impl Shelf {
                 drop(state);
                 self.place.wrote(length);
             }
-            Err(_) => state.is_full = true,
+            Err(_) => state.own = Own::Refused,
         }
     }
 
     fn append(&self, state: &mut State, range: &Range<u64>, bytes: &[u8]) -> io::Result<Record> {
-        let (segment, offset) = match state.own.take() {
-            Some((segment, length)) if length < SEGMENT_BYTES => (segment, length),
+        let (segment, offset) = match &state.own {
+            Own::Segment(segment, length) if *length < SEGMENT_BYTES => {
+                (Arc::clone(segment), *length)
+            }
             _ => (Arc::new(self.place.begin(&self.stem)?.1), 0),
         };
         let mut record = Vec::with_capacity(bytes.len().saturating_add(HEAD));
@@ -107,7 +118,7 @@ impl Shelf {
         record.extend_from_slice(bytes);
         (&*segment).write_all(&record)?;
         let next = offset.saturating_add(record.len() as u64);
-        state.own = Some((Arc::clone(&segment), next));
+        state.own = Own::Segment(Arc::clone(&segment), next);
         Ok(Record { segment, offset })
     }
 

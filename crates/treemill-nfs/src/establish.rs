@@ -18,6 +18,23 @@ use tokio::task::{JoinError, JoinHandle};
 use tokio::time::{sleep, timeout};
 use treemill_transfer::{Kind, SILENCE, Trouble};
 
+/// How far the way to a session has come.
+enum Reached {
+    /// A connection is open, and no session has it.
+    Connected(Connection),
+    /// The session is made, and has the connection.
+    Made(Arc<Session>),
+}
+
+impl Reached {
+    fn session(&self) -> Result<&Arc<Session>, Trouble> {
+        match self {
+            Reached::Made(session) => Ok(session),
+            Reached::Connected(_) => Err(Trouble::new(Kind::Final, "no session was made")),
+        }
+    }
+}
+
 impl Client {
     async fn connected(self: &Arc<Self>) -> Result<Connection, Trouble> {
         let client = Arc::downgrade(self);
@@ -33,15 +50,14 @@ impl Client {
         self: &Arc<Self>,
         now: &mut Now,
     ) -> Result<Arc<Session>, Trouble> {
-        let mut connection = Some(self.connected().await?);
-        let others = self.others(connection.as_ref());
-        let mut session: Option<Arc<Session>> = None;
+        let connection = self.connected().await?;
+        let others = self.others(&connection);
+        let mut reached = Reached::Connected(connection);
         let mut recovery = Recovery::new(now.known.is_some(), now.is_new);
         loop {
             let done = match recovery.step() {
                 Step::Ready => {
-                    let session =
-                        session.ok_or_else(|| Trouble::new(Kind::Final, "no session was made"))?;
+                    let session = Arc::clone(reached.session()?);
                     widen(&session, others).await;
                     return Ok(session);
                 }
@@ -50,25 +66,26 @@ impl Client {
                         now.life = now.life.wrapping_add(1);
                         self.files().values().for_each(|held| held.lose());
                     }
-                    let connection = self.fresh(&mut connection).await?;
-                    self.exchange(connection, now).await?
+                    let connection = self.fresh(reached).await?;
+                    let done = self.exchange(&connection, now).await?;
+                    reached = Reached::Connected(connection);
+                    done
                 }
                 Step::Create => {
-                    let connection = self.fresh(&mut connection).await?;
-                    match self.create(connection, now).await? {
-                        Err(failure) => Err(failure),
+                    let connection = self.fresh(reached).await?;
+                    match self.create(&connection, now).await? {
+                        Err(failure) => {
+                            reached = Reached::Connected(connection);
+                            Err(failure)
+                        }
                         Ok((client, created)) => {
-                            let connection = connection.take().ok_or_else(gone)?;
                             let made = Session::new(connection, self.known(), client, &created)?;
-                            session = Some(Arc::new(made));
+                            reached = Reached::Made(Arc::new(made));
                             Ok(())
                         }
                     }
                 }
-                Step::Reclaim => {
-                    self.reclaim(session.as_ref().ok_or_else(gone)?, now)
-                        .await?
-                }
+                Step::Reclaim => self.reclaim(reached.session()?, now).await?,
             };
             match done {
                 Ok(()) => recovery.done(),
@@ -90,9 +107,8 @@ impl Client {
     }
 
     /// Further connections to a server that is far away, which are opened while the session is made.
-    fn others(self: &Arc<Self>, first: Option<&Connection>) -> Vec<Opening> {
-        let is_far = first.is_some_and(|first| first.distance >= FAR);
-        let count = match is_far && !self.is_narrow() {
+    fn others(self: &Arc<Self>, first: &Connection) -> Vec<Opening> {
+        let count = match first.distance >= FAR && !self.is_narrow() {
             true => WIDTH.saturating_sub(1),
             false => 0,
         };
@@ -103,25 +119,21 @@ impl Client {
         (0..count).map(|_| open()).collect()
     }
 
-    /// The connection that no session has yet.
-    async fn fresh<'a>(
-        self: &Arc<Self>,
-        connection: &'a mut Option<Connection>,
-    ) -> Result<&'a mut Option<Connection>, Trouble> {
-        if connection.is_none() {
-            *connection = Some(self.connected().await?);
+    /// The connection that no session has yet: the one at hand, or another.
+    async fn fresh(self: &Arc<Self>, reached: Reached) -> Result<Connection, Trouble> {
+        match reached {
+            Reached::Connected(connection) => Ok(connection),
+            Reached::Made(_) => self.connected().await,
         }
-        Ok(connection)
     }
 
     /// Asks outside of a session.
     async fn bare(
         &self,
-        connection: &Option<Connection>,
+        connection: &Connection,
         operations: &Operations,
     ) -> Result<Result<Results, Failure>, Trouble> {
         let arguments = operations.arguments(self.server.minor, &Operations::default());
-        let connection = connection.as_ref().ok_or_else(gone)?;
         let asked = connection.compound(Sending {
             credential: &self.credential,
             arguments: &arguments,
@@ -138,7 +150,7 @@ impl Client {
 
     async fn exchange(
         &self,
-        connection: &Option<Connection>,
+        connection: &Connection,
         now: &mut Now,
     ) -> Result<Result<(), Failure>, Trouble> {
         let mut verifier = [0; 8];
@@ -169,10 +181,11 @@ impl Client {
 
     async fn create(
         &self,
-        connection: &Option<Connection>,
+        connection: &Connection,
         now: &mut Now,
     ) -> Result<Result<(u64, Created), Failure>, Trouble> {
-        let (client, sequence) = now.known.ok_or_else(gone)?;
+        let unknown = || Trouble::new(Kind::Transient, "the server has not numbered this client");
+        let (client, sequence) = now.known.ok_or_else(unknown)?;
         let ask = Operations::default().create_session(client, sequence);
         let found = self
             .bare(connection, &ask)
@@ -266,8 +279,4 @@ fn taken(
     opened: Result<Result<Connection, Trouble>, JoinError>,
 ) -> Option<Answer> {
     session.widen(opened.ok()?.ok()?)
-}
-
-fn gone() -> Trouble {
-    Trouble::new(Kind::Transient, "the connection was given up")
 }
