@@ -1,6 +1,9 @@
 //! What it costs to read from a source. Data only.
 
-use crate::limits::{BLIND_GAP, BLIND_OVER_READ, FIRST_WINDOW, HELD, LEAST_AHEAD, MOST_AHEAD};
+use crate::limits::{
+    BLIND_GAP, BLIND_OVER_READ, BLIND_RANGE, FIRST_WINDOW, HELD, LEAST_AHEAD, MOST_AHEAD,
+    MOST_RANGE,
+};
 use std::time::Duration;
 
 /// The costs of reading from a source. They decide which ranges are read as one, and how far ahead a reader asks.
@@ -46,8 +49,8 @@ impl Costs {
             round_trip,
             bytes_per_second: None,
             window: FIRST_WINDOW,
-            range: Duration::from_micros(200),
-            most_bytes: 8 << 20,
+            range: BLIND_RANGE,
+            most_bytes: MOST_RANGE,
         }
     }
 
@@ -87,7 +90,8 @@ impl Costs {
     }
 
     /// Round trips in which a number of bytes comes, beyond the one before the first byte: while connections are
-    /// new, the window doubles in each; later it is what the speed allows.
+    /// new, each brings twice as many bytes as the one before; later each brings what the speed allows. Within a round
+    /// trip, bytes come evenly.
     ///
     /// ```
     /// use std::time::Duration;
@@ -104,11 +108,11 @@ impl Costs {
         let (bytes, window) = (bytes as f64, self.window.max(1) as f64);
         let product = |speed: f64| (speed * self.round_trip.as_secs_f64()).max(window);
         let most = self.bytes_per_second.map_or(f64::INFINITY, product);
-        let growing = most - window; // comes while the window grows to its most
-        match bytes <= growing {
-            true => (bytes / window + 1.0).log2(),
-            false => (most / window).log2() + (bytes - growing) / most,
-        }
+        // The round trips of the growth that are over when the last byte comes.
+        let growing = (most / window).log2().ceil();
+        let over = (bytes / window + 1.0).log2().floor().min(growing);
+        let grown = over.exp2();
+        over + (bytes - window * (grown - 1.0)) / (window * grown).min(most)
     }
 
     /// Bytes that should be in flight: two products of bandwidth and delay.
@@ -147,16 +151,34 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn known(window: u64, bytes_per_second: Option<f64>) -> Costs {
+        Costs {
+            window,
+            bytes_per_second,
+            ..Costs::far(Duration::from_millis(137))
+        }
+    }
+
+    #[test]
+    fn the_round_trip_that_reaches_the_speed_takes_no_longer_with_more_speed() {
+        let (bytes, window, speed) = (818_668_228, 6_411_365, 6_022_478_766.742_745);
+        let trips = known(window, Some(speed)).trips(bytes);
+        assert!(known(window, Some(speed * 2.0)).trips(bytes) <= trips);
+        assert!(known(window, None).trips(bytes) <= trips);
+        // Half of the fourth round trip, which brings 8 windows, or 5 of them at this speed.
+        assert_eq!(known(1000, None).trips(7000 + 4000), 3.5);
+        let capped = Costs {
+            round_trip: Duration::from_secs(1),
+            ..known(1000, Some(5000.0))
+        };
+        assert_eq!(capped.trips(7000 + 4000), 3.8);
+    }
+
     proptest! {
         #[test]
         fn more_bytes_take_longer_and_more_window_or_speed_shorter(
             bytes in 0_u64..1 << 40, more in 0_u64..1 << 30, window in 1_u64..1 << 24, speed in 1e4..1e10,
         ) {
-            let known = |window, bytes_per_second| Costs {
-                window,
-                bytes_per_second,
-                ..Costs::far(Duration::from_millis(137))
-            };
             let costs = known(window, Some(speed));
             let trips = costs.trips(bytes);
             prop_assert!(trips >= 0.0 && trips.is_finite());

@@ -16,6 +16,10 @@ pub(crate) const SETTLED: Duration = Duration::from_secs(2);
 pub(crate) const BLIND_GAP: u64 = 32 << 10;
 /// Bytes of all such gaps of one submission, while the source's speed is not known: CMSSW's rule, too.
 pub(crate) const BLIND_OVER_READ: u64 = 256 << 10;
+/// Time that one more range costs a distant source, while nothing was measured.
+pub(crate) const BLIND_RANGE: Duration = Duration::from_micros(200);
+/// Bytes of one range of a distant source, at most, while it does not say how many it gives at once.
+pub(crate) const MOST_RANGE: u64 = 8 << 20;
 /// Bytes that are asked for ahead at least: the decompression of less takes shorter than most answers.
 pub(crate) const LEAST_AHEAD: u64 = 16 << 20;
 /// Bytes that are asked for ahead at most, and while the source's speed is not known: 10 Gbit/s over 137 ms would take
