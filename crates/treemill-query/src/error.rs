@@ -1,5 +1,6 @@
 //! Errors of queries, with the place in the expression, and near names.
 
+use crate::limits::SUGGESTED_NAMES;
 use crate::spec::Span;
 use std::error::Error;
 use std::sync::Arc;
@@ -173,7 +174,7 @@ pub enum ProcessError {
     Column(Box<dyn Error + Send + Sync>),
 }
 
-/// The names nearest to `wanted`, at most five, best first. None where that would take long: for names
+/// The names nearest to `wanted`, best first. None where that would take long: for names
 /// that are too long to be a typing mistake, and beyond a number of comparisons.
 pub(crate) fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let letters = wanted.chars().take(LETTERS + 1).count();
@@ -208,7 +209,7 @@ pub(crate) fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Ve
     // Names much farther than the nearest are not meant.
     let nearest = found.first().map_or(0, |(far, _)| *far);
     found.retain(|(far, _)| *far <= nearest + 1);
-    found.truncate(5);
+    found.truncate(SUGGESTED_NAMES);
     found.into_iter().map(|(_, name)| name.to_owned()).collect()
 }
 

@@ -11,6 +11,8 @@ pub(crate) const HISTOGRAM_CELLS: u64 = 1 << 27;
 pub(crate) const HISTOGRAM_AXES: usize = 32;
 /// Bytes of all histograms of a query together, in each worker's partial.
 pub(crate) const HISTOGRAM_BYTES: u64 = 1 << 30;
+/// Bits of the mantissa that tell the cells of a sketch apart: 11 make them narrower than 0.05 % of their values.
+pub(crate) const SKETCH_BITS: u32 = 11;
 /// Pages of a sketch, of 48 KiB each.
 pub(crate) const SKETCH_PAGES: usize = 512;
 /// Items of a level in one batch: offsets have 32 bits.
@@ -72,6 +74,10 @@ pub(crate) const CHUNK_POSITIONS: usize = 1024;
 pub(crate) const INTERLEAVED_ITEMS: usize = 64;
 /// Items of the longest list whose combinations are in a table, because counting them would mispredict many branches.
 pub(crate) const TABLED_ITEMS: usize = 12;
+/// Lists whose items that a mask keeps are counted together.
+pub(crate) const COUNTED_LISTS: usize = 256;
+/// Items of these lists whose running counts there is room for; a power of two.
+pub(crate) const COUNTED_ITEMS: usize = 4096;
 /// Values that one program computes: their registers fill the first-level cache.
 pub(crate) const JOINT_VALUES: usize = 8;
 /// One event in so many, or fewer, are few: only those are decoded and computed on.
@@ -82,6 +88,8 @@ pub(crate) const NARROW_EVENTS: usize = 2;
 
 // Words.
 
+/// Names that an error suggests.
+pub(crate) const SUGGESTED_NAMES: usize = 5;
 /// Names that a message lists.
 pub(crate) const LISTED_NAMES: usize = 8;
 /// Levels of an expression that an explanation writes out.

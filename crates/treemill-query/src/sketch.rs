@@ -7,12 +7,10 @@
 //! lies in the right cell. Where a cell holds one value only, as with small integers, so is that.
 
 use crate::error::QueryError;
-use crate::limits::SKETCH_PAGES;
+use crate::limits::{SKETCH_BITS, SKETCH_PAGES};
 use serde::{Deserialize, Serialize};
 
-/// Bits of the mantissa that tell cells apart.
-const BITS: u32 = 11;
-const CELLS: usize = 1 << BITS;
+const CELLS: usize = 1 << SKETCH_BITS;
 /// One page for each sign and exponent.
 const PAGES: usize = 1 << 12;
 /// 2^120 and 2^-120.
@@ -57,7 +55,7 @@ impl Sketch {
     pub fn add(&mut self, values: &[f64]) -> Result<(), QueryError> {
         for x in values {
             if !x.is_nan() {
-                let key = (place(*x) >> (52 - BITS)) as u32;
+                let key = (place(*x) >> (52 - SKETCH_BITS)) as u32;
                 self.put(key, 1, *x + 0.0, *x + 0.0);
             }
         }
@@ -79,7 +77,7 @@ impl Sketch {
             } else {
                 *x
             };
-            self.put((place(x) >> (52 - BITS)) as u32, 1, x, x);
+            self.put((place(x) >> (52 - SKETCH_BITS)) as u32, 1, x, x);
         }
     }
 
@@ -97,7 +95,7 @@ impl Sketch {
         if self.pages.is_empty() {
             self.pages.resize(PAGES, None);
         }
-        let (page, cell) = (key as usize >> BITS, key as usize & (CELLS - 1));
+        let (page, cell) = (key as usize >> SKETCH_BITS, key as usize & (CELLS - 1));
         let Some(slot) = self.pages.get_mut(page) else {
             return;
         };
@@ -117,7 +115,7 @@ impl Sketch {
         let pages = self.pages.iter().zip(0_u32..);
         pages
             .filter_map(|(page, number)| Some((page.as_deref()?, number)))
-            .flat_map(|(cells, number)| cells.iter().zip(number << BITS..))
+            .flat_map(|(cells, number)| cells.iter().zip(number << SKETCH_BITS..))
             .filter(|(cell, _)| cell.n > 0)
             .map(|(cell, key)| (key, cell))
     }

@@ -14,6 +14,9 @@ pub(crate) const WEIGHTS: [f64; 5] = [16.0, 8.0, 4.0, 2.0, 1.0];
 /// Bytes up to which an answer tells the round trip and not the speed.
 pub(crate) const SMALL: u64 = 64 << 10;
 
+/// The round trip of replicas of which none is open.
+pub(crate) const BLIND_ROUND_TRIP: Duration = Duration::from_millis(100);
+
 /// Seconds per byte of a source of which nothing is known: 10 MB/s.
 pub(crate) const BLIND: f64 = 1e-7;
 

@@ -1,10 +1,10 @@
 //! The source around the others. Knows no decision: `state.rs` has them, and `core.rs` does them.
 
 use crate::core::{Core, Warn};
+use crate::limits::BLIND_ROUND_TRIP;
 use crate::opening::{self, Finder, Opener};
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Duration;
 use treemill_source::{
     Bytes, Costs, Identity, Request, Source, SourceError, SourceErrorKind, Ticket, read_by_tickets,
 };
@@ -126,8 +126,8 @@ impl Source for Replicas {
             range: one.range.max(other.range),
             most_bytes: one.most_bytes.min(other.most_bytes),
         };
-        let unknown = Costs::far(Duration::from_millis(100));
-        costs.into_iter().reduce(both).unwrap_or(unknown)
+        let all = costs.into_iter().reduce(both);
+        all.unwrap_or(Costs::far(BLIND_ROUND_TRIP))
     }
 
     fn server(&self) -> String {

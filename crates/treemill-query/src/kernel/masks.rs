@@ -1,12 +1,14 @@
 //! Masks: bytes of 0 and 1, handled eight at a time. Counts the ones of lists and finds their positions.
 //! Offsets have one element more than there are lists, and start at 0.
 
+use crate::limits::{COUNTED_ITEMS, COUNTED_LISTS};
+
 /// Ones in every byte.
 const ONES: u64 = 0x0101_0101_0101_0101;
 /// A factor that moves the lowest bit of each byte of a word into the uppermost byte, the first byte's lowest.
 const LINE_UP: u64 = 0x0102_0408_1020_4080;
 
-/// The first so many bytes of a word.
+/// The masks of the first bytes of a word, by the number of bytes.
 const FIRST: [u64; 9] = {
     let mut first = [u64::MAX; 9];
     let mut bytes = 0;
@@ -63,25 +65,20 @@ pub(crate) fn positions(mask: &[u8], selection: &mut [u32]) -> usize {
     count
 }
 
-/// Lists whose ones are counted together.
-const TOGETHER: usize = 256;
-/// Room for the running counts of their items; a power of two.
-const ROOM: usize = 4096;
-
 /// Number of ones in each list: the difference of running counts, so that it matters to no branch where a list ends.
 pub(crate) fn counts(mask: &[u8], offsets: &[i32], out: &mut [i64]) {
-    let mut running = [0; ROOM];
+    let mut running = [0; COUNTED_ITEMS];
     let mut at = 0;
-    for out in out.chunks_mut(TOGETHER) {
+    for out in out.chunks_mut(COUNTED_LISTS) {
         let ends = &offsets[at..][..=out.len()];
         at += out.len();
         let (first, last) = (ends[0], ends[out.len()]);
         let items = &mask[first as usize..last as usize];
-        if items.len() + 8 < ROOM && longest(ends) <= i32::from(u8::MAX) {
+        if items.len() + 8 < COUNTED_ITEMS && longest(ends) <= i32::from(u8::MAX) {
             run_up(items, &mut running);
             let mut before = 0_u8;
             for (to, stop) in out.iter_mut().zip(&ends[1..]) {
-                let count = running[(stop - first) as usize % ROOM];
+                let count = running[(stop - first) as usize % COUNTED_ITEMS];
                 *to = i64::from(count.wrapping_sub(before));
                 before = count;
             }
@@ -100,7 +97,7 @@ fn longest(ends: &[i32]) -> i32 {
 }
 
 /// Counts the ones before each position, and before the end, in a byte: what is more than 255 is lost.
-fn run_up(mask: &[u8], running: &mut [u8; ROOM]) {
+fn run_up(mask: &[u8], running: &mut [u8; COUNTED_ITEMS]) {
     let (words, rest) = mask.as_chunks::<8>();
     let (to, _) = running[1..].as_chunks_mut::<8>();
     let mut sum = 0_u8;
@@ -230,7 +227,7 @@ mod tests {
         // More than are counted together, some of them longer than a byte can count, and more ones than that.
         for longest in [1, 3, 9, 40, 300, 3000] {
             let mut offsets = vec![0_i32];
-            for i in 0..3 * TOGETHER as i32 + 5 {
+            for i in 0..3 * COUNTED_LISTS as i32 + 5 {
                 let last = offsets[offsets.len() - 1];
                 offsets.push(last + i * i % (longest + 1));
             }

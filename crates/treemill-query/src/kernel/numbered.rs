@@ -2,7 +2,7 @@
 //! positions only.
 
 use super::tuples::choose;
-use crate::limits::TABLED_ITEMS;
+use crate::limits::{COMBINATION_ITEMS, TABLED_ITEMS};
 use std::sync::OnceLock;
 
 /// Combinations found by their numbers.
@@ -51,7 +51,7 @@ impl Numbered {
 }
 
 /// Items of the largest combinations.
-pub(crate) const LARGEST: usize = 4;
+pub(crate) const LARGEST: usize = COMBINATION_ITEMS as usize;
 
 /// The positions of the items of a combination of `size` of `start .. stop`, by its number. Positions beyond the size
 /// are 0.
