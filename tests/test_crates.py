@@ -29,8 +29,9 @@ ALLOWED = {
     "treemill-dcap": {"treemill-source", "treemill-transfer"},  # a client of one protocol
     "treemill-names": set(),  # how far two names are apart
     "treemill-query": {"treemill-names"},
-    "treemill-corrections": set(),  # documents to values; it knows no file and no expression
-    "treemill-trees": set(),  # files of models to values; it knows no file and no expression
+    "treemill-documents": set(),  # the error of documents and models that others have written
+    "treemill-corrections": {"treemill-documents"},  # to values; it knows no file, no expression
+    "treemill-trees": {"treemill-documents"},  # models to values; it knows no file, no expression
     "treemill-offsets": set(),  # one function, with one of three `unsafe` that are not for tests
     "treemill-allocator": set(),  # for how long freed pages are kept: another `unsafe`
     "treemill-kernels": set(),  # compiled functions by address: `unsafe`, and nothing else

@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub struct Correction {
     pub(crate) name: String,
     pub(crate) description: String,
-    /// None: of a compound.
+    /// The version; a compound has none.
     pub(crate) version: Option<i32>,
     pub(crate) inputs: Arc<[Variable]>,
     pub(crate) output: Variable,

@@ -1,8 +1,8 @@
 //! JSON with `NaN`, `Inf` and `Infinity`, as correctionlib takes it. Why not serde_json: docs/decisions/0022.
 
-use crate::error::LoadError;
 use crate::limits::JSON_DEPTH;
 use crate::number::{Number, number};
+use treemill_documents::LoadError;
 
 type Result<T> = std::result::Result<T, LoadError>;
 

@@ -43,6 +43,7 @@ mod specialise;
 mod variable;
 
 pub use correction::Correction;
-pub use error::{EvaluationError, EvaluationErrorKind, LoadError, LoadErrorKind};
+pub use error::{EvaluationError, EvaluationErrorKind};
 pub use set::CorrectionSet;
+pub use treemill_documents::{LoadError, LoadErrorKind};
 pub use variable::{Argument, Constant, Kind, Variable};

@@ -13,7 +13,7 @@ pub(crate) enum Distribution {
     Flat,
     /// Mean 0, standard deviation 1, as libstdc++ makes it.
     StandardNormal,
-    /// The same, as correctionlib makes it.
+    /// Mean 0, standard deviation 1, as correctionlib makes it.
     Normal,
 }
 

@@ -5,7 +5,6 @@ mod nodes;
 
 use crate::compound::{Compound, Layer, Update};
 use crate::correction::{Content, Correction};
-use crate::error::LoadError;
 use crate::formula::{Formula, parse};
 use crate::json::Json;
 use crate::limits::INPUTS;
@@ -13,6 +12,7 @@ use crate::variable::{Kind, Variable};
 use nodes::node;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use treemill_documents::LoadError;
 
 type Result<T> = std::result::Result<T, LoadError>;
 
@@ -48,7 +48,7 @@ fn input_of(inputs: &[Variable], name: &str) -> Result<usize> {
 /// Reads a correction.
 pub(crate) fn correction(json: &Json) -> Result<Correction> {
     let name = name_of(json, "Correction")?;
-    single(json, name).map_err(|error| error.of(name))
+    single(json, name).map_err(|error| error.within(format_args!("the correction {name:?}")))
 }
 
 fn name_of<'a>(json: &'a Json, what: &str) -> Result<&'a str> {
@@ -173,7 +173,8 @@ pub(crate) fn compound(
     corrections: &BTreeMap<String, Arc<Correction>>,
 ) -> Result<Correction> {
     let name = name_of(json, "CompoundCorrection")?;
-    stacked(json, name, corrections).map_err(|error| error.of(name))
+    stacked(json, name, corrections)
+        .map_err(|error| error.within(format_args!("the correction {name:?}")))
 }
 
 fn stacked(

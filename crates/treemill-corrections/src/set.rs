@@ -1,11 +1,11 @@
 //! A document: corrections and compounds by their names.
 
 use crate::correction::Correction;
-use crate::error::LoadError;
 use crate::json::{self, Json};
 use crate::reading;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use treemill_documents::LoadError;
 
 /// The version of the schema that is read.
 const VERSION: i32 = 2;

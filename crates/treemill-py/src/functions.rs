@@ -110,7 +110,7 @@ impl Corrections {
         ))
     }
 
-    /// All, for a query.
+    /// All functions of the set, for a query.
     fn functions(&self) -> Functions {
         let provided = treemill_engine::corrections(&self.set);
         Functions { provided }
@@ -221,7 +221,8 @@ fn evaluated(
     Ok(out)
 }
 
-fn load_error(py: Python<'_>, error: &LoadError) -> PyErr {
+/// The error of a document or a model that cannot be read.
+pub fn load_error(py: Python<'_>, error: &LoadError) -> PyErr {
     let class = match error.kind {
         LoadErrorKind::Malformed => "FormatError",
         LoadErrorKind::Unsupported => "UnsupportedError",

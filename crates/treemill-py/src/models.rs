@@ -1,10 +1,10 @@
 //! Models of boosted trees, for queries and for arrays.
 
-use crate::functions::{Functions, raised};
+use crate::functions::{Functions, load_error, raised};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use std::sync::Arc;
-use treemill_trees::{LoadError, LoadErrorKind, Model, Output};
+use treemill_trees::{Model, Output};
 
 /// A model of boosted trees.
 #[pyclass(frozen)]
@@ -94,12 +94,4 @@ impl BoostedTrees {
         done.map_err(|e| raised(py, "QueryError", e.message))?;
         out.copy_from_slice(py, &found)
     }
-}
-
-fn load_error(py: Python<'_>, error: &LoadError) -> PyErr {
-    let class = match error.kind {
-        LoadErrorKind::Malformed => "FormatError",
-        LoadErrorKind::Unsupported => "UnsupportedError",
-    };
-    raised(py, class, error.message.clone())
 }

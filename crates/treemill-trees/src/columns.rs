@@ -2,7 +2,6 @@
 //! for each set of categories.
 
 use crate::arguments::{Argument, Rows};
-use crate::error::LoadError;
 use crate::limits::ROWS;
 use crate::rank::Rank;
 use crate::real::Real;
@@ -11,6 +10,7 @@ use crate::tree::{Categories, Missing, Split, Tree};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
+use treemill_documents::LoadError;
 
 /// What a column tells of its feature.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -58,7 +58,8 @@ impl<T: Real> Columns<T> {
                 let place = columns.add(node.feature as usize, &node.split);
                 if let Split::Number { threshold, .. } = node.split {
                     if threshold.is_nan() {
-                        return Err(LoadError::new("a threshold is NaN").of_tree(number));
+                        return Err(LoadError::new("a threshold is NaN")
+                            .within(format_args!("tree {number}")));
                     }
                     thresholds.resize(columns.features.len(), Vec::new());
                     if let Some(of_feature) = thresholds.get_mut(place) {

@@ -7,12 +7,12 @@
 
 use crate::arguments::Rows;
 use crate::columns::Columns;
-use crate::error::LoadError;
 use crate::leaves::Leaves;
 use crate::limits::{LANES, ROWS};
 use crate::rank::Rank;
 use crate::real::Real;
 use crate::tree::{Child, Linear, Tree};
+use treemill_documents::LoadError;
 
 /// A node of a tree whose nodes are all compared.
 #[derive(Debug, Clone, Copy)]

@@ -52,5 +52,6 @@ mod tree;
 mod xgboost;
 
 pub use arguments::Argument;
-pub use error::{EvaluationError, EvaluationErrorKind, LoadError, LoadErrorKind};
+pub use error::{EvaluationError, EvaluationErrorKind};
 pub use model::{Model, Output};
+pub use treemill_documents::{LoadError, LoadErrorKind};

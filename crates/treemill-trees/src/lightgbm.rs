@@ -1,6 +1,5 @@
 //! LightGBM's text → a model: lines `key=value`, first about the model, then about each tree.
 
-use crate::error::LoadError;
 use crate::forest::Forest;
 use crate::limits::{FEATURES, OUTPUTS};
 use crate::model::{Model, Trees};
@@ -9,6 +8,7 @@ use crate::tree::{Categories, Found, Linear, Missing, Split, Tree};
 use std::collections::HashMap;
 use std::str::FromStr;
 use std::sync::Arc;
+use treemill_documents::LoadError;
 
 type Result<T> = std::result::Result<T, LoadError>;
 type Lines<'a> = HashMap<&'a str, &'a str>;
@@ -67,7 +67,7 @@ impl Model {
             next = lines.1;
             if next != Next::Nothing {
                 let tree = tree(&lines.0, features.len());
-                trees.push(tree.map_err(|e| e.of_tree(trees.len()))?);
+                trees.push(tree.map_err(|e| e.within(format_args!("tree {}", trees.len())))?);
             }
         }
         if next == Next::Nothing {

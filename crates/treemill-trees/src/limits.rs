@@ -8,9 +8,9 @@ pub(crate) const COUNTED_THRESHOLDS: usize = 40;
 pub(crate) const BUCKET: usize = 16;
 /// Leaves up to which all nodes of a tree are compared, when a rank has one byte: more are walked through.
 pub(crate) const COMPARED_LEAVES_8: usize = 256;
-/// The same for ranks of two bytes.
+/// Leaves up to which all nodes of a tree are compared, when a rank has two bytes.
 pub(crate) const COMPARED_LEAVES_16: usize = 128;
-/// The same for ranks of four bytes.
+/// Leaves up to which all nodes of a tree are compared, when a rank has four bytes.
 pub(crate) const COMPARED_LEAVES_32: usize = 48;
 /// Rows that walk through a tree side by side.
 pub(crate) const LANES: usize = 8;

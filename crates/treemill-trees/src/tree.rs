@@ -1,9 +1,9 @@
 //! A tree as it was checked: its nodes from the root down, each before its children, its leaves from left to right. No
 //! file can make one with a circle or with a node in two places.
 
-use crate::error::LoadError;
 use crate::limits::NODES;
 use std::sync::Arc;
+use treemill_documents::LoadError;
 
 /// Where values go that no threshold decides on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -44,9 +44,9 @@ impl Categories {
 /// Which side values go to.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Split<T> {
-    /// Those below the threshold go left; in LightGBM the threshold itself, too.
+    /// Numbers below the threshold go left; in LightGBM the threshold itself, too.
     Number { threshold: T, missing: Missing },
-    /// Those of the set go to one side, all others to the other one.
+    /// Categories of the set go to one side, all others to the other one.
     Category {
         set: Arc<Categories>,
         set_goes_left: bool,
@@ -107,7 +107,7 @@ pub(crate) enum Found<T> {
     },
 }
 
-/// Who is waiting for a place.
+/// What is waiting for a place.
 #[derive(Clone, Copy)]
 enum Waiting {
     Root,

@@ -1,7 +1,6 @@
 //! XGBoost's JSON → a model. Numbers are read as 32 bits, as XGBoost reads them. What evaluation does not need is
 //! skipped.
 
-use crate::error::LoadError;
 use crate::forest::Forest;
 use crate::limits::{FEATURES, OUTPUTS, SET_WORDS_PER_CATEGORY};
 use crate::model::{Model, Trees};
@@ -10,6 +9,7 @@ use crate::tree::{Categories, Found, Missing, Split, Tree};
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::sync::Arc;
+use treemill_documents::LoadError;
 
 type Result<T> = std::result::Result<T, LoadError>;
 
@@ -252,15 +252,20 @@ fn trees(
     for (number, group) in content.tree_info.iter().enumerate() {
         match usize::try_from(*group) {
             Ok(group) if group < groups => tree_groups.push(group),
-            _ => return Err(LoadError::new(format!("there is no group {group}")).of_tree(number)),
+            _ => {
+                return Err(LoadError::new(format!("there is no group {group}"))
+                    .within(format_args!("tree {number}")));
+            }
         }
     }
     let mut all = Vec::with_capacity(content.trees.len());
     for (number, written) in content.trees.into_iter().enumerate() {
         if written.id.is_some_and(|id| id != number) {
-            return Err(LoadError::unsupported("the trees are not in order").of_tree(number));
+            return Err(LoadError::unsupported("the trees are not in order")
+                .within(format_args!("tree {number}")));
         }
-        let mut tree = tree(&written, features).map_err(|e| e.of_tree(number))?;
+        let mut tree =
+            tree(&written, features).map_err(|e| e.within(format_args!("tree {number}")))?;
         if let Some(weight) = weights.get(number) {
             tree.leaves.iter_mut().for_each(|leaf| *leaf *= weight);
         }

@@ -3,8 +3,8 @@
 
 use super::functions::{BINARY, OPERATORS, POWER, UNARY};
 use super::{Term, Unary};
-use crate::error::LoadError;
 use crate::limits::{FORMULA_BRACKETS, FORMULA_DEPTH};
+use treemill_documents::LoadError;
 
 type Result<T> = std::result::Result<T, LoadError>;
 

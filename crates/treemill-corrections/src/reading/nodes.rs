@@ -2,7 +2,6 @@
 
 use super::{Context, Result, complete, formula, numbers};
 use crate::bins::{Bins, Flow};
-use crate::error::LoadError;
 use crate::formula::Formula;
 use crate::json::Json;
 use crate::node::{Axis, Binning, Category, Contents, Keys, MultiBinning, Node, Transform};
@@ -10,6 +9,7 @@ use crate::random::Distribution;
 use crate::variable::Kind;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use treemill_documents::LoadError;
 
 /// Reads a node, and those below it: as deep as the document's brackets.
 pub(super) fn node(json: &Json, context: &Context<'_>) -> Result<Node> {
