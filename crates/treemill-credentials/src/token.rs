@@ -52,7 +52,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// Those of this process.
+    /// The places of this process.
     #[must_use]
     pub fn of_process() -> Self {
         let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());

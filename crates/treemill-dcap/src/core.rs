@@ -25,7 +25,7 @@ pub(crate) struct Core {
 }
 
 struct State {
-    /// Whose threads and connections these are.
+    /// The process that threads and connections belong to.
     process: u32,
     link: Link,
     wants: Wants<Promise>,

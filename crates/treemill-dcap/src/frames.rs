@@ -16,7 +16,7 @@ pub const READ_VECTOR: i32 = 13;
 /// "From the beginning", for `SEEK_AND_READ`.
 const FROM_START: i32 = 0;
 
-/// Who connects: what the client of a session says first.
+/// The message that the client of a session sends first.
 #[must_use]
 pub fn greeting(session: u32, challenge: &str) -> Vec<u8> {
     let length = u32::try_from(challenge.len()).unwrap_or(u32::MAX);

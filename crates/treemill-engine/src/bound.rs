@@ -71,7 +71,7 @@ struct Rest {
     idle: Vec<State>,
     /// Packets of a distant file whose bytes were asked for, and that do not run yet.
     promised: Vec<Asked>,
-    /// Those of them whose filters a thread looks at.
+    /// The entries of those promised packets whose filters a thread looks at.
     looking: Vec<Range<u64>>,
     /// Packets that run.
     running: usize,

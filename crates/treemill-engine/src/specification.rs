@@ -52,7 +52,7 @@ impl Specification {
         }
     }
 
-    /// The same, with the functions that its expressions call by their ids.
+    /// Adds the functions that its expressions call by their ids.
     #[must_use]
     pub fn with_functions(mut self, functions: Functions) -> Self {
         self.functions = functions;

@@ -155,7 +155,7 @@ pub struct Pointer {
 pub enum Says {
     /// The pointer's declaration, for no other class derives from the declared one.
     Declaration,
-    /// Nothing but the data.
+    /// The data alone say it.
     Data {
         /// Whether an object that gives only the place of an earlier class name can be of no other class.
         alone: bool,

@@ -2,7 +2,7 @@
 
 /// Marks a word as a byte count (`TBufferFile`: `kByteCountMask`).
 pub const BYTE_COUNT: u32 = 0x4000_0000;
-/// Instead of a class: its name follows (`TBufferFile`: `kNewClassTag`).
+/// Stands in place of a class whose name follows (`TBufferFile`: `kNewClassTag`).
 pub const NEW_CLASS: u32 = 0xffff_ffff;
 /// Marks a word as the place of a class's name (`TBufferFile`: `kClassMask`).
 pub const CLASS: u32 = 0x8000_0000;

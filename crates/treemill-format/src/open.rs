@@ -203,7 +203,7 @@ pub fn passed_over(layout: &Layout) -> Option<Hidden> {
 /// The classes that an entry can name, for an object's class may be said by the place of such a name.
 #[derive(Debug, Default)]
 struct Names {
-    /// And their versions.
+    /// The classes' names and versions.
     classes: Vec<(String, i32)>,
     /// Some are in what is passed over.
     has_unknown: bool,

@@ -36,7 +36,7 @@ pub(crate) struct Ask {
 /// An answer that has not been judged.
 pub(crate) struct Reply {
     pub(crate) response: Response,
-    /// Who has answered, for messages.
+    /// The server that has answered, for messages.
     pub(crate) server: String,
     /// Whether another host than the user's has answered.
     is_elsewhere: bool,

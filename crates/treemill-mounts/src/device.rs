@@ -14,7 +14,7 @@ use std::time::Duration;
 /// A file system.
 pub(crate) struct Device {
     number: u64,
-    /// Who has its bytes.
+    /// Where its bytes lie.
     pub(crate) kind: Kind,
     /// What reports call it.
     pub(crate) name: String,

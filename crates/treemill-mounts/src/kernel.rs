@@ -65,7 +65,7 @@ pub(crate) fn expect_ranges(file: &File) {
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn expect_ranges(_: &File) {}
 
-/// Has the kernel begin to read a range. It is an advice: a file system that does not take it reads later.
+/// Advises the kernel to begin to read a range. A file system that does not take the advice reads later.
 #[cfg(target_os = "linux")]
 pub(crate) fn announce(file: &File, range: &Range<u64>) {
     // No length would mean: up to the end.

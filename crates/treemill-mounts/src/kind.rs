@@ -1,7 +1,7 @@
 //! What kind of storage a file system is, by the number of its type (statfs) and by what the kernel calls it. Pure: knows
 //! no file.
 
-/// Who has the bytes of a file system.
+/// Where the bytes of a file system lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// This machine.

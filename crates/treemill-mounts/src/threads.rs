@@ -24,7 +24,7 @@ struct State {
 
 static POOL: PerProcess<Pool> = PerProcess::new();
 
-/// Has these jobs done: `first` before all that wait, the others after them. Jobs for which no thread can be had are
+/// Gives these jobs to threads: `first` before all that wait, the others after them. Jobs for which no thread can be had are
 /// dropped.
 pub(crate) fn perform(first: Job, others: Vec<Job>) {
     let Ok(pool) = POOL.get(|| Ok::<Pool, Infallible>(Pool::default()));

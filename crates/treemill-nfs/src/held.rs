@@ -70,7 +70,7 @@ impl Held {
         self.placement.set(Layout::Unknown);
     }
 
-    /// The same, if it was not opened again since that turn.
+    /// The server has forgotten its state, unless the file was opened again since that turn.
     pub(crate) fn lose_since(&self, turn: u64) {
         let mut given = self.given();
         if given.turn == turn {

@@ -155,7 +155,7 @@ impl Placements {
             .map(|(_, placement)| Arc::clone(placement))
     }
 
-    /// All of them.
+    /// All placements.
     pub(crate) fn all(&self) -> Vec<Arc<Placement>> {
         let all = self.all_held();
         all.values()

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Those who wait for a slot.
+/// The requests that wait for a slot.
 pub(crate) struct Queue {
     slots: Arc<Mutex<Slots>>,
     room: Arc<Semaphore>,

@@ -143,7 +143,7 @@ impl Session {
         Owed::new(&self.due, bytes)
     }
 
-    /// To be kept as long as further connections are on their way.
+    /// A guard that is kept as long as further connections are on their way.
     pub(crate) fn widening(&self) -> Option<OwnedMutexGuard<()>> {
         Arc::clone(&self.widening).try_lock_owned().ok()
     }

@@ -60,7 +60,7 @@ impl Trunk {
         self.lines().push(Line::new(connection));
     }
 
-    /// The connection for a request whose answer has so many bytes, about.
+    /// The connection for a request whose answer has about `bytes` bytes.
     pub(crate) fn least(&self, bytes: u64) -> Option<(Arc<Connection>, Owed)> {
         let lines = self.lines();
         let least = lines

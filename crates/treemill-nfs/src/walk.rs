@@ -90,7 +90,8 @@ fn started(results: &mut Results, is_handle: bool) -> Result<(), Failure> {
     }
 }
 
-/// Before the names come SEQUENCE and what it starts at.
+/// A walk's failure, with the number of names that were passed before it. SEQUENCE and what the walk starts at come before
+/// the names.
 fn failed(failure: Failure, before: usize, names: usize) -> Failed {
     let place = match &failure {
         Failure::Status { place, .. } => usize::try_from(*place).unwrap_or(0),

@@ -3,7 +3,7 @@
 use object_store::path::Path;
 use treemill_source::SourceError;
 
-/// Whose bucket it is.
+/// The service that a bucket belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Service {
     S3,

@@ -73,7 +73,7 @@ pub(crate) fn bucket(address: &Address) -> Result<Arc<dyn ObjectStore>, Trouble>
     store.map_err(|error| trouble(&error))
 }
 
-/// Whose objects these are, beside bucket and key: two servers may have the same.
+/// The server that has the objects: two servers may have equal buckets and keys.
 pub(crate) fn owner(service: Service) -> String {
     match service {
         Service::S3 => endpoint(),

@@ -241,7 +241,7 @@ pub struct Asked {
 }
 
 impl Tree {
-    /// Those of the columns that there are.
+    /// The numbers of those of the columns that the tree has.
     fn found(&self, names: &[String]) -> Vec<usize> {
         let found = names.iter().filter_map(|name| self.table().find(name).ok());
         found.collect()

@@ -200,7 +200,7 @@ fn arrays(list: &FixedSizeListArray, item: DType) -> Result<Value, String> {
     Ok(value)
 }
 
-/// Per position 1 where there is a value; `None` where there is one everywhere.
+/// 1 at each position where there is a value; `None` if there is one everywhere.
 fn flags(nulls: Option<&NullBuffer>) -> Option<Buf<u8>> {
     let nulls = nulls.filter(|nulls| nulls.null_count() > 0)?;
     let flags: Vec<u8> = nulls.iter().map(u8::from).collect();

@@ -55,7 +55,7 @@ impl RowColumn {
         })
     }
 
-    /// Without rows.
+    /// A column of the same kind, without rows.
     pub fn empty(&self) -> Column {
         let lists = (self.fixed.clone(), self.levels.first().copied());
         Column::new(&self.name, self.stored, lists, self.missing)

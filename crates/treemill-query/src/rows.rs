@@ -31,7 +31,7 @@ pub(crate) struct Column {
     lists: Vec<Vec<i64>>,
     /// The length of the lists of each depth, where it is always the same.
     fixed: Vec<Option<u32>>,
-    /// Per value, 1 where it is not missing; `None`: none can be missing.
+    /// 1 for each value that is not missing; `None`: none can be missing.
     valid: Option<Vec<u8>>,
     values: Numbers,
 }
@@ -62,7 +62,7 @@ macro_rules! numbers {
                 }
             }
 
-            /// None, of the same type.
+            /// No values, of the same type.
             fn same(&self) -> Self {
                 match self {
                     Self::Bool(_) => Self::Bool(Vec::new()),

@@ -157,7 +157,7 @@ pub(crate) enum View {
 pub(crate) struct Value {
     pub data: Data,
     pub view: View,
-    /// Per position: 1 where there is a value, 0 where it is missing. `None`: no value is missing.
+    /// 1 at each position where there is a value, 0 where it is missing. `None`: no value is missing.
     pub valid: Option<Buf<u8>>,
 }
 

@@ -92,7 +92,7 @@ fn is_folded(steps: &Steps, table: &Table) -> bool {
     lines.iter().any(|line| line.ends_with("list by list"))
 }
 
-/// The same, whether values are kept or not, in batches of any size.
+/// Results are the same whether values are kept or not, in batches of any size.
 fn check(lengths: &[usize], size: usize, filter: Option<&str>) {
     let table = table(lengths);
     let start = filter.map_or(Steps::new(), |filter| Steps::new().filter(filter));

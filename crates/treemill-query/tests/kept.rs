@@ -25,7 +25,7 @@ fn lists() -> impl Strategy<Value = Vec<Vec<Item>>> {
     prop::collection::vec(prop_oneof![4 => short, 1 => long], 1..40)
 }
 
-/// The lists, and whether each has so many above 30.
+/// The lists, and whether each has at least `least` items above 30.
 fn table(lists: &[Vec<Item>], least: usize) -> Table {
     let of = |part: fn(&Item) -> f64| -> Vec<Vec<f64>> {
         let list = |list: &Vec<Item>| list.iter().map(part).collect();

@@ -49,9 +49,9 @@ enum Slot {
 pub(crate) enum Lookup<T> {
     /// Found.
     Hit(Arc<T>, Key),
-    /// Not found, but an earlier pass has read them too: to be kept by [`Key::remember`].
+    /// They are not found, but an earlier pass has read them too: to be kept by [`Key::remember`].
     Admit(Key),
-    /// Read by no earlier pass: to be noted by [`Key::note`]. Without a key if nothing of the file is kept.
+    /// No earlier pass has read them: to be noted by [`Key::note`]. There is no key if nothing of the file is kept.
     Miss(Option<Key>),
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn has_most(source: &dyn Source, stored: &[Range<u64>]) -> bool {
     })
 }
 
-/// Those of the ranges of a file that are not remembered, in their order, with what belongs to them. To ask is not to use.
+/// The ranges of a file that are not remembered, in their order, with what belongs to them. To ask is not to use.
 pub(crate) fn missing<T: Copy>(
     source: &dyn Source,
     ranges: Vec<(Range<u64>, T)>,

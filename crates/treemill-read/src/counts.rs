@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 /// How a reader's branch is related to the counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Not at all: no other branch has its counts, or they contradict it.
+    /// It shares them with no branch: no other has its counts, or they contradict it.
     Alone,
     /// Its entries have as many items of `size` bytes as the counter of this slot says.
     Items { slot: usize, size: usize },

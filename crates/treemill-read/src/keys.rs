@@ -30,7 +30,7 @@ pub struct TreeKey {
 pub(crate) enum Kind {
     Tree,
     NTuple,
-    /// Both; a tree comes before an RNTuple of the same path and cycle.
+    /// A tree or an RNTuple; a tree comes before an RNTuple of the same path and cycle.
     Any,
 }
 

@@ -52,7 +52,7 @@ fn small_batches(entries: u64) -> Options {
     }
 }
 
-/// Those of the columns that are `wanted`, in the batches of all of them; with `one_in`, some entries only.
+/// The `wanted` ones of the columns, in the batches of all of them; with `one_in`, some entries only.
 fn read(
     tree: &Arc<TreeFile>,
     columns: &[usize],

@@ -246,7 +246,7 @@ impl Lanes {
 struct Joining {
     /// Parts that are not here.
     left: usize,
-    /// None once it is kept: the first part that fails fails all.
+    /// The promise of the range; `None` once it is kept. The first part that fails fails all.
     promise: Option<Promise>,
 }
 

@@ -131,7 +131,7 @@ impl Members {
         active.into_iter().filter(|n| !is_late(n)).collect()
     }
 
-    /// Those that are in the state, in order.
+    /// The members that are in the state, in order.
     pub(crate) fn with(&self, standing: Standing) -> Vec<Number> {
         self.some(|member| member.standing == standing)
     }

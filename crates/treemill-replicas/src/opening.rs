@@ -11,7 +11,7 @@ use treemill_source::{Source, SourceError, Ticket};
 pub struct Opener {
     /// The replica's name in messages.
     pub name: String,
-    /// May be called again after the replica failed, from any thread.
+    /// Opens the replica. It may be called again after the replica failed, from any thread.
     pub open: Box<dyn Fn() -> Result<Arc<dyn Source>, SourceError> + Send + Sync>,
 }
 

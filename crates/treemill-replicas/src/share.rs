@@ -4,7 +4,7 @@ use crate::limits::{ALIKE, BLIND, SHARE, TRIAL};
 use crate::quality::Quality;
 use std::time::Duration;
 
-/// Who takes a request.
+/// The sources that take a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Share {
     /// The first source takes this number of bytes from its beginning, the second one the rest.

@@ -9,7 +9,7 @@ use treemill_source::{Cause, SourceError, SourceErrorKind};
 pub enum Kind {
     /// The same request may succeed in a moment.
     Transient,
-    /// The same, but the server has said nothing for as long as it is waited for.
+    /// The same request may succeed, but the server has said nothing for as long as it is waited for.
     Silent,
     /// The same request may succeed at another replica; here it is not tried again.
     Elsewhere,

@@ -47,7 +47,7 @@ enum Asked {
     NotYet { is_new: bool },
 }
 
-/// Whose session it is: the server, the user, and whether it must be encrypted.
+/// The key of a session: the server, the user, and whether it must be encrypted.
 type Key = (Server, String, bool);
 
 /// A client: its sessions, shared by all that it opens. Threads may share it.

@@ -151,7 +151,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Has the writing thread send what TLS itself has to say.
+    /// Makes the writing thread send what TLS itself has to say.
     fn flush(&self) {
         if let Some(outbox) = &self.state().outbox {
             outbox.send(Vec::new()).ok();

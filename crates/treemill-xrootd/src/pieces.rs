@@ -28,9 +28,9 @@ pub(crate) enum Manner {
     Any,
     /// It must be asked for alone.
     Alone,
-    /// Alone, and without checksums: the server has none.
+    /// It must be asked for alone and without checksums: the server has none.
     Bare,
-    /// Alone, once more: what came differed from its checksums.
+    /// It must be asked for alone once more: what came differed from its checksums.
     Again,
 }
 

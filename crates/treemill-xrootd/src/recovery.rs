@@ -156,7 +156,7 @@ impl Recovery {
         vec![Step::Open { after, avoid }]
     }
 
-    /// None before the first attempt, then twice as long each time up to a bound.
+    /// The wait before the next attempt: no time before the first, then twice as long each time up to a bound.
     fn delay(&self) -> Duration {
         let doublings = self.attempts.min(8);
         match doublings.checked_sub(1) {

@@ -19,7 +19,7 @@ use std::time::Duration;
 use treemill_credentials::{Places, Token, TokenError};
 use treemill_source::Costs;
 
-/// Who logs in, and how.
+/// The user that logs in, and how.
 #[derive(Debug, Clone)]
 pub(crate) struct Identity {
     /// The user's name.

@@ -3,7 +3,7 @@
 
 use libdeflater::{DecompressionError, Decompressor};
 
-/// Both codecs; their tables are made at first use.
+/// The decompressor of `ZL` and `CS`; its tables are made at first use.
 #[derive(Default)]
 pub(super) struct Zlib {
     context: Option<Decompressor>,

@@ -194,7 +194,7 @@ pub(super) fn is_collection(type_name: &str) -> bool {
         .is_some_and(|name| CONTAINERS.contains(&name) || MAPS.contains(&name) || name == "bitset")
 }
 
-/// Without `std::`, `const` and spaces around.
+/// The type's name without `std::`, `const` and spaces around.
 fn bare(type_name: &str) -> &str {
     let name = type_name.trim();
     let name = name.strip_prefix("const ").unwrap_or(name).trim();

@@ -45,7 +45,7 @@ pub(super) fn layout(code: i32, type_name: &str, classes: &Classes, depth: usize
         .ok_or_else(|| format!("pointers to class {class}").into())
 }
 
-/// To a class that only data say.
+/// The layout of a pointer to a class that only data say.
 pub(super) fn open(declared: &str) -> Layout {
     Layout::Pointer(Box::new(Pointer {
         to: Layout::Absent {
@@ -55,7 +55,7 @@ pub(super) fn open(declared: &str) -> Layout {
     }))
 }
 
-/// To a class that data have named.
+/// The layout of a pointer to a class that data have named.
 pub(super) fn named(class: &[u8], classes: &Classes) -> Known<Layout> {
     let class = text(class);
     let found = classes.value(&class, OBJECT_DEPTH)?;
@@ -63,7 +63,7 @@ pub(super) fn named(class: &[u8], classes: &Classes) -> Known<Layout> {
         .ok_or_else(|| format!("pointers to class {class}").into())
 }
 
-/// To such objects, if they have a header.
+/// The layout of a pointer to such objects, if they have a header.
 fn to(object: Layout, says: Says) -> Option<Layout> {
     match object {
         Layout::Object(of) if of.form == Form::Framed => Some(Layout::Pointer(Box::new(Pointer {

@@ -10,7 +10,7 @@ use crate::error::{Result, unsupported};
 pub enum Element {
     /// One bit; pages hold eight to a byte, the least significant first.
     Bit,
-    /// Also bytes and characters, whose sign the declared type says.
+    /// Unsigned integers of 8 bits; also bytes and characters, whose sign the declared type says.
     U8,
     I8,
     I16,

@@ -11,13 +11,13 @@ use crate::error::Result;
 /// The role of a field in the tree of fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Has values of its own, or repeats or wraps one other field.
+    /// The field has values of its own, or repeats or wraps one other field.
     Leaf,
-    /// Has items: `std::vector`, `std::map`, `std::optional`, ….
+    /// The field has items: `std::vector`, `std::map`, `std::optional`, ….
     Collection,
-    /// Has members: classes, `std::pair`, `std::tuple`.
+    /// The field has members: classes, `std::pair`, `std::tuple`.
     Record,
-    /// Is one of several: `std::variant`.
+    /// The field is one of several: `std::variant`.
     Variant,
     /// Objects serialised by ROOT's streamer.
     Streamer,

@@ -10,7 +10,7 @@ use std::thread;
 pub enum Act {
     /// Status line and headers, then the body. The length is told by the headers given.
     Say(String, Vec<u8>),
-    /// The same, and the connection is closed after it.
+    /// Status line and headers, then the body; the connection is closed after it.
     SayAndClose(String, Vec<u8>),
     /// The connection is closed without a word.
     Close,

@@ -34,25 +34,25 @@ pub enum Order {
 /// Layouts that the server wants back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recall {
-    /// Those of this kind, by its number (`layouttype4`).
+    /// The kind of the layouts, by its number (`layouttype4`).
     pub kind: u32,
-    /// Those for reading, writing or any (`layoutiomode4`).
+    /// Whether layouts for reading, for writing or of any kind are recalled (`layoutiomode4`).
     pub mode: u32,
-    /// Those of which files.
+    /// The files whose layouts are recalled.
     pub of: Recalled,
 }
 
 /// The files whose layouts are recalled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Recalled {
-    /// One, by its handle.
+    /// The layout of one file, by its handle.
     File {
         /// The file.
         handle: Bytes,
         /// The layout.
         state: StateId,
     },
-    /// Those of a file system, by its number.
+    /// The layouts of a file system, by its number.
     FileSystem((u64, u64)),
     /// All layouts of the client.
     All,

@@ -15,7 +15,7 @@ const NO_CREATE: u32 = 0;
 pub enum Claim {
     /// The file of the current handle (CLAIM_FH).
     Here,
-    /// The same, which was open before the server was started anew (CLAIM_PREVIOUS).
+    /// The current file, which was open before the server restarted (CLAIM_PREVIOUS).
     Again,
 }
 

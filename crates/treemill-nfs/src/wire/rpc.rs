@@ -11,7 +11,7 @@ const LAST: u32 = 1 << 31;
 const AUTH_NONE: u32 = 0;
 const AUTH_SYS: u32 = 1;
 
-/// Who asks.
+/// The user that a call is made for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Credential {
     /// No user (AUTH_NONE).
@@ -126,7 +126,7 @@ pub enum Refusal {
     /// Another version of RPC.
     #[error("the server speaks another version of RPC")]
     Rpc,
-    /// Not this program, or not in this version.
+    /// The server does not have this program, or not in this version.
     #[error("the server has no NFS of version 4 at this port")]
     Program,
     /// The arguments were not understood, or the like (`accept_stat`).

@@ -29,7 +29,7 @@ pub const CALLBACK: u32 = 0x4000_0000;
 /// A slot of a session, and the number of its next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot {
-    /// Which slot.
+    /// The slot's number.
     pub number: u32,
     /// The request's number in it.
     pub sequence: u32,

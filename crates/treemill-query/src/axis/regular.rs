@@ -85,8 +85,8 @@ fn floor(x: f64) -> f64 {
     }
 }
 
-/// The same where there is no vector instruction for it, as in x86-64's base set, and the library's is a
-/// function that is called for each value. Of numbers beyond 2^51 about that.
+/// The floor of a number where there is no vector instruction for it, as in x86-64's base set, and the library's is a
+/// function that is called for each value. Numbers beyond 2^51 are only about right.
 #[inline(always)]
 fn floor_by_rounding(x: f64) -> f64 {
     let nearest = (x + SHIFT) - SHIFT;

@@ -43,11 +43,11 @@ pub(crate) enum RecordSource {
 /// A step from one level to another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Move {
-    /// Through selection vector k of a level that is made from this one.
+    /// The value goes through selection vector k of a level that is made from this one.
     Take(LevelId, u8),
-    /// To the items of a level below, each of which gets the value.
+    /// The value goes to each item of a level below.
     Spread(LevelId),
-    /// To the same items under another level.
+    /// The value goes to the same items under another level.
     Align(LevelId),
     /// One item of each list; see `Op::At`.
     At {
@@ -86,7 +86,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The same at another level.
+    /// What is bound, at another level.
     pub(super) fn carried(&mut self, bound: &Binding, how: Move) -> Binding {
         match bound {
             Binding::Value(node) => Binding::Value(self.carry(*node, how)),

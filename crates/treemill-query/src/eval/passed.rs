@@ -37,7 +37,7 @@ struct Reached {
 }
 
 impl Batch<'_> {
-    /// Forgets all cuts, of which so many are to come. Cut 0 becomes `root`.
+    /// Forgets all cuts; `cuts` cuts are to come. Cut 0 becomes `root`.
     pub fn start(&mut self, root: SelectionId, cuts: usize) {
         let reached = Reached {
             selection: root,

@@ -98,7 +98,7 @@ impl Interleaved {
         longest.max(INTERLEAVED_ITEMS) * WIDTH
     }
 
-    /// Calls a function with all combinations, block by block of at most so many positions.
+    /// Calls a function with all combinations, in blocks of at most `positions` positions.
     pub fn blocks(&self, positions: usize, mut f: impl FnMut(&Block)) {
         let most = positions / WIDTH;
         for run in &self.runs {

@@ -23,7 +23,7 @@ pub(crate) fn lengths(offsets: &[i32], out: &mut [i64]) {
 /// Items that are summed at a time.
 const WIDTH: usize = 4;
 
-/// Masks that keep the first so many items and set the others to 0.
+/// Masks that keep the first items and set the others to 0, by the number of items that are kept.
 const FIRST: [[u64; WIDTH]; WIDTH + 1] = {
     let mut first = [[0; WIDTH]; WIDTH + 1];
     let mut count = 0;

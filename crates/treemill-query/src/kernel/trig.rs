@@ -10,7 +10,7 @@
 const ROUND: f64 = 6755399441055744.0; // 1.5 * 2^52
 /// Angles up to this are reduced exactly enough.
 const LARGEST_ANGLE: f64 = 1e5;
-/// Beyond this exp overflows soon.
+/// The largest power of e that is computed here: exp overflows soon beyond it.
 const LARGEST_POWER: f64 = 700.0;
 
 /// pi/2 in three parts; multiples of the first two with fewer than 20 bits are exact.
@@ -77,7 +77,7 @@ pub(crate) fn cos(a: &[f64], out: &mut [f64]) {
     }
 }
 
-/// Both, in little more time than one of them.
+/// Sines and cosines, in little more time than one of them.
 pub(crate) fn sin_cos(a: &[f64], sines: &mut [f64], cosines: &mut [f64]) {
     let mut inside = true;
     for ((sine, cosine), x) in sines.iter_mut().zip(cosines.iter_mut()).zip(a) {

@@ -9,9 +9,9 @@ use crate::pool::Pool;
 /// The entries of a batch that a column is read for: all of them, or those at these places, which ascend.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rows {
-    /// All, or it is not known which.
+    /// All rows, or it is not known which.
     All,
-    /// Some, or none.
+    /// Some rows, or none.
     Some(Vec<u32>),
 }
 

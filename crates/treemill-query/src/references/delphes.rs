@@ -14,8 +14,8 @@ const MEMBERS: &[(&str, &[&[&str]])] = &[
     ("Constituents", CONSTITUENTS),
 ];
 const GENERATED: &[&[&str]] = &[&["M1"]];
-/// Those of energy flow before the tracks and towers that they are made of, and generated particles, of which generated
-/// jets are.
+/// The objects that jets are made of: those of energy flow, before the tracks and towers that these are made of, and
+/// generated particles, of which generated jets are made.
 const CONSTITUENTS: &[&[&str]] = &[&["Particle.ref"], &["Particles.refs", "Eem"], &["M1"]];
 
 /// The collection that a column of numbers is of.

@@ -123,7 +123,7 @@ const NUMBERED: &[(&[&str], &[&str])] = &[
     (&["ndf", "trackStates_begin"], &["trackerHits", "tracks"]),
     (&["chi2", "position.x"], &["associatedParticle"]),
 ];
-/// Those of FCC's associations, and what they are like.
+/// The members of FCC's associations, and the relations that they are like.
 const ASSOCIATIONS: (&str, &[(&str, &str)]) = (
     "MCRecoAssociations",
     &[("rec", "particles"), ("sim", "parents")],

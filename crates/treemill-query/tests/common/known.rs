@@ -74,7 +74,7 @@ pub fn each(text: &str) -> Vec<f64> {
         .collect()
 }
 
-/// The same over all events in one batch, summed.
+/// The sum of an expression over all events in one batch.
 pub fn total(text: &str) -> f64 {
     match &Steps::new().sum(text).run(&events())[0] {
         Outcome::Sum(Number::Float(x)) => *x,

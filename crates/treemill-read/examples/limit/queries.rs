@@ -132,8 +132,8 @@ pub fn two_above(
     Ok(())
 }
 
-/// The same of an RNTuple, where pages end at any item: `ends` are the jagged field's ends, `items`
-/// its items.
+/// Values of the flat field of an RNTuple, chosen likewise. Pages end at any item: `ends` are the jagged field's ends,
+/// `items` its items.
 pub fn two_above_by_ends(
     mut ends: Pages<'_>,
     mut items: Pages<'_>,

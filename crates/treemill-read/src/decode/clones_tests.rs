@@ -192,7 +192,7 @@ fn owner() -> Layout {
     ))
 }
 
-/// To this array.
+/// A pointer to this array.
 fn pointer(array: &[u8]) -> Vec<u8> {
     let body = [b"\xff\xff\xff\xffTClonesArray\0", array].concat();
     let count = 0x4000_0000 | u32::try_from(body.len()).unwrap();

@@ -29,7 +29,7 @@ pub struct Items<'a> {
 }
 
 impl<'a> Items<'a> {
-    /// None yet. `layout` is an item's, of a fixed size.
+    /// No items yet. `layout` is an item's, of a fixed size.
     ///
     /// # Errors
     /// `Unsupported` if it cannot be read.

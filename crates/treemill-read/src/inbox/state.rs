@@ -62,7 +62,7 @@ pub(crate) struct State<T> {
     wants: BTreeMap<Place, Want>,
     /// What each lease has asked for, and how often it will still take it.
     leases: HashMap<u64, BTreeMap<Place, u32>>,
-    /// Those that ask on behalf of others.
+    /// The leases that ask on behalf of others.
     proxies: BTreeSet<u64>,
     /// Wants that are not sent, in the order in which they were asked for. May name some that are gone.
     queue: VecDeque<Place>,

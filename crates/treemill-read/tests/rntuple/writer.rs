@@ -28,7 +28,7 @@ pub type Pages = Option<Vec<(u32, Vec<u8>)>>;
 #[derive(Clone, Default)]
 pub struct Cluster {
     pub entries: u64,
-    /// May be shorter than the columns: those came later.
+    /// The columns that the cluster has pages of; columns that came later are not among them.
     pub columns: Vec<Pages>,
 }
 

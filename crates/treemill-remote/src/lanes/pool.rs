@@ -15,7 +15,7 @@ enum Wanted {
     Unknown,
     /// The one of this size and identity.
     File(u64, Option<Identity>),
-    /// None: they are not worth it.
+    /// There are no further connections: they are not worth it.
     None,
 }
 
@@ -102,7 +102,7 @@ impl Pool {
         drop(self.bell.wait_timeout_while(state, patience, waits));
     }
 
-    /// Those that are open.
+    /// The lanes that are open.
     pub(crate) fn lanes(&self) -> Vec<Lane> {
         let state = self.state();
         match state.wanted {

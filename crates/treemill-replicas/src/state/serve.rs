@@ -52,9 +52,8 @@ impl State {
         taken
     }
 
-    /// Who takes how much of what waits, and from where: shares with which both sources would finish at the same time, or
-    /// all for one of them. How fast they are is guessed if need be: it counts for the last parts only, since both have
-    /// room for little.
+    /// Divides what waits among the sources: shares with which both would finish at the same time, or all for one of them.
+    /// How fast they are is guessed if need be: it counts for the last parts only, since both have room for little.
     fn shares(&mut self, active: &[Number], now: Duration) -> Vec<(Number, End, u64)> {
         let &[one, other] = active else {
             let all = |number: &Number| (*number, End::Front, u64::MAX);

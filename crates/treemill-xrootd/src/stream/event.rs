@@ -27,7 +27,7 @@ pub enum Outcome {
     MoreAuth(Vec<u8>),
     /// The server asked for more patience than there is.
     Busy,
-    /// Neither it nor a request before it got a byte for too long.
+    /// No byte came for too long, neither of it nor of a request before it.
     Neglected,
 }
 
