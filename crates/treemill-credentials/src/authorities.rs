@@ -1,4 +1,4 @@
-//! Whom to trust: the system's authorities (Mozilla's where it has none), or those of `SSL_CERT_FILE` and
+//! The authorities to trust: the system's (Mozilla's where it has none), or those of `SSL_CERT_FILE` and
 //! `SSL_CERT_DIR`; and those of `X509_CERT_DIR`, where grids keep theirs.
 
 use rustls::RootCertStore;

@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 use treemill_transfer::{Kind, PerProcess, SILENCE, Trouble, runtime};
 
-/// Where a line to one door is kept; who connects holds the lock, so that others wait for that.
+/// Where a line to one door is kept. The task that connects holds the lock, so that others wait for it.
 type Place = Arc<tokio::sync::Mutex<Option<Arc<Door>>>>;
 
 static DOORS: PerProcess<Mutex<HashMap<String, Place>>> = PerProcess::new();

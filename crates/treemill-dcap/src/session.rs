@@ -1,5 +1,5 @@
-//! Data connections: one open file at a pool. Requests are sent without waiting, and answered in order. What bytes mean is
-//! decided by `mover`; what to do when a connection is lost, by whom it was opened.
+//! Data connections: one open file at a pool. Requests are sent without waiting, and answered in order. `mover` decides what
+//! bytes mean; the caller that opened a connection decides what to do when it is lost.
 
 use crate::door::Door;
 use crate::frames::{close, greeting, request};
@@ -52,8 +52,8 @@ struct State {
 }
 
 impl Session {
-    /// Connects to the pool that the door has named for a session. Who opens it has the only strong hold on it, and the
-    /// connection's tasks none on its listener: both end when the file has no readers any more.
+    /// Connects to the pool that the door has named for a session. The caller has the only strong hold on it, and the
+    /// connection's tasks have none on its listener: both end when the file has no readers any more.
     pub(crate) async fn open<L: Listener>(
         door: Arc<Door>,
         session: u32,

@@ -59,7 +59,7 @@ impl Conversation {
         }
     }
 
-    /// Whom to ask now.
+    /// The address to ask now.
     pub(crate) fn url(&self) -> &Url {
         &self.at
     }

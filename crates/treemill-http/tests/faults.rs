@@ -269,7 +269,7 @@ fn a_data_server_that_hangs_is_left_for_another_one() {
     assert!(got[1].wait().unwrap() == content[2_000_000..]);
 }
 
-/// A server of the bytes that knows them by a tag and a time of its own, and refuses those who ask by another tag. It has lost
+/// A server of the bytes that knows them by a tag and a time of its own, and refuses requests by another tag. It has lost
 /// them after a number of requests.
 fn tagged(content: &[u8], tag: &'static str, time: &'static str, most: usize) -> Scripted {
     let held = content.to_vec();

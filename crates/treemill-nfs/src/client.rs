@@ -54,7 +54,7 @@ pub(crate) struct Client {
     pub(crate) stores: Stores,
 }
 
-/// What the server knows of us. Who makes a session keeps it locked.
+/// What the server knows of this client. It stays locked while a session is made.
 #[derive(Default)]
 pub(crate) struct Now {
     /// The client's number, and the number of its next session.
@@ -331,7 +331,7 @@ impl Client {
     /// that is not used any more are not kept for it.
     async fn renew(self: Arc<Self>, session: Weak<Session>) {
         let good = || session.upgrade().filter(|session| session.is_good());
-        // What is asked first has a user who waits for it.
+        // A user waits for what is asked first.
         sleep(FIRST_RENEWAL).await;
         let lease = match good() {
             Some(session) => self.lease(&session).await,

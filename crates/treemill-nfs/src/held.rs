@@ -14,7 +14,7 @@ pub(crate) struct Held {
     /// The file as it was when it was opened first.
     pub(crate) known: Attributes,
     given: Mutex<Given>,
-    /// Where its bytes lie, for all who have it open.
+    /// Where its bytes lie, for all readers that have it open.
     pub(crate) placement: Arc<Placement>,
 }
 

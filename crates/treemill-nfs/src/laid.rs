@@ -25,7 +25,7 @@ pub(crate) struct Laid {
     pub(crate) is_exclusive: bool,
     /// The time between two reports.
     pause: Duration,
-    /// Reads hold it shared; who gives the layout back waits for them.
+    /// Reads hold it shared; the task that gives the layout back waits for them.
     pub(crate) using: RwLock<()>,
     seen: Mutex<Seen>,
 }

@@ -1,5 +1,5 @@
-//! Where the bytes of a file lie, as far as it is known: shared by all who have the file open, since a server gives a client one
-//! layout of a file. Knows no connection.
+//! Where the bytes of a file lie, as far as it is known: shared by all readers that have the file open, since a server gives
+//! a client one layout of a file. Knows no connection.
 
 use crate::laid::Laid;
 use bytes::Bytes;

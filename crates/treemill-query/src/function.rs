@@ -1,5 +1,5 @@
-//! Functions that the query does not define: corrections, models and the like, which expressions call. Who makes
-//! the query gives them by the ids that its expressions mention.
+//! Functions that the query does not define: corrections, models and the like, which expressions call. The caller
+//! that makes the query gives them by the ids that its expressions mention.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;

@@ -1,5 +1,5 @@
-//! How many round trips a reader waits for who opens a file and reads columns of it, counted without a clock: what was asked
-//! for comes when a thread waits. To connect, to log in and to open come on top; they are counted where protocols are.
+//! How many round trips it takes to open a file and to read columns of it, counted without a clock: what was asked for comes
+//! when a thread waits. To connect, to log in and to open come on top; they are counted where protocols are.
 #![allow(clippy::unwrap_used, clippy::arithmetic_side_effects)]
 
 use std::path::Path;

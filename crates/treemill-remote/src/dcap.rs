@@ -21,7 +21,7 @@ fn open(url: &str) -> Result<Open, SourceError> {
     Ok(Open::only(Arc::new(Lanes::new(opened(url)?, opening))))
 }
 
-/// One session, with a data connection of its own. The pool is who serves: counts are the pools', not the door's.
+/// One session, with a data connection of its own. Counts are the pools', which serve the bytes, and not the door's.
 fn opened(url: &str) -> Result<Arc<dyn Source>, SourceError> {
     let source = Arc::new(DcapSource::open(url)?);
     let door = url.split('/').nth(2).unwrap_or_default().to_owned();

@@ -27,7 +27,7 @@ pub(crate) const FASTEST: f64 = 1e-11;
 /// by over several connections.
 pub(crate) const PART: u64 = 512 << 10;
 
-/// Bytes that two sources take from both ends. The reader, who needs them in order, gets the last of them first from the
+/// Bytes that two sources take from both ends. The reader needs them in order, but gets the last of them first from the
 /// second source: they are to be as little as makes nearly contiguous halves.
 pub(crate) const STRETCH: u64 = 16 << 20;
 

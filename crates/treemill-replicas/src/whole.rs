@@ -57,7 +57,7 @@ impl Place {
         }
     }
 
-    /// The part is asked for: who waits for a range of one part waits for this.
+    /// The part is asked for: a thread that waits for a range of one part waits for this.
     pub(crate) fn count_with(&self, ticket: &Ticket) {
         self.whole.with(|state| {
             if let ([_], Some(promise)) = (state.parts.as_slice(), &state.promise) {

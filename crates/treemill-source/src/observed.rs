@@ -69,7 +69,7 @@ impl Source for Observed {
         for (range, ticket) in ranges.into_iter().zip(&tickets) {
             ticket.count_waits(&server.waits);
             let (server, recording) = (Arc::clone(&server), recording.clone());
-            // Who has the bytes finds them counted.
+            // They are counted before the caller has the bytes.
             ticket.on_answer(move |answer| {
                 let bytes = answer.as_ref().ok().map(|bytes| bytes.len() as u64);
                 server.came(bytes);

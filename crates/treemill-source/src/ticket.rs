@@ -80,7 +80,7 @@ impl Watch {
     }
 }
 
-/// The other side of a ticket: who has it says what became of the request. Dropped, it is an error.
+/// The other side of a ticket: its holder says what became of the request. Dropped, it is an error.
 pub struct Promise {
     slot: Option<Arc<Slot>>,
     broken: SourceError,

@@ -13,7 +13,7 @@ type Gates = Mutex<HashMap<String, Arc<Gate>>>;
 
 static GATES: PerProcess<Gates> = PerProcess::new();
 
-/// The gate of a server: who asks first enters first.
+/// The gate of a server: the request that asks first enters first.
 pub(crate) struct Gate {
     pub(crate) places: Arc<Semaphore>,
     health: Mutex<Health>,

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use treemill_source::Costs;
 
-/// A request to send: how many bytes of data its answer may have, and who takes the answer.
+/// A request to send: how many bytes of data its answer may have, and what takes the answer.
 pub(crate) struct Sending {
     pub(crate) request: Request,
     pub(crate) most: usize,
@@ -42,7 +42,7 @@ struct State {
     broken: Option<Error>,
 }
 
-/// A request in flight: who takes its answer, and when it was sent.
+/// A request in flight: what takes its answer, and when it was sent.
 struct Flight {
     sink: Sink,
     sent: Duration,

@@ -70,8 +70,8 @@ impl Meter {
         }
     }
 
-    /// More speed than was seen before is believed at once: the window of a connection grows. Less may be the caller's, who
-    /// asks for little at a time, so it counts a fifth.
+    /// More speed than was seen before is believed at once: the window of a connection grows. Less speed counts a fifth,
+    /// because the caller may have asked for little at a time.
     #[allow(clippy::cast_precision_loss)]
     fn learn(&mut self, bytes: u64, time: Duration) {
         let seen = bytes as f64 / time.as_secs_f64().max(1e-6);

@@ -25,7 +25,7 @@ pub(crate) enum Step {
 pub(crate) struct Loss {
     /// The opening of the file in which they were asked for.
     pub(crate) generation: u64,
-    /// Whom they were asked of.
+    /// The host that they were asked of.
     pub(crate) host: String,
     /// Whether the server refused these pieces; else the connection was lost with all that was in flight.
     pub(crate) is_refusal: bool,

@@ -7,7 +7,7 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore};
 use std::io::{ErrorKind as IoErrorKind, Read, Write};
 use std::sync::Arc;
 
-/// What all connections of a client share: whom it trusts.
+/// What all connections of a client share: the authorities that it trusts.
 ///
 /// # Errors
 /// If the library refuses its own defaults.

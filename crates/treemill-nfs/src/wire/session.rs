@@ -38,7 +38,7 @@ pub struct Slot {
 }
 
 impl Operations {
-    /// Says who this client is, and since when: another verifier means that it was started anew.
+    /// Says which client this is, and since when: another verifier means that it has restarted.
     #[must_use]
     pub fn exchange_id(mut self, owner: &[u8], verifier: [u8; 8], flags: u32) -> Self {
         let out = self.operation(EXCHANGE_ID);
@@ -198,7 +198,7 @@ impl Results {
         if reader.u32()? != NO_PROTECTION {
             return Err(Malformed::new("a protection of state that was not asked for").into());
         }
-        Ok(found) // who the server is follows, and is the last
+        Ok(found) // the names of the server follow, and are the last
     }
 
     /// Reads the result of CREATE_SESSION.

@@ -23,7 +23,7 @@ pub(crate) struct Callee {
     pub outputs: Option<Vec<Output>>,
     /// What it was fitted to.
     given: Vec<Given>,
-    /// The function without constants: who calls the same one alike, calls this.
+    /// The function without constants: equal calls of the same one call this.
     of: Arc<dyn Function>,
 }
 

@@ -59,7 +59,7 @@ struct Simulation {
     now: Duration,
     queue: BTreeMap<(Duration, u64), Event>,
     order: u64,
-    /// What was wanted and is neither here nor given up, and who failed it.
+    /// What was wanted and is neither here nor given up, and the sources that failed it.
     open: BTreeMap<PartId, BTreeSet<Number>>,
     answered: u64,
     given_up: u64,

@@ -22,7 +22,7 @@ fn gain(other: Server, each: u64) -> f64 {
 fn two_servers_are_nearly_twice_as_fast_as_one() {
     let at_once = gain(server(137, 20e6), 2000 * MB);
     assert!(at_once > 1.9, "{at_once}");
-    // A reader who waits for each 50 MB waits for the later one of both each time.
+    // A reader that waits for each 50 MB waits for the later one of both each time.
     let in_pieces = gain(server(137, 20e6), 50 * MB);
     assert!(in_pieces > 1.8, "{in_pieces}");
 }
