@@ -81,14 +81,14 @@ class Survey:
     def __call__(self) -> Found:
         """What is there."""
         host = socket.gethostname()
-        made, others = [], []
+        events_files, others = [], []
         for index, path in _of_dataset(self.folder, self.recipe):
             if noted(path) == self.recipe.note(index):
                 size, events = path.stat().st_size, self.recipe.events_per_file
-                made.append(Made(index, str(path), host, size, events, True, unique(path)))
+                events_files.append(Made(index, str(path), host, size, events, True, unique(path)))
             else:
                 others.append((str(path), unique(path)))
-        return Found(self._room(host), tuple(made), tuple(others))
+        return Found(self._room(host), tuple(events_files), tuple(others))
 
     def _room(self, host: str) -> Room:
         there = Path(self.folder).absolute()
@@ -127,7 +127,7 @@ def _of_dataset(folder: str, recipe: Recipe) -> list[tuple[int, Path]]:
     return sorted((index, path) for index, path in found if index is not None)
 
 
-def kept(found: Iterable[Found]) -> dict[int, Made]:
+def kept(surveys: Iterable[Found]) -> dict[int, Made]:
     """The files that need not be made, by number. Of copies on several hosts one is taken, always
     the same.
 
@@ -135,12 +135,12 @@ def kept(found: Iterable[Found]) -> dict[int, Made]:
     >>> kept(Found(Room(host, host, 0), (made,)) for host, made in on.items())[0].host
     'n1'
     """
-    every = sorted((made for each in found for made in each.made), key=lambda made: made.host)
+    every = sorted((made for each in surveys for made in each.made), key=lambda made: made.host)
     return {made.index: made for made in reversed(every)}
 
 
 def unwanted(
-    found: Sequence[Found], new: Iterable[int], *, overwritten: bool = False
+    surveys: Sequence[Found], new: Iterable[int], *, overwritten: bool = False
 ) -> frozenset[str]:
     """What is unique to the files that are in the way after the files with the numbers `new` were
     made: further copies of these, where two workers have done the same; if files are to be
@@ -151,20 +151,20 @@ def unwanted(
     >>> unwanted([Found(Room(each.host, each.host, 0), (each,)) for each in made], [0])
     frozenset({'n2'})
     """
-    wanted, numbers = kept(found), set(new)
+    wanted, numbers = kept(surveys), set(new)
     copies = {
         made.unique
-        for each in found
+        for each in surveys
         for made in each.made
         if made.index in numbers and made.unique != wanted[made.index].unique
     }
-    others = {one for each in found for _, one in each.others}
+    others = {one for each in surveys for _, one in each.others}
     return frozenset(copies | others if overwritten else copies)
 
 
-def check_free(found: Iterable[Found]) -> None:
+def check_free(surveys: Iterable[Found]) -> None:
     """Raises QueryError if a host has a file with other events in the place of one to be made."""
-    for each in found:
+    for each in surveys:
         for path, _ in each.others:
             raise QueryError(
                 f"{path} on {each.room.host} is there and has other events; --force overwrites it",
@@ -184,11 +184,11 @@ def check_room(rooms: Iterable[Room], bytes_in_all: int) -> None:
         )
 
 
-def spread(made: Sequence[Made], hosts: Iterable[str]) -> Mapping[str, int]:
+def spread(files: Sequence[Made], hosts: Iterable[str]) -> Mapping[str, int]:
     """How many files each host has, those without any included.
 
     >>> spread([Made(0, "/d/events_000.root", "n1", 5, 10, False)], ["n1", "n2"])
     {'n1': 1, 'n2': 0}
     """
-    number = Counter(each.host for each in made)
+    number = Counter(each.host for each in files)
     return {host: number[host] for host in sorted({*hosts, *number})}

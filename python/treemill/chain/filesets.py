@@ -45,13 +45,13 @@ class FilesetFiles:
 
     def of_all(self, datasets: Collection[str]) -> FilesetFiles:
         """The files of some of its datasets."""
-        made = FilesetFiles()
+        selected = FilesetFiles()
         for number, location in enumerate(self.locations):
             if (location.metadata or {}).get("dataset") in datasets:
                 if number in self.steps:
-                    made.steps[len(made.locations)] = self.steps[number]
-                made.locations.append(location)
-        return made
+                    selected.steps[len(selected.locations)] = self.steps[number]
+                selected.locations.append(location)
+        return selected
 
     def numbers(self, sizes: Callable[[int], int]) -> NDArray[np.int64] | None:
         """The numbers of the selected entries in the chain of all files; None: all are selected.
@@ -73,8 +73,8 @@ class FilesetFiles:
                         "it is not the file that the steps were made for"
                     )
                 ranges.append(np.arange(first + start, first + stop))
-        found = np.concatenate(ranges) if ranges else np.empty(0, np.int64)
-        return None if len(found) == total else found
+        kept = np.concatenate(ranges) if ranges else np.empty(0, np.int64)
+        return None if len(kept) == total else kept
 
 
 def fileset(files: object, tree: str | None = None) -> FilesetFiles | None:
@@ -85,49 +85,49 @@ def fileset(files: object, tree: str | None = None) -> FilesetFiles | None:
     and makes no sense. Its files need not be there."""
     if isinstance(files, str) and not files.endswith(_JSON):
         return None
-    given = _plain(files)
-    if not isinstance(given, Mapping) or not given:
+    contents = _plain(files)
+    if not isinstance(contents, Mapping) or not contents:
         return None
-    made = FilesetFiles()
-    given = _from_root(given)
-    parts = {name: _plain(each) for name, each in given.items()}
+    collected = FilesetFiles()
+    contents = _from_root(contents)
+    parts = {name: _plain(each) for name, each in contents.items()}
     if "files" in parts:
-        _add(made, None, parts, tree)
+        _add(collected, None, parts, tree)
     elif any(_is_file(name, each) for name, each in parts.items()):
-        _add(made, None, {"files": parts}, tree)
+        _add(collected, None, {"files": parts}, tree)
     elif any(isinstance(each, Mapping | list) for each in parts.values()):
         for name, each in parts.items():
-            _add(made, str(name), each, tree)
+            _add(collected, str(name), each, tree)
     else:
         return None
-    return made
+    return collected
 
 
 def named_fileset(files: object, tree: str | None = None) -> FilesetFiles:
     """Understand a fileset whose datasets have names: the forms of `fileset`, or a mapping of names
     to paths, globs and lists of these. Raises QueryError for anything else, and for a dataset
     without files. Its files need not be there."""
-    given = _plain(files)
-    if not isinstance(given, Mapping) or not given:
+    contents = _plain(files)
+    if not isinstance(contents, Mapping) or not contents:
         raise QueryError(
             "a fileset is a mapping of names to files, or the path of a JSON file with one, not "
-            f"{given!r:.80}"
+            f"{contents!r:.80}"
         )
-    given = _from_root(given)
-    parts = {name: _plain(each) for name, each in given.items()}
+    contents = _from_root(contents)
+    parts = {name: _plain(each) for name, each in contents.items()}
     alone = "files" in parts or next((n for n, each in parts.items() if _is_file(n, each)), None)
     if alone:
         raise QueryError(
             "these are the files of one data set: give it a name, {name: …}, or use "
             "treemill.dataset(…)"
         )
-    made = FilesetFiles()
+    collected = FilesetFiles()
     for name, each in parts.items():
-        before = len(made.locations)
-        _add(made, str(name), [each] if isinstance(each, str | os.PathLike) else each, tree)
-        if len(made.locations) == before:
+        before = len(collected.locations)
+        _add(collected, str(name), [each] if isinstance(each, str | os.PathLike) else each, tree)
+        if len(collected.locations) == before:
             raise QueryError(f"{name!r} of a fileset has no file")
-    return made
+    return collected
 
 
 def _is_file(name: object, each: object) -> bool:
@@ -156,37 +156,37 @@ def _plain(files: object) -> object:
     return plain
 
 
-def _add(made: FilesetFiles, name: str | None, given: object, tree: str | None) -> None:
+def _add(collected: FilesetFiles, name: str | None, contents: object, tree: str | None) -> None:
     of = "a fileset" if name is None else f"{name!r} of a fileset"
-    if isinstance(given, list):
-        given = {"files": given}
-    if not isinstance(given, Mapping) or "files" not in given:
-        raise QueryError(f'{of} is a list of files or a mapping with "files", not {given!r:.80}')
-    if given.get("format") not in (None, "root"):
-        raise UnsupportedError(f"{of} has {given['format']} files: treemill reads ROOT's")
-    own = dict(given.get("metadata") or {})
+    if isinstance(contents, list):
+        contents = {"files": contents}
+    if not isinstance(contents, Mapping) or "files" not in contents:
+        raise QueryError(f'{of} is a list of files or a mapping with "files", not {contents!r:.80}')
+    if contents.get("format") not in (None, "root"):
+        raise UnsupportedError(f"{of} has {contents['format']} files: treemill reads ROOT's")
+    own = dict(contents.get("metadata") or {})
     reserved = sorted(set(own) & set(_OF_CHUNKS))
     if reserved:
         raise QueryError(f"{of} has metadata {reserved[0]!r}, which chunks have by themselves")
     if name is not None:
         own["dataset"] = name
-    for file in _files(given["files"], of):
-        own_tree = file.tree or given.get("treename") or tree
+    for file in _files(contents["files"], of):
+        own_tree = file.tree or contents.get("treename") or tree
         if file.replicas is None:
             locations = located({file.path: own_tree})
         else:
             locations = (replicated(file.path, file.replicas, own_tree),)
         for location in locations:
             if file.steps is not None:
-                made.steps[len(made.locations)] = file.steps
-            made.locations.append(replace(location, metadata=own, verified=file.verified))
+                collected.steps[len(collected.locations)] = file.steps
+            collected.locations.append(replace(location, metadata=own, verified=file.verified))
 
 
-def _from_root(given: Mapping[object, object]) -> Mapping[object, object]:
+def _from_root(contents: Mapping[object, object]) -> Mapping[object, object]:
     """What RDataFrame's `FromSpec` reads, in the form of a fileset; anything else as it is."""
     from .root_specification import from_specification, is_specification  # start-up
 
-    return from_specification(given) if is_specification(given) else given
+    return from_specification(contents) if is_specification(contents) else contents
 
 
 class _FilesetFile(NamedTuple):
@@ -218,11 +218,11 @@ def _files(files: object, of: str) -> Iterator[_FilesetFile]:
             replicas = each.get("replicas")
             if replicas is not None and not isinstance(replicas, list | tuple):
                 raise QueryError(f"{of}: replicas are a list of addresses, not {replicas!r:.80}")
-            found = None if replicas is None else list(replicas)
+            copies = None if replicas is None else list(replicas)
             from .verification import verified_of  # start-up: few datasets come from JSON files
 
             steps, verified = _steps(each, of), verified_of(each, of)
-            yield _FilesetFile(path, each.get("object_path"), steps, found, verified)
+            yield _FilesetFile(path, each.get("object_path"), steps, copies, verified)
         else:
             raise QueryError(f"{of}: the tree of {path} is a name, not {each!r}")
 
@@ -235,14 +235,14 @@ def _steps(file: Mapping[str, object], of: str) -> Steps | None:
     try:
         if not isinstance(steps, Iterable):
             raise TypeError
-        found = tuple(sorted((int(start), int(stop)) for start, stop in steps))
+        ranges = tuple(sorted((int(start), int(stop)) for start, stop in steps))
     except (TypeError, ValueError):
         raise QueryError(f"{of}: steps are pairs of entries, not {steps!r:.80}") from None
     end = 0
-    for start, stop in found:
+    for start, stop in ranges:
         if start < end or stop < start:
             raise QueryError(f"{of}: steps overlap, or end before they start: {steps!r:.80}")
         if start != end:
-            return found
+            return ranges
         end = stop
-    return None if end == file.get("num_entries") else found
+    return None if end == file.get("num_entries") else ranges

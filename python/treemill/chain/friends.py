@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 __all__ = ["Friends", "index_names"]
 
 
-def index_names(given: object) -> IndexNames | bool | None:
+def index_names(index: object) -> IndexNames | bool | None:
     """Understand what a user gives for an index: a major column, or a major and a minor one."""
-    if given is None or given is False:
-        return given
-    if isinstance(given, str):
-        return given, "0"
-    parts = list(given) if isinstance(given, Sequence) else []
+    if index is None or index is False:
+        return index
+    if isinstance(index, str):
+        return index, "0"
+    parts = list(index) if isinstance(index, Sequence) else []
     names = [name for name in parts if isinstance(name, str)]
     if len(names) not in (1, 2) or len(names) < len(parts):
-        raise QueryError(f"an index is a column's name or two, not {given!r}")
+        raise QueryError(f"an index is a column's name or two, not {index!r}")
     return names[0], names[1] if len(names) == 2 else "0"
 
 
@@ -162,10 +162,10 @@ class Friends:
             known = self._recorded.get(file)
         if known is not None and known[0] is tree:
             return known[1]
-        found = []
+        friends = []
         location = chain.locations[file]
-        for alias, name, given in tree.core.friends:
-            path = _resolved(given, location.path)
+        for alias, name, address in tree.core.friends:
+            path = _resolved(address, location.path)
             try:
                 friend = chain.sibling({path: name}, name=alias)
                 _ = friend.sizes[0]
@@ -173,10 +173,10 @@ class Friends:
                 message = f"{location}: its friend {alias} is left out: {error}"
                 warnings.warn(message, stacklevel=2)
                 continue
-            found.append(Friend(friend, alias))
+            friends.append(Friend(friend, alias))
         with self._lock:
-            self._recorded[file] = tree, found
-        return found
+            self._recorded[file] = tree, friends
+        return friends
 
 
 def _require_order(chain: FriendChain, words: str) -> None:
@@ -191,15 +191,15 @@ def _require_order(chain: FriendChain, words: str) -> None:
             )
 
 
-def _resolved(given: str, main: str) -> str:
+def _resolved(address: str, main: str) -> str:
     """The address of a recorded friend's file. None is given for the tree's own file; a relative
     path starts at that file's folder, or else here."""
-    if not given:
+    if not address:
         return main
-    if source.is_url(given):
-        return given
-    beside = source.beside(given, main)
-    return beside if source.exists(beside) else given
+    if source.is_url(address):
+        return address
+    beside = source.beside(address, main)
+    return beside if source.exists(beside) else address
 
 
 def _bare(friends: list[tuple[str, list[str]]], own: set[str]) -> dict[str, frozenset[str]]:
@@ -209,8 +209,8 @@ def _bare(friends: list[tuple[str, list[str]]], own: set[str]) -> dict[str, froz
     for alias, names in friends:
         for name in names:
             owners.setdefault(name, []).append(alias)
-    found: dict[str, set[str]] = {}
+    names_by_alias: dict[str, set[str]] = {}
     for name, aliases in owners.items():
         if len(aliases) == 1 and name not in own:
-            found.setdefault(aliases[0], set()).add(name)
-    return {alias: frozenset(names) for alias, names in found.items()}
+            names_by_alias.setdefault(aliases[0], set()).add(name)
+    return {alias: frozenset(names) for alias, names in names_by_alias.items()}

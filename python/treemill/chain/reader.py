@@ -46,24 +46,24 @@ def read(
     if isinstance(names, Mapping):
         _checked(names)
         texts = tuple(dict.fromkeys(_checked(names.values())))
-        found = read(chain, texts, start, stop, compute, flags)
-        return _renamed(found, names)
+        columns = read(chain, texts, start, stop, compute, flags)
+        return _renamed(columns, names)
     start, stop = _number(start), _number(stop)
     chain = chain.pinned()
     table = chain.table(0)
     named = names if names is None or isinstance(names, str) else _checked(names)
-    made = plan(chain, table, named)
+    read_plan = plan(chain, table, named)
     while named is None:
         try:
-            return _read(chain, table, made, start, stop, compute, flags)
+            return _read(chain, table, read_plan, start, stop, compute, flags)
         except UnsupportedError:
             left = plan(chain, table, None, anew=True)
-            if left.wanted == made.wanted:
+            if left.wanted == read_plan.wanted:
                 raise
-            out = ", ".join(name for name in made.wanted if name not in left.wanted)
+            out = ", ".join(name for name in read_plan.wanted if name not in left.wanted)
             warnings.warn(f"neither treemill nor uproot can read {out}: left out", stacklevel=4)
-            made = left
-    return _read(chain, table, made, start, stop, compute, flags)
+            read_plan = left
+    return _read(chain, table, read_plan, start, stop, compute, flags)
 
 
 def _read(
@@ -98,11 +98,11 @@ def _read(
 def _checked(names: Iterable[object]) -> tuple[str, ...]:
     """The names as a tuple. Raises QueryError if one is no text."""
     try:
-        found = tuple(names)
+        checked = tuple(names)
     except TypeError:
-        found = (names,)
+        checked = (names,)
     texts = []
-    for name in found:
+    for name in checked:
         if not isinstance(name, str):
             raise QueryError(
                 f"columns have names, and are names, globs or expressions: not {name!r}"
@@ -120,15 +120,15 @@ def _number(entry: int | None) -> int | None:
         raise QueryError(f"start and stop are numbers of entries, not {entry!r}") from None
 
 
-def _renamed(found: ChunkedColumns, names: Mapping[str, str]) -> ChunkedColumns:
-    columns = dict(zip(found.names, found.columns, strict=True))
+def _renamed(read_columns: ChunkedColumns, names: Mapping[str, str]) -> ChunkedColumns:
+    columns = dict(zip(read_columns.names, read_columns.columns, strict=True))
     names = {
         name: text if text in columns else unquoted(text) or text for name, text in names.items()
     }
     globs = [text for text in names.values() if text not in columns]
     if globs:
         raise QueryError(f"{globs[0]!r} is more than one column, and cannot have one name")
-    optional = frozenset(name for name, text in names.items() if text in found.optional)
+    optional = frozenset(name for name, text in names.items() if text in read_columns.optional)
     return ChunkedColumns(tuple(names), tuple(columns[text] for text in names.values()), optional)
 
 
@@ -164,8 +164,8 @@ def _chunks(
     for (file, first, last), kept in _parts(chain, start, stop):
         files.append(chain.locations[file].path)
         table = first_table if file == 0 else chain.table(file)
-        found = table.read(names, first, last, control, flags=flags)
-        for name, column in zip(names, found, strict=True):
+        parts = table.read(names, first, last, control, flags=flags)
+        for name, column in zip(names, parts, strict=True):
             chunks[name].append(column if kept is None else picked(column, kept))
     return {name: _of_one_kind(name, each, files) for name, each in chunks.items()}
 

@@ -46,19 +46,21 @@ def verify(fileset: str, tree: str | None, output: str | None) -> None:
     take it, and open no file to plan. Files that are left out are named in it.
     """
     try:
-        given: object = fileset if fileset.endswith((".json", ".json.gz")) else {"dataset": fileset}
-        files = named_fileset(given, tree)
-        seen = _seen(files)
-        found = findings(seen, Contents(seen, files.locations).is_same)
+        source: object = (
+            fileset if fileset.endswith((".json", ".json.gz")) else {"dataset": fileset}
+        )
+        files = named_fileset(source, tree)
+        inspected = _seen(files)
+        problems = findings(inspected, Contents(inspected, files.locations).is_same)
         path = Path(output) if output else _beside(fileset)
         with writing(str(path)):
-            path.write_text(text(listed(files, seen, found)), encoding="utf-8")
+            path.write_text(text(listed(files, inspected, problems)), encoding="utf-8")
     except TreemillError as error:
         raise click.ClickException(str(error)) from None
-    for line in _lines(seen, found):
+    for line in _lines(inspected, problems):
         click.echo(line)
     click.echo(f"written: {path}")
-    if found:
+    if problems:
         sys.exit(1)
 
 
@@ -77,23 +79,23 @@ def _beside(fileset: str) -> Path:
     return Path(fileset).with_name(f"{stem}.verified.json")
 
 
-def _lines(seen: Sequence[Seen], found: Sequence[Finding]) -> Iterator[str]:
-    width = max((len(each.kind) for each in found), default=0)
-    for finding in found:
+def _lines(inspected: Sequence[Seen], problems: Sequence[Finding]) -> Iterator[str]:
+    width = max((len(each.kind) for each in problems), default=0)
+    for finding in problems:
         fate = " (left out)" if finding.left_out else ""
         place = f"{finding.dataset}: {finding.path}"
         yield f"{finding.kind:{width}}  {place}: {finding.text}{fate}"
-    out = {finding.number for finding in found if finding.left_out}
+    out = {finding.number for finding in problems if finding.left_out}
     entries: Counter[str] = Counter()
     files: Counter[str] = Counter()
     size: Counter[str] = Counter()
-    for number, each in enumerate(seen):
+    for number, each in enumerate(inspected):
         entries[each.dataset] += 0
         if number not in out and each.verified is not None:
             entries[each.dataset] += each.verified.entries
             size[each.dataset] += each.verified.size
             files[each.dataset] += 1
-    all_of = Counter(each.dataset for each in seen)
+    all_of = Counter(each.dataset for each in inspected)
     for name, count in entries.items():
         of = f"{files[name]} of {all_of[name]} files"
         yield f"{name}: {of}, {count:,} entries, {size[name] / 1e6:,.1f} MB"

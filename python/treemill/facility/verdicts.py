@@ -69,11 +69,13 @@ def verdicts(wiring: Wiring) -> list[Verdict]:
     if not wiring.workers:
         todo = "start workers with `dask worker tcp://…`, or ask why the batch system starts none"
         return [Verdict("workers", "there are none", todo)]
-    found = [Verdict("workers", _crowd(wiring))]
+    conclusions = [Verdict("workers", _crowd(wiring))]
     for name, check in CHECKS.items():
         wrong = list(check(wiring))
-        found += wrong or [Verdict(name, _AGREED[name](wiring) if name in _AGREED else "agree")]
-    return found
+        conclusions += wrong or [
+            Verdict(name, _AGREED[name](wiring) if name in _AGREED else "agree")
+        ]
+    return conclusions
 
 
 def _crowd(wiring: Wiring) -> str:
@@ -160,9 +162,13 @@ def _files(wiring: Wiring) -> Iterator[Verdict]:
         sizes = _grouped(wiring.workers, _at("files", path, "size"))
         sizes.pop(None, None)
         if len(sizes) > 1:
-            told = ", ".join(f"{size:,} bytes on {_some(where)}" for size, where in sizes.items())
+            sizes_by_host = ", ".join(
+                f"{size:,} bytes on {_some(where)}" for size, where in sizes.items()
+            )
             yield Verdict(
-                "files", f"{path} differs: {told}", "copy it anew to the hosts that are wrong"
+                "files",
+                f"{path} differs: {sizes_by_host}",
+                "copy it anew to the hosts that are wrong",
             )
 
 
@@ -171,9 +177,9 @@ def _users(wiring: Wiring) -> Iterator[Verdict]:
         return f"uid {facts['user']['uid']}"
 
     todo = "start all workers as one user, or permissions and proxies will differ among them"
-    found = _grouped(wiring.workers, user)
-    if len(found) > 1:
-        yield _several("users", found, todo)
+    groups = _grouped(wiring.workers, user)
+    if len(groups) > 1:
+        yield _several("users", groups, todo)
 
 
 def _credentials(wiring: Wiring) -> Iterator[Verdict]:
@@ -184,9 +190,9 @@ def _credentials(wiring: Wiring) -> Iterator[Verdict]:
             sorted(a for a, facts in wiring.workers.items() if not _is_readable(facts[kind]))
         )
         if missing:
-            found = f"the client has a {kind} and these workers have none that they can read"
+            words = f"the client has a {kind} and these workers have none that they can read"
             todo = f"put the {kind} where they can read it, and set {variable} there"
-            yield Verdict("credentials", found, todo, missing)
+            yield Verdict("credentials", words, todo, missing)
 
 
 def _is_readable(credential: CredentialFacts | None) -> bool:
@@ -196,10 +202,10 @@ def _is_readable(credential: CredentialFacts | None) -> bool:
 def _environment(wiring: Wiring) -> Iterator[Verdict]:
     names = sorted({name for facts in wiring.workers.values() for name in facts["environment"]})
     for name in names:
-        found = _grouped(wiring.workers, _at("environment", name, default="not set"))
-        if len(found) > 1:
+        groups = _grouped(wiring.workers, _at("environment", name, default="not set"))
+        if len(groups) > 1:
             todo = f"give {name} the same value where workers start"
-            yield _several("environment", found, todo, name)
+            yield _several("environment", groups, todo, name)
 
 
 def _scratch(wiring: Wiring) -> Iterator[Verdict]:
@@ -232,9 +238,9 @@ def _memory(wiring: Wiring) -> Iterator[Verdict]:
         total = wiring.workers[there[0]]["memory"]
         promised = sum(wiring.limits.get(address, 0) for address in there)
         if total and promised > 1.05 * total:
-            found = f"workers on {host} may take {_size(promised)}, and it has {_size(total)}"
+            words = f"workers on {host} may take {_size(promised)}, and it has {_size(total)}"
             todo = "lower --memory-limit, or start fewer workers there"
-            yield Verdict("memory", found, todo, tuple(sorted(there)))
+            yield Verdict("memory", words, todo, tuple(sorted(there)))
 
 
 def _per_thread(wiring: Wiring, address: str) -> float:
@@ -301,18 +307,18 @@ def _different(
     for other, where in sorted(_grouped(wiring.workers, value).items(), key=str):
         if other != wanted:
             what = f"{name} " if name else ""
-            found = f"{what}{other or 'missing'}, and {wanted or 'missing'} on the client"
-            yield Verdict(check, found, todo, where)
+            words = f"{what}{other or 'missing'}, and {wanted or 'missing'} on the client"
+            yield Verdict(check, words, todo, where)
 
 
 def _several(
-    check: str, found: Mapping[object, tuple[str, ...]], todo: str, name: str = ""
+    check: str, groups: Mapping[object, tuple[str, ...]], todo: str, name: str = ""
 ) -> Verdict:
     """A verdict about values of which all workers should have the same."""
-    told = "; ".join(f"{value} on {_some(where)}" for value, where in found.items())
-    most = max(found.values(), key=len)
-    others = tuple(sorted(a for where in found.values() if where is not most for a in where))
-    return Verdict(check, f"{name}: {told}" if name else told, todo, others)
+    values = "; ".join(f"{value} on {_some(where)}" for value, where in groups.items())
+    most = max(groups.values(), key=len)
+    others = tuple(sorted(a for where in groups.values() if where is not most for a in where))
+    return Verdict(check, f"{name}: {values}" if name else values, todo, others)
 
 
 def _at(*path: str, default: object = None) -> Callable[[ProcessFacts], object]:
@@ -331,10 +337,10 @@ def _grouped(
     workers: Mapping[str, ProcessFacts], value: Callable[[ProcessFacts], object]
 ) -> dict[object, tuple[str, ...]]:
     """Addresses by value, the most frequent value first."""
-    found: dict[object, list[str]] = {}
+    groups: dict[object, list[str]] = {}
     for address, facts in sorted(workers.items()):
-        found.setdefault(value(facts), []).append(address)
-    ordered = sorted(found.items(), key=lambda each: -len(each[1]))
+        groups.setdefault(value(facts), []).append(address)
+    ordered = sorted(groups.items(), key=lambda each: -len(each[1]))
     return {key: tuple(where) for key, where in ordered}
 
 

@@ -51,23 +51,23 @@ class Finding:
     """Whether the list of sound files goes without it."""
 
 
-def findings(seen: Sequence[Seen], is_same: Callable[[Seen, Seen], bool]) -> list[Finding]:
+def findings(inspected: Sequence[Seen], is_same: Callable[[Seen, Seen], bool]) -> list[Finding]:
     """What is wrong, in the order of the files. `is_same`: whether two files whose trees look alike
     have the same entries; it is asked of such files only."""
-    found: list[Finding] = []
+    problems: list[Finding] = []
     sound: list[tuple[int, Seen]] = []
     before = _Before(is_same)
-    for number, each in enumerate(seen):
+    for number, each in enumerate(inspected):
         if each.verified is None:
-            made = Finding(number, each.kind, each.dataset, each.path, each.reason, True)
-            found.append(made)
+            problem = Finding(number, each.kind, each.dataset, each.path, each.reason, True)
+            problems.append(problem)
             continue
         twin = before.twin(number, each)
         if twin is not None:
-            found.append(twin)
+            problems.append(twin)
         if twin is None or not twin.left_out:
             sound.append((number, each))
-    return sorted([*found, *_differing(sound)], key=lambda finding: finding.number)
+    return sorted([*problems, *_differing(sound)], key=lambda finding: finding.number)
 
 
 class _Before:
@@ -87,10 +87,10 @@ class _Before:
         alike = self._alike.setdefault(looks, [])
         uuid = each.verified.uuid
         known = each if uuid is None else self._uuids.setdefault(f"{uuid}:{each.tree}", each)
-        found = self._twin(number, each, places, alike, known)
+        first = self._twin(number, each, places, alike, known)
         places.append(each)
         alike.append(each)
-        return found
+        return first
 
     def _twin(
         self, number: int, each: Seen, places: list[Seen], alike: list[Seen], known: Seen
@@ -123,10 +123,10 @@ def _doubled(number: int, each: Seen, other: Seen, what: str) -> Finding:
     return Finding(number, kind, each.dataset, each.path, f"{what} as {place}", within)
 
 
-def _differing(seen: Iterable[tuple[int, Seen]]) -> Iterable[Finding]:
+def _differing(inspected: Iterable[tuple[int, Seen]]) -> Iterable[Finding]:
     """Files whose trees differ from the first one of their data set."""
     firsts: dict[str, Seen] = {}
-    for number, each in seen:
+    for number, each in inspected:
         first = firsts.setdefault(each.dataset, each)
         if each.branches is first.branches or each.branches is None or first.branches is None:
             continue

@@ -126,15 +126,15 @@ class Batched:
 
         return _core.Functions.own(self)
 
-    def fitted(self, given: Sequence[Given]) -> _FittedBatched:
+    def fitted(self, kinds: Sequence[Given]) -> _FittedBatched:
         """The function for arguments of these types (function_protocols.OwnFunction)."""
-        names = parameter_names(self._function, len(given))
-        found = _FittedBatched(self._function, names, given, self._names, self._records)
+        names = parameter_names(self._function, len(kinds))
+        function = _FittedBatched(self._function, names, kinds, self._names, self._records)
         if self._returns is None:
-            found.try_without_entries()
+            function.try_without_entries()
         else:
-            found.outputs = outputs_of(self._returns)
-        return found
+            function.outputs = outputs_of(self._returns)
+        return function
 
     def __call__(self, *arguments: object, **keywords: object) -> object:
         """Calls the function."""
@@ -175,14 +175,14 @@ class _FittedBatched:
 
         columns = [empty(kind, constant) for kind, constant in self._given]
         try:
-            found = self._function(*together(columns, self._records))
+            result = self._function(*together(columns, self._records))
         except Exception as error:
             raise QueryError(
                 "what it gives is not known, because a call without entries raised "
                 f"{words(error, self._function)}; say it: treemill.batched(…, returns='float64')"
             ) from None
         try:
-            self.outputs = outputs_in(found, self._tuple_names)
+            self.outputs = outputs_in(result, self._tuple_names)
         except QueryError as error:
             message = f"{error.message}; say it: treemill.batched(…, returns='float64')"
             raise QueryError(message) from None
@@ -198,10 +198,10 @@ class _FittedBatched:
             for argument, (kind, constant) in zip(arguments, self._given, strict=True)
         ]
         try:
-            found = self._function(*together(columns, self._records))
+            result = self._function(*together(columns, self._records))
         except Exception as error:
             raise QueryError(words(error, self._function)) from None
-        return values_of(found, rows, self.outputs, self._tuple_names)
+        return values_of(result, rows, self.outputs, self._tuple_names)
 
     def why(self, rows: int, arguments: Sequence[Handed]) -> str:
         """Not asked: there is no address."""
@@ -213,14 +213,14 @@ def outputs_of(returns: Returns) -> Sequence[Output]:
     assert returns is not None
     if isinstance(returns, str):
         return [_output(None, returns, 0)]
-    made: list[Output] = []
+    outputs: list[Output] = []
     lists = 0
     for name, kind in returns.items():
-        made.append(_output(str(name), kind, lists))
-        lists += made[-1][2] is not None
-    if not made:
+        outputs.append(_output(str(name), kind, lists))
+        lists += outputs[-1][2] is not None
+    if not outputs:
         raise QueryError("a function gives something: returns= is empty")
-    return made
+    return outputs
 
 
 def _output(name: str | None, text: str, lists: int) -> Output:

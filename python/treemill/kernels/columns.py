@@ -23,22 +23,22 @@ _SAMPLES = {"bool": True, "int": 1, "uint": 1, "float": 1.0, "str": ""}
 _WORDS = {"bool": "bools", "int": "integers", "float": "floats"}
 
 
-def column(given: Handed, kind: str, constant: bool) -> object:
+def column(handed: Handed, kind: str, constant: bool) -> object:
     """An argument as the user's function takes it."""
     item, is_list = of_items(kind)
     if item == "str":
-        assert isinstance(given, list)
-        texts = [text.decode(errors="replace") for text in given]
+        assert isinstance(handed, list)
+        texts = [text.decode(errors="replace") for text in handed]
         return texts[0] if constant else np.array(texts, object)
     if is_list:
         import awkward as ak
 
-        assert isinstance(given, tuple)
-        items, offsets = given
+        assert isinstance(handed, tuple)
+        items, offsets = handed
         content = ak.contents.NumpyArray(_typed(items, item))
         index = ak.index.Index32(np.asarray(offsets))
         return ak.Array(ak.contents.ListOffsetArray(index, content))
-    values = _typed(given, item)
+    values = _typed(handed, item)
     return values[0].item() if constant else values
 
 
@@ -73,28 +73,28 @@ def together(
     ]
 
 
-def _typed(given: Handed, item: str) -> Values:
-    values = np.asarray(given)
+def _typed(handed: Handed, item: str) -> Values:
+    values = np.asarray(handed)
     if item == "uint":
         return values.view(np.uint64)
     return values.astype(np.bool_) if item == "bool" else values
 
 
-def outputs_in(found: object, names: Sequence[str] | None) -> list[Output]:
+def outputs_in(result: object, names: Sequence[str] | None) -> list[Output]:
     """What a call without entries says of outputs. Raises QueryError if it says nothing."""
-    made: list[Output] = []
+    outputs: list[Output] = []
     lists = 0
-    for name, each in _parts(found, names):
+    for name, each in _parts(result, names):
         for number, (member, layout, is_list) in enumerate(_members(name, each)):
             if number == 0 and is_list:
                 lists += 1
             kind = _kind(layout)
             if kind is None:
                 raise QueryError(f"the type of {_named(member)} is not known")
-            made.append((member, kind, lists - 1 if is_list else None))
-    if not made:
+            outputs.append((member, kind, lists - 1 if is_list else None))
+    if not outputs:
         raise QueryError("it gives nothing")
-    return made
+    return outputs
 
 
 def nothing(outputs: Sequence[Output]) -> tuple[list[Values], list[Values]]:
@@ -105,14 +105,14 @@ def nothing(outputs: Sequence[Output]) -> tuple[list[Values], list[Values]]:
 
 
 def values_of(
-    found: object, rows: int, outputs: Sequence[Output], names: Sequence[str] | None
+    result: object, rows: int, outputs: Sequence[Output], names: Sequence[str] | None
 ) -> tuple[list[Values], list[Values]]:
     """Values and lengths of lists, in the order of outputs. Raises QueryError for other things."""
     values: list[Values] = []
     lengths: dict[int, Values] = {}
     parts = {
         member: (layout, is_list, own)
-        for name, each in _parts(found, names)
+        for name, each in _parts(result, names)
         for member, layout, is_list, own in _measured(name, each, rows)
     }
     for name, kind, number in outputs:
@@ -134,28 +134,28 @@ def values_of(
 _SAY = "say what it gives, treemill.batched(…, returns=…)"
 
 
-def _parts(found: object, names: Sequence[str] | None) -> Iterator[tuple[str | None, object]]:
+def _parts(result: object, names: Sequence[str] | None) -> Iterator[tuple[str | None, object]]:
     """What a function gives, by name; None: it is all."""
     if names is not None:
-        if isinstance(found, Mapping):
-            found = [found[name] for name in names if name in found]
-        if not isinstance(found, (tuple, list)) or len(found) != len(names):
-            count = len(found) if isinstance(found, (tuple, list)) else "one"
+        if isinstance(result, Mapping):
+            result = [result[name] for name in names if name in result]
+        if not isinstance(result, (tuple, list)) or len(result) != len(names):
+            count = len(result) if isinstance(result, (tuple, list)) else "one"
             raise QueryError(f"it gave {count} where {len(names)} are wanted: {', '.join(names)}")
-        yield from zip(names, found, strict=True)
-    elif isinstance(found, Mapping):
-        yield from ((str(name), each) for name, each in found.items())
-    elif isinstance(found, tuple) and hasattr(found, "_fields"):
-        yield from zip(found._fields, found, strict=True)
-    elif isinstance(found, tuple):
+        yield from zip(names, result, strict=True)
+    elif isinstance(result, Mapping):
+        yield from ((str(name), each) for name, each in result.items())
+    elif isinstance(result, tuple) and hasattr(result, "_fields"):
+        yield from zip(result._fields, result, strict=True)
+    elif isinstance(result, tuple):
         raise QueryError(
             "it gives a tuple: give a dictionary of names, or define all its columns at once, "
             "define(['a', 'b'], function)"
         )
-    elif isinstance(found, np.ndarray) and found.dtype.names:
-        yield from ((name, found[name]) for name in found.dtype.names)
+    elif isinstance(result, np.ndarray) and result.dtype.names:
+        yield from ((name, result[name]) for name in result.dtype.names)
     else:
-        yield None, found
+        yield None, result
 
 
 def _members(name: str | None, each: object) -> Iterator[tuple[str | None, Values | None, bool]]:

@@ -119,14 +119,14 @@ class Kernel:
         wrong with it again."""
         with suppress(Exception):
             self.check()
-            for given in list(self._known):
-                self.fitted(given)
+            for kinds in list(self._known):
+                self.fitted(kinds)
 
-    def fitted(self, given: Sequence[Given]) -> _FittedKernel:
+    def fitted(self, kinds: Sequence[Given]) -> _FittedKernel:
         """The function compiled for arguments of these types (function_protocols.OwnFunction)."""
-        made = compiled(self.identity, self._function, self._signature, given)
-        self._known[tuple(given)] = None
-        return _FittedKernel(made, self._plain, [name for name, _ in given])
+        code = compiled(self.identity, self._function, self._signature, kinds)
+        self._known[tuple(kinds)] = None
+        return _FittedKernel(code, self._plain, [name for name, _ in kinds])
 
     def __call__(self, *arguments: object) -> object:
         """Calls the function, without numba."""
@@ -142,9 +142,9 @@ class Kernel:
 def _copied(
     function: UserFunction, signature: str | None, known: Sequence[tuple[Given, ...]]
 ) -> Kernel:
-    made = Kernel(function, signature)
-    made._known.update(dict.fromkeys(known))
-    return made
+    copied = Kernel(function, signature)
+    copied._known.update(dict.fromkeys(known))
+    return copied
 
 
 class _FittedKernel:

@@ -64,19 +64,19 @@ def check_signature(text: str) -> None:
 
 
 def compiled(
-    key: str, function: Callable[..., object], signature: str | None, given: Sequence[Given]
+    key: str, function: Callable[..., object], signature: str | None, arguments: Sequence[Given]
 ) -> Compiled:
     """The function for arguments of these types, compiled once in this process. `key`: what tells
     it from others. Raises QueryError if it cannot be compiled for them."""
-    whole = (key, signature, tuple(name for name, _ in given))
+    whole = (key, signature, tuple(name for name, _ in arguments))
     with _lock:
-        found = _kept.get(whole)
-        if found is None:
-            found = _kept[whole] = _compile(function, signature, given)
+        code = _kept.get(whole)
+        if code is None:
+            code = _kept[whole] = _compile(function, signature, arguments)
             while len(_kept) > _KEPT:
                 _kept.popitem(last=False)
         _kept.move_to_end(whole)
-        return found
+        return code
 
 
 @cache
@@ -103,12 +103,12 @@ def _signature(text: str) -> tuple[tuple[Type, ...], Type | None]:
 
 
 def _compile(
-    function: Callable[..., object], signature: str | None, given: Sequence[Given]
+    function: Callable[..., object], signature: str | None, arguments: Sequence[Given]
 ) -> Compiled:
     numba = _numba()
     result = None
     if signature is None:
-        types = tuple(_type_of(name) for name, _ in given)
+        types = tuple(_type_of(name) for name, _ in arguments)
     else:
         types, result = _signature(signature)
     names = parameter_names(function, len(types))
@@ -116,8 +116,8 @@ def _compile(
     if wanted not in (None, len(types)):
         takes = "gets" if signature is None else "its signature has"
         raise QueryError(f"takes {wanted}, and {takes} {len(types)}")
-    if len(types) != len(given):
-        raise QueryError(f"takes {len(types)} ({', '.join(names)}), and gets {len(given)}")
+    if len(types) != len(arguments):
+        raise QueryError(f"takes {len(types)} ({', '.join(names)}), and gets {len(arguments)}")
     columns = [_KernelColumn.of(kind, name) for kind, name in zip(types, names, strict=True)]
     types = tuple(column.kind for column in columns)
     is_numbas = hasattr(function, "py_func")
@@ -126,8 +126,8 @@ def _compile(
     )
     try:
         one.compile(types)
-        found = one.overloads[types].signature.return_type
-        wanted = found if result is None else _converted(found, result)
+        result_type = one.overloads[types].signature.return_type
+        wanted = result_type if result is None else _converted(result_type, result)
         outputs = tuple(_outputs(wanted))
         code = _batch(one, columns, wanted, outputs)
     except QueryError:
@@ -145,14 +145,14 @@ def _type_of(name: str) -> Type:
     return getattr(_numba().types, _SCALARS[item])
 
 
-def _converted(found: Type, wanted: Type) -> Type:
+def _converted(actual: Type, wanted: Type) -> Type:
     types = _numba().types
-    is_number = isinstance(found, (types.Number, types.Boolean))
+    is_number = isinstance(actual, (types.Number, types.Boolean))
     if not is_number or not isinstance(wanted, (types.Number, types.Boolean)):
-        if found != wanted:
-            raise QueryError(f"its signature says that it gives {wanted}, and it gives {found}")
-    elif isinstance(found, types.Float) and not isinstance(wanted, (types.Float, types.Complex)):
-        raise QueryError(f"its signature says that it gives {wanted}, and it gives {found}")
+        if actual != wanted:
+            raise QueryError(f"its signature says that it gives {wanted}, and it gives {actual}")
+    elif isinstance(actual, types.Float) and not isinstance(wanted, (types.Float, types.Complex)):
+        raise QueryError(f"its signature says that it gives {wanted}, and it gives {actual}")
     return wanted
 
 
@@ -262,8 +262,8 @@ def _batch(
     exec(compile(source, "<the loop over a batch>", "exec"), names)
     table = types.CPointer(types.intp)
     signature = types.int64(types.int64, table, table)
-    made: CFunc = numba.cfunc(signature, error_model="numpy")(names["batch"])
-    return made
+    loop: CFunc = numba.cfunc(signature, error_model="numpy")(names["batch"])
+    return loop
 
 
 _STORED = {"float": "float64", "int": "int64", "bool": "uint8", "ends": "int32"}
@@ -280,7 +280,7 @@ def _pointer(kind: Type) -> Callable[..., object]:
 
     @intrinsic  # type: ignore[untyped-decorator]
     def pointer(typing: object, address: Type) -> tuple[Signature, Callable[..., object]]:
-        made = numba.types.CPointer(kind)
+        pointer_type = numba.types.CPointer(kind)
 
         def code(
             context: BaseContext,
@@ -290,7 +290,7 @@ def _pointer(kind: Type) -> Callable[..., object]:
         ) -> object:
             return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
 
-        return made(numba.types.intp), code
+        return pointer_type(numba.types.intp), code
 
     made: Callable[..., object] = pointer
     return made

@@ -106,8 +106,8 @@ class _Session:
         if sum(each.width for each in self.inputs) > MAX_WIDTH:
             raise UnsupportedError(f"{name} takes more than {MAX_WIDTH} numbers for each row")
         some = self.run([np.zeros(1, each.dtype) for each in self.columns()], 1, None)
-        given = zip(self.session.get_outputs(), some, strict=True)
-        self.outputs = [_tensor(each, name, found) for each, found in given]
+        outputs = zip(self.session.get_outputs(), some, strict=True)
+        self.outputs = [_tensor(each, name, values) for each, values in outputs]
 
     def columns(self) -> list[_Tensor]:
         """The inputs, once for each number of a row."""
@@ -125,13 +125,13 @@ class _Session:
                 table[:, i] = values
             feed[each.name] = table[:, 0] if each.is_flat else table
         try:
-            found: list[Values] = self.session.run(outputs, feed)
+            results: list[Values] = self.session.run(outputs, feed)
         except Exception as error:
             raise QueryError(f"onnxruntime: {_first_line(error)}") from None
-        return found
+        return results
 
 
-def _tensor(described: NodeArg, name: str, found: Any) -> _Tensor:
+def _tensor(described: NodeArg, name: str, values: Any) -> _Tensor:
     """An input, or an output with what it has given for one row."""
     what = f"{name}: {described.name}"
     dtype = _DTYPES.get(described.type)
@@ -140,8 +140,8 @@ def _tensor(described: NodeArg, name: str, found: Any) -> _Tensor:
         raise UnsupportedError(
             f"{what} is {described.type}; tensors of numbers of up to 64 bits are read{hint}"
         )
-    shape = list(described.shape) if found is None else list(found.shape)
-    if found is None:
+    shape = list(described.shape) if values is None else list(values.shape)
+    if values is None:
         if not shape or isinstance(shape[0], int):
             raise UnsupportedError(
                 f"{what} has the shape {shape}: its first dimension must be the batch's, of any "
@@ -154,7 +154,7 @@ def _tensor(described: NodeArg, name: str, found: Any) -> _Tensor:
         if not isinstance(length, int):
             raise UnsupportedError(f"{what} has rows of no certain length: {shape}")
         width *= length
-    if len(shape) > 2 and found is None:
+    if len(shape) > 2 and values is None:
         raise UnsupportedError(f"{what} has the shape {shape}; rows of one dimension are given")
     if not 1 <= width <= MAX_WIDTH:
         raise UnsupportedError(f"{what} has {width} numbers for each row, not 1 to {MAX_WIDTH}")
@@ -178,13 +178,13 @@ class _OnnxFile:
         """This process's."""
         key = os.getpid(), self.digest
         with _lock:
-            found = _sessions.get(key)
-            if found is None:
-                found = _sessions[key] = _Session(self.content, self.name)
+            running = _sessions.get(key)
+            if running is None:
+                running = _sessions[key] = _Session(self.content, self.name)
                 while len(_sessions) > _KEPT:
                     _sessions.popitem(last=False)
             _sessions.move_to_end(key)
-            return found
+            return running
 
     def __reduce__(self) -> tuple[object, ...]:
         return _unpacked, (zlib.compress(self.content, 1), self.name)
@@ -249,13 +249,13 @@ class OnnxModel:
         numbers = {str(i): part for i, part in enumerate(parts.values())}
         return _core.Functions.own(self, {**parts, **numbers})
 
-    def fitted(self, given: Sequence[Given]) -> _FittedNetwork:
+    def fitted(self, kinds: Sequence[Given]) -> _FittedNetwork:
         """The model for arguments of these types (kernels.function_protocols.OwnFunction)."""
         inputs = self.inputs
-        if len(inputs) != len(given):
+        if len(inputs) != len(kinds):
             names = ", ".join(inputs[:20]) + (", …" if len(inputs) > 20 else "")
-            raise QueryError(f"takes {len(inputs)} ({names}), and gets {len(given)}")
-        if any(of_items(kind)[0] == "str" for kind, _ in given):
+            raise QueryError(f"takes {len(inputs)} ({names}), and gets {len(kinds)}")
+        if any(of_items(kind)[0] == "str" for kind, _ in kinds):
             raise QueryError("models take no strings")
         return _FittedNetwork(self._file.session, inputs, self._wanted)
 
@@ -283,11 +283,11 @@ class OnnxModel:
         rows = int(np.prod(shape))
         values, _ = fitted.call(rows, [each.reshape(-1) for each in arrays])
         names = [name for name, _, _ in fitted.outputs]
-        found = [
+        results = [
             each.reshape(shape) if shape else each[0].item()
             for each in (np.asarray(each) for each in values)
         ]
-        return found[0] if len(found) == 1 else dict(zip(names, found, strict=True))
+        return results[0] if len(results) == 1 else dict(zip(names, results, strict=True))
 
     __call__ = evaluate
 
@@ -332,18 +332,18 @@ class _FittedNetwork:
         """Runs the session for a batch of rows."""
         if rows == 0:
             return [np.empty(0, _STORED[kind]) for _, kind, _ in self.outputs], []
-        found = self._session.run([np.asarray(each) for each in arguments], rows, self._asked)
+        results = self._session.run([np.asarray(each) for each in arguments], rows, self._asked)
         tables = {
             name: np.asarray(values).reshape(rows, -1)
-            for name, values in zip(self._asked, found, strict=True)
+            for name, values in zip(self._asked, results, strict=True)
         }
-        made = []
+        columns = []
         for each, number, _ in self._gives:
             table = tables[each.name]
             if table.shape[1] != each.width:
                 raise QueryError(f"{each.name} has {table.shape[1]} numbers, not {each.width}")
-            made.append(np.ascontiguousarray(table[:, number], _STORED[each.kind]))
-        return made, []
+            columns.append(np.ascontiguousarray(table[:, number], _STORED[each.kind]))
+        return columns, []
 
     def why(self, rows: int, arguments: Sequence[Handed]) -> str:
         """Not asked: there is no address."""

@@ -39,46 +39,47 @@ def read(path: str) -> Outline:
     try:
         with open(path, "rb") as file:
             data = file.read()
-        found = json.loads(gzip.decompress(data) if path.endswith(".gz") else data)
+        document = json.loads(gzip.decompress(data) if path.endswith(".gz") else data)
     except (EOFError, zlib.error, gzip.BadGzipFile, ValueError, RecursionError) as error:
         raise FormatError(f"not a file of results in JSON: {error}", file=path) from error
     except OSError as error:
         raise SourceError(f"cannot read: {error.strerror or error}", file=path) from error
     try:
-        return decoded(found)
+        return decoded(document)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise FormatError(f"damaged results: {error!r}", file=path) from error
 
 
-def encoded(made: Outline, path: str = "") -> object:
+def encoded(results: Outline, path: str = "") -> object:
     """What the json module writes."""
-    if isinstance(made, Leaf):
-        return _of_leaf(made, path)
+    if isinstance(results, Leaf):
+        return _of_leaf(results, path)
     items = {
-        name: encoded(each, f"{path}/{name}" if path else name) for name, each in made.items.items()
+        name: encoded(each, f"{path}/{name}" if path else name)
+        for name, each in results.items.items()
     }
-    if made.kind == "list":
+    if results.kind == "list":
         return list(items.values())
-    if made.kind == "mapping" and not {_MARK, _UHI} & items.keys():
+    if results.kind == "mapping" and not {_MARK, _UHI} & items.keys():
         return items
-    return {_MARK: made.kind, "facts": made.facts, "items": items}
+    return {_MARK: results.kind, "facts": results.facts, "items": items}
 
 
-def _of_leaf(made: Leaf, path: str) -> object:
-    if made.kind == "histogram":
-        return _finite(described(made.value, path), path)
-    if made.kind == "array":
-        flat = made.value.reshape(-1).tolist()
-        shape = list(made.value.shape)
+def _of_leaf(leaf: Leaf, path: str) -> object:
+    if leaf.kind == "histogram":
+        return _finite(described(leaf.value, path), path)
+    if leaf.kind == "array":
+        flat = leaf.value.reshape(-1).tolist()
+        shape = list(leaf.value.shape)
         return {
             _MARK: "array",
-            "dtype": made.value.dtype.str,
+            "dtype": leaf.value.dtype.str,
             "shape": shape,
             "values": [_number(v) for v in flat],
         }
-    if isinstance(made.value, float) and not math.isfinite(made.value):
-        return {_MARK: "number", "value": _number(made.value)}
-    return made.value
+    if isinstance(leaf.value, float) and not math.isfinite(leaf.value):
+        return {_MARK: "number", "value": _number(leaf.value)}
+    return leaf.value
 
 
 def _number(value: object) -> object:
@@ -101,42 +102,42 @@ def _finite(value: object, path: str) -> object:
     raise unsupported(path, f"whose metadata have a {type(value).__name__}", "leave it out")
 
 
-def decoded(found: object) -> Outline:
+def decoded(document: object) -> Outline:
     """The outline of what the json module read."""
-    if found is None:
+    if document is None:
         return Leaf("nothing", None)
-    if isinstance(found, str):
-        return Leaf("text", found)
-    if isinstance(found, list):
-        return OutlineGroup("list", {str(i): decoded(each) for i, each in enumerate(found)})
-    if not isinstance(found, dict):
-        return Leaf("number", found)
-    if isinstance(found.get(_UHI), int):
-        return Leaf("histogram", from_description(_with_arrays(found)))
-    kind = found.get(_MARK)
+    if isinstance(document, str):
+        return Leaf("text", document)
+    if isinstance(document, list):
+        return OutlineGroup("list", {str(i): decoded(each) for i, each in enumerate(document)})
+    if not isinstance(document, dict):
+        return Leaf("number", document)
+    if isinstance(document.get(_UHI), int):
+        return Leaf("histogram", from_description(_with_arrays(document)))
+    kind = document.get(_MARK)
     if kind is None:
-        return OutlineGroup("mapping", {name: decoded(each) for name, each in found.items()})
+        return OutlineGroup("mapping", {name: decoded(each) for name, each in document.items()})
     if kind == "number":
-        return Leaf("number", float(found["value"]))
+        return Leaf("number", float(document["value"]))
     if kind == "array":
-        return Leaf("array", _array(found))
-    items = {name: decoded(each) for name, each in found["items"].items()}
-    return OutlineGroup(kind, items, found["facts"])
+        return Leaf("array", _array(document))
+    items = {name: decoded(each) for name, each in document["items"].items()}
+    return OutlineGroup(kind, items, document["facts"])
 
 
-def _with_arrays(found: Json) -> Json:
+def _with_arrays(description: Json) -> Json:
     """Lists of a histogram's description as arrays."""
     from uhi.io.json import object_hook
 
-    axes = [object_hook(dict(axis)) for axis in found["axes"]]
-    return {**found, "axes": axes, "storage": object_hook(dict(found["storage"]))}
+    axes = [object_hook(dict(axis)) for axis in description["axes"]]
+    return {**description, "axes": axes, "storage": object_hook(dict(description["storage"]))}
 
 
-def _array(found: Json) -> NDArray[np.generic]:
+def _array(document: Json) -> NDArray[np.generic]:
     import numpy as np
 
-    values = found["values"]
-    kind = np.dtype(found["dtype"])
+    values = document["values"]
+    kind = np.dtype(document["dtype"])
     if kind.kind == "f":
         values = [float(value) for value in values]
-    return np.array(values, kind).reshape(found["shape"])
+    return np.array(values, kind).reshape(document["shape"])

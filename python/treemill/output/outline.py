@@ -86,41 +86,41 @@ def outline(results: object, path: str = "") -> Outline:
 
 
 def _items(pairs: Iterable[tuple[object, object]], path: str) -> dict[str, Outline]:
-    made = {}
+    items = {}
     for name, value in pairs:
         if not isinstance(name, str):
             raise unsupported(f"{path}[{name!r}]", "whose key is not a string", "name it by one")
-        made[name] = outline(value, f"{path}/{name}" if path else name)
-    return made
+        items[name] = outline(value, f"{path}/{name}" if path else name)
+    return items
 
 
-def _of_histogram(given: object, path: str) -> Outline:
+def _of_histogram(histogram: object, path: str) -> Outline:
     from hist import Hist
 
-    if not hasattr(given, "storage_type"):
-        raise unsupported(path, f"a {type(given).__name__}", "give its histograms in a mapping")
-    return Leaf("histogram", given if hasattr(given, "show") else Hist(given))
+    if not hasattr(histogram, "storage_type"):
+        raise unsupported(path, f"a {type(histogram).__name__}", "give its histograms in a mapping")
+    return Leaf("histogram", histogram if hasattr(histogram, "show") else Hist(histogram))
 
 
-def _of_numpy(given: object, path: str) -> Outline:
+def _of_numpy(values: object, path: str) -> Outline:
     import numpy as np
 
-    if isinstance(given, np.generic):
-        if given.dtype.kind in "biuf":
-            return Leaf("number", given.item())
-        if given.dtype.kind == "U":
-            return Leaf("text", str(given))
-    kind = getattr(getattr(given, "dtype", None), "kind", None)
-    if not isinstance(given, np.ndarray) or kind is None or kind not in "biufU":
-        what = f"a {type(given).__name__} of {getattr(given, 'dtype', 'another kind')}"
+    if isinstance(values, np.generic):
+        if values.dtype.kind in "biuf":
+            return Leaf("number", values.item())
+        if values.dtype.kind == "U":
+            return Leaf("text", str(values))
+    kind = getattr(getattr(values, "dtype", None), "kind", None)
+    if not isinstance(values, np.ndarray) or kind is None or kind not in "biufU":
+        what = f"a {type(values).__name__} of {getattr(values, 'dtype', 'another kind')}"
         raise unsupported(path, what, "arrays are of numbers, bools or texts")
-    return Leaf("array", np.ascontiguousarray(given))
+    return Leaf("array", np.ascontiguousarray(values))
 
 
-def _of_awkward(given: object, path: str) -> Outline:
+def _of_awkward(array: object, path: str) -> Outline:
     import awkward as ak
 
-    form, length, buffers = ak.to_buffers(ak.to_packed(given))
+    form, length, buffers = ak.to_buffers(ak.to_packed(array))
     items: dict[str, Outline] = {name: Leaf("array", each) for name, each in buffers.items()}
     return OutlineGroup("awkward", items, {"form": form.to_json(), "length": int(length)})
 
@@ -146,39 +146,39 @@ def _of_cuts(cuts: CutFlow) -> OutlineGroup:
     return OutlineGroup("cutflow", items, {"names": [cut.name for cut in cuts]})
 
 
-def rebuilt(made: Outline) -> object:
+def rebuilt(stored: Outline) -> object:
     """The results of an outline."""
-    if isinstance(made, Leaf):
-        return made.value
-    make = _MAKERS.get(made.kind)
+    if isinstance(stored, Leaf):
+        return stored.value
+    make = _MAKERS.get(stored.kind)
     if make is None:
         raise UnsupportedError(
-            f"results of kind {made.kind!r} are not known: a later treemill wrote"
+            f"results of kind {stored.kind!r} are not known: a later treemill wrote"
         )
-    return make(made)
+    return make(stored)
 
 
 def _values(made: OutlineGroup) -> dict[str, object]:
     return {name: rebuilt(each) for name, each in made.items.items()}
 
 
-def _cuts(made: OutlineGroup) -> CutFlow:
+def _cuts(group: OutlineGroup) -> CutFlow:
     columns: list[NDArray[np.generic]] = [
-        made.items[column].value  # type: ignore[union-attr]
+        group.items[column].value  # type: ignore[union-attr]
         for column in _COLUMNS
-        if column in made.items
+        if column in group.items
     ]
     rows = zip(*(column.tolist() for column in columns), strict=True)
     return CutFlow(
-        [Cut(str(name), *row) for name, row in zip(made.facts["names"], rows, strict=True)]
+        [Cut(str(name), *row) for name, row in zip(group.facts["names"], rows, strict=True)]
     )
 
 
-def _awkward(made: OutlineGroup) -> object:
+def _awkward(group: OutlineGroup) -> object:
     import awkward as ak
 
-    form = ak.forms.from_json(made.facts["form"])
-    return ak.from_buffers(form, made.facts["length"], _values(made))
+    form = ak.forms.from_json(group.facts["form"])
+    return ak.from_buffers(form, group.facts["length"], _values(group))
 
 
 def _in_order(made: OutlineGroup) -> list[object]:

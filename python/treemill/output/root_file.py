@@ -50,37 +50,37 @@ def folder_name(name: str) -> str:
     return "".join(safe) or "_"
 
 
-def _put_all(file: WritableDirectory, made: OutlineGroup, folder: str, path: str) -> OutlineGroup:
+def _put_all(file: WritableDirectory, group: OutlineGroup, folder: str, path: str) -> OutlineGroup:
     """Write the members of a group. What it gives is the record of them, in which objects of the
     file are only named."""
-    record = OutlineGroup(made.kind, {}, made.facts)
-    taken = {_RECORD} if not folder else set()
-    for name, each in made.items.items():
+    record = OutlineGroup(group.kind, {}, group.facts)
+    names = {_RECORD} if not folder else set()
+    for name, each in group.items.items():
         where = f"{path}/{name}" if path else name
         own = folder_name(name)
-        if own in taken:
+        if own in names:
             raise unsupported(where, f"as ROOT has an object {own} here already", "rename it")
-        taken.add(own)
+        names.add(own)
         record.items[name] = _put(file, each, folder + own, where)
     return record
 
 
-def _put(file: WritableDirectory, made: Outline, at: str, path: str) -> Outline:
-    if isinstance(made, OutlineGroup):
-        if made.kind == "awkward":
+def _put(file: WritableDirectory, results: Outline, at: str, path: str) -> Outline:
+    if isinstance(results, OutlineGroup):
+        if results.kind == "awkward":
             instead = "a .h5 or .json.gz file holds it, and snapshot(…) makes a tree"
             raise unsupported(path, "an awkward array", instead)
-        if made.kind == "cutflow":
-            _put_cuts(file, made, at)
-            return made
-        return _put_all(file, made, f"{at}/", path)
-    if made.kind == "histogram":
-        return _put_histogram(file, made.value, at, path)
-    if made.kind == "array":
-        return _put_array(file, made.value, at, path)
-    if made.kind != "nothing":
-        file[at] = made.value if made.kind == "text" else repr(made.value)
-    return made
+        if results.kind == "cutflow":
+            _put_cuts(file, results, at)
+            return results
+        return _put_all(file, results, f"{at}/", path)
+    if results.kind == "histogram":
+        return _put_histogram(file, results.value, at, path)
+    if results.kind == "array":
+        return _put_array(file, results.value, at, path)
+    if results.kind != "nothing":
+        file[at] = results.value if results.kind == "text" else repr(results.value)
+    return results
 
 
 def _put_histogram(file: WritableDirectory, histogram: Hist, at: str, path: str) -> OutlineGroup:
@@ -122,18 +122,18 @@ def _put_array(
     )
 
 
-def _put_cuts(file: WritableDirectory, made: OutlineGroup, at: str) -> None:
+def _put_cuts(file: WritableDirectory, group: OutlineGroup, at: str) -> None:
     """A histogram of what came to each cut, and one of what passed."""
     import hist
 
     for column in ("total", "passed"):
-        if not made.facts["names"]:
+        if not group.facts["names"]:
             continue
-        axis = hist.axis.StrCategory(made.facts["names"], name="cut", overflow=False)
+        axis = hist.axis.StrCategory(group.facts["names"], name="cut", overflow=False)
         filled = hist.Hist(axis, storage=hist.storage.Weight())
         view = filled.view(flow=True)
-        view["value"] = made.items[column].value  # type: ignore[union-attr]
-        view["variance"] = made.items[f"{column}_variance"].value  # type: ignore[union-attr]
+        view["value"] = group.items[column].value  # type: ignore[union-attr]
+        view["variance"] = group.items[f"{column}_variance"].value  # type: ignore[union-attr]
         file[f"{at}/{column}"] = root_histogram(filled, at)
 
 
@@ -161,9 +161,11 @@ def read(path: str) -> Outline:
             if not records:
                 return _others(file, path)
             said = json.loads(str(file[_RECORD]))
-            found = _got(decoded(said["results"]), file)
+            results = _got(decoded(said["results"]), file)
             return (
-                found.items["value"] if said["one"] and isinstance(found, OutlineGroup) else found
+                results.items["value"]
+                if said["one"] and isinstance(results, OutlineGroup)
+                else results
             )
     except (FormatError, UnsupportedError):
         raise
@@ -178,16 +180,16 @@ def _got(record: Outline, file: ReadOnlyDirectory) -> Outline:
         items = {name: _got(each, file) for name, each in record.items.items()}
         return OutlineGroup(record.kind, items, record.facts)
     facts = record.facts
-    found = file[facts["at"]]
+    stored = file[facts["at"]]
     if "array" in facts:
-        values = found[_ARRAY].array(library="np") if found.num_entries else np.array([])
+        values = stored[_ARRAY].array(library="np") if stored.num_entries else np.array([])
         return Leaf("array", values.astype(facts["array"]).reshape(facts["shape"]))
     said = facts["histogram"]
     if "contents" not in facts:
         return Leaf("histogram", from_description(_with_arrays(said)))
     empty = {name: np.zeros(facts["shape"]) for name in facts["contents"]}
     said = {**said, "storage": {**said["storage"], **empty}}
-    return Leaf("histogram", filled(from_description(_with_arrays(said)), found))
+    return Leaf("histogram", filled(from_description(_with_arrays(said)), stored))
 
 
 def _with_arrays(said: Json) -> Json:

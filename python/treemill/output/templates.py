@@ -92,9 +92,9 @@ def templates(
     path = os.fspath(path)
     if not path.endswith(".root"):
         raise UnsupportedError(f"templates are in a .root file, not in {path}")
-    for option, given in (("negative", negative), ("empty", empty)):
-        if given not in _DO:
-            raise ValueError(f'{option}= is "error", "warn" or "ignore", not {given!r}')
+    for option, action in (("negative", negative), ("empty", empty)):
+        if action not in _DO:
+            raise ValueError(f'{option}= is "error", "warn" or "ignore", not {action!r}')
     nominal, varied = named(results, Pattern.parsed(name), levels, renamer(rename))
     _act(findings(nominal, varied), {"bad": "error", "negative": negative, "empty": empty})
     whole = {
@@ -127,15 +127,15 @@ def named(
             )
         base = pattern.name(labels, None)
         _take(nominal, base, value.nominal, varied)
-        for variation, made in value.items():
+        for variation, variation_histogram in value.items():
             if variation == NOMINAL:
                 continue
             if not pattern.has_variation:
                 raise QueryError(f"{pattern.text!r} has no {{{VARIATION}}}, and {base} has some")
             own = pattern.name(labels, rename(variation))
-            if made.axes != value.nominal.axes:
+            if variation_histogram.axes != value.nominal.axes:
                 raise QueryError(f"{own} has other bins than {base}")
-            _take(varied, own, (base, made), nominal)
+            _take(varied, own, (base, variation_histogram), nominal)
     if not nominal:
         raise QueryError("there are no histograms in the results")
     return nominal, varied
@@ -180,15 +180,15 @@ def _check(value: object, labels: Mapping[str, str]) -> None:
         raise UnsupportedError(f"{where} is a profile: fits take counts and sums of weights")
 
 
-def _act(found: Sequence[TemplateFinding], do: Mapping[str, str]) -> None:
-    wrong = [each for each in found if do[each.kind] == "error"]
+def _act(problems: Sequence[TemplateFinding], do: Mapping[str, str]) -> None:
+    wrong = [each for each in problems if do[each.kind] == "error"]
     if wrong:
         lines = "; ".join(f"{each.name}: {each.words}" for each in wrong[:_TOLD])
         more = f"; and {len(wrong) - _TOLD} more" if len(wrong) > _TOLD else ""
         option = next((each.kind for each in wrong if each.kind != "bad"), "")
         hint = f'. {option}="warn" writes them nevertheless' if option else ""
         raise QueryError(f"a fit cannot take these templates: {lines}{more}{hint}")
-    warned = [each for each in found if do[each.kind] == "warn"]
+    warned = [each for each in problems if do[each.kind] == "warn"]
     for each in warned[:_TOLD]:
         warnings.warn(f"template {each.name}: {each.words}", stacklevel=4)
     if len(warned) > _TOLD:
@@ -197,12 +197,12 @@ def _act(found: Sequence[TemplateFinding], do: Mapping[str, str]) -> None:
         warnings.warn(more + " and ".join(kinds), stacklevel=4)
 
 
-def _write(made: Mapping[str, Hist], path: str) -> None:
+def _write(histograms: Mapping[str, Hist], path: str) -> None:
     import uproot
 
-    for own, histogram in made.items():
+    for own, histogram in histograms.items():
         check_exact(histogram, own)
-    objects = {own: root_histogram(histogram, own) for own, histogram in made.items()}
+    objects = {own: root_histogram(histogram, own) for own, histogram in histograms.items()}
     with (
         writing(path),
         whole_file(path, ".root") as whole,

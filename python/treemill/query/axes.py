@@ -151,23 +151,23 @@ def axes_from_bins(
 _Range = tuple[float, float] | str | None
 
 
-def _ranges(given: object, dimensions: int) -> list[_Range]:
-    if given is None or isinstance(given, str):
-        return [_found(given)] * dimensions
-    given = _listed(given)
-    per_axis = [given] if dimensions == 1 and _is_pair(given) else given
+def _ranges(wanted: object, dimensions: int) -> list[_Range]:
+    if wanted is None or isinstance(wanted, str):
+        return [_found(wanted)] * dimensions
+    wanted = _listed(wanted)
+    per_axis = [wanted] if dimensions == 1 and _is_pair(wanted) else wanted
     if not isinstance(per_axis, (list, tuple)) or len(per_axis) != dimensions:
         raise QueryError(f"range= is (lo, hi), or a list of {dimensions} of them")
     return [_range(each) for each in per_axis]
 
 
-def _range(given: object) -> _Range:
-    if given is None or isinstance(given, str):
-        return _found(given)
-    given = _listed(given)
-    if not _is_pair(given):
+def _range(wanted: object) -> _Range:
+    if wanted is None or isinstance(wanted, str):
+        return _found(wanted)
+    wanted = _listed(wanted)
+    if not _is_pair(wanted):
         raise QueryError("range= is (lo, hi), or a list of such pairs")
-    return float(given[0]), float(given[1])
+    return float(wanted[0]), float(wanted[1])
 
 
 def _listed(given: object) -> object:
@@ -261,9 +261,9 @@ def _from_object(axis: UserAxis) -> AxisSpecification:
     if kind == "Regular":
         start, stop = float(axis.edges[0]), float(axis.edges[-1])
         # Its range may fall.
-        made: Regular = equal_bins(int(axis.size), start, stop, flags)
+        equal: Regular = equal_bins(int(axis.size), start, stop, flags)
         transform = getattr(axis, "transform", None)
-        return made if transform is None else {**made, "transform": _transform(axis, transform)}
+        return equal if transform is None else {**equal, "transform": _transform(axis, transform)}
     if kind == "Variable":
         if traits.circular and not all(math.isfinite(edge) for edge in axis.edges):
             raise QueryError(f"{axis!r} is circular, and its edges are not finite")
@@ -287,16 +287,16 @@ def _circular_edges(axis: UserAxis) -> list[float]:
     """The edges by which a circular Variable axis is filled. boost-histogram names others
     (`axis.edges` has 2 for 2.5), so that they are found by asking which bin a number falls into."""
     first, last = float(axis.edges[0]), float(axis.edges[-1])
-    found = [first]
+    edges = [first]
     for number in range(1, int(axis.size)):
-        below, above = found[-1], last
+        below, above = edges[-1], last
         while below < (middle := below / 2 + above / 2) < above:
             if int(axis.index(middle)) < number:
                 below = middle
             else:
                 above = middle
-        found.append(above)
-    return [*found, last]
+        edges.append(above)
+    return [*edges, last]
 
 
 def _transform(axis: UserAxis, transform: AxisTransform) -> Transform:

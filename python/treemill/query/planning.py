@@ -87,25 +87,25 @@ class _Numbering:
 
     def at(self, node: Place, variation: str) -> int | None:
         index: int | None = None
-        seen: str | None = None
+        tag: str | None = None
         for each in steps_to(node):
             step = each.step
             assert step is not None
             varied = step.defines(variation) if isinstance(step, Vary) else []
-            seen = variation if varied else seen
-            key = (id(each), seen)
+            tag = variation if varied else tag
+            key = (id(each), tag)
             if key in self._index:
                 index = self._index[key]
                 continue
             added: Sequence[Filter | Define] = varied if isinstance(step, Vary) else [step]
             for one in added:
                 self.words |= one.expr.words
-                if (given := one.expr.provided) is not None:
-                    self.provided[given.identity] = given
-                made: NumberedStep = {"parent": index, "action": one.to_json()}
-                if seen:
-                    made["variation"] = seen
-                self.steps.append(made)
+                if (constants := one.expr.provided) is not None:
+                    self.provided[constants.identity] = constants
+                numbered: NumberedStep = {"parent": index, "action": one.to_json()}
+                if tag:
+                    numbered["variation"] = tag
+                self.steps.append(numbered)
                 index = len(self.steps) - 1
             self._index[key] = index
         return index
@@ -141,14 +141,14 @@ def plan(
     the booking's number."""
     numbering = _Numbering()
     booked: list[PlacedBooking] = []
-    made = Plan()
+    planned = Plan()
     counts: dict[tuple[int | None, str | None], int] = {}
     above = cache(_Above)
     for booking in bookings:
         steps = above(booking.node)
         wanted, variations = booking.wanted, [NOMINAL]
         if steps.is_varied:
-            made.names[booking.number] = steps.names
+            planned.names[booking.number] = steps.names
             variations = steps.variations(booking)
         numbering.words.update(*[expr.words for expr in wanted.expressions()])
         if isinstance(wanted, Hist):
@@ -156,9 +156,9 @@ def plan(
             result = wanted.to_json([_known(axis) for axis in fixed])
         else:
             result = wanted.to_json()
-        slots = made.slots.setdefault(booking.number, {})
+        slots = planned.slots.setdefault(booking.number, {})
         together = None
-        if isinstance(wanted, Snapshot) and made.varied(booking):
+        if isinstance(wanted, Snapshot) and planned.varied(booking):
             _check_entry_numbers(booking)
             together = Joined([], wanted.target.tree)
             numbering.words.update(_ENTRY.expr.words)
@@ -166,28 +166,28 @@ def plan(
                 wanted, columns=(*wanted.columns, (_ENTRY.name, _ENTRY.expr))
             ).to_json()
         for variation in variations:
-            slots[variation] = found = []
+            slots[variation] = columns = []
             for node in _places(booking):
                 at = numbering.at(node, variation)
                 if isinstance(wanted, Flow):
                     # The entries that leave one filter arrive at the next: count them once.
                     key = (at, wanted.weight.text if wanted.weight else None)
-                    found.append(counts.setdefault(key, len(booked)))
-                    if found[-1] < len(booked):
+                    columns.append(counts.setdefault(key, len(booked)))
+                    if columns[-1] < len(booked):
                         continue
                 else:
-                    found.append(len(booked))
+                    columns.append(len(booked))
                 if together is not None:
                     changed = _changed(booking, variation)
                     together.variations.append((variation, len(booked), changed))
-                    made.joined[slots[NOMINAL][0]] = together
+                    planned.joined[slots[NOMINAL][0]] = together
                 if isinstance(wanted, Rows) and (together is None or variation == NOMINAL):
-                    made.rows[len(booked)] = wanted
+                    planned.rows[len(booked)] = wanted
                 booked.append({"at": at, "result": result})
                 if variation != NOMINAL:
                     booked[-1]["variation"] = variation
-    made.specification = numbering.specification(booked)
-    return made
+    planned.specification = numbering.specification(booked)
+    return planned
 
 
 def _places(booking: Booking) -> list[Place]:
@@ -229,8 +229,8 @@ def _relations(node: Place) -> Relations:
     def counters(collection: str) -> frozenset[str]:
         starts = (f"{collection}_", f"{collection}.")
         branches = node.origin.chain.branches.values()
-        found = (each.counter for each in branches if each.name.startswith(starts))
-        return frozenset(counter for counter in found if counter is not None)
+        named = (each.counter for each in branches if each.name.startswith(starts))
+        return frozenset(counter for counter in named if counter is not None)
 
     return Relations(counters, cache(node.origin.chain.referred))
 
@@ -275,7 +275,7 @@ def extents(
                 wanted_here = [Unique(expr, beside=tuple(beside))]
             if isinstance(axis, AutomaticAxis) and axis.most:
                 wanted_here.append(Quantiles(expr, MOST_OF_ALL, bounded=True))
-            found = places.setdefault((booking.number, dimension), [])
+            numbers = places.setdefault((booking.number, dimension), [])
             for variation in above(booking.node).variations(booking) if grows else [NOMINAL]:
                 at = numbering.at(booking.node, variation)
                 for asked in wanted_here:
@@ -284,7 +284,7 @@ def extents(
                     if key not in known:
                         known[key] = len(booked)
                         booked.append({"at": at, "result": asked.to_json()})
-                    found.append(known[key])
+                    numbers.append(known[key])
     return numbering.specification(booked), places
 
 

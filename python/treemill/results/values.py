@@ -88,14 +88,14 @@ def categories(raw: Sequence[float | bytes]) -> list[float | str]:
 def _unique(wanted: Unique, raw: list[float | bytes]) -> Array:
     import numpy as np
 
-    found = categories(raw)
-    if not any(isinstance(value, int) and value >= 1 << 63 for value in found):
-        return np.array(found)
+    distinct = categories(raw)
+    if not any(isinstance(value, int) and value >= 1 << 63 for value in distinct):
+        return np.array(distinct)
     # NumPy makes floats of these integers. Files that differ may have negative ones too, and no
     # type of NumPy's holds both.
-    lowest = found[0]
+    lowest = distinct[0]
     is_signed = isinstance(lowest, int) and lowest < 0
-    return np.array(found, dtype=object if is_signed else np.uint64)
+    return np.array(distinct, dtype=object if is_signed else np.uint64)
 
 
 def _sections(wanted: Sections, raw: list[int]) -> LumiSections:
@@ -164,18 +164,18 @@ def empty(booking: Booking, axes: Sequence[FixedAxis] | None = None) -> Unfilled
     wanted = booking.wanted
     assert isinstance(wanted, Hist)
     fixed = axes or [axis for axis in wanted.axes if isinstance(axis, FixedAxis)]
-    given = names_of(fixed)
-    made = [_axis(axis, i, wanted, given) for i, axis in enumerate(fixed)]
+    named = names_of(fixed)
+    histogram_axes = [_axis(axis, i, wanted, named) for i, axis in enumerate(fixed)]
     storage = getattr(hist.storage, wanted.storage)()
     label = None if wanted.sample is None else wanted.sample.text
-    histogram = hist.Hist(*made, storage=storage, name=wanted.name, label=label)
+    histogram = hist.Hist(*histogram_axes, storage=storage, name=wanted.name, label=label)
     return Unfilled(histogram, histogram.view(flow=True))
 
 
-def _filled(wanted: Hist, made: Unfilled, raw: object) -> hist.Hist:
+def _filled(wanted: Hist, unfilled: Unfilled, raw: object) -> hist.Hist:
     """Fills it from arrays that have the shape of the histogram with its flow bins."""
     assert isinstance(raw, dict)
-    histogram, view = made
+    histogram, view = unfilled
     fields = _FIELDS.get(wanted.storage)
     if fields is None:
         is_count = wanted.weight is not None and wanted.storage in COUNTS
@@ -191,13 +191,13 @@ def _whole(sums: ArrayLike, storage: str) -> NDArray[np.float64]:
     """Sums of weights that integers hold without loss; boost-histogram would cut off the rest."""
     import numpy as np
 
-    found = np.asarray(sums)
-    if not np.all((np.abs(found) < _EXACT) & (found == np.rint(found))):
+    values = np.asarray(sums)
+    if not np.all((np.abs(values) < _EXACT) & (values == np.rint(values))):
         raise QueryError(
             f"storage {storage} holds whole numbers, which the sums of weights are not: "
             'storage="Weight" or "Double" holds them'
         )
-    return found
+    return values
 
 
 _EXACT = 2.0**53
@@ -221,12 +221,12 @@ _UNWEIGHTED = {"variances": "values", "weights_squared": "weights"}
 _TAKEN = {"weight", "sample", "threads"}
 
 
-def _axis(axis: FixedAxis, index: int, wanted: Hist, given: Sequence[str]) -> UserAxis:
-    """Makes an axis of hist's. `given`: names that the user gave to other axes."""
+def _axis(axis: FixedAxis, index: int, wanted: Hist, named: Sequence[str]) -> UserAxis:
+    """Makes an axis of hist's. `named`: names that the user gave to other axes."""
     if axis.given is not None:
         return _labelled(axis.given, wanted.labels[index])
     text = wanted.exprs[index].text
-    same = text in given or sum(expr.text == text for expr in wanted.exprs) > 1
+    same = text in named or sum(expr.text == text for expr in wanted.exprs) > 1
     plain = text.isidentifier() and text not in _TAKEN and not keyword.iskeyword(text) and not same
     return _make(axis.spec, text if plain else "", wanted.labels[index] or text)
 
@@ -234,11 +234,11 @@ def _axis(axis: FixedAxis, index: int, wanted: Hist, given: Sequence[str]) -> Us
 _FLAGS = ("underflow", "overflow", "circular")
 
 
-def _labelled(given: UserAxis, label: str | None) -> UserAxis:
+def _labelled(axis: UserAxis, label: str | None) -> UserAxis:
     """A copy of the user's axis with the label that it was booked with."""
     if label is None:
-        return given
-    own = copy.copy(given)
+        return axis
+    own = copy.copy(axis)
     own.label = label
     return own
 

@@ -90,10 +90,10 @@ def _is_column(node: Node, name: str, chain: Chain, found: bool = False) -> bool
 def _described(node: Node, names: tuple[str, ...], found: bool = False) -> Derivation:
     columns = tuple((name, column(name, found)) for name in (_ENTRY, *names))
     booking = Booking(node, Arrays(columns))
-    made = plan([booking])
+    planned = plan([booking])
     node.origin.discard(booking)
-    (wanted,) = made.rows.values()
-    return Derivation(made.specification, names, wanted.limit)
+    (wanted,) = planned.rows.values()
+    return Derivation(planned.specification, names, wanted.limit)
 
 
 def _bind(derivation: Derivation, chain: Chain, file: int) -> Bound:
@@ -137,13 +137,13 @@ class NodeColumns:
         collecting = Collecting(self._bound_to(file), file, {0: Sink(self._derivation.limit)})
         partial = collecting.partial()
         collecting.run(start, stop, partial, _core.Control())
-        found = partial.rows[0]
-        tables = list(found.tables())
+        rows = partial.rows[0]
+        tables = list(rows.tables())
         if not tables:
             return np.zeros(0, np.int64), {}
         whole = Table.joined(tables).columns
         columns = {
-            name: layout(whole[name], name in found.optional) for name in self._derivation.names
+            name: layout(whole[name], name in rows.optional) for name in self._derivation.names
         }
         entries = numbers(whole[_ENTRY]).astype(np.int64, copy=False)
         return entries - start, columns

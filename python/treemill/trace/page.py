@@ -14,15 +14,15 @@ from .text import head, tables
 __all__ = ["page"]
 
 
-def page(found: TraceSummary, most: int = 50) -> str:
+def page(summary: TraceSummary, most: int = 50) -> str:
     """The page. `most`: the lines of the longer tables, at most."""
-    query, *told = head(found)
-    made = [parts.head(query), *(f'<p class="verdict">{escape(line)}</p>' for line in told)]
+    query, *remarks = head(summary)
+    html = [parts.head(query), *(f'<p class="verdict">{escape(line)}</p>' for line in remarks)]
     try:
-        made.append(parts.figure("Against time", svg(figures(found))))
+        html.append(parts.figure("Against time", svg(figures(summary))))
     except ImportError:
-        made.append("<p class=\"note\">Figures need matplotlib: pip install 'treemill[plot]'</p>")
-    for title, (names, *rows) in tables(found, most):
-        made.append(parts.section(title, parts.table(names, rows)))
-    made.append(parts.END)
-    return "\n".join(made)
+        html.append("<p class=\"note\">Figures need matplotlib: pip install 'treemill[plot]'</p>")
+    for title, (names, *rows) in tables(summary, most):
+        html.append(parts.section(title, parts.table(names, rows)))
+    html.append(parts.END)
+    return "\n".join(html)

@@ -11,76 +11,76 @@ __all__ = ["lines", "tables"]
 Cells = Sequence[Sequence[str]]
 
 
-def lines(found: TraceSummary, most: int = 20) -> Iterator[str]:
+def lines(summary: TraceSummary, most: int = 20) -> Iterator[str]:
     """The text. `most`: the lines of the longer tables, at most."""
-    yield from head(found)
-    for title, cells in tables(found, most):
+    yield from head(summary)
+    for title, cells in tables(summary, most):
         yield ""
         yield title
         yield from _aligned(cells)
 
 
-def head(found: TraceSummary) -> Iterator[str]:
+def head(summary: TraceSummary) -> Iterator[str]:
     """The query in some sentences."""
-    about = found.recorded.about
+    about = summary.recorded.about
     yield f"{about.query or 'a query'}, on {about.workers} {about.kind} of {about.machine}"
-    rate = found.entries / found.seconds if found.seconds > 0 else 0.0
-    speed = found.bytes_read / 1e6 / found.seconds if found.seconds > 0 else 0.0
+    rate = summary.entries / summary.seconds if summary.seconds > 0 else 0.0
+    speed = summary.bytes_read / 1e6 / summary.seconds if summary.seconds > 0 else 0.0
     yield (
-        f"{found.entries:,} entries in {found.seconds:.3f} s: {rate:,.0f} entries/s, "
-        f"{speed:,.1f} MB/s, {len(found.packets):,} packets"
+        f"{summary.entries:,} entries in {summary.seconds:.3f} s: {rate:,.0f} entries/s, "
+        f"{speed:,.1f} MB/s, {len(summary.packets):,} packets"
     )
-    if not found.ok:
-        yield f"it did not end well: {found.reason}"
+    if not summary.ok:
+        yield f"it did not end well: {summary.reason}"
     yield (
-        f"all workers were at work after {found.all_at_work:.3f} s; the first had nothing more to "
-        f"do {found.tail:.3f} s before the end"
+        f"all workers were at work after {summary.all_at_work:.3f} s; the first had nothing more "
+        f"to do {summary.tail:.3f} s before the end"
     )
-    busy = sum(each.seconds for each in found.workers)
+    busy = sum(each.seconds for each in summary.workers)
     if busy > 0:
-        cpu = sum(each.cpu for each in found.workers) / busy
+        cpu = sum(each.cpu for each in summary.workers) / busy
         yield f"the workers' threads had a CPU for {cpu:.0%} of their packets' time"
-    if found.in_vain:
-        yield f"{found.in_vain:,} entries were done in vain"
+    if summary.in_vain:
+        yield f"{summary.in_vain:,} entries were done in vain"
     if about.dropped:
         yield (
             f"{about.dropped:,} records were dropped, the oldest ones: what follows is of the rest"
         )
 
 
-def tables(found: TraceSummary, most: int = 20) -> Iterator[tuple[str, Cells]]:
+def tables(summary: TraceSummary, most: int = 20) -> Iterator[tuple[str, Cells]]:
     """The tables: a title, and cells with a first row of headings."""
-    yield "Where the workers' time went", _stages(found)
-    yield _of("Workers", len(found.workers), most), _workers(found, most)
-    yield _of("Files, the slowest first", len(found.files), most), _files(found, most)
-    yield _of("The longest packets", len(found.packets), most), _packets(found, most)
-    yield "Against time", _times(found)
-    steps = found.steps
+    yield "Where the workers' time went", _stages(summary)
+    yield _of("Workers", len(summary.workers), most), _workers(summary, most)
+    yield _of("Files, the slowest first", len(summary.files), most), _files(summary, most)
+    yield _of("The longest packets", len(summary.packets), most), _packets(summary, most)
+    yield "Against time", _times(summary)
+    steps = summary.steps
     if steps.kinds:
-        yield "Steps of the workers, each with those inside", _kinds(found)
+        yield "Steps of the workers, each with those inside", _kinds(summary)
     if steps.servers:
-        yield "Reads by server", _servers(found)
-        yield _of("The longest reads", len(steps.reads), most), _reads(found, most)
-    if found.losses:
-        yield _of("What was lost or has failed", len(found.losses), most), _losses(found, most)
+        yield "Reads by server", _servers(summary)
+        yield _of("The longest reads", len(steps.reads), most), _reads(summary, most)
+    if summary.losses:
+        yield _of("What was lost or has failed", len(summary.losses), most), _losses(summary, most)
 
 
 def _of(title: str, number: int, most: int) -> str:
     return title if number <= most else f"{title} ({most} of {number:,})"
 
 
-def _stages(found: TraceSummary) -> Cells:
-    whole = sum(found.stages.values()) or 1.0
+def _stages(summary: TraceSummary) -> Cells:
+    whole = sum(summary.stages.values()) or 1.0
     return [
         ("", "seconds", "share", ""),
         *(
             (name, f"{seconds:.3f}", f"{seconds / whole:.1%}", STAGES[name])
-            for name, seconds in found.stages.items()
+            for name, seconds in summary.stages.items()
         ),
     ]
 
 
-def _workers(found: TraceSummary, most: int) -> Cells:
+def _workers(summary: TraceSummary, most: int) -> Cells:
     cells = [
         (
             "worker",
@@ -97,10 +97,10 @@ def _workers(found: TraceSummary, most: int) -> Cells:
             "",
         )
     ]
-    for each in found.workers[:most]:
-        told = "lost" if each.lost else ""
+    for each in summary.workers[:most]:
+        remark = "lost" if each.lost else ""
         if each.in_vain:
-            told = f"{told} {each.in_vain:,} entries in vain".strip()
+            remark = f"{remark} {each.in_vain:,} entries in vain".strip()
         cells.append(
             (
                 str(each.worker),
@@ -114,15 +114,15 @@ def _workers(found: TraceSummary, most: int) -> Cells:
                 f"{each.latency:.3f}",
                 f"{each.joined:.3f}",
                 f"{each.ended:.3f}",
-                told,
+                remark,
             )
         )
     return cells
 
 
-def _files(found: TraceSummary, most: int) -> Cells:
+def _files(summary: TraceSummary, most: int) -> Cells:
     cells = [("file", "packets", "workers", "entries", "entries/s", "MB", "packets s", "open s")]
-    for each in found.slowest_files[:most]:
+    for each in summary.slowest_files[:most]:
         cells.append(
             (
                 each.file,
@@ -138,9 +138,9 @@ def _files(found: TraceSummary, most: int) -> Cells:
     return cells
 
 
-def _packets(found: TraceSummary, most: int) -> Cells:
+def _packets(summary: TraceSummary, most: int) -> Cells:
     cells = [("seconds", "worker", "file", "entries", "at s", "CPU s", "latency s", "MB", "")]
-    for row in found.slowest_packets[:most]:
+    for row in summary.slowest_packets[:most]:
         cells.append(
             (
                 f"{row.seconds:.3f}",
@@ -157,8 +157,8 @@ def _packets(found: TraceSummary, most: int) -> Cells:
     return cells
 
 
-def _times(found: TraceSummary, points: int = 10) -> Cells:
-    packets, end = found.packets, found.seconds
+def _times(summary: TraceSummary, points: int = 10) -> Cells:
+    packets, end = summary.packets, summary.seconds
     times, entries = against_time(packets, end, points, lambda row: row.entries)
     _, read = against_time(packets, end, points, lambda row: row.bytes_read)
     _, active = against_time(packets, end, points, lambda row: row.seconds)
@@ -179,7 +179,7 @@ def _times(found: TraceSummary, points: int = 10) -> Cells:
     return cells
 
 
-def _kinds(found: TraceSummary) -> Cells:
+def _kinds(summary: TraceSummary) -> Cells:
     return [
         ("step", "number", "seconds", "mean s", "longest s", "MB", "entries"),
         *(
@@ -192,12 +192,12 @@ def _kinds(found: TraceSummary) -> Cells:
                 f"{each.bytes / 1e6:,.1f}",
                 f"{each.entries:,}",
             )
-            for each in found.steps.kinds
+            for each in summary.steps.kinds
         ),
     ]
 
 
-def _servers(found: TraceSummary) -> Cells:
+def _servers(summary: TraceSummary) -> Cells:
     return [
         ("server", "reads", "ranges", "MB", "kB a read", "mean s", "longest s", "failed"),
         *(
@@ -211,14 +211,14 @@ def _servers(found: TraceSummary) -> Cells:
                 f"{each.longest:.6f}",
                 f"{each.failed:,}",
             )
-            for each in found.steps.servers
+            for each in summary.steps.servers
         ),
     ]
 
 
-def _reads(found: TraceSummary, most: int) -> Cells:
+def _reads(summary: TraceSummary, most: int) -> Cells:
     cells = [("seconds", "worker", "at s", "MB", "ranges", "first bytes", "file")]
-    for row in found.steps.longest_reads[:most]:
+    for row in summary.steps.longest_reads[:most]:
         ranges = row.ranges.split()
         cells.append(
             (
@@ -234,12 +234,12 @@ def _reads(found: TraceSummary, most: int) -> Cells:
     return cells
 
 
-def _losses(found: TraceSummary, most: int) -> Cells:
+def _losses(summary: TraceSummary, most: int) -> Cells:
     return [
         ("at s", "what", "worker", "file", "why"),
         *(
             (f"{row.time:.3f}", row.event, str(row.worker), row.file, row.reason)
-            for row in found.losses[:most]
+            for row in summary.losses[:most]
         ),
     ]
 

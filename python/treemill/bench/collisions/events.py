@@ -39,10 +39,10 @@ _TRIGGER_PT = 24.0
 def simulated(name: str, seed: int, part: int, count: int) -> Columns:
     """Columns of this many events of a process: those of its part with this number."""
     rng = np.random.default_rng([30, seed, 1 + list(PROCESSES).index(name), part])
-    found = _seen(rng, PROCESSES[name].particles(rng, count), count, is_data=False)
+    columns = _seen(rng, PROCESSES[name].particles(rng, count), count, is_data=False)
     sign = np.where(rng.random(count) < 0.05, -1.0, 1.0)
-    found["genWeight"] = (sign * rng.normal(20.0, 0.5, count)).astype(np.float32)
-    return _numbered(1, part, count) | found
+    columns["genWeight"] = (sign * rng.normal(20.0, 0.5, count)).astype(np.float32)
+    return _numbered(1, part, count) | columns
 
 
 def recorded(seed: int, part: int, luminosity: float) -> Columns:
@@ -59,9 +59,9 @@ def recorded(seed: int, part: int, luminosity: float) -> Columns:
     total = sum(counts)
     joined = Particles.joined(parts)
     joined.event = rng.permutation(total)[joined.event]
-    found = _seen(rng, joined, total, is_data=True)
-    fired = np.asarray(found["HLT_IsoMu24"])
-    kept = {name: column[fired] for name, column in found.items()}
+    columns = _seen(rng, joined, total, is_data=True)
+    fired = np.asarray(columns["HLT_IsoMu24"])
+    kept = {name: column[fired] for name, column in columns.items()}
     numbers = _numbered(FIRST_RUN + part, part, int(fired.sum()))
     section = np.asarray(numbers["luminosityBlock"])
     noisy = (section >= BAD_SECTIONS[0]) & (section <= BAD_SECTIONS[1])
@@ -99,19 +99,21 @@ def _seen(rng: np.random.Generator, particles: Particles, count: int, is_data: b
 
 
 def _efficiency(eta: Floats, is_data: bool) -> Floats:
-    found = np.full(len(eta), 0.96)
+    efficiency = np.full(len(eta), 0.96)
     if is_data:
         for low, high, factor in SCALE_FACTORS:
-            found[(abs(eta) >= low) & (abs(eta) < high)] *= factor
-    return found
+            efficiency[(abs(eta) >= low) & (abs(eta) < high)] *= factor
+    return efficiency
 
 
-def _lists(found: dict[str, Column], event: Integers, seen: NDArray[np.bool_], count: int) -> Lists:
+def _lists(
+    columns: dict[str, Column], event: Integers, visible: NDArray[np.bool_], count: int
+) -> Lists:
     """Lists by event of what is seen."""
-    order = np.flatnonzero(seen)
+    order = np.flatnonzero(visible)
     order = order[np.argsort(event[order], kind="stable")]
     sizes = np.bincount(event[order], minlength=count)
-    return jagged({name: column[order] for name, column in found.items()}, sizes)
+    return jagged({name: column[order] for name, column in columns.items()}, sizes)
 
 
 def _leptons(
@@ -125,7 +127,7 @@ def _leptons(
     least = _THRESHOLDS[kind]
     pt = np.concatenate([pt, np.minimum(falling(rng, len(soft), least, 4.5), 200.0)])
     eta = np.concatenate([eta, rng.uniform(-2.4, 2.4, len(soft))])
-    found: dict[str, Column] = {
+    columns: dict[str, Column] = {
         "pt": pt,
         "eta": eta,
         "phi": np.concatenate([phi, angles(rng, len(soft))]),
@@ -139,7 +141,7 @@ def _leptons(
         ),
     }
     event = np.concatenate([particles.event[mine], soft])
-    return _lists(found, event, (pt > least) & (abs(eta) < 2.4), count)
+    return _lists(columns, event, (pt > least) & (abs(eta) < 2.4), count)
 
 
 def _jets(rng: np.random.Generator, particles: Particles, count: int) -> Lists:
@@ -148,14 +150,14 @@ def _jets(rng: np.random.Generator, particles: Particles, count: int) -> Lists:
     pt, eta, phi = coordinates(particles.p[mine])
     total = len(pt)
     pt = pt * rng.normal(1.0, np.hypot(0.05, 0.9 / np.sqrt(np.maximum(pt, 5.0))))
-    found: dict[str, Column] = {
+    columns: dict[str, Column] = {
         "pt": pt,
         "eta": eta,
         "phi": phi,
         "mass": np.maximum(pt, 1.0) * rng.gamma(6.0, 0.025, total),
         "btagDeepFlavB": np.where(heavy, rng.beta(3.0, 0.7, total), rng.beta(0.6, 6.0, total)),
     }
-    return _lists(found, particles.event[mine], (pt > 20.0) & (abs(eta) < 4.7), count)
+    return _lists(columns, particles.event[mine], (pt > 20.0) & (abs(eta) < 4.7), count)
 
 
 def _missing(

@@ -30,32 +30,32 @@ _PARTS = (
 
 def page(results: Sequence[tuple[str, ResultsFile]]) -> str:
     """The page of one or several files of results, with their names. Needs matplotlib."""
-    made = [parts.head("treemill benchmark")]
+    html = [parts.head("treemill benchmark")]
     if len(results) > 1:
-        made.append(_comparison(results))
+        html.append(_comparison(results))
     for name, each in results:
-        made.append(_one(name, each, several=len(results) > 1))
-    made.append(parts.END)
-    return "\n".join(made)
+        html.append(_one(name, each, several=len(results) > 1))
+    html.append(parts.END)
+    return "\n".join(html)
 
 
 def _one(name: str, results: ResultsFile, several: bool) -> str:
-    made = [f"<h1>{escape(name)}</h1>"] if several else []
-    made.append(_facts(results))
-    made += [f'<p class="note">{escape(note)}</p>' for note in results.notes]
-    made += [f'<p class="verdict">{escape(line)}</p>' for line in conclusion(results)]
-    found = summaries(results.measurements)
-    if found:
-        made.append(parts.section("What was measured", _MEASURED + _measured(results)))
+    html = [f"<h1>{escape(name)}</h1>"] if several else []
+    html.append(_facts(results))
+    html += [f'<p class="note">{escape(note)}</p>' for note in results.notes]
+    html += [f'<p class="verdict">{escape(line)}</p>' for line in conclusion(results)]
+    overview = summaries(results.measurements)
+    if overview:
+        html.append(parts.section("What was measured", _MEASURED + _measured(results)))
     if results.readings:
         rows = parts.table(tables.HEAD, tables.rows(results.readings))
-        made.append(parts.section("Storages", _words({**WHATS, **WAYS}) + rows))
+        html.append(parts.section("Storages", _words({**WHATS, **WAYS}) + rows))
     if results.jobs:
-        made.append(parts.section("Jobs", parts.table(telling.HEAD, telling.rows(results.jobs))))
-    made += [parts.figure(title, svg(rows)) for title, rows in figures(results)]
-    if found:
+        html.append(parts.section("Jobs", parts.table(telling.HEAD, telling.rows(results.jobs))))
+    html += [parts.figure(title, svg(rows)) for title, rows in figures(results)]
+    if overview:
         words = "<p>In percent of the time of all workers, with the most workers; median run.</p>"
-        made.append(
+        html.append(
             parts.section(
                 "Where the time went",
                 words + parts.table(("query", "system", "limited by", *_PARTS), _times(results)),
@@ -63,15 +63,15 @@ def _one(name: str, results: ResultsFile, several: bool) -> str:
         )
         head = ("query", "system", "R₁ linear", "R₁ saturating", "s", "limit R₁ / s")
         words = "<p>Of events/s: R(n) = R₁ n, and R(n) = R₁ n / (1 + s (n - 1)).</p>"
-        made.append(parts.section("Fits", words + parts.table(head, _fits(found))))
-        made.append(parts.section("The queries", _words(QUERIES)))
-    return "\n".join(made)
+        html.append(parts.section("Fits", words + parts.table(head, _fits(overview))))
+        html.append(parts.section("The queries", _words(QUERIES)))
+    return "\n".join(html)
 
 
-def _words(told: Mapping[str, str]) -> str:
+def _words(meanings: Mapping[str, str]) -> str:
     """What names mean."""
     listed = "".join(
-        f"<dt>{escape(name)}</dt><dd>{escape(words)}</dd>" for name, words in told.items()
+        f"<dt>{escape(name)}</dt><dd>{escape(words)}</dd>" for name, words in meanings.items()
     )
     return f"<dl>{listed}</dl>"
 
@@ -81,7 +81,7 @@ def _facts(results: ResultsFile) -> str:
     versions = machine.get("versions")
     if isinstance(versions, Mapping):
         versions = ", ".join(f"{name} {number}" for name, number in versions.items())
-    told = {
+    values = {
         "machine": f"{machine.get('cpu')}, {machine.get('cores')} cores; {machine.get('kernel')}",
         "load before": machine.get("load"),
         "versions": f"{versions}; Python {machine.get('python')}",
@@ -91,7 +91,7 @@ def _facts(results: ResultsFile) -> str:
         ),
         "measured": results.date,
     }
-    rows = [(name, str(value)) for name, value in told.items()]
+    rows = [(name, str(value)) for name, value in values.items()]
     return f'<div class="facts">{parts.table(("", ""), rows)}</div>'
 
 
@@ -126,10 +126,10 @@ def _measured(results: ResultsFile) -> str:
     """The table of all points. Those of one process alone are before the others of their query."""
     alone = baselines(results.measurements)
     rows: list[tuple[str, ...]] = []
-    told: set[str] = set()
+    queries: set[str] = set()
     for each in summaries(results.measurements):
-        if each.query not in told:
-            told.add(each.query)
+        if each.query not in queries:
+            queries.add(each.query)
             for point in alone.get(each.query, ()):
                 name = "one process, one file" if point.runs[0].files == 1 else "one process"
                 rows.append(_row(each.query, name, point, "", ""))
@@ -160,18 +160,18 @@ def _row(query: str, name: str, point: Point, efficiency: str, beside: str) -> t
 
 
 def _times(results: ResultsFile) -> Iterator[tuple[str, ...]]:
-    for summary, found in conclusions(results):
+    for summary, limiting in conclusions(results):
         breakdown = summary.traced.breakdown
         if breakdown is None:
             continue
         total = breakdown.total or 1.0
         shares = [f"{getattr(breakdown, part) / total:.0%}" for part in _PARTS]
         where = f"{summary.name}, {summary.last.workers}"
-        yield (summary.query, where, found.limit, *shares)
+        yield (summary.query, where, limiting.limit, *shares)
 
 
-def _fits(found: Sequence[Summary]) -> Iterator[tuple[str, ...]]:
-    for each in found:
+def _fits(overview: Sequence[Summary]) -> Iterator[tuple[str, ...]]:
+    for each in overview:
         line, curve = each.linear, each.saturating
         if line is not None and curve is not None:
             limit = "none" if math.isinf(curve.limit) else f"{curve.limit:,.0f}"
@@ -197,11 +197,11 @@ def _comparison(results: Sequence[tuple[str, ResultsFile]]) -> str:
                     rates = (f"{old.rate:,.0f}", f"{point.rate:,.0f}", f"{ratio:.2f}")
                     rows.append((each.query, each.name, str(point.workers), name, *rates))
     head = ("query", "system", "workers", "file", f"events/s of {first_name}", "events/s", "ratio")
-    made = [parts.section("Compared", parts.table(head, rows)), *_other_data(results)]
+    html = [parts.section("Compared", parts.table(head, rows)), *_other_data(results)]
     figure = compared(results)
     if figure is not None:
-        made.append(parts.figure(figure[0], svg(figure[1])))
-    return "\n".join(made)
+        html.append(parts.figure(figure[0], svg(figure[1])))
+    return "\n".join(html)
 
 
 def _other_data(results: Sequence[tuple[str, ResultsFile]]) -> Iterator[str]:

@@ -130,21 +130,21 @@ def generate(
     if not force:
         check_unused(description, recipe)
     expected = int(bytes_per_event(recipe) * recipe.events_per_file)
-    found = on_each_process(system, Survey(place, recipe))
+    surveys = on_each_process(system, Survey(place, recipe))
     if not force:
-        check_free(found)
-    there = kept(found)
-    check_room([each.room for each in found], (recipe.files - len(there)) * expected)
+        check_free(surveys)
+    there = kept(surveys)
+    check_room([each.room for each in surveys], (recipe.files - len(there)) * expected)
     missing = [index for index in range(recipe.files) if index not in there]
-    made = [*there.values()]
+    files = [*there.values()]
     if missing:
-        made += _made(place, recipe, missing, system, workers, expected=expected, force=force)
-    write_description(description, described(made, recipe, url))
-    before = sum(each.kept for each in made)
-    on = spread(made, [each.room.host for each in found])
+        files += _made(place, recipe, missing, system, workers, expected=expected, force=force)
+    write_description(description, described(files, recipe, url))
+    before = sum(each.kept for each in files)
+    on = spread(files, [each.room.host for each in surveys])
     lines = [
-        f"{folder}: {len(made)} files on {_places(on)}, {sum(each.events for each in made):,} "
-        f"events, {sum(each.bytes for each in made) / 1e6:,.0f} MB"
+        f"{folder}: {len(files)} files on {_places(on)}, {sum(each.events for each in files):,} "
+        f"events, {sum(each.bytes for each in files) / 1e6:,.0f} MB"
         + (f" ({before} were there already)" if before else "")
     ]
     if without := [host for host, number in on.items() if not number]:
@@ -181,11 +181,13 @@ def _made(
     try:
         with session_on(system, workers) as session:
             output = session.run(maker, cycles=len(missing))
-        found = on_each_process(system, Survey(place, recipe))
-        sweep = Sweep(place, suffix, unwanted(found, missing, overwritten=force))
-        told = {each.index: each for each in output["files"]}
-        seen = kept(found)  # a host may have left the cluster, with what it has made
-        return [replace(seen.get(index, made), kept=False) for index, made in sorted(told.items())]
+        surveys = on_each_process(system, Survey(place, recipe))
+        sweep = Sweep(place, suffix, unwanted(surveys, missing, overwritten=force))
+        written = {each.index: each for each in output["files"]}
+        present = kept(surveys)  # a host may have left the cluster, with what it has made
+        return [
+            replace(present.get(index, made), kept=False) for index, made in sorted(written.items())
+        ]
     finally:
         with contextlib.suppress(TreemillError):  # the cluster may be what has failed
             on_each_process(system, sweep)
