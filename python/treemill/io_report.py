@@ -59,14 +59,14 @@ class SourceReport(NamedTuple):
         )
 
     def __str__(self) -> str:
-        told = [
+        items = [
             f"{_megabytes(self.bytes_read)} at {self.megabytes_per_second:.1f} MB/s",
             f"{self.requests:,} ranges in {self.messages:,} messages",
             f"{self.waits:,} waits, {self.waited:.1f} s",
         ]
         if self.errors:
-            told.append(f"{self.errors:,} ranges failed")
-        return f"{self.source}: {', '.join(told)}"
+            items.append(f"{self.errors:,} ranges failed")
+        return f"{self.source}: {', '.join(items)}"
 
 
 class IOReport(NamedTuple):
@@ -109,7 +109,7 @@ class IOReport(NamedTuple):
             requests=control.requests,
             waits=waits,
             waited=seconds,
-            sources=tuple(SourceReport(*told) for told in control.servers),
+            sources=tuple(SourceReport(*counts) for counts in control.servers),
         )
 
     def plus(self, other: IOReport) -> IOReport:
@@ -130,16 +130,16 @@ class IOReport(NamedTuple):
         )
 
     def __str__(self) -> str:
-        told = [f"{_megabytes(self.bytes_read)} read"]
+        items = [f"{_megabytes(self.bytes_read)} read"]
         if self.requests:
-            told.append(f"{_megabytes(self.bytes_wanted)} of them used")
-            told.append(f"{self.requests:,} ranges asked for")
-            told.append(f"{self.waits:,} waits, {self.waited:.1f} s in all threads")
+            items.append(f"{_megabytes(self.bytes_wanted)} of them used")
+            items.append(f"{self.requests:,} ranges asked for")
+            items.append(f"{self.waits:,} waits, {self.waited:.1f} s in all threads")
         if self.bytes_from_disk:
-            told.append(f"{_megabytes(self.bytes_from_disk)} from disk")
+            items.append(f"{_megabytes(self.bytes_from_disk)} from disk")
         if self.bytes_from_cache:
-            told.append(f"{_megabytes(self.bytes_from_cache)} from memory")
-        lines = [", ".join(told), *(f"  {source}" for source in self.sources)]
+            items.append(f"{_megabytes(self.bytes_from_cache)} from memory")
+        lines = [", ".join(items), *(f"  {source}" for source in self.sources)]
         return "\n".join(lines)
 
 
@@ -148,11 +148,11 @@ def _together(
 ) -> tuple[SourceReport, ...]:
     if not (some and others):
         return some or others
-    found = {report.source: report for report in some}
+    by_source = {report.source: report for report in some}
     for report in others:
-        mine = found.get(report.source)
-        found[report.source] = report if mine is None else mine.plus(report)
-    return tuple(found[name] for name in sorted(found))
+        mine = by_source.get(report.source)
+        by_source[report.source] = report if mine is None else mine.plus(report)
+    return tuple(by_source[name] for name in sorted(by_source))
 
 
 def _megabytes(number: int) -> str:

@@ -38,8 +38,8 @@ def widest(kinds: Sequence[Kind]) -> Kind | None:
     if len(known) < 2:
         return (known or list(plain))[0].given(optional)
     forms = {kind.form for kind in known}
-    found = _COMBINE[forms.pop()](known) if len(forms) == 1 else None
-    return None if found is None else found.given(optional)
+    common = _COMBINE[forms.pop()](known) if len(forms) == 1 else None
+    return None if common is None else common.given(optional)
 
 
 def fitted(kinds: Sequence[Kind]) -> Kind | None:
@@ -110,8 +110,8 @@ _CASTS: dict[str, Callable[..., Node]] = {
 def _cast_option(node: OptionNode, kind: Kind) -> Node:
     _, bits, values, length = node
     if bits is None:
-        made = _cast(values, kind.given())
-        return ("option", None, made, length) if kind.optional else made
+        cast_values = _cast(values, kind.given())
+        return ("option", None, cast_values, length) if kind.optional else cast_values
     if not kind.optional:
         raise ValueError("values are missing")
     return "option", bits, _cast(values, kind.given(), values_of_node(bits)), length

@@ -54,12 +54,12 @@ def record(names: Sequence[str], layouts: list[Content]) -> Content:
 def layout(column: Column, optional: bool | None = None) -> Content:
     """The awkward layout of a column. `optional`: whether it is an option; None: if the column is
     one. It always is an option if values are missing."""
-    made = layout_of_node(column.nodes())
-    if optional is None or made.is_option == optional or made.is_union:
-        return made
+    content = layout_of_node(column.nodes())
+    if optional is None or content.is_option == optional or content.is_union:
+        return content
     if not optional:
-        return made if column.null_count else made.content
-    return IndexedOptionArray(Index64(np.arange(len(column))), made)
+        return content if column.null_count else content.content
+    return IndexedOptionArray(Index64(np.arange(len(column))), content)
 
 
 def layout_of_node(node: Node) -> Content:
@@ -175,10 +175,10 @@ def numpy_of(layout: Content) -> Array:
     if _is_regular(layout):
         return _values(layout)
     entries = _entries(ak.to_packed(layout, highlevel=False))
-    made = np.empty(len(layout), dtype=object)
+    values = np.empty(len(layout), dtype=object)
     for i, entry in enumerate(entries):
-        made[i] = entry
-    return made
+        values[i] = entry
+    return values
 
 
 def _is_regular(layout: Content) -> bool:
@@ -195,10 +195,10 @@ def _values(layout: Content) -> Array:
     if layout.is_record:
         members = {name: _values(layout.content(name)) for name in layout.fields}
         kinds = [(name, each.dtype, each.shape[1:]) for name, each in members.items()]
-        made = np.empty(len(layout), kinds)
+        structured = np.empty(len(layout), kinds)
         for name, each in members.items():
-            made[name] = each
-        return made
+            structured[name] = each
+        return structured
     if layout.is_regular:
         items = _values(layout.content[: len(layout) * layout.size])
         return items.reshape(len(layout), layout.size, *items.shape[1:])

@@ -90,15 +90,15 @@ class VariedRows:
             for each in made_of[number]
             if each.name in changed
         ]
-        found = (*bits, *nominal, *varied)
-        names = [each.name for each in found]
+        columns_of_rows = (*bits, *nominal, *varied)
+        names = [each.name for each in columns_of_rows]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise QueryError(
                 f"{twice} is what a variation's column is called: give another column that name",
                 branch=twice,
             )
-        return found
+        return columns_of_rows
 
     def table(self, rows: Mapping[int, Table], none: Mapping[int, Table]) -> Table:
         """The joined rows of one range of entries. `rows`: those of the results that have some;
@@ -106,12 +106,12 @@ class VariedRows:
         entries = [self._entries(rows.get(index)) for index in self.results]
         union = np.unique(np.concatenate(entries))
         places = [np.searchsorted(union, each) for each in entries]
-        found: dict[str, Column] = {}
+        columns: dict[str, Column] = {}
         for word, name in enumerate(mask_names(self.tree, len(self.names))):
             bits = np.zeros(len(union), np.uint64)
             for bit, place in enumerate(places[word * _BITS : (word + 1) * _BITS]):
                 bits[place] |= np.uint64(1 << bit)
-            found[name] = made(bits, name)
+            columns[name] = made(bits, name)
         tables = [rows.get(index, none[index]) for index in self.results]
         for name in none[self.results[0]].columns:
             if name == ENTRY:
@@ -119,14 +119,14 @@ class VariedRows:
             # A variation that does not change the column has its nominal values.
             same = [i for i, changed in enumerate(self.changed) if name not in changed]
             values = joined([tables[i].columns[name] for i in same])
-            found[name] = _spread(values, _first([places[i] for i in same], len(union)))
+            columns[name] = _spread(values, _first([places[i] for i in same], len(union)))
         for number, (variation, changed) in enumerate(zip(self.names, self.changed, strict=True)):
             for name in none[self.results[number]].columns:
                 if name in changed:
                     column = tables[number].columns[name]
                     own = column_name(name, variation)
-                    found[own] = _spread(column, _first([places[number]], len(union)))
-        return Table(found)
+                    columns[own] = _spread(column, _first([places[number]], len(union)))
+        return Table(columns)
 
     @staticmethod
     def _entries(table: Table | None) -> NDArray[np.int64]:
@@ -140,12 +140,12 @@ _BITS_KIND = types_of([column_of(np.zeros(0, np.uint64))])[0].kind
 
 def _first(places: Iterable[NDArray[np.integer]], length: int) -> NDArray[np.int64]:
     """Where the tables, one after another, have each row first; -1 if none has it."""
-    found, offset = np.full(length, -1, np.int64), 0
+    positions, offset = np.full(length, -1, np.int64), 0
     for place in places:
-        fresh = found[place] < 0
-        found[place[fresh]] = offset + np.flatnonzero(fresh)
+        fresh = positions[place] < 0
+        positions[place[fresh]] = offset + np.flatnonzero(fresh)
         offset += len(place)
-    return found
+    return positions
 
 
 def _spread(column: Column, first: NDArray[np.int64]) -> Column:
@@ -179,9 +179,9 @@ def _neutral(node: Node) -> Node | None:
 
 def _zero(node: Node) -> Node:
     """One zero, or what there is instead."""
-    found = _neutral(node)
-    if found is not None:
-        return found
+    neutral = _neutral(node)
+    if neutral is not None:
+        return neutral
     if isinstance(node, tuple):
         return "string", np.zeros(2, np.int64), np.zeros(0, np.uint8)
     return np.zeros(1, np.asarray(node).dtype)

@@ -40,13 +40,13 @@ class Replayed:
 class _Cluster:
     """What the trace says of machines and files, as the simulation's cluster."""
 
-    def __init__(self, found: TraceSummary, workers: int, storage: float | None) -> None:
+    def __init__(self, measured: TraceSummary, workers: int, storage: float | None) -> None:
         self.nodes = [SimulatedNode("", _PLENTY if storage is None else storage, _PLENTY, 0.0)]
-        rates = _rates(found, storage is not None)
+        rates = _rates(measured, storage is not None)
         self.machines = [Machine(0, rates[at % len(rates)]) for at in range(workers)]
         self.files = [
             SimulatedFile(0, each.entries, tuple(_cuts(each.entries, each.pieces)))
-            for each in found.recorded.about.files
+            for each in measured.recorded.about.files
         ]
 
     @property
@@ -85,14 +85,14 @@ class _Master(OneMaster):
 def replay(recorded: Recorded, workers: int | None, storage: float | None = None) -> Replayed:
     """Runs the trace's query again with this many workers; None: with its own. `storage`: MB/s that
     the storage gives to all workers together. Raises ValueError for a trace without packets."""
-    found = summary(recorded)
+    measured = summary(recorded)
     about = recorded.about
-    crew = [each for each in found.workers if each.packets or not each.lost]
-    if not (found.packets and about.files and about.sizing):
+    crew = [each for each in measured.workers if each.packets or not each.lost]
+    if not (measured.packets and about.files and about.sizing):
         raise ValueError("the trace has no packets, or not all that a replay needs")
     number = len(crew) if workers is None else workers
-    scenario = _scenario(found, number, storage)
-    cluster = _Cluster(found, number, storage)
+    scenario = _scenario(measured, number, storage)
+    cluster = _Cluster(measured, number, storage)
     engine = Engine(scenario, cluster)  # type: ignore[arg-type]
     known = about.known
     packetizer = Packetizer(
@@ -109,44 +109,44 @@ def replay(recorded: Recorded, workers: int | None, storage: float | None = None
     engine.masters = master
     engine.run()
     timeline = engine.timeline.timeline()
-    return Replayed(number, timeline.seconds + found.collecting, master.entries, timeline)
+    return Replayed(number, timeline.seconds + measured.collecting, master.entries, timeline)
 
 
-def _scenario(found: TraceSummary, workers: int, storage: float | None) -> Scenario:
-    rows = found.recorded.last_phase.rows
-    events = max(sum(row.entries for row in found.packets), 1)
+def _scenario(measured: TraceSummary, workers: int, storage: float | None) -> Scenario:
+    rows = measured.recorded.last_phase.rows
+    events = max(sum(row.entries for row in measured.packets), 1)
     assigned = sum(row.event == "file assigned" for row in rows)
-    master = _master(found)
+    master = _master(measured)
     # The seconds of orders to open files have the ways of two messages in them.
     ways = sum(row.event == "file opened" for row in rows) * 2 * master.latency
-    files = max(len(found.recorded.about.files), 1)
+    files = max(len(measured.recorded.about.files), 1)
     return Scenario(
         name="replay",
         title="replay",
         generations=(Generation("", 1, workers, 1.0, 1.0, 1.0),),
-        files=Files(files, max(events // files, 1), found.bytes_read / events / 1000.0, 1),
+        files=Files(files, max(events // files, 1), measured.bytes_read / events / 1000.0, 1),
         master=master,
         faults=Faults(noise=0.0),
         overlap=storage is None,
         seek=0.0,
-        open_seconds=max(found.stages["open"] - ways, 0.0) / max(assigned, 1),
+        open_seconds=max(measured.stages["open"] - ways, 0.0) / max(assigned, 1),
         mergers=sum(row.event == "merger joined" for row in rows),
     )
 
 
-def _master(found: TraceSummary) -> MasterCosts:
-    commits = [row.seconds for row in found.recorded.last_phase.rows if row.event == "commit"]
+def _master(measured: TraceSummary) -> MasterCosts:
+    commits = [row.seconds for row in measured.recorded.last_phase.rows if row.event == "commit"]
     commit = mean(commits) if commits else 0.0
-    latency = mean(row.latency for row in found.packets)
+    latency = mean(row.latency for row in measured.packets)
     request = min(MasterCosts().request, latency / 2)
     return MasterCosts(request, max(commit - latency, 0.0), max(latency - request, 0.0) / 2)
 
 
-def _rates(found: TraceSummary, without_reading: bool) -> list[float]:
+def _rates(measured: TraceSummary, without_reading: bool) -> list[float]:
     """The entries per second of each worker, without opening files; of those that have done too
     little for that, the mean."""
     own: dict[int, list[Row]] = {}
-    for row in found.packets:
+    for row in measured.packets:
         own.setdefault(row.worker, []).append(row)
 
     def rate(rows: Sequence[Row]) -> float:
@@ -155,8 +155,8 @@ def _rates(found: TraceSummary, without_reading: bool) -> list[float]:
             seconds -= sum(row.reading + row.waited for row in rows)
         return sum(row.entries for row in rows) / max(seconds, 1e-9)
 
-    every = rate(found.packets)
-    crew = [each for each in found.workers if each.packets or not each.lost]
+    every = rate(measured.packets)
+    crew = [each for each in measured.workers if each.packets or not each.lost]
     return [rate(own[each.worker]) if each.worker in own else every for each in crew]
 
 

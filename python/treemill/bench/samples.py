@@ -96,17 +96,17 @@ class _SampleData:
     def parts(self) -> Iterator[Columns]:
         """The runs. Each has the same luminosity, but for the last one."""
         for part in range(math.ceil(self._luminosity / _RUN)):
-            made = recorded(self._seed, part, min(_RUN, self._luminosity - part * _RUN))
-            self._note(made)
-            yield made
+            columns = recorded(self._seed, part, min(_RUN, self._luminosity - part * _RUN))
+            self._note(columns)
+            yield columns
 
-    def _note(self, made: Columns) -> None:
-        section = np.asarray(made["luminosityBlock"])
+    def _note(self, columns: Columns) -> None:
+        section = np.asarray(columns["luminosityBlock"])
         if not len(section):
             return
         last = int(section.max())
         ranges = [[1, min(BAD_SECTIONS[0] - 1, last)], [BAD_SECTIONS[1] + 1, last]]
-        run = str(np.asarray(made["run"])[0])
+        run = str(np.asarray(columns["run"])[0])
         self.certified[run] = [each for each in ranges if each[0] <= each[1]]
         self.events += len(section)
         bad = (section >= BAD_SECTIONS[0]) & (section <= BAD_SECTIONS[1])
@@ -115,10 +115,10 @@ class _SampleData:
 
 def _is_there(path: Path, recipe: Mapping[str, object]) -> bool:
     try:
-        found: object = json.loads(path.read_text(encoding="utf-8"))
+        stored: object = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-    return found == recipe
+    return stored == recipe
 
 
 def _put(path: Path, text: str) -> None:
@@ -133,10 +133,10 @@ def _write(folder: Path, name: str, parts: Iterable[Columns]) -> list[Path]:
     for older in folder.glob(f"{name}_*.root"):
         older.unlink()
     paths = []
-    for number, made in enumerate(parts):
+    for number, columns in enumerate(parts):
         path = folder / f"{name}_{number}.root"
         with whole_file(path) as written:
-            write_columns(Path(written), made)
+            write_columns(Path(written), columns)
         paths.append(path)
     return paths
 

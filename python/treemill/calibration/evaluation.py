@@ -36,11 +36,11 @@ def evaluated(evaluate: Evaluate, types: Sequence[str], arguments: Sequence[Argu
         return _nested(evaluate, types, arguments)
     shape = np.broadcast_shapes(*(np.shape(each) for each in arrays))
     out = np.empty(shape)
-    given = [
+    values = [
         _argument(argument, kind, shape) for argument, kind in zip(arguments, types, strict=True)
     ]
     flat = out.reshape(-1)
-    evaluate(given, flat)
+    evaluate(values, flat)
     return out if arrays else float(flat[0])
 
 
@@ -52,12 +52,12 @@ def _argument(argument: Argument, kind: str, shape: tuple[int, ...]) -> object:
     dtype = _DTYPES.get(kind)
     if dtype is None:
         raise QueryError("a string is wanted here; arrays of strings are for expressions only")
-    given = np.asarray(argument)
-    if kind == "int" and not np.issubdtype(given.dtype, np.integer) and given.dtype != bool:
+    values = np.asarray(argument)
+    if kind == "int" and not np.issubdtype(values.dtype, np.integer) and values.dtype != bool:
         raise QueryError("an integer is wanted here, and this is a real number")
-    if given.ndim == 0:
-        return dtype(given).item()
-    return np.ascontiguousarray(np.broadcast_to(given, shape), dtype).reshape(-1)
+    if values.ndim == 0:
+        return dtype(values).item()
+    return np.ascontiguousarray(np.broadcast_to(values, shape), dtype).reshape(-1)
 
 
 def _nested(evaluate: Evaluate, types: Sequence[str], arguments: Sequence[Argument]) -> Result:
@@ -74,5 +74,5 @@ def _nested(evaluate: Evaluate, types: Sequence[str], arguments: Sequence[Argume
             given[place] = layout.data
         return ak.contents.NumpyArray(np.asarray(evaluated(evaluate, types, given)))
 
-    found: ak.Array = ak.transform(leaves, *arrays)
-    return found
+    array: ak.Array = ak.transform(leaves, *arrays)
+    return array

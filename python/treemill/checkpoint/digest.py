@@ -52,8 +52,8 @@ def by_attribute(value: object) -> Mapping[str, str]:
     walk = _Digest()
     slots = [name for each in type(value).__mro__ for name in _slots(each) if hasattr(value, name)]
     own = {name: getattr(value, name) for name in slots} | getattr(value, "__dict__", {})
-    found = {"code": walk.of(type(value)).hex()}
-    return found | {name: walk.of(each).hex() for name, each in sorted(own.items())}
+    digests = {"code": walk.of(type(value)).hex()}
+    return digests | {name: walk.of(each).hex() for name, each in sorted(own.items())}
 
 
 def _slots(kind: type) -> tuple[str, ...]:
@@ -83,13 +83,13 @@ class _Digest:
             return _hash("again", [str(depth).encode()])
         self._open[id(value)] = len(self._open)
         try:
-            found = self._walk(value)
+            walked = self._walk(value)
         except RecursionError:
             raise UnsupportedError(_no_digest(value, "it is nested too deeply")) from None
         finally:
             del self._open[id(value)]
-        self._known[id(value)] = value, found
-        return found
+        self._known[id(value)] = value, walked
+        return walked
 
     def _walk(self, value: object) -> bytes:
         for kind, walk in _WALKS:
@@ -199,12 +199,12 @@ class _Digest:
     def _reduced(self, value: object) -> bytes:
         """The digest of what the value would be pickled as."""
         try:
-            made = value.__reduce_ex__(4)
+            state = value.__reduce_ex__(4)
         except Exception as error:
             raise UnsupportedError(_no_digest(value, str(error))) from None
-        if isinstance(made, str):
-            return _hash("global", [type(value).__module__.encode(), made.encode()])
-        make, arguments, *rest = made
+        if isinstance(state, str):
+            return _hash("global", [type(value).__module__.encode(), state.encode()])
+        make, arguments, *rest = state
         parts: list[object] = [make, arguments]
         parts += [
             list(each) if each is not None and i > 0 else each for i, each in enumerate(rest[:3])
@@ -231,11 +231,11 @@ _WALKS: tuple[tuple[type | tuple[type, ...], Callable[[_Digest, Any], bytes]], .
 
 
 def _hash(what: str, parts: Iterable[bytes]) -> bytes:
-    made = hashlib.blake2b(what.encode() + b"\0", digest_size=_SIZE)
+    hasher = hashlib.blake2b(what.encode() + b"\0", digest_size=_SIZE)
     for part in parts:
-        made.update(len(part).to_bytes(8, "little"))
-        made.update(part)
-    return made.digest()
+        hasher.update(len(part).to_bytes(8, "little"))
+        hasher.update(part)
+    return hasher.digest()
 
 
 def _is_importable(value: types.FunctionType | type) -> bool:
@@ -243,10 +243,10 @@ def _is_importable(value: types.FunctionType | type) -> bool:
     name = getattr(value, "__module__", None)
     if not name or name == "__main__":
         return False
-    found: object = sys.modules.get(name)
+    imported: object = sys.modules.get(name)
     for part in value.__qualname__.split("."):
-        found = getattr(found, part, None)
-    return found is value
+        imported = getattr(imported, part, None)
+    return imported is value
 
 
 def _names(code: types.CodeType) -> set[str]:

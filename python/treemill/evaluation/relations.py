@@ -39,8 +39,8 @@ def _ids(chain: Chain, tree: FileTree) -> dict[str, int]:
     """The IDs of collections; none if the file has no such table, or needs none."""
     if not any(name.endswith("#0.collectionID") for name in tree.by_name):
         return {}
-    found = _first_row(chain, tree, _IDS, ("m_names", "m_collectionIDs"))
-    return dict(zip(*found, strict=True)) if found else {}
+    row = _first_row(chain, tree, _IDS, ("m_names", "m_collectionIDs"))
+    return dict(zip(*row, strict=True)) if row else {}
 
 
 def _classes(chain: Chain, tree: FileTree) -> dict[str, str]:
@@ -49,9 +49,9 @@ def _classes(chain: Chain, tree: FileTree) -> dict[str, str]:
     links = {end[1] for end in ends if end is not None}
     if not links:
         return {}
-    told = _told(chain, tree)
+    stored = _told(chain, tree)
     types = {name: tree.by_name[name]["cpp_type"] for name in links if name in tree.by_name}
-    return {name: told.get(name, _item(cpp_type)) for name, cpp_type in types.items()}
+    return {name: stored.get(name, _item(cpp_type)) for name, cpp_type in types.items()}
 
 
 def _told(chain: Chain, tree: FileTree) -> dict[str, str]:
@@ -65,7 +65,9 @@ def _told(chain: Chain, tree: FileTree) -> dict[str, str]:
     if not numbered or not ids:
         return {}
     names = dict(zip(*ids, strict=True))
-    return {names[each]: told for each, told in zip(*numbered, strict=True) if each in names}
+    return {
+        names[each]: cpp_type for each, cpp_type in zip(*numbered, strict=True) if each in names
+    }
 
 
 _END = re.compile(r"_(.+)_(?:from|to|rec|sim)\.collectionID")
@@ -87,7 +89,7 @@ def _first_row(
 
     try:
         table = chain.sibling([tree.path], name).trees[0]
-        found = [ak.to_list(layout(column)) for column in table.read(columns, 0, 1)]
+        rows = [ak.to_list(layout(column)) for column in table.read(columns, 0, 1)]
     except TreemillError:
         return []  # the query's error says that the table is missing
-    return [column[0] for column in found] if all(found) else []
+    return [column[0] for column in rows] if all(rows) else []

@@ -51,8 +51,8 @@ def reduced(
     reducer = Reducer(text, rewritten, indent, bound, {**_HANDLERS, **others}, apart)
     if rewritten.names:
         reducer.variables = {*bound, *map(reducer.own, _variables(tree))}
-    found = reducer.reduce(tree)
-    return Reduction(found, reducer.depth, reducer.json, reducer.nodes)
+    root = reducer.reduce(tree)
+    return Reduction(root, reducer.depth, reducer.json, reducer.nodes)
 
 
 class Reducer:
@@ -88,9 +88,9 @@ class Reducer:
         if handler is None:
             reason = REFUSED.get(type(node), f"{type(node).__name__} is not in the language")
             self.refuse(reason, node)
-        made = handler(self, node)
+        subtree = handler(self, node)
         self._level = parent
-        return made
+        return subtree
 
     def note(self, node: ast.expr, nodes: int = 1, json: int = 0, depth: int = 0) -> None:
         """Counts nodes that reach this many levels below the current one. Raises QueryError if they
@@ -245,13 +245,13 @@ class Reducer:
         name = self.own(node.func.id) if isinstance(node.func, ast.Name) else None
         if name is not None and name not in self.bound and (known := function_registry.find(name)):
             return self._apply(node, known)
-        seen: set[str] = set()
+        keywords: set[str] = set()
         for keyword in node.keywords:
             if keyword.arg is None:
                 self.refuse("** in a call is not in the language", keyword)
-            if keyword.arg in seen:
+            if keyword.arg in keywords:
                 self.refuse(f"the argument {keyword.arg} is given twice", keyword)
-            seen.add(keyword.arg)
+            keywords.add(keyword.arg)
         return {
             "kind": "call",
             "function": self.reduce(node.func),
@@ -309,10 +309,16 @@ class Reducer:
         }
 
     def _lambda(self, node: ast.Lambda) -> Tree:
-        given = node.args
-        if given.vararg or given.kwarg or given.kwonlyargs or given.posonlyargs or given.defaults:
+        signature = node.args
+        if (
+            signature.vararg
+            or signature.kwarg
+            or signature.kwonlyargs
+            or signature.posonlyargs
+            or signature.defaults
+        ):
             self.refuse("a lambda takes plain names only", node)
-        params = [self.variable(argument.arg, argument) for argument in given.args]
+        params = [self.variable(argument.arg, argument) for argument in signature.args]
         if len(set(params)) != len(params):
             self.refuse("a lambda's names must differ", node)
         body = self.reduce(node.body)

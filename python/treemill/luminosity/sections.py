@@ -32,8 +32,8 @@ class LumiSections:
     def __init__(self, ranges: Mapping[str | int, Iterable[Iterable[int]]] | None = None) -> None:
         """`ranges`: by run, the first and the last section of each range. They may overlap. Raises
         QueryError for anything else."""
-        found = {} if ranges is None else {_run(run): _joined(run, r) for run, r in ranges.items()}
-        self._ranges = {run: each for run, each in sorted(found.items()) if each}
+        by_run = {} if ranges is None else {_run(run): _joined(run, r) for run, r in ranges.items()}
+        self._ranges = {run: each for run, each in sorted(by_run.items()) if each}
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[int, int]]) -> LumiSections:
@@ -144,8 +144,8 @@ class LumiSections:
         if not isinstance(other, LumiSections):
             return NotImplemented
         runs = {*self._ranges, *other._ranges}
-        made = {run: do(self._ranges.get(run, ()), other._ranges.get(run, ())) for run in runs}
-        return LumiSections({str(run): each for run, each in made.items()})
+        by_run = {run: do(self._ranges.get(run, ()), other._ranges.get(run, ())) for run in runs}
+        return LumiSections({str(run): each for run, each in by_run.items()})
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, LumiSections) and self._ranges == other._ranges
@@ -160,25 +160,25 @@ class LumiSections:
         return f"<{len(self):,} luminosity sections of {len(self._ranges):,} runs>"
 
 
-def _run(given: object) -> int:
+def _run(key: object) -> int:
     try:
-        run = int(str(given))
+        run = int(str(key))
     except ValueError:
         run = -1
     if not 0 <= run <= _MOST >> 1:
-        raise QueryError(f"the run {given!r} is no number of a run")
+        raise QueryError(f"the run {key!r} is no number of a run")
     return run
 
 
 def _joined(run: object, ranges: Iterable[Iterable[int]]) -> Ranges:
     """The ranges in order, with those joined that overlap or touch."""
-    found: list[tuple[int, int]] = []
+    joined: list[tuple[int, int]] = []
     for first, last in sorted(_checked(run, ranges)):
-        if found and first <= found[-1][1] + 1:
-            found[-1] = found[-1][0], max(found[-1][1], last)
+        if joined and first <= joined[-1][1] + 1:
+            joined[-1] = joined[-1][0], max(joined[-1][1], last)
         else:
-            found.append((first, last))
-    return tuple(found)
+            joined.append((first, last))
+    return tuple(joined)
 
 
 def _checked(run: object, ranges: object) -> Iterator[tuple[int, int]]:
@@ -199,14 +199,14 @@ def _is_section(section: object) -> bool:
 
 def _less(mine: Ranges, theirs: Ranges) -> Ranges:
     """What is in `mine` and not in `theirs`; both ascend."""
-    found: list[tuple[int, int]] = []
+    rest: list[tuple[int, int]] = []
     for first, last in mine:
         for begin, end in theirs:
             if end < first or begin > last:
                 continue
             if begin > first:
-                found.append((first, begin - 1))
+                rest.append((first, begin - 1))
             first = end + 1
         if first <= last:
-            found.append((first, last))
-    return tuple(found)
+            rest.append((first, last))
+    return tuple(rest)

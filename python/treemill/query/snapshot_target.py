@@ -103,21 +103,21 @@ def _is_installed(package: str) -> bool:
         return False
 
 
-def compression_of(kind: str, given: str | None) -> tuple[str | None, int | None]:
+def compression_of(kind: str, compression: str | None) -> tuple[str | None, int | None]:
     """Codec and level from "zstd:5", "lz4", "default" or None (not compressed), for this kind of
     file; level None: the usual one. Raises QueryError for codecs and levels that it does not
     have."""
     codecs = _CODECS[kind]
-    if given is None:
+    if compression is None:
         return None, None
-    if not isinstance(given, str):
-        raise QueryError(f'compression is a text such as "zstd:5", or None, not {given!r}')
-    name, _, level = given.lower().partition(":")
+    if not isinstance(compression, str):
+        raise QueryError(f'compression is a text such as "zstd:5", or None, not {compression!r}')
+    name, _, level = compression.lower().partition(":")
     if name == "default" and not level:
         name = next(iter(codecs))
     if name not in codecs:
         raise QueryError(
-            f"a {_WORDS[kind]} cannot be compressed by {given!r}",
+            f"a {_WORDS[kind]} cannot be compressed by {compression!r}",
             suggestions=[*codecs, "None"],
         )
     if not level:
@@ -158,10 +158,10 @@ def check_tree(name: object, kind: str = "ttree") -> None:
         raise QueryError(f"{message}: name it by tree=")
 
 
-def copied_names(kind: str, tree: str, given: str | Sequence[str]) -> tuple[str, ...]:
+def copied_names(kind: str, tree: str, trees: str | Sequence[str]) -> tuple[str, ...]:
     """The names of trees that are copied. Raises QueryError if this kind of file cannot hold
     them."""
-    names = (given,) if isinstance(given, str) else tuple(given)
+    names = (trees,) if isinstance(trees, str) else tuple(trees)
     if names and kind not in ("ttree", "rntuple"):
         raise QueryError(f"a {_WORDS[kind]} has one table: copy_trees= is for .root")
     if tree in names:
@@ -174,13 +174,13 @@ def copied_names(kind: str, tree: str, given: str | Sequence[str]) -> tuple[str,
 def titles_of(branches: Mapping[str, QueriedBranch], columns: Mapping[str, str]) -> dict[str, str]:
     """The titles of columns that are branches, if they say more than the names of the leaves.
     `columns`: the branch of each column."""
-    found = {}
+    titles = {}
     for name, branch in columns.items():
         title = branches[branch].title if branch in branches else ""
         is_leaves = title.startswith(branch) and "/" in title
         if title and title != branch and not is_leaves:
-            found[name] = title
-    return found
+            titles[name] = title
+    return titles
 
 
 @dataclass(frozen=True)

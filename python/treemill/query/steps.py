@@ -120,27 +120,29 @@ def vary_step(
         raise QueryError("vary() takes a column's name, or a list of different ones")
     if not isinstance(variations, Mapping) or not variations:
         raise QueryError('variations are a mapping of tags to expressions: {"up": …, "down": …}')
-    made = []
-    for tag, given in variations.items():
+    tagged = []
+    for tag, variation in variations.items():
         if not isinstance(tag, str) or not tag or ":" in tag:
             raise QueryError(f"a variation's tag is a word without a colon, not {tag!r}")
-        made.append((tag, tuple(_expressions(names, alone, tag, given))))
-    return Vary(names, tuple(made), name or "_".join(names))
+        tagged.append((tag, tuple(_expressions(names, alone, tag, variation))))
+    return Vary(names, tuple(tagged), name or "_".join(names))
 
 
-def _expressions(names: Sequence[str], alone: bool, tag: str, given: Variation) -> list[Expression]:
+def _expressions(
+    names: Sequence[str], alone: bool, tag: str, variation: Variation
+) -> list[Expression]:
     if alone:
-        if not isinstance(given, str):
-            raise QueryError(f"an expression is a string, not {type(given).__name__}")
-        return [parse(given)]
-    if isinstance(given, Mapping):
-        texts = {unquoted(name) or name: text for name, text in given.items()}
+        if not isinstance(variation, str):
+            raise QueryError(f"an expression is a string, not {type(variation).__name__}")
+        return [parse(variation)]
+    if isinstance(variation, Mapping):
+        texts = {unquoted(name) or name: text for name, text in variation.items()}
         unknown = set(texts) - set(names)
         if unknown:
             raise QueryError(f"{tag!r} varies {', '.join(sorted(unknown))}, which is not listed")
         return [parse(texts[name]) if name in texts else column(name) for name in names]
-    if isinstance(given, (list, tuple)) and len(given) == len(names):
-        return [parse(text) for text in given]
+    if isinstance(variation, (list, tuple)) and len(variation) == len(names):
+        return [parse(text) for text in variation]
     raise QueryError(f"{tag!r} needs {len(names)} expressions: a list, or a mapping by column")
 
 

@@ -200,11 +200,11 @@ class FileOutput:
         if self._parts:
             self._make_folder()
         elif self._pieces:
-            made = f"{self._folder}/whole"
+            whole = f"{self._folder}/whole"
             is_ordered = all(piece.place is not None for piece in self._pieces)
             title = "" if is_ordered else UNORDERED
-            self._written(made, os.path.basename(self.path), self._pieces, title)
-            os.replace(made, self.path)
+            self._written(whole, os.path.basename(self.path), self._pieces, title)
+            os.replace(whole, self.path)
 
     def drop(self) -> None:
         """Removes the parts."""
@@ -212,15 +212,15 @@ class FileOutput:
         remove(self._folder)
 
     def _make_folder(self) -> None:
-        made, old = f"{self._folder}/whole", f"{self._folder}/old"
-        os.mkdir(made)
+        whole, old = f"{self._folder}/whole", f"{self._folder}/old"
+        os.mkdir(whole)
         for index, part in enumerate(sorted(self._parts, key=lambda part: part.order)):
-            os.replace(part.path, f"{made}/part-{index:05d}.root")
+            os.replace(part.path, f"{whole}/part-{index:05d}.root")
         # A folder that is not empty cannot be replaced, so the older one is moved away first.
         if os.path.isdir(self.path):
             os.replace(self.path, old)
         try:
-            os.replace(made, self.path)
+            os.replace(whole, self.path)
         except BaseException:
             if os.path.isdir(old):
                 os.rename(old, self.path)
@@ -279,18 +279,18 @@ def _common(tree: str, pieces: Sequence[Kinds]) -> Kinds:
     if any(set(kinds) != set(names) for kinds in pieces):
         shown = " and ".join(sorted({", ".join(kinds) for kinds in pieces}))
         raise QueryError(f"the tree {tree} was given different columns at different times: {shown}")
-    found = {}
+    common = {}
     for name in names:
-        given = [kinds[name] for kinds in pieces]
-        kind = widest(given)
+        types = [kinds[name] for kinds in pieces]
+        kind = widest(types)
         if kind is None:
-            shown = " and ".join(sorted(set(map(str, given))))
+            shown = " and ".join(sorted(set(map(str, types))))
             raise QueryError(
                 f"{name} of the tree {tree} was given types that no type holds: {shown}",
                 branch=name,
             )
-        found[name] = kind
-    return _known(found)
+        common[name] = kind
+    return _known(common)
 
 
 def _known(kinds: Kinds) -> Kinds:

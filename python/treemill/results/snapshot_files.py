@@ -93,17 +93,19 @@ class _Parquet(_SnapshotFile):
         """Begins the only table of the file."""
         from ..arrays.arrow import schema  # heavy: core
 
-        made = schema(columns.kinds)
-        return _Arrow(made, self._open(made, *self._target.codec), self._target.path)
+        arrow_schema = schema(columns.kinds)
+        return _Arrow(
+            arrow_schema, self._open(arrow_schema, *self._target.codec), self._target.path
+        )
 
     def _open(self, schema: pyarrow.Schema, codec: str | None, level: int | None) -> _ArrowFile:
         import pyarrow.parquet
 
         name = {"zlib": "gzip", None: "none"}.get(codec, codec)
-        made: _ArrowFile = pyarrow.parquet.ParquetWriter(
+        writer: _ArrowFile = pyarrow.parquet.ParquetWriter(
             self._path, schema, compression=name, compression_level=level
         )
-        return made
+        return writer
 
 
 class _Feather(_Parquet):
@@ -114,8 +116,8 @@ class _Feather(_Parquet):
         options = pyarrow.ipc.IpcWriteOptions(
             compression=None if codec is None else pyarrow.Codec(codec, level)
         )
-        made: _ArrowFile = pyarrow.ipc.new_file(self._path, schema, options=options)
-        return made
+        writer: _ArrowFile = pyarrow.ipc.new_file(self._path, schema, options=options)
+        return writer
 
 
 class _Arrow:
@@ -130,9 +132,9 @@ class _Arrow:
         from ..arrays.arrow import chunked  # heavy: core
         from ..arrays.arrow import table as arrow_table  # heavy: core
 
-        made = arrow_table({name: chunked([each]) for name, each in table.columns.items()})
+        arrow = arrow_table({name: chunked([each]) for name, each in table.columns.items()})
         try:
-            self._file.write_table(made.cast(self._schema))
+            self._file.write_table(arrow.cast(self._schema))
         except pyarrow.ArrowInvalid as error:  # no text
             raise UnsupportedError(
                 f"a column does not fit the file: {error}", file=self._path

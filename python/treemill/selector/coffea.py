@@ -73,11 +73,11 @@ def coffea_reader(
 
 def _by_name(name: str, tree: ColumnSource) -> Callable[..., object]:
     """One of coffea's schemas. FCC's depends on the file: relations had numbers once."""
-    found: Callable[..., object] = getattr(coffea.nanoevents, name)
+    schema: Callable[..., object] = getattr(coffea.nanoevents, name)
     if name == "FCC":
         is_old = any("#" in branch["name"] for branch in tree.branches())
-        found = coffea.nanoevents.FCC.get_schema("pre-edm4hep1" if is_old else "latest")
-    return found
+        schema = coffea.nanoevents.FCC.get_schema("pre-edm4hep1" if is_old else "latest")
+    return schema
 
 
 class CoffeaReader(EventReader):
@@ -144,8 +144,8 @@ class _Columns(BaseSourceMapping):  # type: ignore[misc]
         own = self._own.get(key[len(self._place) :])
         if own is not None:
             return self._cut.getter(*own)
-        made: Callable[[], Buffer] = super().__getitem__(key)
-        return made
+        buffer: Callable[[], Buffer] = super().__getitem__(key)
+        return buffer
 
     @classmethod
     def _extract_base_form(cls, source: object) -> dict[str, object]:
@@ -184,9 +184,9 @@ def _schemed(layout: Layout, schema: SchemaMaker) -> _Schema:
     loaded: dict[str, dict[str, object]] = {}
     others: dict[str, Form] = {}
     own: dict[str, tuple[str, str]] = {}
-    given = dict(zip(layout.form.fields, layout.form.contents, strict=True))
-    for name, content in given.items():
-        if _UNNAMED.match(name) or _is_member(given, name):
+    columns = dict(zip(layout.form.fields, layout.form.contents, strict=True))
+    for name, content in columns.items():
+        if _UNNAMED.match(name) or _is_member(columns, name):
             continue
         form = None if "," in name or "!" in name else _loaded(content, f"{name},!load")
         if form is not None:
@@ -198,7 +198,7 @@ def _schemed(layout: Layout, schema: SchemaMaker) -> _Schema:
                 node, _, attribute = key.rpartition("-")
                 place = f"/{attribute}/{node}" + (_OFFSETS if attribute == "offsets" else "")
                 own[place] = column, key
-    made = schema(
+    schemed = schema(
         {
             "class": "RecordArray",
             "fields": list(loaded),
@@ -207,11 +207,11 @@ def _schemed(layout: Layout, schema: SchemaMaker) -> _Schema:
             "form_key": "",
         }
     )
-    form = ak.forms.from_dict(made.form)
+    form = ak.forms.from_dict(schemed.form)
     others = {name: content for name, content in others.items() if name not in form.fields}
     fields, contents = [*form.fields, *others], [*form.contents, *others.values()]
     form = ak.forms.RecordForm(contents, fields, parameters=form.parameters, form_key="")
-    return _Schema(form, _with_columns(made.behavior()), own)
+    return _Schema(form, _with_columns(schemed.behavior()), own)
 
 
 def _is_member(forms: Mapping[str, Form], name: str) -> bool:

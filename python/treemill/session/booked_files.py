@@ -68,13 +68,13 @@ class BookedFiles:
     @staticmethod
     def _joined(plan: Plan, index: int) -> VariedRows | None:
         """How rows of variations are joined with those of the nominal result."""
-        found = plan.joined.get(index)
-        if found is None:
+        joined = plan.joined.get(index)
+        if joined is None:
             return None
         from ..arrays.varied_rows import VariedRows  # heavy: numpy
 
-        names, results, changed = zip(*found.variations, strict=True)
-        return VariedRows(results, names, changed, found.tree)
+        names, results, changed = zip(*joined.variations, strict=True)
+        return VariedRows(results, names, changed, joined.tree)
 
     def begin(self, empty: Sequence[object]) -> None:
         """Makes the folders of parts, before anything is read. Raises what makes a file impossible.
@@ -100,29 +100,29 @@ class BookedFiles:
             return tuple(values)
         from ..results.snapshot import write  # heavy: numpy
 
-        found = list(values)
+        results = list(values)
         for place, target in self._targets.items():
             folder = self._folders[place]
             try:
                 if place in self._several:
-                    found[place] = self._written(place, raw, folder)
+                    results[place] = self._written(place, raw, folder)
                 else:
                     rows = self._rows(raw, place)
-                    found[place] = write(rows, target, folder, self._copied(target))
+                    results[place] = write(rows, target, folder, self._copied(target))
             finally:
                 remove(folder)
-        return tuple(found)
+        return tuple(results)
 
     def _written(self, place: int, raw: Sequence[object], folder: str) -> ByDataset[SnapshotFile]:
         """A file for each data set of a fileset."""
         from ..results.snapshot import write  # heavy: numpy
 
         (of,) = cast(Sequence[Mapping[str, Sequence[object]]], raw)
-        made = {
+        files = {
             name: write(self._rows(of.get(name, self._empty), place), target, folder)
             for name, target in self._several[place].items()
         }
-        return ByDataset(made, self._chain.datasets)
+        return ByDataset(files, self._chain.datasets)
 
     def _rows(self, results: Sequence[object], place: int) -> CollectedRows:
         rows = results[self._indices[place]]
@@ -156,15 +156,15 @@ def by_dataset(target: SnapshotTarget, chain: Chain) -> dict[str, SnapshotTarget
             "copy_trees= is not supported in a snapshot of a fileset: write the data sets by "
             "themselves, fs[name].snapshot(…)"
         )
-    made = {}
+    targets = {}
     for dataset in chain.datasets:
         path = os.path.join(folder, name.replace("{dataset}", dataset))
         if os.path.dirname(path) != folder:
             raise QueryError(f"a file cannot be named after the data set {dataset!r}")
         if chain.has_file(path):
             raise QueryError(f"the snapshot would replace {path}, which the fileset reads")
-        made[dataset] = replace(target, path=path)
-    return made
+        targets[dataset] = replace(target, path=path)
+    return targets
 
 
 def _of_one(results: Sequence[object]) -> Sequence[object]:

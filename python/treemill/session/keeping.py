@@ -78,20 +78,20 @@ def kept_by(options: RunOptions, pool: Pool) -> Folder | None:
 
 def with_sizes(sizes: Sequence[FileSize | None], keeping: Keeping) -> list[FileSize | None]:
     """The files' sizes, with those of files that are done already: they need not be opened."""
-    found = list(sizes)
+    known_sizes = list(sizes)
     record = keeping.record
     if record is not None:
         for file, size in record.sizes.items():
-            if found[file] is None and list(record.processed[file]) == [(0, size)]:
-                found[file] = FileSize(size)
-    return found
+            if known_sizes[file] is None and list(record.processed[file]) == [(0, size)]:
+                known_sizes[file] = FileSize(size)
+    return known_sizes
 
 
 def of_selector(selector: Selector) -> dict[str, str]:
     """The parts of a selector."""
-    given = given_for(selector)
-    is_code = isinstance(given, FunctionType | MethodType | BuiltinFunctionType | partial | tuple)
-    parts = {"code": digest(given)} if is_code else by_attribute(given)
+    code = given_for(selector)
+    is_code = isinstance(code, FunctionType | MethodType | BuiltinFunctionType | partial | tuple)
+    parts = {"code": digest(code)} if is_code else by_attribute(code)
     return {f"{selector.title}'s {name}": each for name, each in parts.items()}
 
 
@@ -138,23 +138,23 @@ def _files(
     """The names of the pass's files and digests of their identities."""
     if chain is None:
         return ["cycles"], {0: "cycles"}
-    found = _identities(chain)
+    digests = _identities(chain)
     if spans is None:
-        return chain.files, found
+        return chain.files, digests
     numbers = [number for number, _, _ in spans]
-    identities = {at: found[number] for at, number in enumerate(numbers) if number in found}
+    identities = {at: digests[number] for at, number in enumerate(numbers) if number in digests}
     return [chain.files[number] for number in numbers], identities
 
 
 def _identities(chain: Chain | FriendChain) -> dict[int, str]:
     """Digests of the identities of the files that are there. For a local file its size and the
     time of its last change count: after a restart its device may have another number."""
-    found = {}
+    digests = {}
     chain.trees.identify()
     for number, location in enumerate(chain.locations):
         try:
             size, changed, marks = chain.trees.identity(number)
         except SourceError:
             continue  # the worker that opens it will say so, or not, if errors are skipped
-        found[number] = digest((size, changed, marks if is_far(location.path) else ()))
-    return found
+        digests[number] = digest((size, changed, marks if is_far(location.path) else ()))
+    return digests

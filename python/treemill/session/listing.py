@@ -48,9 +48,9 @@ def first_entries(node: Node, columns: Sequence[tuple[str, Expression]], count: 
     while True:
         stop = min(stop, total)
         booking: Booking[ak.Array] = Booking(node, Arrays(tuple(columns)))
-        found = run(booking, entries=(0, stop), progress=False)
-        if len(found) >= count or stop >= total:
-            return found[:count]
+        rows = run(booking, entries=(0, stop), progress=False)
+        if len(rows) >= count or stop >= total:
+            return rows[:count]
         stop *= 8
 
 
@@ -119,15 +119,15 @@ def described(node: Node, names: Sequence[str]) -> Description:
     count = node.count()
     booked = {name: _statistics(node, text) for name, text in columns}
     run([count, *(booking for each in booked.values() for booking in each)])
-    made = {}
+    described_columns = {}
     for name, each in booked.items():
         low, high, number = each.extent.value or (None, None, 0)
         quantiles = each.quantiles.value
         lower, median, upper = (None, None, None) if quantiles is None else map(float, quantiles)
         counts = (number, int(each.strange.value), int(each.missing.value))
         spread = (each.mean.value, each.std.value, low, lower, median, upper, high)
-        made[name] = Column(*counts, *spread, *_sizes(node, name))
-    return Description(count.value, made)
+        described_columns[name] = Column(*counts, *spread, *_sizes(node, name))
+    return Description(count.value, described_columns)
 
 
 class _Statistics(NamedTuple):
@@ -160,5 +160,5 @@ def _sizes(node: Node, name: str) -> tuple[int | None, int | None]:
     if name not in chain.branches:
         return None, None
     files = (chain.trees[file].described() for file in range(len(chain.files)))
-    found = [branch for file in files for branch in file if branch["name"] == name]
-    return sum(b["total_bytes"] for b in found), sum(b["zip_bytes"] for b in found)
+    same_name = [branch for file in files for branch in file if branch["name"] == name]
+    return sum(b["total_bytes"] for b in same_name), sum(b["zip_bytes"] for b in same_name)

@@ -63,11 +63,11 @@ def _name(what: str, process: int, thread: int, name: str) -> Json:
 
 def _event(row: Row, process: int, thread: int) -> Json:
     values = zip(Row._fields, row, _NONE, strict=True)
-    told = {name: value for name, value, none in values if value != none}
+    arguments = {name: value for name, value, none in values if value != none}
     name = row.event
     if row.event in _NAMED:
         name = f"{row.event} {PurePosixPath(row.file).name}"
-    event = {"name": name, "cat": _CATEGORY, "pid": process, "tid": thread, "args": told}
+    event = {"name": name, "cat": _CATEGORY, "pid": process, "tid": thread, "args": arguments}
     if row.seconds > 0:
         began = max(row.time - row.seconds, 0.0)
         return event | {"ph": "X", "ts": began * 1e6, "dur": row.seconds * 1e6}
@@ -88,17 +88,17 @@ def _beside(event: Json, number: int) -> Iterator[Json]:
 def read(path: str) -> Recorded:
     """Reads a file that `write` has written. Raises ValueError for another one."""
     with open(path, encoding="utf-8") as file:
-        told = json.load(file)
-    if not isinstance(told, dict) or "treemill" not in told.get("otherData", {}):
+        document = json.load(file)
+    if not isinstance(document, dict) or "treemill" not in document.get("otherData", {}):
         raise ValueError("it is no trace of a query")
-    about = About.of_json(told["otherData"]["treemill"])
-    given = [
+    about = About.of_json(document["otherData"]["treemill"])
+    events = [
         each["args"]
-        for each in told["traceEvents"]
+        for each in document["traceEvents"]
         if each.get("cat") == _CATEGORY and "args" in each
     ]
     columns = {
-        name: [each.get(name, none) for each in given]
+        name: [each.get(name, none) for each in events]
         for name, none in zip(Row._fields, _NONE, strict=True)
     }
     return of_columns(columns, about)

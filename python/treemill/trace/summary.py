@@ -179,13 +179,13 @@ def summary(recorded: Recorded) -> TraceSummary:
 
 
 def _workers(rows: Sequence[Row], end: float) -> list[WorkerSummary]:
-    found: dict[int, WorkerSummary] = {}
+    workers: dict[int, WorkerSummary] = {}
     for row in rows:
         if row.worker < 0:
             continue
-        if row.worker not in found:
-            found[row.worker] = WorkerSummary(row.worker, row.host, joined=row.time, left=end)
-        each = found[row.worker]
+        if row.worker not in workers:
+            workers[row.worker] = WorkerSummary(row.worker, row.host, joined=row.time, left=end)
+        each = workers[row.worker]
         if row.event == "worker lost":
             each.left, each.lost = row.time, True
         elif row.event in ("packet", "packet failed"):
@@ -204,15 +204,15 @@ def _workers(rows: Sequence[Row], end: float) -> list[WorkerSummary]:
             each.merges += row.seconds
         elif row.event == "file opened":
             each.opens += row.seconds
-    return [found[number] for number in sorted(found)]
+    return [workers[number] for number in sorted(workers)]
 
 
 def _files(rows: Sequence[Row]) -> list[OfFile]:
-    found: dict[str, OfFile] = {}
+    files: dict[str, OfFile] = {}
     for row in rows:
         if not row.file or row.event in KINDS:
             continue
-        each = found.setdefault(row.file, OfFile(row.file, row.node))
+        each = files.setdefault(row.file, OfFile(row.file, row.node))
         each.failed += not row.ok
         each.opening += row.opening if row.event == "packet" else 0.0
         each.bytes_read += row.bytes_read
@@ -223,7 +223,7 @@ def _files(rows: Sequence[Row]) -> list[OfFile]:
             each.entries += row.entries
             each.seconds += row.seconds
             each.workers.add(row.worker)
-    return list(found.values())
+    return list(files.values())
 
 
 def _stages(
@@ -243,7 +243,7 @@ def _stages(
     after = sum(min(collecting, each.there) for each in workers if not each.lost)
     rest = in_packets - (sum(parts.values()) - opens)
     there = sum(each.there for each in workers)
-    found = {
+    seconds = {
         "start-up": sum(each.joined for each in workers),
         "wait": max(there - in_packets - commits - opens - after, 0.0),
         **parts,
@@ -251,7 +251,7 @@ def _stages(
         "commit": max(commits - merges, 0.0),
         "merge": merges + after,
     }
-    return {name: found[name] for name in STAGES}
+    return {name: seconds[name] for name in STAGES}
 
 
 def against_time(

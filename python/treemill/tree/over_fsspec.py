@@ -84,16 +84,16 @@ _lock = threading.Lock()
 
 def _asked(url: str, question: Callable[[AbstractFileSystem, str], Answer]) -> Answer:
     """The answer about a file. A connection that was lost, as idle ones are, is made again once."""
-    found = _HEAD.match(url)
-    key = os.getpid(), "" if found is None else found[0]
+    head = _HEAD.match(url)
+    key = os.getpid(), "" if head is None else head[0]
     with _failing(url):
         for attempt in range(2):
             with _lock:
                 system = _systems.get(key)
             if system is None:
-                made = _System(url)
+                new = _System(url)
                 with _lock:
-                    system = _systems.setdefault(key, made)
+                    system = _systems.setdefault(key, new)
             path = system.fs._strip_protocol(url)
             try:
                 return system.ask(lambda fs, path=path: question(fs, path))  # type: ignore[misc]
@@ -199,8 +199,8 @@ class _FsspecFile:
         if self.told[1]:
             raise OSError("it is a folder")
         self._handle: tuple[AbstractFileSystem, BinaryIO] | None = None
-        found = _asked(url, lambda fs, _: fs)
-        self._is_parallel = hasattr(found, "_cat_ranges")
+        file_system = _asked(url, lambda fs, _: fs)
+        self._is_parallel = hasattr(file_system, "_cat_ranges")
         self.at_once = _CALLS if self._is_parallel else 1
 
     def read(self, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
@@ -222,10 +222,10 @@ class _FsspecFile:
 
 def _part(file: BinaryIO, start: int, end: int) -> bytes:
     file.seek(start)
-    found = bytes(file.read(end - start))
-    while len(found) < end - start and (more := file.read(end - start - len(found))):
-        found += more  # files may give less than was asked for
-    return found
+    data = bytes(file.read(end - start))
+    while len(data) < end - start and (more := file.read(end - start - len(data))):
+        data += more  # files may give less than was asked for
+    return data
 
 
 def open_file(url: str) -> _FsspecFile:

@@ -71,10 +71,10 @@ class Remote:
         return self._looked(path, True)
 
     def _looked(self, path: str, soon: bool) -> Identity:
-        found = _look(path, soon)
+        identity = _look(path, soon)
         with self._lock:
-            self._looks[path] = time.monotonic(), found
-        return found
+            self._looks[path] = time.monotonic(), identity
+        return identity
 
     def recent_identity(self, path: str) -> Identity:
         """See Storage."""
@@ -127,8 +127,10 @@ class Remote:
         from concurrent.futures import ThreadPoolExecutor  # start-up: most files are local
 
         with ThreadPoolExecutor(_AT_ONCE) as threads:
-            found = dict(threads.map(one, distinct))
-        return {path: identity for path, identity in found.items() if identity is not None}
+            identities_by_path = dict(threads.map(one, distinct))
+        return {
+            path: identity for path, identity in identities_by_path.items() if identity is not None
+        }
 
     def hosts(self, paths: Iterable[str]) -> dict[str, list[str]]:
         """The addresses of each file at the hosts that have it, asked for at once; none if its
@@ -140,11 +142,11 @@ class Remote:
         def one(path: str) -> tuple[str, list[str]]:
             server = _server(path)
             try:
-                found = [] if server in silent else _core.remote_hosts(path)
+                hosts = [] if server in silent else _core.remote_hosts(path)
             except SourceError:  # the opening tells what is wrong
                 silent.add(server)
-                found = []
-            return path, [path.replace(server, host, 1) for host in found]
+                hosts = []
+            return path, [path.replace(server, host, 1) for host in hosts]
 
         from concurrent.futures import ThreadPoolExecutor  # start-up: most files are local
 
@@ -162,14 +164,14 @@ class Remote:
         parts = head[begin.end() :].split("/")
         return sorted(path + query for path in _walk(begin[0], parts, query))
 
-    def beside(self, given: str, file: str) -> str:
+    def beside(self, address: str, file: str) -> str:
         """See Storage."""
         head, query = _without_query(file)
         folder = posixpath.dirname(head)
         begin = _SERVER_AND_ROOT.match(head)
-        if given.startswith("/") and begin is not None:
-            return begin[0] + given.lstrip("/") + query
-        return f"{folder}/{given}{query}"
+        if address.startswith("/") and begin is not None:
+            return begin[0] + address.lstrip("/") + query
+        return f"{folder}/{address}{query}"
 
     def canonical(self, path: str) -> str:
         """See Storage."""

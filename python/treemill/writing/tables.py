@@ -56,11 +56,11 @@ def planned(
     lists = [name for name, kind in kinds.items() if kind.form == "list"]
     names = _names(list(kinds))
     counted_by = dict(counters or {})
-    for name, made in _counters(lists, groups, kinds, unequal).items():
-        counted_by.setdefault(name, made)
+    for name, counter_name in _counters(lists, groups, kinds, unequal).items():
+        counted_by.setdefault(name, counter_name)
     for name in lists:
         plan.counted.setdefault(counted_by[name], []).append(name)
-    by_name = {made: column for column, made in names.items()}
+    by_name = {counter_name: column for column, counter_name in names.items()}
     plan.given = {counter: by_name[counter] for counter in plan.counted if counter in by_name}
 
     def put(name: str, counter: str | None) -> None:
@@ -90,7 +90,7 @@ def _counters(
     lists: Sequence[str], groups: Mapping[str, Hashable], kinds: Kinds, unequal: Unequal
 ) -> dict[str, str]:
     """The name of each list's counter."""
-    taken = set(kinds)
+    reserved = set(kinds)
     together: dict[tuple[str, Hashable], list[str]] = {}
     for name in lists:
         group = groups.get(name)
@@ -101,19 +101,19 @@ def _counters(
     heirs: dict[str, list[str]] = {}
     for (prefix, _), members in together.items():
         shared = f"n{prefix}"
-        fits = shared not in taken or kinds[shared].is_integer
+        fits = shared not in reserved or kinds[shared].is_integer
         fits = fits and not any((shared, member) in unequal for member in members)
         if prefix and fits and len(members) > len(heirs.get(prefix, ())):
             heirs[prefix] = members
-    found: dict[str, str] = {}
+    counters: dict[str, str] = {}
     for (prefix, _), members in together.items():
         counter = f"n{prefix}"
         if heirs.get(prefix) is not members:
             counter = f"n{members[0]}"
-            while counter in taken or counter in found.values():
+            while counter in reserved or counter in counters.values():
                 counter += "_"
-        found |= dict.fromkeys(members, counter)
-    return found
+        counters |= dict.fromkeys(members, counter)
+    return counters
 
 
 def _prefix(name: str) -> str:
@@ -124,15 +124,15 @@ def _prefix(name: str) -> str:
 def unequal_counts(table: Table) -> set[tuple[str, str]]:
     """Pairs of a column that is named as a counter and a column of lists that it does not count,
     such as nJet and Jet_pt."""
-    found = set()
+    pairs = set()
     for name, kind in table.kinds.items():
         counter = f"n{_prefix(name)}"
         counts = table.columns.get(counter)
         if kind.form != "list" or counts is None or not table.kinds[counter].is_integer:
             continue
         if counts.null_count or not np.array_equal(numbers(counts), lengths(table.columns[name])):
-            found.add((counter, name))
-    return found
+            pairs.add((counter, name))
+    return pairs
 
 
 class TableTree:
@@ -166,14 +166,14 @@ class TableTree:
         counts = np.diff(offsets).astype(np.int32)
         if counter not in self._plan.given:
             return BranchValues(counts)
-        given = values[counter]
-        if not np.array_equal(given.items, counts):
+        stored = values[counter]
+        if not np.array_equal(stored.items, counts):
             raise QueryError(
                 f"{counter} is not the number of items of {first}, as its name would say in a "
                 "TTree: give it another name",
                 branch=counter,
             )
-        return given
+        return stored
 
     def close(self) -> None:
         """Write the tree's description."""

@@ -194,10 +194,10 @@ class Crew:
 
     def read(self, merger: int) -> Read:
         """What a merger has. See Merger."""
-        found = self._mergers.get(merger)
-        if found is None:
+        holder = self._mergers.get(merger)
+        if holder is None:
             raise RefusedByMerger
-        return found.read()
+        return holder.read()
 
     def _loaded(self, data: bytes | None) -> Partial | None:
         if self._task is None:
@@ -214,10 +214,10 @@ class Crew:
     ) -> None:
         with self._held:  # the scheduler's word that makes it a merger may come later
             self._held.wait_for(lambda: merger in self._mergers or self._over, _HOLD_SECONDS)
-            found = self._mergers.get(merger)
-        if found is None:
+            holder = self._mergers.get(merger)
+        if holder is None:
             raise RefusedByMerger
-        found.take(worker, number, covers, load)
+        holder.take(worker, number, covers, load)
 
     def _recall(self, message: Recall) -> None:
         merger = self._mergers.get(message.merger)
@@ -285,10 +285,12 @@ class Crew:
             task.preload()
         except Exception as error:
             words = f"worker {around.address} cannot load the selector"
-            told = portable(error, words, around.address)
+            error_of_user = portable(error, words, around.address)
             if isinstance(error, ModuleNotFoundError):
-                told.args = (f"{told}; session.upload(folder) puts modules on the workers",)
-            around.say(Crashed(self.name, told))
+                error_of_user.args = (
+                    f"{error_of_user}; session.upload(folder) puts modules on the workers",
+                )
+            around.say(Crashed(self.name, error_of_user))
             return
         self._control = task.control()
         self._task = task
@@ -335,10 +337,10 @@ class Crew:
         event = worker.perform(order)
         while isinstance(order, Process) and isinstance(event, PacketDone):
             whole = event.stop == order.packet.stop  # else it was told to stop
-            found = self._ahead.take(number) if whole else None
-            if found is None:
+            next_packet = self._ahead.take(number) if whole else None
+            if next_packet is None:
                 break
-            packet, soon = found
+            packet, soon = next_packet
             self._tell(replace(event, begun=packet.number), soon)
             order = Process(number, packet)
             event = worker.perform(order)

@@ -186,14 +186,14 @@ class Desk:
     def missing(self, digests: Iterable[str]) -> list[str]:
         """Those of the digests whose bytes are not here."""
         now = self._clock()
-        found = []
+        unknown = []
         for digest in digests:
             blob = self._blobs.get(digest)
             if blob is None:
-                found.append(digest)
+                unknown.append(digest)
             else:
                 blob.used = now
-        return found
+        return unknown
 
     def put(self, digest: str, data: bytes) -> None:
         """Keeps bytes."""
@@ -299,14 +299,14 @@ class Desk:
 
     def listed(self) -> list[Listed]:
         """The passes that there are."""
-        found = []
+        works = []
         for name, lead in self._leads.items():
             status = lead.status()
             done = status.ended is not None or status.parts is not None
             request = replace(lead.request, files=(), nodes=(), done={})
             entries = status.before + status.pulse.entries
-            found.append(Listed(name, request, done, entries, status.expected))
-        return found
+            works.append(Listed(name, request, done, entries, status.expected))
+        return works
 
     # Time.
 

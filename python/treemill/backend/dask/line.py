@@ -60,7 +60,7 @@ class Line:
         not answer."""
         seconds = max(self._silence, _INSTALL)
         try:
-            found = self._wait(install(self._client), seconds)
+            hello = self._wait(install(self._client), seconds)
         except WorkerError:
             raise
         except TimeoutError as error:
@@ -75,12 +75,12 @@ class Line:
             ) from error
         except (AttributeError, TypeError, KeyError) as error:  # of distributed's internals
             raise differs(error) from error
-        if not found or found.get("version") != VERSION:
+        if not hello or hello.get("version") != VERSION:
             raise UnsupportedError(
                 f"the scheduler {self.address} has another version of treemill: install the same "
                 "version everywhere, and start the scheduler anew"
             )
-        return found
+        return hello
 
     def hello(self) -> Hello:
         """What the scheduler says of itself."""
@@ -94,10 +94,10 @@ class Line:
 
     def watch(self, name: str, change: int, wait: float) -> Status:
         """The status of a pass, when it has changed or after `wait` seconds."""
-        found: Status = self._answer(
+        status: Status = self._answer(
             lambda: self._client.scheduler.treemill_watch(name=name, change=change, wait=wait)
         )
-        return found
+        return status
 
     def put(self, blobs: dict[str, bytes]) -> None:
         """Sends bytes that the scheduler does not have."""
@@ -109,10 +109,10 @@ class Line:
 
     def get(self, digest: str) -> bytes | None:
         """Bytes that the scheduler has."""
-        found: bytes | None = self._request(
+        content: bytes | None = self._request(
             lambda: self._client.scheduler.treemill_blob(digest=digest)
         )
-        return found
+        return content
 
     def read(self, work: str, part: HeldPartial) -> Read:
         """What a merger has, from its worker; see Merger. Raises Gone."""
@@ -131,10 +131,10 @@ class Line:
         client = self._client
         if self._reaches_workers:
             with suppress(OSError, TimeoutError):  # it is gone, or hidden from this process
-                found: ReadAnswer = await asked(
+                reading: ReadAnswer = await asked(
                     client.rpc, part.address, _CONNECT, op="treemill_read", **about
                 )
-                return found
+                return reading
         answer: ReadAnswer = await client.scheduler.treemill_relay(address=part.address, **about)
         if not answer.get("gone"):
             self._reaches_workers = False  # nor others: each would be waited for

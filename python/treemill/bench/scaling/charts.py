@@ -25,10 +25,10 @@ _SHORTEST = 1e-5
 
 def figures(results: ResultsFile) -> list[Figure]:
     """All figures of one file of results."""
-    found = summaries(results.measurements)
+    overview = summaries(results.measurements)
     drawn: list[Figure] = []
-    if found:
-        by_query = _by_query(found)
+    if overview:
+        by_query = _by_query(overview)
         drawn = [
             ("Query time against the number of workers", [_times(each) for each in by_query]),
             ("Events per second", [_rates(each) for each in by_query]),
@@ -74,8 +74,8 @@ def compared(results: Sequence[tuple[str, ResultsFile]]) -> Figure | None:
         key = (first.name, first.query)
         lines = [
             (name, each)
-            for name, found in named
-            for each in found
+            for name, summaries_of_file in named
+            for each in summaries_of_file
             if (each.name, each.query) == key
         ]
         if len(lines) > 1:
@@ -216,9 +216,9 @@ def _efficiencies(many: Sequence[Summary]) -> list[Panel]:
 def _active(many: Sequence[Summary]) -> list[Panel]:
     panels = []
     for number, each in enumerate(many):
-        found = middle(each.last.runs)
-        assert found is not None
-        series = [Series("", found.times, found.active, color=number)]
+        run = middle(each.last.runs)
+        assert run is not None
+        series = [Series("", run.times, run.active, color=number)]
         plural = "worker" if each.last.workers == 1 else "workers"
         title = f"{each.query}, {each.name}, {each.last.workers} {plural}"
         panels.append(
@@ -230,15 +230,15 @@ def _active(many: Sequence[Summary]) -> list[Panel]:
 def _latencies(many: Sequence[Summary]) -> Panel:
     series = []
     for each in many:
-        found = [
+        latencies = [
             latency
             for run in each.last.runs
             if run.breakdown is not None
             for latency in run.breakdown.latencies
         ]
-        if found:
-            middle_one = f", median {1e3 * median(found):.2f} ms"
-            series.append(Series(f"{each.name}{middle_one}", *_histogram(found)))
+        if latencies:
+            middle_one = f", median {1e3 * median(latencies):.2f} ms"
+            series.append(Series(f"{each.name}{middle_one}", *_histogram(latencies)))
     return Panel(many[0].query, "ms", "packets", series, log_x=True, steps=True, whole_y=True)
 
 

@@ -20,15 +20,15 @@ _WITHOUT_DATA = ("none", "cpu")
 
 def conclusions(results: ResultsFile) -> list[tuple[Summary, LimitVerdict]]:
     """What limits each query on each system, where it is known."""
-    found = summaries(results.measurements)
+    overview = summaries(results.measurements)
     remote = bool(results.dataset.get("remote"))
     cores = results.machine.get("cores")
-    told = []
-    for each in found:
-        known = facts(each, found, remote, cores if isinstance(cores, int) else None)
+    limits = []
+    for each in overview:
+        known = facts(each, overview, remote, cores if isinstance(cores, int) else None)
         if known is not None:
-            told.append((each, verdict(known)))
-    return told
+            limits.append((each, verdict(known)))
+    return limits
 
 
 def conclusion(results: ResultsFile) -> Iterator[str]:
@@ -36,18 +36,18 @@ def conclusion(results: ResultsFile) -> Iterator[str]:
     queries that were run on a system the one that reads most counts; others are said only if they
     have other limits."""
     by_system: dict[str, list[tuple[Summary, LimitVerdict]]] = {}
-    for summary, found in conclusions(results):
-        by_system.setdefault(summary.name, []).append((summary, found))
-    for system, told in by_system.items():
-        told.sort(key=lambda each: _bytes(each[0]), reverse=True)
-        summary, leading = told[0]
+    for summary, other_limit in conclusions(results):
+        by_system.setdefault(summary.name, []).append((summary, other_limit))
+    for system, limits in by_system.items():
+        limits.sort(key=lambda each: _bytes(each[0]), reverse=True)
+        summary, leading = limits[0]
         n = summary.last.workers
         plural = "worker" if n == 1 else "workers"
         line = f"{system}, {n} {plural}: {summary.query} is {leading}"
         others: dict[str, list[str]] = {}
-        for other, found in told[1:]:
-            if found.limit != leading.limit:
-                others.setdefault(found.limit, []).append(other.query)
+        for other, other_limit in limits[1:]:
+            if other_limit.limit != leading.limit:
+                others.setdefault(other_limit.limit, []).append(other.query)
         if others:
             said = "; ".join(f"{', '.join(names)}: {limit}" for limit, names in others.items())
             line += f" Others: {said}."
@@ -65,7 +65,9 @@ def _of_storage(storage: Sequence[StorageScan]) -> Iterator[str]:
         for each in storage:
             if each.system == system:
                 rates.setdefault(each.readers, []).append(each.megabytes_per_second)
-        medians = {readers: median(found) for readers, found in sorted(rates.items())}
+        medians = {
+            readers: median(rates_of_readers) for readers, rates_of_readers in sorted(rates.items())
+        }
         most = max(medians.values())
         enough = next(n for n, rate in medians.items() if rate >= _ENOUGH * most)
         plural = "reader gets" if enough == 1 else "readers get"

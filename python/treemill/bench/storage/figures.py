@@ -17,34 +17,37 @@ Figure = tuple[str, list[list[Panel]]]
 def drawn(readings: Sequence[Reading]) -> list[Figure]:
     """Rates, events, CPU, bytes in vain and latencies against readers: a panel for each thing that
     is read and each window, a line for each storage and way."""
-    found = lines(readings)
-    if not found:
+    series = lines(readings)
+    if not series:
         return []
     figures: list[Figure] = [
-        ("Storage: throughput of all readers", _panels(found, "megabytes_per_second", "MB/s")),
-        ("Storage: throughput of the median reader", _panels(found, "typical", "MB/s")),
+        ("Storage: throughput of all readers", _panels(series, "megabytes_per_second", "MB/s")),
+        ("Storage: throughput of the median reader", _panels(series, "typical", "MB/s")),
     ]
-    decoded = [line for line in found if line.what != "whole"]
+    decoded = [line for line in series if line.what != "whole"]
     if decoded:
         figures.append(("Storage: events of all readers", _panels(decoded, "rate", "events/s")))
     figures += [
-        ("Storage: CPU of the readers", _panels(found, "cpu_per_gigabyte", "s of CPU for 1 GB")),
-        ("Storage: bytes asked beside bytes wanted", _panels(found, "over_read", "asked / wanted")),
-        ("Storage: latency of requests, 50 % and 99 %", _latencies(found)),
+        ("Storage: CPU of the readers", _panels(series, "cpu_per_gigabyte", "s of CPU for 1 GB")),
+        (
+            "Storage: bytes asked beside bytes wanted",
+            _panels(series, "over_read", "asked / wanted"),
+        ),
+        ("Storage: latency of requests, 50 % and 99 %", _latencies(series)),
     ]
     return figures
 
 
-def _by_panel(found: Sequence[ReaderSeries]) -> dict[tuple[str, int], list[ReaderSeries]]:
+def _by_panel(series: Sequence[ReaderSeries]) -> dict[tuple[str, int], list[ReaderSeries]]:
     panels: dict[tuple[str, int], list[ReaderSeries]] = {}
-    for line in found:
+    for line in series:
         panels.setdefault((line.what, line.window), []).append(line)
     return dict(sorted(panels.items(), key=lambda item: (item[0][0] != "whole", *item[0])))
 
 
-def _labels(found: Sequence[ReaderSeries]) -> dict[tuple[str, str, str], tuple[str, int]]:
+def _labels(series: Sequence[ReaderSeries]) -> dict[tuple[str, str, str], tuple[str, int]]:
     """Names and colours of storage, layout and way; only what differs is named."""
-    keys = list(dict.fromkeys((line.storage, line.layout, line.way) for line in found))
+    keys = list(dict.fromkeys((line.storage, line.layout, line.way) for line in series))
     several = len({layout for _, layout, _ in keys}) > 1
     return {
         (storage, layout, way): (
@@ -70,7 +73,7 @@ def _panels(found: Sequence[ReaderSeries], name: str, words: str) -> list[list[P
     return _grid(found, words, one)
 
 
-def _latencies(found: Sequence[ReaderSeries]) -> list[list[Panel]]:
+def _latencies(series: Sequence[ReaderSeries]) -> list[list[Panel]]:
     def one(line: ReaderSeries, label: str, color: int) -> list[Series]:
         def seconds(name: str) -> Callable[[CellRounds], float | None]:
             def of(point: CellRounds) -> float | None:
@@ -83,7 +86,7 @@ def _latencies(found: Sequence[ReaderSeries]) -> list[list[Panel]]:
         most = _series(line, seconds("latency_99"), "", color)
         return [*half, *(Series("", each.x, each.y, True, color=color) for each in most)]
 
-    return _grid(found, "ms", one)
+    return _grid(series, "ms", one)
 
 
 def _series(

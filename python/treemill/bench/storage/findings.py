@@ -34,14 +34,14 @@ def findings(readings: Sequence[Reading], cores: int | None) -> Iterator[str]:
     """The lines. `cores`: of the readers' machine, if it is known."""
     if not readings:
         return
-    found = lines(readings)
-    for place in dict.fromkeys((each.storage, each.layout) for each in found):
-        mine = [each for each in found if (each.storage, each.layout) == place]
+    series = lines(readings)
+    for place in dict.fromkeys((each.storage, each.layout) for each in series):
+        mine = [each for each in series if (each.storage, each.layout) == place]
         yield _capacity(max(mine, key=lambda line: _rate(line.best)), cores)
         yield from _window(mine)
         yield from _vain(mine)
         yield from _unfair(mine)
-    yield from _compared(found)
+    yield from _compared(series)
     yield _errors(readings)
 
 
@@ -79,14 +79,14 @@ def layout_ratios(found: Sequence[ReaderSeries]) -> dict[tuple[str, str], dict[s
 
 
 def _grouped(
-    found: Sequence[ReaderSeries],
+    series: Sequence[ReaderSeries],
     group: Callable[[ReaderSeries], tuple[str, str]],
     name: Callable[[ReaderSeries], str],
 ) -> dict[tuple[str, str], dict[str, float]]:
-    told: dict[tuple[str, str], dict[str, float]] = {}
-    for key in dict.fromkeys(map(group, found)):
+    shares_by_key: dict[tuple[str, str], dict[str, float]] = {}
+    for key in dict.fromkeys(map(group, series)):
         rates: dict[str, dict[tuple[str, int, int], float]] = {}
-        for line in found:
+        for line in series:
             if group(line) == key:
                 cells = rates.setdefault(name(line), {})
                 for point in line.points:
@@ -100,8 +100,8 @@ def _grouped(
             for each, cells in rates.items()
         }
         best = max(means.values())
-        told[key] = {each: mean / best for each, mean in means.items()}
-    return told
+        shares_by_key[key] = {each: mean / best for each, mean in means.items()}
+    return shares_by_key
 
 
 def _rate(point: CellRounds) -> float:
@@ -183,12 +183,12 @@ def _unfair(mine: Sequence[ReaderSeries]) -> Iterator[str]:
         )
 
 
-def _compared(found: Sequence[ReaderSeries]) -> Iterator[str]:
-    for (what, layout), shares in ratios(found).items():
+def _compared(series: Sequence[ReaderSeries]) -> Iterator[str]:
+    for (what, layout), shares in ratios(series).items():
         ordered = sorted(shares.items(), key=lambda item: -item[1])
         said = ", ".join(f"{storage} {share:.2f}" for storage, share in ordered)
         yield f"compared, {what} ({layout}): {said}"
-    for (what, storage), shares in layout_ratios(found).items():
+    for (what, storage), shares in layout_ratios(series).items():
         (worst, share), (best, _) = sorted(shares.items(), key=lambda item: item[1])
         yield (
             f"compared, {what} at {storage}: {best} gives {1 / share:.1f} times the rate of {worst}"

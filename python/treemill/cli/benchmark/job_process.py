@@ -43,17 +43,17 @@ class JobProcess:
         self._files = files
         self._began = time.monotonic()
         self._reason: str | None = None
-        words, told = _program(kind, files, names, layout)
+        words, request = _program(kind, files, names, layout)
         # Closed when the job has ended.
         self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         self._complaint: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         try:
-            with tempfile.TemporaryFile() as given:
-                given.write(told.encode())
-                given.seek(0)
+            with tempfile.TemporaryFile() as stdin:
+                stdin.write(request.encode())
+                stdin.seek(0)
                 self._process = subprocess.Popen(
                     words,
-                    stdin=given,
+                    stdin=stdin,
                     stdout=self._said,
                     stderr=self._complaint,
                     env={**os.environ, **ALONE},
@@ -92,11 +92,11 @@ class JobProcess:
         if self._kind.command:
             return JobEnd(seconds, cpu)
         self._said.seek(0)
-        told = Told.of(json.loads(self._said.read()))
-        (outcome,) = told.outcomes
+        answer = Told.of(json.loads(self._said.read()))
+        (outcome,) = answer.outcomes
         failed = next(iter(outcome.errors), None)
         return JobEnd(
-            seconds, cpu, outcome.events, outcome.bytes_wanted, told.bytes_asked, cause=failed
+            seconds, cpu, outcome.events, outcome.bytes_wanted, answer.bytes_asked, cause=failed
         )
 
     def _last_words(self) -> str:
@@ -134,5 +134,5 @@ def _program(
         branches = list(names[kind.read])
         job = Job("streams", 1, list(files), branches, kind.window, _LONGEST, True, layout)
         return [*python, f"{__package__}.crew"], json.dumps(asdict(job))
-    told = {"files": list(files), "hist": list(kind.hist), "filter": kind.filter}
-    return [*python, f"{__package__}.analysis"], json.dumps(told)
+    request = {"files": list(files), "hist": list(kind.hist), "filter": kind.filter}
+    return [*python, f"{__package__}.analysis"], json.dumps(request)
