@@ -21,7 +21,7 @@ NAME = "dataset.json"
 
 
 def described(
-    made: Sequence[Made], recipe: Recipe, url: str | None = None
+    files: Sequence[Made], recipe: Recipe, url: str | None = None
 ) -> dict[str, dict[str, object]]:
     """The fileset. `url`: the files' addresses for those that read them, with {host}, {path} and
     {name} in it; None: their paths.
@@ -32,7 +32,7 @@ def described(
     ['root://n1//d/events_000.root']
     """
     template = url or "{path}"
-    in_order = sorted(made, key=lambda each: each.index)
+    in_order = sorted(files, key=lambda each: each.index)
     try:
         addresses = [
             template.format(host=each.host, path=each.path, name=Path(each.path).name)
@@ -48,9 +48,9 @@ def described(
             "files": dict.fromkeys(addresses, TREE),
             "metadata": {
                 "recipe": recipe.made_from(),
-                "events": sum(each.events for each in made),
-                "bytes": sum(each.bytes for each in made),
-                "hosts": sorted({each.host for each in made}),
+                "events": sum(each.events for each in files),
+                "bytes": sum(each.bytes for each in files),
+                "hosts": sorted({each.host for each in files}),
             },
         }
     }
@@ -59,10 +59,10 @@ def described(
 def recipe_of(path: str | Path) -> Mapping[str, object] | None:
     """What the metadata of a description says; None if the file is no description."""
     try:
-        told = json.loads(Path(path).read_text(encoding="utf-8"))
-        (dataset,) = told.values()
-        found = dataset["metadata"]
-        return found if "recipe" in found else None
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+        (dataset,) = document.values()
+        metadata = dataset["metadata"]
+        return metadata if "recipe" in metadata else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 

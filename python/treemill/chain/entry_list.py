@@ -65,13 +65,15 @@ class Selection:
     def parts(self, clusters: Callable[[int], tuple[int, Sequence[int]]]) -> list[Part]:
         """The parts of files to read. Clusters without a selected entry are left out. `clusters`
         gives a file's number of entries and the starts of its clusters."""
-        found = []
+        selected = []
         for file, part in self._parts.items():
             size, cuts = clusters(file)
             if int(part[-1]) >= size:
                 raise QueryError(f"entry {int(part[-1])} is selected of a file that has {size}")
-            found += [(file, first, last) for first, last in ranges_of_clusters(part, cuts, size)]
-        return found
+            selected += [
+                (file, first, last) for first, last in ranges_of_clusters(part, cuts, size)
+            ]
+        return selected
 
     def foreign(self, file: int) -> Foreign:
         """The column that says for each entry of one file whether it is selected."""
@@ -145,15 +147,15 @@ def _from_root(locations: Sequence[Location], count: Entries, text: str) -> Sele
         raise QueryError(f'which list of {path}? Write "{path}:name"')
     path = source.address(path)
     try:
-        found: _Stored = uproot.open(path)[name]
+        stored: _Stored = uproot.open(path)[name]
     except (OSError, KeyError) as error:
         raise SourceError(f"no entry list {name} in {path}: {error}", file=path) from None
-    if found.classname == "TEventList":
-        return _global(count(), np.asarray(found.member("fList"), np.int64))
-    if found.classname != "TEntryList":
-        raise UnsupportedError(f"{name} is a {found.classname}, no entry list", file=path)
+    if stored.classname == "TEventList":
+        return _global(count(), np.asarray(stored.member("fList"), np.int64))
+    if stored.classname != "TEntryList":
+        raise UnsupportedError(f"{name} is a {stored.classname}, no entry list", file=path)
     parts: dict[int, Array] = {}
-    for each in found.member("fLists") or [found]:
+    for each in stored.member("fLists") or [stored]:
         entries = _entries(each)
         file = _number(locations, str(each.member("fFileName")), str(each.member("fTreeName")))
         if file is None:
@@ -184,11 +186,11 @@ def _number(locations: Sequence[Location], path: str, tree: str) -> int | None:
     return same[0] if len(same) == 1 else None
 
 
-def _entries(found: _Stored) -> Array:
+def _entries(stored: _Stored) -> Array:
     """The entries of a TEntryList that has no lists in it."""
     import numpy as np
 
-    blocks: Sequence[_Stored] = found.member("fBlocks") or ()
+    blocks: Sequence[_Stored] = stored.member("fBlocks") or ()
     parts = [np.zeros(0, np.int64)]
     for number, block in enumerate(blocks):
         words = np.asarray(block.member("fIndices"), np.uint16)
@@ -203,8 +205,9 @@ def _entries(found: _Stored) -> Array:
             inside = np.flatnonzero(rest)
         parts.append(inside.astype(np.int64) + number * _BLOCK_ENTRIES)
     entries = np.concatenate(parts)
-    if len(entries) != found.member("fN"):
+    if len(entries) != stored.member("fN"):
         raise UnsupportedError(
-            f"the entry list {found.name} says {found.member('fN')} entries and has {len(entries)}"
+            f"the entry list {stored.name} says {stored.member('fN')} entries and has "
+            f"{len(entries)}"
         )
     return entries

@@ -236,8 +236,8 @@ class FriendColumns:
         if alignment.index is not None:
             return self._matched(column, start, stop, alignment)
         begin = alignment.starts[self._file]
-        found = parts_between(alignment.theirs, begin + start, begin + stop)
-        return self._united(column, found or [(0, 0, 0)])
+        ranges = parts_between(alignment.theirs, begin + start, begin + stop)
+        return self._united(column, ranges or [(0, 0, 0)])
 
     def _united(self, column: str, parts: Sequence[Part]) -> Column:
         from ..arrays.columns import joined  # heavy: numpy
@@ -250,10 +250,10 @@ class FriendColumns:
         from ..arrays.common_type import cast, widest  # heavy: numpy
 
         chain = self._friend.chain
-        (found,) = chain.table(file).read([column], first, last)
-        own, kind = kind_of(found), self._kinds[column]
+        (values,) = chain.table(file).read([column], first, last)
+        own, kind = kind_of(values), self._kinds[column]
         if own.given() == kind:
-            return found
+            return values
         if widest([own.given(), kind]) != kind:
             raise UnsupportedError(
                 f"the friend {self._friend.alias} has {column} as {kind} in {chain.files[0]}, and "
@@ -262,7 +262,7 @@ class FriendColumns:
                 branch=column,
                 file=chain.files[file],
             )
-        return cast(found, kind.given(own.optional or found.null_count > 0))
+        return cast(values, kind.given(own.optional or values.null_count > 0))
 
     def _matched(self, column: str, start: int, stop: int, alignment: Alignment) -> Column:
         import numpy as np
@@ -296,11 +296,11 @@ class FriendColumns:
         wanted = [name for name in alignment.names if not is_number(name)]
         read = self._tree.read(wanted, start, stop)
         columns = dict(zip(wanted, read, strict=True))
-        made = alignment.index.find(
+        entries = alignment.index.find(
             *(integers(name, columns, stop - start) for name in alignment.names)
         )
         with self._lock:
             while len(self._matches) >= _SEVERAL:
                 self._matches.pop(next(iter(self._matches)))
-            self._matches[start, stop] = made
-        return made
+            self._matches[start, stop] = entries
+        return entries

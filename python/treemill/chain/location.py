@@ -54,17 +54,17 @@ def expand(files: object, tree: str | None = None) -> tuple[Location, ...]:
     that are written without one. Raises SourceError if there is no such file, UnsupportedError for
     URLs.
     """
-    found = located(files, tree)
-    require_present(found)
-    return found
+    locations = located(files, tree)
+    require_present(locations)
+    return locations
 
 
 def located(files: object, tree: str | None = None) -> tuple[Location, ...]:
     """Like `expand`, with files that there are not: their locations say so."""
-    found = tuple(_expand(files, tree, 0))
-    if not found:
+    locations = tuple(_expand(files, tree, 0))
+    if not locations:
         raise SourceError("a dataset needs at least one file")
-    return found
+    return locations
 
 
 def require_present(locations: Iterable[Location]) -> None:
@@ -100,18 +100,18 @@ def replicated(name: object, addresses: Iterable[object], tree: str | None = Non
     """One file that lies at several addresses, with its logical name, after which `:tree` may
     follow. Raises QueryError if there is none, or if one is a glob."""
     logical, own_tree = split_tree(str(name))
-    found: list[str] = []
+    paths: list[str] = []
     for each in addresses:
         if not isinstance(each, (str, os.PathLike)):
             raise _no_path(each)
         path = source.address(os.fspath(each))
         if source.is_glob(path) and not source.exists(path):
             raise QueryError(f"a replica of {logical} is one file, not a pattern: {path}")
-        found.append(path)
-    if not found:
+        paths.append(path)
+    if not paths:
         raise QueryError(f"{logical} has no replica")
     named = _tree(own_tree) or _tree(tree)
-    return Location(found[0], named, replicas=tuple(dict.fromkeys(found)), logical=logical)
+    return Location(paths[0], named, replicas=tuple(dict.fromkeys(paths)), logical=logical)
 
 
 def _no_path(files: object) -> QueryError:

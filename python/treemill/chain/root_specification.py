@@ -11,30 +11,30 @@ __all__ = ["from_specification", "is_specification"]
 _KNOWN = ("samples", "friends", "range")
 
 
-def is_specification(given: Mapping[object, object]) -> bool:
+def is_specification(document: Mapping[object, object]) -> bool:
     """Whether it is one: a mapping with "samples", which are mappings with "trees" and "files"."""
-    samples = given.get("samples")
+    samples = document.get("samples")
     return (
         isinstance(samples, Mapping)
-        and set(given) <= set(_KNOWN)
+        and set(document) <= set(_KNOWN)
         and all(isinstance(each, Mapping) and "trees" in each for each in samples.values())
     )
 
 
-def from_specification(given: Mapping[object, object]) -> Mapping[object, object]:
+def from_specification(document: Mapping[object, object]) -> Mapping[object, object]:
     """The fileset of its samples. Raises UnsupportedError for friends and ranges, QueryError for
     samples that make no sense."""
-    if given.get("friends"):
+    if document.get("friends"):
         raise UnsupportedError(
             "friends in a specification of RDataFrame's are not read: add them to a data set, "
             "treemill.dataset(…).add_friend(…)"
         )
-    if given.get("range"):
+    if document.get("range"):
         raise UnsupportedError(
-            f"the range {given['range']} in a specification of RDataFrame's is not read: leave it "
-            "out, and give entries= to run"
+            f"the range {document['range']} in a specification of RDataFrame's is not read: leave "
+            "it out, and give entries= to run"
         )
-    samples = given["samples"]
+    samples = document["samples"]
     assert isinstance(samples, Mapping)
     return {str(name): _sample(str(name), each) for name, each in samples.items()}
 
@@ -53,8 +53,8 @@ def _sample(name: str, sample: Mapping[str, object]) -> dict[str, object]:
 
 
 def _texts(name: str, key: str, sample: Mapping[str, object]) -> list[str]:
-    found = sample.get(key)
-    listed = [found] if isinstance(found, str) else found
+    texts = sample.get(key)
+    listed = [texts] if isinstance(texts, str) else texts
     if isinstance(listed, Sequence) and listed and all(isinstance(each, str) for each in listed):
         return [str(each) for each in listed]
-    raise QueryError(f"the sample {name!r} needs a list of {key}, not {found!r:.80}")
+    raise QueryError(f"the sample {name!r} needs a list of {key}, not {texts!r:.80}")

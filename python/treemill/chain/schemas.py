@@ -44,37 +44,37 @@ _NAMES = {theirs: name for name, (_, theirs) in _KNOWN.items()} | {"FCCSchema": 
 """Our names by those of coffea's classes, which may be written as well."""
 
 
-def object_schema(given: object) -> ObjectSchema | None:
+def object_schema(schema: object) -> ObjectSchema | None:
     """What a user writes as `schema=` of a dataset; None if it is "auto". Raises QueryError for
     anything that is no schema."""
-    if isinstance(given, str):
-        return None if given == AUTO else _named(given)
-    if given is None:
+    if isinstance(schema, str):
+        return None if schema == AUTO else _named(schema)
+    if schema is None:
         return _named("base")
-    if not isinstance(given, type):
-        raise _unknown(given)
-    classes = [each for each in given.__mro__ if each.__module__.startswith("coffea.")]
+    if not isinstance(schema, type):
+        raise _unknown(schema)
+    classes = [each for each in schema.__mro__ if each.__module__.startswith("coffea.")]
     for each in classes:
         name = _NAMES.get(each.__name__)
         if name is not None:
             formats, theirs = _KNOWN[name]
             # FCC is no schema, but chooses one.
-            return ObjectSchema(name, formats, theirs if given.__name__ == "FCC" else given)
+            return ObjectSchema(name, formats, theirs if schema.__name__ == "FCC" else schema)
     if classes:
-        return ObjectSchema(given.__name__, (), given)
-    raise _unknown(given)
+        return ObjectSchema(schema.__name__, (), schema)
+    raise _unknown(schema)
 
 
-def coffeas(given: object) -> str | Callable[..., object] | None:
+def coffeas(schema: object) -> str | Callable[..., object] | None:
     """What a user writes as `schema=` of a run: coffea's schema, by its name in coffea or as it was
     given. Raises QueryError for a name that there is not."""
-    if isinstance(given, str):
-        return None if given == AUTO else _named(given).coffea
-    if getattr(given, "__name__", "") == "FCC":
+    if isinstance(schema, str):
+        return None if schema == AUTO else _named(schema).coffea
+    if getattr(schema, "__name__", "") == "FCC":
         return "FCC"
-    if given is None or callable(given):
-        return given
-    raise _unknown(given)
+    if schema is None or callable(schema):
+        return schema
+    raise _unknown(schema)
 
 
 def _named(name: str) -> ObjectSchema:
@@ -84,11 +84,11 @@ def _named(name: str) -> ObjectSchema:
     return ObjectSchema(plain, *_KNOWN[plain])
 
 
-def _unknown(given: object) -> QueryError:
+def _unknown(schema: object) -> QueryError:
     names = ", ".join(f'"{name}"' for name in (AUTO, *_KNOWN))
-    meant = near(given.lower(), _KNOWN) if isinstance(given, str) else []
+    meant = near(schema.lower(), _KNOWN) if isinstance(schema, str) else []
     return QueryError(
         f"schema is one of {names}, None, or one of coffea's classes, such as NanoAODSchema, "
-        f"not {given!r}",
+        f"not {schema!r}",
         suggestions=meant,
     )

@@ -55,10 +55,10 @@ def check(
     """
     from ..facility.cluster_facts import gathered  # start-up
 
-    found = verdicts(gathered(address, _paths(files), packages, timeout))
-    for line in lines(found):
+    results = verdicts(gathered(address, _paths(files), packages, timeout))
+    for line in lines(results):
         click.echo(line)
-    wrong = [verdict for verdict in found if not verdict.well and verdict.check not in ignore]
+    wrong = [verdict for verdict in results if not verdict.well and verdict.check not in ignore]
     if wrong:
         click.echo(f"{len(wrong)} to be put right")
         sys.exit(1)
@@ -70,21 +70,21 @@ def _paths(files: Sequence[str]) -> list[str]:
     their names: workers may find them."""
     from ..chain.location import expand  # start-up
 
-    found: list[str] = []
+    paths: list[str] = []
     for file in files:
         try:
-            found += [location.path for location in expand([file])]
+            paths += [location.path for location in expand([file])]
         except TreemillError:
-            found.append(file)
-    if len(found) > _MOST:
-        click.echo(f"of {len(found):,} files the first {_MOST} are looked at", err=True)
-    return found[:_MOST]
+            paths.append(file)
+    if len(paths) > _MOST:
+        click.echo(f"of {len(paths):,} files the first {_MOST} are looked at", err=True)
+    return paths[:_MOST]
 
 
-def lines(found: Sequence[Verdict]) -> Iterator[str]:
+def lines(results: Sequence[Verdict]) -> Iterator[str]:
     """The table: a line for each verdict, and one with what to do where something is wrong."""
-    width = max((len(verdict.check) for verdict in found), default=0)
-    for verdict in found:
+    width = max((len(verdict.check) for verdict in results), default=0)
+    for verdict in results:
         sign = "ok" if verdict.well else "WRONG"
         yield f"{sign:5}  {verdict.check:{width}}  {verdict.found}"
         margin = " " * (9 + width)

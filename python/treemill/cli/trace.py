@@ -49,18 +49,18 @@ def report(file: str, most: int, figure: str | None, html: str | None) -> None:
 
     if (figure or html) and importlib.util.find_spec("matplotlib") is None:
         raise UnsupportedError("pictures need matplotlib: pip install 'treemill[plot]'")
-    found = summary(load(file))
-    for line in lines(found, most):
+    measured = summary(load(file))
+    for line in lines(measured, most):
         click.echo(line)
     if figure is not None:
         from ..monitor.line_charts import save  # start-up
         from ..trace.figures import figures  # start-up
 
-        save(figures(found), figure)
+        save(figures(measured), figure)
     if html is not None:
         from ..trace.page import page  # start-up
 
-        Path(html).write_text(page(found), encoding="utf-8")
+        Path(html).write_text(page(measured), encoding="utf-8")
 
 
 class _Workers(click.ParamType[tuple[float, bool]]):
@@ -107,10 +107,10 @@ def replay(file: str, wanted: tuple[tuple[float, bool], ...], storage: float | N
     recorded = load(file)
     try:
         own = replayed(recorded, None, storage)
-        told = [own]
+        replays = [own]
         for number, is_factor in wanted:
             workers = max(round(number * own.workers if is_factor else number), 1)
-            told.append(replayed(recorded, workers, storage))
+            replays.append(replayed(recorded, workers, storage))
     except ValueError as error:
         raise QueryError(str(error), file=file) from error
     measured = summary(recorded).seconds
@@ -118,7 +118,7 @@ def replay(file: str, wanted: tuple[tuple[float, bool], ...], storage: float | N
     click.echo(
         f"{'workers':>8} {'seconds':>9} {'speed-up':>8} {'entries/s':>14} {'idle at end':>11}"
     )
-    for each in told:
+    for each in replays:
         rate = each.entries / each.seconds if each.seconds > 0 else 0.0
         click.echo(
             f"{each.workers:8,} {each.seconds:9.3f} {own.seconds / each.seconds:8.2f} "
@@ -144,8 +144,8 @@ def _root(path: str) -> Recorded:
     from ..dataset import dataset  # start-up
     from ..trace.root_file import ABOUT, TREE  # start-up
 
-    told = dataset(path, tree=ABOUT).arrays().to_list()
-    about = About.of_json({each["name"]: json.loads(each["value"]) for each in told})
+    facts = dataset(path, tree=ABOUT).arrays().to_list()
+    about = About.of_json({each["name"]: json.loads(each["value"]) for each in facts})
     rows = dataset(path, tree=TREE).arrays()
     return of_columns({name: rows[name].to_list() for name in rows.fields}, about)
 

@@ -16,13 +16,13 @@ __all__ = ["listed", "text"]
 Listed = dict[str, dict[str, dict[str, object]]]
 
 
-def listed(files: FilesetFiles, seen: Sequence[Seen], found: Sequence[Finding]) -> Listed:
+def listed(files: FilesetFiles, inspected: Sequence[Seen], problems: Sequence[Finding]) -> Listed:
     """A fileset of the sound files, in coffea's form. Files that are left out are named."""
-    out = {each.number: each.text for each in found if each.left_out}
-    made: Listed = {}
-    for number, (location, each) in enumerate(zip(files.locations, seen, strict=True)):
+    out = {each.number: each.text for each in problems if each.left_out}
+    fileset: Listed = {}
+    for number, (location, each) in enumerate(zip(files.locations, inspected, strict=True)):
         metadata = {k: v for k, v in (location.metadata or {}).items() if k != "dataset"}
-        dataset = made.setdefault(each.dataset, {"files": {}, "metadata": metadata})
+        dataset = fileset.setdefault(each.dataset, {"files": {}, "metadata": metadata})
         if number in out or each.verified is None:
             dataset.setdefault("left_out", {})[each.path] = out.get(number, each.reason)
             continue
@@ -32,7 +32,7 @@ def listed(files: FilesetFiles, seen: Sequence[Seen], found: Sequence[Finding]) 
         if location.logical is not None:
             entry["replicas"] = list(location.replicas)
         dataset["files"][each.path] = entry
-    return made
+    return fileset
 
 
 def text(made: Mapping[str, Mapping[str, Mapping[str, object]]]) -> str:

@@ -150,13 +150,13 @@ def _copied(
 class _FittedKernel:
     """A kernel for arguments of certain types (function_protocols.FittedFunction)."""
 
-    def __init__(self, made: Compiled, plain: UserFunction, given: Sequence[str]) -> None:
-        self._made = made  # the address is its code's
+    def __init__(self, code: Compiled, plain: UserFunction, given: Sequence[str]) -> None:
+        self._made = code  # the address is its code's
         self._plain = plain
         self._given = given
-        self.parameters = made.parameters
-        self.outputs = made.outputs
-        self.address: int | None = made.address
+        self.parameters = code.parameters
+        self.outputs = code.outputs
+        self.address: int | None = code.address
 
     def call(self, rows: int, arguments: Sequence[Handed]) -> NoReturn:
         """Not called: there is an address."""

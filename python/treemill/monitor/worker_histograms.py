@@ -77,12 +77,12 @@ def _workers(counts: Monitored) -> list[str]:
 def _sums(counts: Monitored, title: str, measure: str) -> Hist:
     from hist import Hist, axis
 
-    made: Hist = Hist(
+    histogram: Hist = Hist(
         axis.StrCategory(_workers(counts), name="worker", growth=True, overflow=False),
         label=title,
     )
-    made.view()[:] = [each.sums.get(measure, 0) for _, each in sorted(counts.workers.items())]
-    return made
+    histogram.view()[:] = [each.sums.get(measure, 0) for _, each in sorted(counts.workers.items())]
+    return histogram
 
 
 def _spread(counts: Monitored, title: str, measure: str) -> Hist:
@@ -99,12 +99,12 @@ def _spread(counts: Monitored, title: str, measure: str) -> Hist:
         label=f"{measure} [s]",
     )
     labels = axis.StrCategory(_workers(counts), name="worker", growth=True, overflow=False)
-    made: Hist = Hist(labels, times, label=title)
-    view = made.view(flow=True)
+    histogram: Hist = Hist(labels, times, label=title)
+    view = histogram.view(flow=True)
     for place, (_, each) in enumerate(sorted(counts.workers.items())):
         for at, number in each.spread.get(measure, {}).items():
             view[place, at + 1] = number
-    return made
+    return histogram
 
 
 def _nodes(counts: Monitored, title: str, measure: str) -> Hist:
@@ -113,15 +113,15 @@ def _nodes(counts: Monitored, title: str, measure: str) -> Hist:
     names = sorted(counts.nodes)
     bins = max((len(each) for each in counts.nodes.values()), default=1)
     used = min(int(counts.seconds / counts.width) + 1, bins)
-    made: Hist = Hist(
+    histogram: Hist = Hist(
         axis.StrCategory(names, name="node", growth=True, overflow=False),
         axis.Regular(used, 0.0, used * counts.width, name="time", label="time [s]"),
         label=title,
     )
-    view = made.view()
+    view = histogram.view()
     for place, name in enumerate(names):
         view[place, :] = [each / counts.width for each in counts.nodes[name][:used]]
-    return made
+    return histogram
 
 
 def _of(measure: str, make: Callable[[Monitored, str, str], Hist] = _sums) -> _MeasuredKind:

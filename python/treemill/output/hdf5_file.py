@@ -45,39 +45,39 @@ def write(results: Outline, path: str) -> None:
             _put(file, _ONE, results, _ONE)
 
 
-def _put(parent: Group, name: str, made: Outline, path: str) -> None:
+def _put(parent: Group, name: str, results: Outline, path: str) -> None:
     """Add an object to a group. The name is one of ours: a slash would be a group of HDF5's."""
     own = _escaped(name)
-    if isinstance(made, OutlineGroup) or made.kind == "histogram":
-        _fill(parent.create_group(own, track_order=True), made, path)
+    if isinstance(results, OutlineGroup) or results.kind == "histogram":
+        _fill(parent.create_group(own, track_order=True), results, path)
         return
-    h5py, value = _h5py(), made.value
-    if made.kind == "nothing":
+    h5py, value = _h5py(), results.value
+    if results.kind == "nothing":
         parent[own] = h5py.Empty("f8")
         return
-    if made.kind == "number" and isinstance(value, int) and not -(2**63) <= value < 2**64:
+    if results.kind == "number" and isinstance(value, int) and not -(2**63) <= value < 2**64:
         raise unsupported(path, "a whole number of more than 64 bits", "a .json.gz file holds it")
-    if made.kind == "array" and value.dtype.kind == "U":
+    if results.kind == "array" and value.dtype.kind == "U":
         parent.create_dataset(own, data=value.astype(object), dtype=h5py.string_dtype())
         return
-    large = made.kind == "array" and value.size > 1000
+    large = results.kind == "array" and value.size > 1000
     parent.create_dataset(own, data=value, compression="gzip" if large else None)
 
 
-def _fill(group: Group, made: Outline, path: str) -> None:
-    if isinstance(made, Leaf):
+def _fill(group: Group, results: Outline, path: str) -> None:
+    if isinstance(results, Leaf):
         from uhi.io import hdf5
 
         try:
-            hdf5.write(group, described(made.value, path))
+            hdf5.write(group, described(results.value, path))
         except TypeError as error:
             what = f"whose metadata HDF5 does not hold ({error})"
             raise unsupported(path, what, "a .json.gz file holds it") from error
         return
-    if made.kind != "mapping":
-        group.attrs[_MARK] = made.kind
-        group.attrs["facts"] = json.dumps(made.facts)
-    for name, each in made.items.items():
+    if results.kind != "mapping":
+        group.attrs[_MARK] = results.kind
+        group.attrs["facts"] = json.dumps(results.facts)
+    for name, each in results.items.items():
         _put(group, name, each, f"{path}/{name}" if path else name)
 
 
@@ -99,22 +99,22 @@ def read(path: str) -> Outline:
         raise FormatError(f"not a file of results in HDF5: {error}", file=path) from error
 
 
-def _got(found: Group | Dataset, own: bool) -> Outline:
+def _got(stored: Group | Dataset, own: bool) -> Outline:
     """The outline of a group or of a data set. `own`: whether treemill wrote the file."""
-    if hasattr(found, "keys"):
-        if "uhi_schema" in found.attrs:
+    if hasattr(stored, "keys"):
+        if "uhi_schema" in stored.attrs:
             from uhi.io import hdf5
 
-            return Leaf("histogram", from_description(dict(hdf5.read(found))))
-        kind = found.attrs.get(_MARK, "mapping") if own else "mapping"
-        facts = json.loads(found.attrs["facts"]) if own and "facts" in found.attrs else {}
-        named = {_plain(name) if own else name: _got(found[name], own) for name in found}
+            return Leaf("histogram", from_description(dict(hdf5.read(stored))))
+        kind = stored.attrs.get(_MARK, "mapping") if own else "mapping"
+        facts = json.loads(stored.attrs["facts"]) if own and "facts" in stored.attrs else {}
+        named = {_plain(name) if own else name: _got(stored[name], own) for name in stored}
         return OutlineGroup(kind, named, facts)
-    if found.shape is None:
+    if stored.shape is None:
         return Leaf("nothing", None)
-    text = _h5py().check_string_dtype(found.dtype) is not None
-    value = found.asstr()[()] if text else found[()]
-    if found.shape == ():
+    text = _h5py().check_string_dtype(stored.dtype) is not None
+    value = stored.asstr()[()] if text else stored[()]
+    if stored.shape == ():
         return Leaf("text", str(value)) if text else Leaf("number", value.item())
     return Leaf("array", value.astype(str) if text else value)
 

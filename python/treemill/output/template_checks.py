@@ -33,28 +33,30 @@ def findings(
 ) -> list[TemplateFinding]:
     """What is wrong. `nominal`: histograms by name; `varied`: by name, with the name of the nominal
     one."""
-    found = [each for name, made in nominal.items() for each in _of_one(name, made, None)]
-    for name, (base, made) in varied.items():
-        found += _of_one(name, made, nominal[base])
-    return found
+    problems = [
+        each for name, histogram in nominal.items() for each in _of_one(name, histogram, None)
+    ]
+    for name, (base, histogram) in varied.items():
+        problems += _of_one(name, histogram, nominal[base])
+    return problems
 
 
-def _of_one(name: str, made: Hist, base: Hist | None) -> Iterator[TemplateFinding]:
+def _of_one(name: str, histogram: Hist, base: Hist | None) -> Iterator[TemplateFinding]:
     import numpy as np
 
-    values = np.asarray(made.values(), float)
+    values = np.asarray(histogram.values(), float)
     bad = ~np.isfinite(values)
     if bad.any():
-        yield TemplateFinding("bad", name, f"{bins_in_words(made, bad)} no number")
+        yield TemplateFinding("bad", name, f"{bins_in_words(histogram, bad)} no number")
     negative = values < 0
     if negative.any():
-        yield TemplateFinding("negative", name, f"{bins_in_words(made, negative)} negative")
+        yield TemplateFinding("negative", name, f"{bins_in_words(histogram, negative)} negative")
     if base is None:
         empty = values == 0
         if empty.all():
             yield TemplateFinding("empty", name, "it is empty")
         elif empty.any():
-            yield TemplateFinding("empty", name, f"{bins_in_words(made, empty)} empty")
+            yield TemplateFinding("empty", name, f"{bins_in_words(histogram, empty)} empty")
         return
     expected = np.asarray(base.values(), float)
     if values.sum() == 0 and expected.sum() != 0:
@@ -62,7 +64,7 @@ def _of_one(name: str, made: Hist, base: Hist | None) -> Iterator[TemplateFindin
         return
     new = (values > 0) & (expected == 0)
     if new.any():
-        words = f"{bins_in_words(made, new)} empty in the nominal one only"
+        words = f"{bins_in_words(histogram, new)} empty in the nominal one only"
         yield TemplateFinding("empty", name, words)
 
 

@@ -113,16 +113,16 @@ def plot(
     return saved(figure, path)
 
 
-def _named(given: object) -> dict[str, hist.Hist]:
+def _named(value: object) -> dict[str, hist.Hist]:
     """Histograms by the legend's words."""
-    if isinstance(given, Booking):
-        given = given.value
-    if isinstance(given, Mapping):
-        return {str(label): _histogram(each) for label, each in given.items()}
-    if not isinstance(given, (list, tuple)) and not is_stack(given):
-        return {_label(given): _histogram(given)}
+    if isinstance(value, Booking):
+        value = value.value
+    if isinstance(value, Mapping):
+        return {str(label): _histogram(each) for label, each in value.items()}
+    if not isinstance(value, (list, tuple)) and not is_stack(value):
+        return {_label(value): _histogram(value)}
     named: dict[str, hist.Hist] = {}
-    for number, each in enumerate(given, 1):
+    for number, each in enumerate(value, 1):
         label = _label(each)
         named[label if label and label not in named else f"{label} ({number})"] = _histogram(each)
     return named
@@ -137,9 +137,9 @@ def _title(given: object) -> str:
     return given.title if isinstance(given, Booking) else ""
 
 
-def _label(given: object) -> str:
-    if isinstance(given, Booking):
-        return given.title
-    axes = getattr(given, "axes", ())
+def _label(value: object) -> str:
+    if isinstance(value, Booking):
+        return value.title
+    axes = getattr(value, "axes", ())
     labels = [str(getattr(axis, "label", "") or getattr(axis, "name", "")) for axis in axes]
-    return str(getattr(given, "name", None) or " : ".join(labels[::-1]))
+    return str(getattr(value, "name", None) or " : ".join(labels[::-1]))

@@ -108,15 +108,15 @@ def stack(
     return saved(stacked(shown, title, log, ratio), path)
 
 
-def _named(given: object) -> dict[str, Variations[Hist]]:
+def _named(value: object) -> dict[str, Variations[Hist]]:
     """Histograms by the legend's words, each with its variations."""
-    if isinstance(given, Booking):
-        given = given.value
-    if is_stack(given):
-        return {str(each.name): _variations(each) for each in given}
-    if isinstance(given, Mapping) and not isinstance(given, Variations):
-        return {str(name): _variations(each) for name, each in given.items()}
-    values = _variations(given)
+    if isinstance(value, Booking):
+        value = value.value
+    if is_stack(value):
+        return {str(each.name): _variations(each) for each in value}
+    if isinstance(value, Mapping) and not isinstance(value, Variations):
+        return {str(name): _variations(each) for name, each in value.items()}
+    values = _variations(value)
     by = split(values, 0)
     if not by:
         raise TypeError(
@@ -126,10 +126,10 @@ def _named(given: object) -> dict[str, Variations[Hist]]:
     return {name: systematic(each) for name, each in by.items()}
 
 
-def _variations(given: object) -> Variations[Hist]:
-    if isinstance(given, Booking):
-        given = given.value
-    values = given if isinstance(given, Variations) else Variations({NOMINAL: given})
+def _variations(value: object) -> Variations[Hist]:
+    if isinstance(value, Booking):
+        value = value.value
+    values = value if isinstance(value, Variations) else Variations({NOMINAL: value})
     return systematic(values.map(checked))
 
 
@@ -138,8 +138,8 @@ def _data(named: dict[str, Variations[Hist]], data: object) -> tuple[str, Hist] 
     if data is None:
         return None
     if isinstance(data, str):
-        found = named.pop(data, None)
-        return None if found is None else (data, found.nominal)
+        histograms = named.pop(data, None)
+        return None if histograms is None else (data, histograms.nominal)
     return "data", _variations(data).nominal
 
 

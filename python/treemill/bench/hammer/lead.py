@@ -141,16 +141,16 @@ class HammerLead:
     def _late(self, now: float) -> list[KillJob]:
         end = self._end()
         is_over = end is not None and now >= end + self.bounds.grace
-        found = []
+        kills = []
         for job, began in self.running.items():
             if job in self._killed:
                 continue
             if is_over:
-                found.append(KillJob(job, "the run has ended"))
+                kills.append(KillJob(job, "the run has ended"))
             elif now - began >= self.bounds.longest:
-                found.append(KillJob(job, f"it took longer than {self.bounds.longest:g} s"))
-        self._killed |= {each.job for each in found}
-        return found
+                kills.append(KillJob(job, f"it took longer than {self.bounds.longest:g} s"))
+        self._killed |= {each.job for each in kills}
+        return kills
 
     def _start(self, now: float) -> Start:
         """The kind that is furthest behind its share; each kind goes round the storages. One that
@@ -166,18 +166,18 @@ class HammerLead:
         turn = self._turns.get((kind, storage), 0)
         self._turns[kind, storage] = turn + 1
         self._by_kind[kind] += 1
-        found = Start(self.started, kind, storage, turn)
-        self.running[found.job] = now
-        self._places[found.job] = storage
+        start = Start(self.started, kind, storage, turn)
+        self.running[start.job] = now
+        self._places[start.job] = storage
         self.started += 1
-        return found
+        return start
 
     def _free(self, kind: int, now: float) -> int:
         """Gives, of the storages with less than their part of the places, the one that this kind
         was at least often."""
         part = math.ceil(self.bounds.allowed(now) / self.storages)
-        taken = [*self._places.values(), *(storage for _, storage in self._paused)]
+        occupied = [*self._places.values(), *(storage for _, storage in self._paused)]
         # Kinds begin at different storages.
         order = [(kind + i) % self.storages for i in range(self.storages)]
-        free = [each for each in order if taken.count(each) < part]
+        free = [each for each in order if occupied.count(each) < part]
         return min(free or order, key=lambda each: self._turns.get((kind, each), 0))

@@ -115,8 +115,8 @@ def load(path: str | Path) -> ResultsFile:
     except (OSError, UnicodeDecodeError) as error:
         raise SourceError(f"cannot read {path}: {error}", file=str(path)) from None
     try:
-        told = json.loads(text)
-        version = told[_FORM]
+        document = json.loads(text)
+        version = document[_FORM]
     except (ValueError, KeyError, TypeError):
         raise FormatError(f"{path} was not written by `treemill bench`", file=str(path)) from None
     if version != _VERSION:
@@ -125,29 +125,29 @@ def load(path: str | Path) -> ResultsFile:
             f"{_VERSION}: measure again, or use the treemill that wrote it"
         )
     try:
-        return _results(told)
+        return _results(document)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise FormatError(f"{path} is damaged: {error}", file=str(path)) from None
 
 
-def _results(told: Mapping[str, Any]) -> ResultsFile:
+def _results(document: Mapping[str, Any]) -> ResultsFile:
     measurements = []
-    for each in told["measurements"]:
-        made = each["breakdown"]
-        breakdown = None if made is None else Breakdown(**_known(made, Breakdown))
+    for each in document["measurements"]:
+        parts = each["breakdown"]
+        breakdown = None if parts is None else Breakdown(**_known(parts, Breakdown))
         measurements.append(Measurement(**(_known(each, Measurement) | {"breakdown": breakdown})))
     return ResultsFile(
-        str(told["date"]),
-        dict(told["machine"]),
-        dict(told["settings"]),
-        dict(told["dataset"]),
+        str(document["date"]),
+        dict(document["machine"]),
+        dict(document["settings"]),
+        dict(document["dataset"]),
         measurements,
-        [StorageScan(**_known(each, StorageScan)) for each in told["storage"]],
+        [StorageScan(**_known(each, StorageScan)) for each in document["storage"]],
         # Files of earlier versions have none.
-        [Reading(**_known(each, Reading)) for each in told.get("readings", ())],
-        [Tally(**_known(each, Tally)) for each in told.get("jobs", ())],
-        [Moment(**_known(each, Moment)) for each in told.get("course", ())],
-        [str(each) for each in told["notes"]],
+        [Reading(**_known(each, Reading)) for each in document.get("readings", ())],
+        [Tally(**_known(each, Tally)) for each in document.get("jobs", ())],
+        [Moment(**_known(each, Moment)) for each in document.get("course", ())],
+        [str(each) for each in document["notes"]],
     )
 
 

@@ -88,12 +88,12 @@ class SimulatedGroups:
 
     def _add(self, machines: range) -> None:
         engine = self._engine
-        made = _SimulatedProcess(f"process {next(self._numbers)}", machines)
-        self._processes[made.address] = made
-        host = self._host(made)
-        self._send(self._master.join(made.address, host, len(machines), host))
+        process = _SimulatedProcess(f"process {next(self._numbers)}", machines)
+        self._processes[process.address] = process
+        host = self._host(process)
+        self._send(self._master.join(process.address, host, len(machines), host))
         for poll in (self._poll, self._poll_leader):  # at some time of the first seconds
-            engine.at(engine.now + engine.chance.uniform(0.0, _FIRST_POLL), partial(poll, made))
+            engine.at(engine.now + engine.chance.uniform(0.0, _FIRST_POLL), partial(poll, process))
 
     def _host(self, process: _SimulatedProcess) -> str:
         cluster = self._engine.cluster

@@ -48,10 +48,10 @@ class Duration(click.ParamType[float]):
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
         """The seconds."""
-        found = _DURATION.fullmatch(str(value).strip())
-        if found is None:
+        match = _DURATION.fullmatch(str(value).strip())
+        if match is None:
             self.fail(f"{value!r} is no time: 90s, 30m, 2h", param, ctx)
-        return float(found[1]) * _UNITS[found[2]]
+        return float(match[1]) * _UNITS[match[2]]
 
 
 @click.command("hammer")
@@ -100,8 +100,8 @@ def command(
     """
     kinds = job_types(_read(jobs))
     bounds = Bounds(at_once or cores(), ramp, seconds, number, longest, grace)
-    found = targets(urls)
-    hammer = Hammer(kinds, found, bounds)
+    storages = targets(urls)
+    hammer = Hammer(kinds, storages, bounds)
     about = machine.describe()
     with _page(hammer) if live else contextlib.nullcontext():
         hammer.run()
@@ -115,7 +115,7 @@ def command(
             "ramp-up": f"{ramp:g} s",
             "ended": hammer.why or "its time or its jobs were over",
         },
-        {"files": sum(len(each.files) for each in found), "storages": hammer.storages},
+        {"files": sum(len(each.files) for each in storages), "storages": hammer.storages},
         jobs=hammer.account.tallies(),
         course=hammer.account.course,
     )
@@ -130,14 +130,16 @@ def command(
 class Hammer:
     """A run: its jobs as processes, as the lead says."""
 
-    def __init__(self, kinds: Sequence[JobType], found: Sequence[Target], bounds: Bounds) -> None:
-        self._kinds, self._targets, self._bounds = kinds, found, bounds
-        names = [each.storage for each in found]
+    def __init__(
+        self, kinds: Sequence[JobType], storages: Sequence[Target], bounds: Bounds
+    ) -> None:
+        self._kinds, self._targets, self._bounds = kinds, storages, bounds
+        names = [each.storage for each in storages]
         self.storages = [
             name if names.count(name) == 1 else f"{name} ({target.layout})"
-            for name, target in zip(names, found, strict=True)
+            for name, target in zip(names, storages, strict=True)
         ]
-        self._lead = HammerLead([kind.share for kind in kinds], len(found), bounds)
+        self._lead = HammerLead([kind.share for kind in kinds], len(storages), bounds)
         self.account = HammerAccount([kind.name for kind in kinds], self.storages)
         self._running: dict[int, tuple[Start, JobProcess]] = {}
         self._wanted: str | None = None  # "stop" or "abort", by any thread

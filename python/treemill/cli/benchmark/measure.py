@@ -129,8 +129,8 @@ class Benchmark:
             output = session.run(Gaussians(), cycles=_cycles(step), seed=1, progress=False)
             return [output[name] for name in sorted(output)]
         bookings = booked(step.query, events, step.events)
-        found = session.run(bookings, entries=step.events, progress=False)
-        return list(found)
+        results = session.run(bookings, entries=step.events, progress=False)
+        return list(results)
 
     def _agrees(self, step: PlannedQuery, found: Digest) -> bool:
         # The first so many events are the same ones in any number of files.
@@ -163,10 +163,10 @@ def _cycles(step: PlannedQuery) -> int:
 
 def _breakdown(report: Any, workers: int, seconds: float) -> Breakdown | None:
     """Where the workers' time went: by the trace, or by what was counted if there is none."""
-    found = None if report.trace is None else broken_down(report.trace, workers, seconds)
-    if found is None and report.measured is not None:
-        found = counted(report.measured.counts, workers, seconds)
-    return found
+    parts = None if report.trace is None else broken_down(report.trace, workers, seconds)
+    if parts is None and report.measured is not None:
+        parts = counted(report.measured.counts, workers, seconds)
+    return parts
 
 
 def _hosts(session: Session) -> int:
@@ -174,5 +174,5 @@ def _hosts(session: Session) -> int:
     report = session.report
     if report is None or report.measured is None:
         return 1
-    found = {worker.host for worker in report.measured.counts.workers.values()}
-    return max(len(found - {""}), 1)
+    hosts = {worker.host for worker in report.measured.counts.workers.values()}
+    return max(len(hosts - {""}), 1)

@@ -65,11 +65,11 @@ def command(
     from ...dataset import dataset as opened  # start-up
 
     is_here(system)
-    given = opened(dataset[0] if len(dataset) == 1 else list(dataset))
-    files = [(path, _size(path)) for path in given.files]
+    opened_files = opened(dataset[0] if len(dataset) == 1 else list(dataset))
+    files = [(path, _size(path)) for path in opened_files.files]
     reader = BlockReader(files, block << 20)
     about = machine.describe()
-    found = scan(
+    scans = scan(
         reader, system, readers or rising(_MANY * cores()), rounds, click.echo, drops=not warm
     )
     date = datetime.now(UTC).isoformat(timespec="seconds")
@@ -82,9 +82,9 @@ def command(
             "bytes": sum(size for _, size in files),
             "remote": any("://" in path for path, _ in files),
         },
-        storage=found,
+        storage=scans,
         notes=sorted(
-            {f"caches: {each.caches}" for each in found if each.caches != page_cache.DROPPED}
+            {f"caches: {each.caches}" for each in scans if each.caches != page_cache.DROPPED}
         ),
     )
     path = output or Path(f"storage-{date[:19].replace(':', '')}.json")
@@ -104,7 +104,7 @@ def scan(
     drops: bool = True,
 ) -> list[StorageScan]:
     """Reads all blocks with each number of readers, and says how fast."""
-    found = []
+    scans = []
     for number in readers:
         with session_on(system, number) as session:
             for count in range(rounds):
@@ -112,12 +112,12 @@ def scan(
                 caches = page_cache.drop(session, paths, system, wanted=drops)
                 seconds, done = _run(session, reader)
                 measured = StorageScan(system, number, count, seconds, done, caches)
-                found.append(measured)
+                scans.append(measured)
                 say(
                     f"{system:12} {number:4} {'reader ' if number == 1 else 'readers'} "
                     f"{seconds:8.3f} s {measured.megabytes_per_second:10.1f} MB/s  caches {caches}"
                 )
-    return found
+    return scans
 
 
 def _run(session: Session, reader: BlockReader) -> tuple[float, int]:

@@ -99,12 +99,12 @@ def command(
     server are one storage. Give the same files by several protocols to compare these. Readers read
     their files again and again until the time of a measurement is up.
     """
-    found = targets(urls)
+    storages = targets(urls)
     some_ways = {way for each in ways for way in each} or {*WAYS}
     some_whats = {what for each in whats for what in each} or {*WHATS}
     quickly = (1, 4) if quick else rising(_MANY * cores())
     matrix = Matrix(
-        found,
+        storages,
         [way for way in WAYS if way in some_ways],
         list(readers or quickly),
         [what for what in WHATS if what in some_whats],
@@ -134,9 +134,9 @@ def command(
         "once": once,
     }
     data = {
-        "files": sum(len(each.files) for each in found),
-        "storages": [f"{each.storage} ({each.layout})" for each in found],
-        "remote": any(each.protocol != "file" for each in found),
+        "files": sum(len(each.files) for each in storages),
+        "storages": [f"{each.storage} ({each.layout})" for each in storages],
+        "remote": any(each.protocol != "file" for each in storages),
     }
     results = ResultsFile(date, facts, settings, data, readings=readings, notes=notes)
     path = output or Path(f"storages-{date[:19].replace(':', '')}.json")
@@ -155,7 +155,7 @@ def targets(urls: Sequence[str]) -> list[Target]:
     TreemillError if a file cannot be read."""
     from ...dataset import dataset  # start-up
 
-    found: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
+    files_by_storage: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
     names: dict[tuple[str, str, str], dict[str, tuple[str, ...]]] = {}
     for url in urls:
         events = dataset(url)
@@ -168,11 +168,11 @@ def targets(urls: Sequence[str]) -> list[Target]:
         for number, path in enumerate(events.files):
             tree = events.chain.trees[number].path_in_file
             key = (*_place(path), _layout(path, tree))
-            found.setdefault(key, []).append((path, tree))
+            files_by_storage.setdefault(key, []).append((path, tree))
             names.setdefault(key, chosen)
     return [
         Target(storage, protocol, lies, tuple(dict.fromkeys(files)), names[storage, protocol, lies])
-        for (storage, protocol, lies), files in found.items()
+        for (storage, protocol, lies), files in files_by_storage.items()
     ]
 
 
@@ -190,15 +190,15 @@ def measured(
         names = list(cell.target.names[cell.what])
         lies = cell.target.layout
         job = Job(cell.way, cell.readers, list(files), names, window, seconds, once, lies)
-        told = _crew(job)
+        answer = _crew(job)
         note(
             reading_of(
                 cell,
-                told.outcomes,
-                bytes_asked=told.bytes_asked,
-                requests=told.requests,
-                cpu=told.cpu,
-                latencies=[told.latencies],
+                answer.outcomes,
+                bytes_asked=answer.bytes_asked,
+                requests=answer.requests,
+                cpu=answer.cpu,
+                latencies=[answer.latencies],
                 caches=caches,
                 window_used=window,
             )
@@ -245,8 +245,8 @@ def _place(path: str) -> tuple[str, str]:
 def _layout(path: str, tree: str) -> str:
     from treemill import _core  # heavy: core
 
-    found = _core.File(path).tree(tree)
-    return layout(found.clusters, [branch["baskets"] for branch in found.branches()])
+    opened_tree = _core.File(path).tree(tree)
+    return layout(opened_tree.clusters, [branch["baskets"] for branch in opened_tree.branches()])
 
 
 def _note(reading: Reading, readings: list[Reading]) -> None:
