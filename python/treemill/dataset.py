@@ -126,8 +126,8 @@ class Dataset(ReadMethods, Bookable):
     def _computed(
         self, exprs: Sequence[str], start: int | None, stop: int | None
     ) -> list[awkward.Array]:
-        found = self.node.arrays({expr: expr for expr in exprs}, start, stop)
-        return [found[expr] for expr in exprs]
+        values = self.node.arrays({expr: expr for expr in exprs}, start, stop)
+        return [values[expr] for expr in exprs]
 
     # Contents.
 
@@ -191,11 +191,11 @@ class Dataset(ReadMethods, Bookable):
         from .monitor.branch_table import print_branches  # start-up
 
         aliases = {name: text for name, text in self.aliases.items() if _fits(name, names)}
-        found = [branch for branch in self.branches.values() if _fits(branch.name, names)]
-        if names and not (found or aliases):
+        branches = [branch for branch in self.branches.values() if _fits(branch.name, names)]
+        if names and not (branches or aliases):
             meant = near(names[0].replace("*", ""), self.branches)
             raise QueryError(f"no branch is called {' or '.join(names)}", suggestions=meant)
-        print_branches(repr(self), found, aliases)
+        print_branches(repr(self), branches, aliases)
 
     # Other columns and entries.
 
@@ -304,8 +304,8 @@ class Dataset(ReadMethods, Bookable):
         """The dataset with arrays as columns."""
         from .chain.array_columns import array_columns  # start-up
 
-        made = array_columns(arrays, alias)
-        return Dataset(self.chain.with_friends(self.chain.friends.with_arrays(made)))
+        columns = array_columns(arrays, alias)
+        return Dataset(self.chain.with_friends(self.chain.friends.with_arrays(columns)))
 
     def define_per_file(self, name: str, function: OfFile) -> Dataset:
         """Add a column with one value a file, as RDataFrame's DefinePerSample; this dataset stays

@@ -96,16 +96,16 @@ class Coordinator:
 
     def coverage(self) -> Coverage:
         """Which entries are merged, and which are given up."""
-        found = self._outcome.coverage()
+        coverage = self._outcome.coverage()
         if self._lost is None:
-            return found
+            return coverage
         lost = [
             Missing(file, start, stop, self._lost)
-            for file, ranges in found.processed.items()
+            for file, ranges in coverage.processed.items()
             for start, stop in ranges
         ]
         return Coverage(
-            {}, sorted([*found.missing, *lost], key=lambda each: (each.file, each.start))
+            {}, sorted([*coverage.missing, *lost], key=lambda each: (each.file, each.start))
         )
 
     def handle(self, event: Event) -> list[Action]:
@@ -182,8 +182,8 @@ class Coordinator:
             return None
         if self.ended is not None:
             return partial(self._monitoring.now, self.ended - self.began)
-        found = self._monitoring.now(self._clock() - self.began)
-        return lambda: found
+        counts = self._monitoring.now(self._clock() - self.began)
+        return lambda: counts
 
     def begins(self, worker: int) -> bool:
         """Notes that the worker has got its first packet. True once: when as many workers have got

@@ -90,10 +90,10 @@ class _Blocks:
         if self._held is None or self._held[0] != first:
             count = min(self._block, self._events - first)
             self._held = first, self._draw(*self._place, first, count)
-        made = self._held[1]
+        block = self._held[1]
         if stop - start == min(self._block, self._events - first):
-            return made
-        return {name: _part(column, start - first, stop - first) for name, column in made.items()}
+            return block
+        return {name: _part(column, start - first, stop - first) for name, column in block.items()}
 
 
 def _part(column: NDArray[np.generic] | ak.Array, start: int, stop: int) -> object:
@@ -130,8 +130,8 @@ def noted(path: str | Path) -> dict[str, object] | None:
 
     try:
         with uproot.open(path) as file:
-            told = json.loads(str(file[_NOTE]))
-            return told if isinstance(told, dict) else None
+            note = json.loads(str(file[_NOTE]))
+            return note if isinstance(note, dict) else None
     except Exception:  # uproot raises anything for files that are none
         return None
 

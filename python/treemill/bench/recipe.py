@@ -76,11 +76,11 @@ class Recipe:
 
     def made_from(self) -> dict[str, object]:
         """What decides on the content of a file with a known number."""
-        told = asdict(self) | {"version": _VERSIONS.get(self.schema, 1)}
-        del told["files"]  # more files of the same recipe may be added
+        facts = asdict(self) | {"version": _VERSIONS.get(self.schema, 1)}
+        del facts["files"]  # more files of the same recipe may be added
         if self.events_per_cluster != self.block:  # older files were drawn cluster by cluster
-            told["block"] = self.block
-        return told
+            facts["block"] = self.block
+        return facts
 
     @property
     def block(self) -> int:
@@ -89,10 +89,10 @@ class Recipe:
 
     def check(self) -> None:
         """Raises QueryError if there is no such schema, compression or kind of file."""
-        for what, given, known in (
+        for what, value, known in (
             ("schema", self.schema, SCHEMAS),
             ("compression", self.codec, CODECS),
             ("kind of file", self.kind, KINDS),
         ):
-            if given not in known:
-                raise QueryError(f"no {what} {given!r}", suggestions=[*known])
+            if value not in known:
+                raise QueryError(f"no {what} {value!r}", suggestions=[*known])

@@ -69,10 +69,10 @@ def _nested(evaluate: Evaluate, types: Sequence[str], arguments: Sequence[Argume
     def leaves(layouts: Sequence[Content], **_: object) -> Content | None:
         if not all(layout.is_numpy for layout in layouts):
             return None
-        given = list(arguments)
+        values = list(arguments)
         for place, layout in zip(places, layouts, strict=True):
-            given[place] = layout.data
-        return ak.contents.NumpyArray(np.asarray(evaluated(evaluate, types, given)))
+            values[place] = layout.data
+        return ak.contents.NumpyArray(np.asarray(evaluated(evaluate, types, values)))
 
     array: ak.Array = ak.transform(leaves, *arrays)
     return array

@@ -52,14 +52,14 @@ class _OfFile:
 
     def schema(self) -> Sequence[Field]:
         """See Foreign."""
-        made = []
+        fields = []
         counters = _counters(self._whole.columns)
         for name, own in self._names.items():
             column, prefix = self._whole.columns[own], name[: len(name) - len(own)]
             counter = prefix + counters[own] if own in counters else None
             empty, nullable = column.slice(0, 0), column.null_count > 0
-            made.append(Field(name, empty, nullable, counter, listed=False))
-        return made
+            fields.append(Field(name, empty, nullable, counter, listed=False))
+        return fields
 
     def read(self, name: str, start: int, stop: int) -> Column:
         """See Foreign."""
@@ -74,7 +74,7 @@ def _counters(columns: Mapping[str, Column]) -> dict[str, str]:
 
     from ..arrays.columns import kind_of, lengths  # heavy: numpy
 
-    found: dict[str, str] = {}
+    counters: dict[str, str] = {}
     leaders: dict[str, NDArray[np.int64]] = {}
     for name, column in columns.items():
         prefix, mark, _ = name.partition("_")
@@ -82,8 +82,8 @@ def _counters(columns: Mapping[str, Column]) -> dict[str, str]:
             continue
         sizes = lengths(column)
         if np.array_equal(leaders.setdefault(prefix, sizes), sizes):
-            found[name] = f"n{prefix}"
-    return found
+            counters[name] = f"n{prefix}"
+    return counters
 
 
 def array_columns(arrays: Mapping[str, object], alias: str | None) -> ArrayColumns:

@@ -29,15 +29,15 @@ def parts_between(firsts: Sequence[int], start: int, stop: int) -> list[Part]:
     of all files."""
     from bisect import bisect_right  # start-up
 
-    found = []
+    parts = []
     file = max(bisect_right(firsts, start) - 1, 0)
     while start < stop and file + 1 < len(firsts):
         end = min(stop, firsts[file + 1])
         if end > start:
-            found.append((file, start - firsts[file], end - firsts[file]))
+            parts.append((file, start - firsts[file], end - firsts[file]))
             start = end
         file += 1
-    return found
+    return parts
 
 
 def parts_of(sizes: Iterable[int], start: int, stop: int | None) -> Iterator[Part]:
@@ -72,9 +72,9 @@ def ranges_of_clusters(
     breaks = np.flatnonzero(np.diff(wanted) > 1)
     first = np.concatenate([[0], breaks + 1])
     last = np.concatenate([breaks, [len(wanted) - 1]])
-    found = []
+    ranges = []
     for a, b in zip(wanted[first], wanted[last], strict=True):
         inside = entries[np.searchsorted(entries, edges[a]) :]
         end = entries[np.searchsorted(entries, edges[b + 1]) - 1]
-        found.append((int(inside[0]), int(end) + 1))
-    return found
+        ranges.append((int(inside[0]), int(end) + 1))
+    return ranges

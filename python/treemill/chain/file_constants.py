@@ -81,12 +81,12 @@ class FileConstants:
     @cached_property
     def datasets(self) -> dict[str, dict[str, object]]:
         """The names of the data sets that the files belong to, in order, with their metadata."""
-        found: dict[int, DataFile] = {}
+        files: dict[int, DataFile] = {}
         for number, location in enumerate(self._locations):
             # The files of a data set share their metadata.
-            if id(location.metadata) not in found:
-                found[id(location.metadata)] = self.file(number)
-        return {file.dataset: dict(file.metadata) for file in found.values()}
+            if id(location.metadata) not in files:
+                files[id(location.metadata)] = self.file(number)
+        return {file.dataset: dict(file.metadata) for file in files.values()}
 
     def names(self, number: int) -> Collection[str]:
         """The names of the constants of a file."""
@@ -108,19 +108,19 @@ class FileConstants:
         file = self.file(number)
         function = self._functions.get(name)
         if function is None:
-            found: object = {"dataset": file.dataset, **file.metadata}[name]
+            value: object = {"dataset": file.dataset, **file.metadata}[name]
         else:
             try:
-                found = function(file)
+                value = function(file)
             except TreemillError:
                 raise
             except Exception as error:
                 message = f"the function of {name} raised {type(error).__name__}: {error}"
                 raise WorkerError(message, file=file.path) from error
-        plain = _plain(found)
+        plain = _plain(value)
         if plain is None:
             raise QueryError(
-                f"the function of {name} gave {found!r:.60}; a constant of a file is a number, a "
+                f"the function of {name} gave {value!r:.60}; a constant of a file is a number, a "
                 "bool or a string",
                 file=file.path,
             )

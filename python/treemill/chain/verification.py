@@ -28,9 +28,9 @@ class VerifiedFile:
 
     def check(self, path: str, size: int, uuid: str | None, entries: int) -> None:
         """Raises SourceError if the file at this path is another one now."""
-        found = {"bytes": size, "UUID": uuid, "entries": entries}
+        actual = {"bytes": size, "UUID": uuid, "entries": entries}
         noted = {"bytes": self.size, "UUID": self.uuid, "entries": self.entries}
-        for what, now in found.items():
+        for what, now in actual.items():
             then = noted[what]
             if then != now and then is not None:
                 raise SourceError(
@@ -41,10 +41,10 @@ class VerifiedFile:
 
     def to_json(self) -> dict[str, object]:
         """What the list has of it."""
-        made: dict[str, object] = {"num_entries": self.entries, "size": self.size}
+        document: dict[str, object] = {"num_entries": self.entries, "size": self.size}
         if self.uuid is not None:
-            made["uuid"] = self.uuid
-        return {**made, "clusters": list(self.clusters)}
+            document["uuid"] = self.uuid
+        return {**document, "clusters": list(self.clusters)}
 
 
 def verified_of(file: Mapping[str, object], of: str) -> VerifiedFile | None:

@@ -27,27 +27,27 @@ def source_digest(name: str) -> bytes:
     if path is None:
         top = sys.modules.get(name.partition(".")[0])
         return str(getattr(top, "__version__", "")).encode()
-    made = hashlib.blake2b(digest_size=16)
+    hasher = hashlib.blake2b(digest_size=16)
     for each in sorted(_reached(name)):
-        made.update(each.encode() + _content(_own_source(sys.modules.get(each))))
-    return made.digest()
+        hasher.update(each.encode() + _content(_own_source(sys.modules.get(each))))
+    return hasher.digest()
 
 
 def _reached(name: str) -> set[str]:
     """The user's own modules that a module reaches by what it imports, itself included."""
-    found, waiting = set(), [name]
+    modules, waiting = set(), [name]
     while waiting:
         each = waiting.pop()
         module = sys.modules.get(each)
-        if each in found or module is None or _own_source(module) is None:
+        if each in modules or module is None or _own_source(module) is None:
             continue
-        found.add(each)
+        modules.add(each)
         for value in list(vars(module).values()):
             owner = value.__name__ if isinstance(value, types.ModuleType) else None
             owner = owner or getattr(value, "__module__", None)
             if isinstance(owner, str):
                 waiting.append(owner)
-    return found
+    return modules
 
 
 def _own_source(module: types.ModuleType | None) -> Path | None:

@@ -128,17 +128,19 @@ def _recorded(trace: str | None, figure: str | None) -> Iterator[None]:
     _core.record_reads(_MOST_RECORDED)
     try:
         yield
-        told, dropped = _core.recorded_reads()
+        records, dropped = _core.recorded_reads()
     finally:
         _core.record_reads(0)
-    found = [reads.Read(*each) for each in told]
+    reads_of_servers = [reads.Read(*each) for each in records]
     if dropped:
         click.echo(f"{dropped:,} ranges more were not recorded", err=True)
     if trace is not None:
-        text = "".join(f"{line}\n" for line in reads.lines(found))
+        text = "".join(f"{line}\n" for line in reads.lines(reads_of_servers))
         Path(trace).write_text(text, encoding="utf-8")
     if figure is not None:
-        reads.save(found, figure, f"{len(found):,} ranges of files on servers")
+        reads.save(
+            reads_of_servers, figure, f"{len(reads_of_servers):,} ranges of files on servers"
+        )
 
 
 def exercise(files: Sequence[str], recipe: Exercise, workers: int = 1) -> ExerciseOutcome:
@@ -176,6 +178,6 @@ def exercise(files: Sequence[str], recipe: Exercise, workers: int = 1) -> Exerci
 
 def _counters(report: Any) -> dict[str, float]:
     """What was counted, of what there is to count."""
-    told = report.io
-    found = {name: getattr(told, name, getattr(report, name, None)) for name in COUNTERS}
-    return {name: float(value) for name, value in found.items() if value is not None}
+    io = report.io
+    counters = {name: getattr(io, name, getattr(report, name, None)) for name in COUNTERS}
+    return {name: float(value) for name, value in counters.items() if value is not None}

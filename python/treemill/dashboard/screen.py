@@ -66,25 +66,25 @@ class Screen:
     def _detail(self, account: KeptAccount, wanted: str | None) -> dict[str, object]:
         live = self._board.live(account.id)
         values = None if live is None else live.snapshot(_LONGEST_MERGE)
-        found: dict[str, Hist] = {}
+        shown: dict[str, Hist] = {}
         if live is not None and values is not None:
-            found |= dict(histograms(values, live.titles))
+            shown |= dict(histograms(values, live.titles))
         measured = account.report.measured
         # The query's own come first.
-        others = [] if measured is None else [name for name in HISTOGRAMS if name not in found]
-        names = [*found, *others]
+        others = [] if measured is None else [name for name in HISTOGRAMS if name not in shown]
+        names = [*shown, *others]
         chosen = _named(account.feedback, names)
         name = wanted if wanted in names else chosen or next(iter(names), None)
         drawn = None
-        if name in found:
-            drawn = figure(name, found[name])
+        if name in shown:
+            drawn = figure(name, shown[name])
         elif measured is not None and name is not None:
             drawn = figure(name, measured.histogram(name))
         with self._lock:
             samples = self._samples.get(account.id)
             series = Samples().series() if samples is None else samples.series()
-        told = detail(account, series, names, drawn, live is not None)
-        return told | {"work": work(account, measured)}
+        page = detail(account, series, names, drawn, live is not None)
+        return page | {"work": work(account, measured)}
 
 
 def _named(feedback: str | None, names: Sequence[str]) -> str | None:

@@ -29,13 +29,13 @@ def needed(
     """Definitions of the aliases that expressions of these words use, each after those that it
     uses itself. Raises QueryError for an alias that uses itself, or that does not parse."""
     usable = {name: text for name, text in aliases.items() if name not in branches}
-    made: dict[str, Define] = {}
+    definitions: dict[str, Define] = {}
 
     def make(name: str, path: tuple[str, ...]) -> None:
         if name in path:
             circle = " → ".join([*path[path.index(name) :], name])
             raise QueryError(f"the alias {name} is used in its own definition: {circle}")
-        if name in made:
+        if name in definitions:
             return
         try:
             expression = parse(usable[name], ALIAS)
@@ -46,22 +46,22 @@ def needed(
         for other in usable:
             if mentions(inside, other):
                 make(other, (*path, name))
-        made[name] = Define(name, expression)
+        definitions[name] = Define(name, expression)
 
     all_words = set(known)
     for name in usable:
         if mentions(all_words, name):
             make(name, ())
-    return list(made.values())
+    return list(definitions.values())
 
 
 def paths(branches: Mapping[str, BranchDescription], known: Iterable[str]) -> list[Define]:
     """Definitions of the paths among these words, by the names of their branches. A branch that
     shares its name with another one has none: the name means the other one."""
-    made = []
+    definitions = []
     for word in sorted(known):
         branch = branches.get(word) if "/" in word else None
         if branch is None or branch["name"] == word or branches[branch["name"]] is not branch:
             continue
-        made.append(Define(word, parse(quoted(branch["name"]))))
-    return made
+        definitions.append(Define(word, parse(quoted(branch["name"]))))
+    return definitions

@@ -26,19 +26,19 @@ def explained(chain: Chain, bookings: Sequence[Booking]) -> str:
     # The plan does not depend on the bins: axes that are not known yet get any bins.
     axes = {booking.number: _some_axes(booking) for booking in ranged}
     specification = plan(bookings, axes).specification
-    found = json.loads(PerFile(specification).bind(chain, 0).explain())
-    columns, first = found["columns"], found["columns_of_filters"]
+    description = json.loads(PerFile(specification).bind(chain, 0).explain())
+    columns, first = description["columns"], description["columns_of_filters"]
     parts = [
         ("first", "a pass over the same columns finds the ranges of " + _titles(ranged))
         if ranged
         else ("", ""),
-        ("filters", [f"{n}. {text}" for n, text in enumerate(found["filters"], 1)]),
+        ("filters", [f"{n}. {text}" for n, text in enumerate(description["filters"], 1)]),
         ("reads for filters", ", ".join(columns[:first])),
         ("reads where an entry passes" if first else "reads", ", ".join(columns[first:])),
-        ("lists", found["levels"]),
-        ("computed once", found["shared"]),
-        ("calls", found["calls"]),
-        ("programs", found["programs"]),
+        ("lists", description["levels"]),
+        ("computed once", description["shared"]),
+        ("calls", description["calls"]),
+        ("programs", description["programs"]),
         ("books", [booking.title for booking in bookings]),
     ]
     return "\n".join(line for head, body in parts for line in _part(head, body))
@@ -58,10 +58,10 @@ def _automatic(booking: Booking) -> bool:
 
 def _some_axes(booking: Booking) -> list[FixedAxis]:
     assert isinstance(booking.wanted, Hist)
-    given = booking.wanted.axes
+    axes = booking.wanted.axes
     some = axes_from_bins((1, 0.0, 1.0), 1)[0]
     assert isinstance(some, FixedAxis)
-    return [axis if isinstance(axis, FixedAxis) else some for axis in given]
+    return [axis if isinstance(axis, FixedAxis) else some for axis in axes]
 
 
 def _titles(bookings: Iterable[Booking]) -> str:

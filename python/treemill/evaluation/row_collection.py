@@ -112,12 +112,12 @@ class _RowsPartial:
 
     def results(self) -> list[object]:
         """The core's results, with `CollectedRows` for rows."""
-        found: list[object] = list(self.core.results())
+        results: list[object] = list(self.core.results())
         for index, rows in self.rows.items():
-            found[index] = CollectedRows(
+            results[index] = CollectedRows(
                 rows.sink, list(rows.pieces), rows.bytes, list(rows.files), set(rows.unequal)
             )
-        return found
+        return results
 
 
 def _table(columns: Sequence[Column]) -> Table:
@@ -127,9 +127,9 @@ def _table(columns: Sequence[Column]) -> Table:
 def load(data: bytes, loads: Callable[[bytes], _core.Partial]) -> _RowsPartial:
     """Rebuilds a partial from the bytes of its `dumps`; `loads` is the core's."""
     core, rows = pickle.loads(data)
-    made = _RowsPartial(loads(core), {})
-    made.rows = rows
-    return made
+    partial = _RowsPartial(loads(core), {})
+    partial.rows = rows
+    return partial
 
 
 class CollectingWorkload(Forwarding["_core.Partial"]):

@@ -36,7 +36,7 @@ def gathered(
         _first_worker(client, timeout)
         call = {"source": Path(facts.__file__).read_text(), "names": {}, "wanted": about}
         try:
-            found = client.run(eval, _CALL, call)
+            facts_by_worker = client.run(eval, _CALL, call)
             scheduler = client.run_on_scheduler(
                 eval, _CALL, call | {"names": {}, "wanted": {"packages": list(packages)}}
             )
@@ -49,10 +49,14 @@ def gathered(
         return Wiring(
             cast(ProcessFacts, facts.gather(paths, packages)),
             scheduler,
-            found,
+            facts_by_worker,
             clocks,
-            {where: int(known[where]["memory_limit"] or 0) for where in found if where in known},
-            {where: int(known[where]["nthreads"]) for where in found if where in known},
+            {
+                where: int(known[where]["memory_limit"] or 0)
+                for where in facts_by_worker
+                if where in known
+            },
+            {where: int(known[where]["nthreads"]) for where in facts_by_worker if where in known},
         )
 
 
@@ -87,6 +91,6 @@ def _first_worker(client: Client, timeout: float) -> None:
 def _clocks(client: Client) -> dict[str, float]:
     """How far each worker's clock is certainly wrong: it was asked between two looks at ours."""
     before = time.time()
-    told: Mapping[str, float] = client.run(eval, _CLOCK)
+    clocks: Mapping[str, float] = client.run(eval, _CLOCK)
     after = time.time()
-    return {where: min(now - before, 0.0) or max(now - after, 0.0) for where, now in told.items()}
+    return {where: min(now - before, 0.0) or max(now - after, 0.0) for where, now in clocks.items()}

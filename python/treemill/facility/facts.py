@@ -77,13 +77,13 @@ def _treemill() -> str | None:
 
 
 def _environment() -> dict[str, str]:
-    told = {
+    variables = {
         name: value
         for name, value in os.environ.items()
         if name in PLAIN or name.startswith(("XRD_", "TREEMILL_"))
     }
-    told.update({name: "set" for name in SECRET if name in os.environ})
-    return told
+    variables.update({name: "set" for name in SECRET if name in os.environ})
+    return variables
 
 
 def _uid() -> int:
@@ -132,15 +132,15 @@ def _dask_folder() -> str | None:
 
 
 def _scratch(folder: str) -> dict[str, object]:
-    found: dict[str, object] = {"path": folder, "free": None, "error": None}
+    space: dict[str, object] = {"path": folder, "free": None, "error": None}
     try:
-        found["free"] = shutil.disk_usage(folder).free
+        space["free"] = shutil.disk_usage(folder).free
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(b"treemill" * 1024)
             file.flush()
     except OSError as error:
-        found["error"] = error.strerror or str(error)
-    return found
+        space["error"] = error.strerror or str(error)
+    return space
 
 
 def _memory() -> int | None:

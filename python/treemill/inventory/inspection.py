@@ -105,10 +105,10 @@ class Contents:
     def _digest(self, each: Seen) -> bytes:
         if id(each) not in self._digests:
             try:
-                found = _digest(self._places[id(each)])
+                digest = _digest(self._places[id(each)])
             except TreemillError:
-                found = str(id(each)).encode()
-            self._digests[id(each)] = found
+                digest = str(id(each)).encode()
+            self._digests[id(each)] = digest
         return self._digests[id(each)]
 
 
@@ -119,8 +119,8 @@ def _digest(location: Location) -> bytes:
         for branch in tree.described()
         if branch["supported"] and branch["kind"] != "group"
     ]
-    made = hashlib.blake2b(digest_size=16)
+    hasher = hashlib.blake2b(digest_size=16)
     stop = min(_COMPARED, tree.num_entries)
     for column in tree.read(names[:_COLUMNS], 0, stop):
-        made.update(column.dumps())
-    return made.digest()
+        hasher.update(column.dumps())
+    return hasher.digest()

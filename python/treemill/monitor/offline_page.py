@@ -57,10 +57,10 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
     def line(tag: str, row: Sequence[str]) -> str:
         names = (' class="number"' if each else "" for each in right)
-        made = (
+        cells = (
             f"<{tag}{name}>{escape(text)}</{tag}>" for name, text in zip(names, row, strict=True)
         )
-        return f"<tr>{''.join(made)}</tr>"
+        return f"<tr>{''.join(cells)}</tr>"
 
     body = "".join(line("td", row) for row in cells)
     table = f"<table><thead>{line('th', head)}</thead><tbody>{body}</tbody></table>"

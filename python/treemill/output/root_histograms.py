@@ -109,9 +109,9 @@ def _slices(axes: Sequence[Axis]) -> tuple[slice, ...]:
 
 def _padded(values: NDArray[np.generic], axes: Sequence[Axis]) -> Numbers:
     """ROOT's bins in ROOT's order."""
-    made = np.zeros([axis.size + 2 for axis in axes])
-    made[_slices(axes)] = values
-    return np.ascontiguousarray(made.T.reshape(-1), ">f8")
+    padded = np.zeros([axis.size + 2 for axis in axes])
+    padded[_slices(axes)] = values
+    return np.ascontiguousarray(padded.T.reshape(-1), ">f8")
 
 
 def _axis(axis: Axis, name: str) -> Model:
@@ -140,10 +140,10 @@ def _axis(axis: Axis, name: str) -> Model:
 def _labels(words: Sequence[str]) -> Model:
     from uproot.writing import identify
 
-    made = identify.to_THashList([identify.to_TObjString(word) for word in words])
-    for number, each in enumerate(made, 1):  # TAxis::SetBinLabel keeps the bin's number so
+    labels = identify.to_THashList([identify.to_TObjString(word) for word in words])
+    for number, each in enumerate(labels, 1):  # TAxis::SetBinLabel keeps the bin's number so
         each._bases[0]._members["@fUniqueID"] = number
-    return made
+    return labels
 
 
 def check_exact(histogram: Hist, path: str) -> None:
@@ -154,14 +154,14 @@ def check_exact(histogram: Hist, path: str) -> None:
         raise unsupported(path, "which has more than 2^53 in a bin", _ELSEWHERE)
 
 
-def filled(histogram: Hist, found: Model) -> Hist:
+def filled(histogram: Hist, stored: Model) -> Hist:
     """Put the contents of ROOT's histogram into an empty one with the same bins."""
     place = _slices(histogram.axes)
     view = histogram.view(flow=True)
-    values = np.asarray(found.values(flow=True), float)[place]
+    values = np.asarray(stored.values(flow=True), float)[place]
     if histogram.storage_type.__name__ == "Weight":
         view["value"] = values
-        view["variance"] = np.asarray(found.variances(flow=True), float)[place]
+        view["variance"] = np.asarray(stored.variances(flow=True), float)[place]
     else:
         view[...] = values
     return histogram

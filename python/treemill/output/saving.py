@@ -33,9 +33,9 @@ _FORMATS = {
 
 
 def _format(path: str) -> tuple[str, _Format]:
-    for suffix, found in _FORMATS.items():
+    for suffix, known_format in _FORMATS.items():
         if path.endswith(suffix):
-            return suffix, found
+            return suffix, known_format
     known = " ".join(_FORMATS)
     raise UnsupportedError(f"results are in files {known}, and {path} is none of them")
 
@@ -70,9 +70,9 @@ def save(results: object, path: str | PathLike[str]) -> None:
     """
     path = os.fspath(path)
     suffix, form = _format(path)
-    made = outline(results)
+    content = outline(results)
     with writing(path), whole_file(path, suffix) as whole:
-        form.write(made, whole)
+        form.write(content, whole)
 
 
 @short_errors

@@ -22,16 +22,16 @@ def described(histogram: Hist, path: str) -> Json:
     import numpy as np
 
     try:
-        made: Json = histogram._to_uhi_()
+        description: Json = histogram._to_uhi_()
     except (AttributeError, TypeError, KeyError, NotImplementedError) as error:
         raise UnsupportedError(f"cannot save {path}: UHI does not describe it: {error}") from error
-    storage = dict(made["storage"])
+    storage = dict(description["storage"])
     if storage["type"] in ("mean", "weighted_mean"):
         # One value has no variance: it comes back as the sum of squared deviations, which is 0.
         variances = np.array(storage["variances"])
         storage["variances"] = np.where(np.isfinite(variances), variances, 0.0)
-    made["storage"] = storage
-    return made
+    description["storage"] = storage
+    return description
 
 
 def from_description(description: Json) -> Hist:
@@ -39,9 +39,9 @@ def from_description(description: Json) -> Hist:
     import numpy as np
     from hist import Hist
 
-    made = Hist(description)
-    off = _OFF.get(made.storage_type.__name__)
+    histogram = Hist(description)
+    off = _OFF.get(histogram.storage_type.__name__)
     if off is not None:  # a bin with at most one value has no deviations; its variance is NaN
-        view = made.view(flow=True)
+        view = histogram.view(flow=True)
         view[off] = np.where(np.isfinite(view[off]), view[off], 0.0)
-    return made
+    return histogram

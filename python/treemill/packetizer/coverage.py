@@ -45,28 +45,28 @@ class News:
 
 def joined(ranges: Iterable[Range]) -> list[Range]:
     """The ranges in their order, neighbours as one. Raises RuntimeError if two overlap."""
-    made: list[Range] = []
+    merged: list[Range] = []
     for start, stop in sorted(ranges):
-        if made and start < made[-1][1]:
-            raise RuntimeError(f"entries {start}..{made[-1][1]} were committed twice")
-        if made and made[-1][1] == start:
-            made[-1] = (made[-1][0], stop)
+        if merged and start < merged[-1][1]:
+            raise RuntimeError(f"entries {start}..{merged[-1][1]} were committed twice")
+        if merged and merged[-1][1] == start:
+            merged[-1] = (merged[-1][0], stop)
         else:
-            made.append((start, stop))
-    return made
+            merged.append((start, stop))
+    return merged
 
 
 def joined_missing(given_up: Iterable[Missing]) -> list[Missing]:
     """What is missing, in its order; neighbours that miss for the same reason as one."""
-    made: list[Missing] = []
+    merged: list[Missing] = []
     for each in sorted(given_up, key=lambda m: (m.file, m.start)):
-        last = made[-1] if made else None
+        last = merged[-1] if merged else None
         if (
             last is not None
             and (last.file, last.stop, last.reason) == (each.file, each.start, each.reason)
             and last.error is each.error
         ):
-            made[-1] = Missing(last.file, last.start, each.stop, last.reason, last.error)
+            merged[-1] = Missing(last.file, last.start, each.stop, last.reason, last.error)
         else:
-            made.append(each)
-    return made
+            merged.append(each)
+    return merged

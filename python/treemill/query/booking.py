@@ -130,8 +130,8 @@ class Origin:
         """`wanted` and the bookings that are computed with it, in the order of booking; without
         `wanted` those that no query has begun."""
         with self._lock:
-            found = [reference() for _, reference in sorted(self._open.items())]
-            held = [booking for booking in found if booking is not None]
+            bookings = [reference() for _, reference in sorted(self._open.items())]
+            held = [booking for booking in bookings if booking is not None]
             self._open = {booking.number: weakref.ref(booking) for booking in held}
             self._groups = {n: group for n, group in self._groups.items() if n in self._open}
             mine = None if wanted is None else self._groups.get(wanted.number)
@@ -208,12 +208,12 @@ class Place:
 
 def steps_to(place: Place) -> list[Place]:
     """The places with a step from the dataset down to this one."""
-    found: list[Place] = []
+    places: list[Place] = []
     walk: Place | None = place
     while walk is not None and walk.step is not None:
-        found.append(walk)
+        places.append(walk)
         walk = walk.parent
-    return found[::-1]
+    return places[::-1]
 
 
 class Located:

@@ -87,8 +87,8 @@ class Looks(Located):
         # A drawing is made now and alone: other bookings stay booked.
         wanted = Drawing(expr, where, option, bins, range, weight, profile, log)
         node = self._with(params)
-        made: hist.Hist = node.origin.services.draw(node, wanted)
-        return made
+        histogram: hist.Hist = node.origin.services.draw(node, wanted)
+        return histogram
 
     def scan(
         self, *columns: str, where: str | None = None, n: int = 20, params: Params = None
@@ -186,5 +186,5 @@ class Looks(Located):
         True
         """
         node = self._with(params)
-        found: Description = node.origin.services.describe(node, columns)
-        return found
+        description: Description = node.origin.services.describe(node, columns)
+        return description

@@ -28,14 +28,14 @@ def booked_value(
     """The booking's value. `raw` are the core's results of all bookings of the plan. `axes` and
     `into(variation)`: see `values.result`."""
     by_variation = plan.slots[booking.number]
-    made = {
+    values_by_variation = {
         variation: result(booking, [raw[slot] for slot in slots], axes, into(variation))
         for variation, slots in by_variation.items()
     }
     stacked = isinstance(booking.wanted, Booked) and booking.wanted.varied
     if not (stacked or plan.varied(booking)):
-        return made[NOMINAL]
-    values = Variations(made, unchanged=plan.unchanged(booking))
+        return values_by_variation[NOMINAL]
+    values = Variations(values_by_variation, unchanged=plan.unchanged(booking))
     return values.to_hist(names=plan.variations(booking)) if stacked else values
 
 
@@ -50,13 +50,16 @@ def value_by_dataset(
     """The booking's value for each data set of a fileset, or stacked, if that was booked. `raw` is
     what `PartialByDataset` gives; `metadata` is that of all data sets. `none` gives the same of no
     entries, for data sets that `raw` lacks."""
-    (found,) = cast(Sequence[Mapping[str, list[object]]], raw)
+    (raw_by_dataset,) = cast(Sequence[Mapping[str, list[object]]], raw)
     lacking: list[object] = []
-    if found.keys() < metadata.keys():
+    if raw_by_dataset.keys() < metadata.keys():
         (empty,) = cast(Sequence[Mapping[str, list[object]]], none())
         lacking = next(iter(empty.values()))
     values = ByDataset(
-        {name: booked_value(booking, plan, found.get(name, lacking), axes) for name in metadata},
+        {
+            name: booked_value(booking, plan, raw_by_dataset.get(name, lacking), axes)
+            for name in metadata
+        },
         metadata,
     )
     by = booking.wanted.stack if isinstance(booking.wanted, Booked) else None

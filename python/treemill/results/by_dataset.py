@@ -194,11 +194,11 @@ def _stacked(by: str, categories: Mapping[str, Iterable[object]]) -> hist.Hist:
     sums = {name: _sum(values) for name, values in categories.items()}
     first = next(iter(sums.values()))
     axis = hist.axis.StrCategory(list(sums), name=by, label=by, overflow=False)
-    made = hist.Hist(axis, *first.axes, storage=first.storage_type(), name=first.name)
-    view = made.view(flow=True)
+    stacked = hist.Hist(axis, *first.axes, storage=first.storage_type(), name=first.name)
+    view = stacked.view(flow=True)
     for index, value in enumerate(sums.values()):
         view[index] = value.view(flow=True)
-    return made
+    return stacked
 
 
 def _stacked_variations(
@@ -215,11 +215,11 @@ def _stacked_variations(
     def of(value: object, variation: str) -> object:
         return value.get(variation, value.nominal) if isinstance(value, Variations) else value
 
-    made = {
+    stacked = {
         variation: _stacked(by, {c: [of(v, variation) for v in vs] for c, vs in categories.items()})
         for variation in names
     }
-    return Variations(made, unchanged)
+    return Variations(stacked, unchanged)
 
 
 def _sum(values: Iterable[object]) -> hist.Hist:

@@ -24,16 +24,16 @@ def split(values: Variations[Hist], axis: str | int) -> dict[str, Variations[His
         return {}
     if len(axes) == 1:
         raise ValueError(f"a histogram has no other axis than {axis!r}")
-    made = {}
+    parts = {}
     for i in range(axes[places[0]].size):
         place = {places[0]: i}
-        made[str(axes[places[0]].value(i))] = values.map(lambda each, at=place: each[at])  # type: ignore[misc]
-    return made
+        parts[str(axes[places[0]].value(i))] = values.map(lambda each, at=place: each[at])  # type: ignore[misc]
+    return parts
 
 
 def systematic(values: Variations[Hist]) -> Variations[Hist]:
     """The variations of a histogram that has them on an axis; others as they are."""
-    found = split(values, VARIATION) if len(values) == 1 else {}
-    if found and NOMINAL not in found:
+    parts = split(values, VARIATION) if len(values) == 1 else {}
+    if parts and NOMINAL not in parts:
         raise ValueError(f'the axis "{VARIATION}" has no category "{NOMINAL}"')
-    return Variations({name: each.nominal for name, each in found.items()}) if found else values
+    return Variations({name: each.nominal for name, each in parts.items()}) if parts else values

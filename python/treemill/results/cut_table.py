@@ -46,14 +46,14 @@ class CutTable:
     def __str__(self) -> str:
         lines = [self.head, *self.rows]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        made = [
+        rows = [
             "  ".join(
                 [first.ljust(widths[0])]
                 + [cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]
             )
             for first, *rest in lines
         ]
-        return "\n".join([made[0], "-" * len(made[0]), *made[1:]])
+        return "\n".join([rows[0], "-" * len(rows[0]), *rows[1:]])
 
     __repr__ = __str__
 
@@ -129,12 +129,12 @@ def _flows(results: object) -> dict[str, CutFlow]:
         results = {"entries": results}
     if not isinstance(results, Mapping) or not results:
         raise TypeError(f"a {type(results).__name__} is no mapping of cut flows")
-    made = {}
+    flows = {}
     for name, each in results.items():
         value = each.value if isinstance(each, Booking) else each
         if isinstance(value, Mapping):
             raise TypeError(f"{name} has several cut flows: make a table of each")
         if not isinstance(value, CutFlow) or not len(value):
             raise TypeError(f"{name} is no cut flow with cuts: book report() below named filters")
-        made[str(name)] = value
-    return made
+        flows[str(name)] = value
+    return flows

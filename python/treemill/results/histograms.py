@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 __all__ = ["checked", "is_stack", "plot_variations", "saved"]
 
 
-def checked(found: object) -> hist.Hist:
+def checked(value: object) -> hist.Hist:
     """Makes a histogram of hist's from one of hist or boost-histogram. Raises TypeError for
     anything else."""
-    if not hasattr(found, "axes") or isinstance(found, list | tuple) or is_stack(found):
-        raise TypeError(f"{found!r} is not a histogram")
+    if not hasattr(value, "axes") or isinstance(value, list | tuple) or is_stack(value):
+        raise TypeError(f"{value!r} is not a histogram")
     from hist import Hist, NamedHist
 
-    made: hist.Hist = found
+    histogram: hist.Hist = value
     # boost-histogram's axes have no labels; a NamedHist is not projected by numbers.
-    if not hasattr(found, "show") or isinstance(found, NamedHist):
-        made = Hist(found)
-    if made.storage_type.__name__ == "MultiCell":
+    if not hasattr(value, "show") or isinstance(value, NamedHist):
+        histogram = Hist(value)
+    if histogram.storage_type.__name__ == "MultiCell":
         raise TypeError(
             "histograms of storage MultiCell, with several numbers in a bin, are not drawn"
         )
-    return made
+    return histogram
 
 
 def is_stack(given: object) -> TypeGuard[hist.Stack]:

@@ -51,19 +51,19 @@ def write(
 ) -> SnapshotFile:
     """Makes the file from all rows and from other trees. `folder` has the parts. Raises SourceError
     if it cannot be written; then an older file stays as it was."""
-    made = f"{folder}/whole"
+    whole = f"{folder}/whole"
     with writing(target.path):
-        entries = _write(rows, target, made, others)
-        os.replace(made, target.path)
+        entries = _write(rows, target, whole, others)
+        os.replace(whole, target.path)
     named = target.tree if target.kind in ("ttree", "rntuple") else None
     return SnapshotFile(target.path, target.kind, entries, rows.names, named)
 
 
-def _write(rows: CollectedRows, target: SnapshotTarget, made: str, others: Sequence[Copied]) -> int:
+def _write(rows: CollectedRows, target: SnapshotTarget, path: str, others: Sequence[Copied]) -> int:
     """Returns the number of entries."""
     entries = 0
     filled = _filled(rows, target)
-    file = FILES[target.kind](made, target)
+    file = FILES[target.kind](path, target)
     try:
         columns = replace(_columns(rows, target), unequal=rows.unequal)
         tree = file.tree(target.tree, columns)

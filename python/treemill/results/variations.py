@@ -115,8 +115,8 @@ class Variations(dict[str, Value]):
             return self.map(lambda value: do(value, other))
         names = dict.fromkeys([*self, *other])
         mine = ((self.get(name, self.nominal), other.get(name, other.nominal)) for name in names)
-        made = {name: do(*pair) for name, pair in zip(names, mine, strict=True)}
-        return Variations(made, self.unchanged | other.unchanged)
+        values = {name: do(*pair) for name, pair in zip(names, mine, strict=True)}
+        return Variations(values, self.unchanged | other.unchanged)
 
     # Histograms.
 
@@ -153,11 +153,11 @@ class Variations(dict[str, Value]):
         first = values[NOMINAL]
         chosen = list(self) if names is None else list(names)
         axis = hist.axis.StrCategory(chosen, name=name, label=name, overflow=False)
-        made = hist.Hist(axis, *first.axes, storage=first.storage_type(), name=first.name)
-        view = made.view(flow=True)
+        histogram = hist.Hist(axis, *first.axes, storage=first.storage_type(), name=first.name)
+        view = histogram.view(flow=True)
         for index, variation in enumerate(chosen):
             view[index] = values.get(variation, first).view(flow=True)
-        return made
+        return histogram
 
     def band(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Get the lower and the upper end of the contents of each bin.

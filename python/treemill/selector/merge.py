@@ -179,19 +179,19 @@ def _add_arrays(first: _Array, second: _Array) -> _Array:
         raise ValueError("arrays of records are not added")
     import numpy as np
 
-    made: _Array = first + second
-    if made.dtype.kind in "iu" and _has_overflown(first, second, made):
-        if made.dtype.itemsize == 8:
+    added: _Array = first + second
+    if added.dtype.kind in "iu" and _has_overflown(first, second, added):
+        if added.dtype.itemsize == 8:
             raise OverflowError("a sum of integers is larger than 64 bits")
-        made = np.add(first, second, dtype=np.int64)
-    return made
+        added = np.add(first, second, dtype=np.int64)
+    return added
 
 
-def _has_overflown(first: _Array, second: _Array, made: _Array) -> bool:
-    first, second = first.astype(made.dtype), second.astype(made.dtype)
-    if made.dtype.kind == "u":
-        return bool((made < first).any())
-    return bool((((first ^ made) & (second ^ made)) < 0).any())
+def _has_overflown(first: _Array, second: _Array, added: _Array) -> bool:
+    first, second = first.astype(added.dtype), second.astype(added.dtype)
+    if added.dtype.kind == "u":
+        return bool((added < first).any())
+    return bool((((first ^ added) & (second ^ added)) < 0).any())
 
 
 def _add_numbers(first: Any, second: Any) -> object:
@@ -206,8 +206,8 @@ def _add_numbers(first: Any, second: Any) -> object:
 
     exact = int(first) + int(second)
     with np.errstate(over="ignore"):
-        made: Any = first + second
-    return exact if int(made) != exact else made
+        added: Any = first + second
+    return exact if int(added) != exact else added
 
 
 def _unite(first: _Set, second: _Set) -> _Set:

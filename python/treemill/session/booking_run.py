@@ -151,8 +151,8 @@ class BookedQuery(Query[tuple[object, ...]]):
             for variation in self._plan.slots[booking.number]:
                 if self.done:
                     return
-                made = empty(booking, self._axes.get(booking.number))
-                self._empty[booking.number, variation] = made
+                unfilled = empty(booking, self._axes.get(booking.number))
+                self._empty[booking.number, variation] = unfilled
 
     def _no_entries(self) -> list[object]:
         return no_entries(self._workload)
@@ -197,7 +197,7 @@ class BookedQuery(Query[tuple[object, ...]]):
         self._files_made.drop()
 
     def _set_axes(self, ended: Pass) -> None:
-        found: list[Any] | None = ended.merged.results()
+        results: list[Any] | None = ended.merged.results()
         for booking in self.bookings:
             if not isinstance(booking.wanted, Hist):
                 continue
@@ -205,11 +205,11 @@ class BookedQuery(Query[tuple[object, ...]]):
             for dimension, axis in enumerate(booking.wanted.axes):
                 if isinstance(axis, AutomaticAxis):
                     at = self._places[booking.number, dimension]
-                    extent, *most = [None] if found is None else [found[place] for place in at]
+                    extent, *most = [None] if results is None else [results[place] for place in at]
                     axis = automatic_axis(extent, axis.bins, *most)
                 elif isinstance(axis, GrowingAxis):
                     at = self._places[booking.number, dimension]
-                    raw = [] if found is None else [categories(found[i]) for i in at]
+                    raw = [] if results is None else [categories(results[i]) for i in at]
                     axis = axis.grown(sorted({value for values in raw for value in values}))
                 axes.append(axis)
             self._axes[booking.number] = axes

@@ -131,12 +131,12 @@ class Recording:
 
     def recorded(self, account: Account) -> Recorded:
         """The trace of the query, which has ended."""
-        found: list[Row] = []
+        all_rows: list[Row] = []
         dropped = 0
         done = [each for each in self._passes if each.kept]
         for each in done:
             dropped += each.dropped
-            found += each.rows(account.place, each.began - done[0].began)
+            all_rows += each.rows(account.place, each.began - done[0].began)
         last = self._passes[-1]
         report = account.report
         about = About(
@@ -155,17 +155,17 @@ class Recording:
             sizing=last.sizing,
             commit_seconds=last.commit_seconds,
         )
-        return Recorded(found, about)
+        return Recorded(all_rows, about)
 
 
 def _sizes(of: _RecordedPass, place: Place) -> list[RecordedFile]:
     opened = {} if of.trace is None else of.trace.sizes
-    found = []
+    files = []
     for number, known in enumerate(of.sizes):
         size = opened.get(number)
         if size is None and known is not None:
             size = known.entries, len(known.cuts) + 1
         if size is not None:
             name, first = place(number)
-            found.append(RecordedFile(without_credentials(name), first, *size))
-    return found
+            files.append(RecordedFile(without_credentials(name), first, *size))
+    return files

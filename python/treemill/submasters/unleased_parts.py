@@ -108,7 +108,7 @@ class UnleasedParts:
         """Takes out about this many entries that the site may read: its own first, then those that
         are near to no site, then those of the sites that have most left for their rate."""
         mean = max(mean, 1.0)
-        taken: list[Part] = []
+        parts: list[Part] = []
         for pile in sorted(
             (pile for pile in self._piles.values() if pile.parts),
             key=lambda pile: _order(pile, site, mean, rate),
@@ -117,27 +117,27 @@ class UnleasedParts:
                 continue
             while pile.parts and wanted >= 1:
                 part = self._pop(pile, wanted)
-                taken.append(part)
+                parts.append(part)
                 wanted -= mean if part.stop is None else part.stop - part.start
         for part in [*self._tried.parts] if wanted >= 1 else ():
             if wanted >= 1 and self.may_read(site, part.file):
                 self._tried.parts.remove(part)
                 self._tried.count(part, -1)
-                taken.append(part)
+                parts.append(part)
                 wanted -= mean if part.stop is None else part.stop - part.start
-        return taken
+        return parts
 
     def take_any(self, wanted: float, mean: float, among: Set[int] | None) -> list[Part]:
         """Takes out about this many entries of the files `among`; more if a part is larger."""
-        taken: list[Part] = []
+        parts: list[Part] = []
         for pile in self._all:
             for part in list(pile.parts) if wanted > 0 else ():
                 if wanted > 0 and (among is None or part.file in among):
                     pile.parts.remove(part)
                     pile.count(part, -1)
-                    taken.append(part)
+                    parts.append(part)
                     wanted -= max(mean, 1.0) if part.stop is None else part.stop - part.start
-        return taken
+        return parts
 
     def take_out_of_reach(self, sites: Collection[str]) -> list[Part]:
         """Takes out the parts that none of these sites may read."""

@@ -28,7 +28,7 @@ def leased_rows(
     """The rows. `began`: when the pass was made, on the clock of the leases; `seconds`: how long it
     took; `reason`: why it did not end well, if it did not."""
     numbers: dict[tuple[str, int], int] = {}
-    found: list[Row] = []
+    all_rows: list[Row] = []
     packets = 0
     for lease in leases:
 
@@ -37,20 +37,20 @@ def leased_rows(
             name, begin = place(number)
             return name, begin + first
 
-        made = rows(
+        rows_of_site = rows(
             lease.trace.records,
             inside,
             phase=phase,
             offset=offset + lease.began - began,
             there=lease.trace.there,
         )
-        found += [_of_site(row, lease, numbers, packets) for row in made]
-        packets += 1 + max((row.packet for row in made), default=-1)
-    found.sort(key=lambda row: row.time)
-    end = max(offset + seconds, found[-1].time if found else 0.0)
+        all_rows += [_of_site(row, lease, numbers, packets) for row in rows_of_site]
+        packets += 1 + max((row.packet for row in rows_of_site), default=-1)
+    all_rows.sort(key=lambda row: row.time)
+    end = max(offset + seconds, all_rows[-1].time if all_rows else 0.0)
     return [
         Row(offset, "start", phase),
-        *found,
+        *all_rows,
         Row(end, "end", phase, ok=not reason, reason=reason),
     ]
 

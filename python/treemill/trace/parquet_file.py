@@ -25,8 +25,8 @@ def _schema(about: About | None) -> pa.Schema:
         bool: pa.bool_(),
     }
     fields = [(name, types[kind]) for name, kind in COLUMNS.items()]
-    told = None if about is None else {_KEY: json.dumps(about.to_json()).encode()}
-    return pa.schema(fields, metadata=told)
+    metadata = None if about is None else {_KEY: json.dumps(about.to_json()).encode()}
+    return pa.schema(fields, metadata=metadata)
 
 
 def write(path: str, recorded: Recorded) -> None:
@@ -46,8 +46,8 @@ def read(path: str) -> Recorded:
     import pyarrow.parquet as pq
 
     table = pq.read_table(path)
-    told = (table.schema.metadata or {}).get(_KEY)
-    if told is None:
+    about_text = (table.schema.metadata or {}).get(_KEY)
+    if about_text is None:
         raise ValueError("it is no trace of a query")
-    about = About.of_json(json.loads(told))
+    about = About.of_json(json.loads(about_text))
     return of_columns({name: table[name].to_pylist() for name in table.column_names}, about)

@@ -66,12 +66,12 @@ class About:
         return dataclasses.asdict(self)
 
     @classmethod
-    def of_json(cls, told: Mapping[str, object]) -> About:
+    def of_json(cls, document: Mapping[str, object]) -> About:
         """The fields from what `to_json` gave. Fields of later versions are left out. Raises
         ValueError for what is newer or none of ours."""
-        if not isinstance(written := told.get("format"), int) or written > FORMAT:
+        if not isinstance(written := document.get("format"), int) or written > FORMAT:
             raise ValueError("it is of a newer version of treemill")
-        values = _known(told, cls)
+        values = _known(document, cls)
         values["files"] = tuple(RecordedFile(**each) for each in values.get("files", ()))
         sizing = values.get("sizing")
         values["sizing"] = Sizing(**_known(sizing, Sizing)) if sizing else None
@@ -118,5 +118,5 @@ def of_columns(columns: Mapping[str, Iterable[object]], about: About) -> Recorde
     if missing:
         raise ValueError(f"it has no {' and no '.join(missing)}")
     named = [name for name in COLUMNS if name in columns]
-    taken = zip(*(map(COLUMNS[name], columns[name]) for name in named), strict=True)
-    return Recorded([Row(**dict(zip(named, values, strict=True))) for values in taken], about)
+    cells = zip(*(map(COLUMNS[name], columns[name]) for name in named), strict=True)
+    return Recorded([Row(**dict(zip(named, values, strict=True))) for values in cells], about)

@@ -35,10 +35,10 @@ def write(path: str, recorded: Recorded) -> None:
     tree.close()
     about = recorded.about.to_json()
     names = [OutputBranch("name", "C"), OutputBranch("value", "C")]
-    told = TreeWriter(file, ABOUT, names, "the query as a whole")
+    facts = TreeWriter(file, ABOUT, names, "the query as a whole")
     values = [json.dumps(value) for value in about.values()]
-    told.extend({"name": _values(str, list(about)), "value": _values(str, values)}, len(about))
-    told.close()
+    facts.extend({"name": _values(str, list(about)), "value": _values(str, values)}, len(about))
+    facts.close()
     file.close()
 
 

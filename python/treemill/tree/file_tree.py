@@ -97,13 +97,13 @@ class FileTree:
     def branches(self) -> list[BranchDescription]:
         """The branches that can be read, by whatever reads them, and the defaults of branches that
         this file lacks, described as if the core read them all."""
-        found: list[BranchDescription] = []
+        described: list[BranchDescription] = []
         for branch in self.described():
             if branch["supported"] or branch["kind"] == "group":
-                found.append(branch)
+                described.append(branch)
             elif self.how(branch) == "uproot":
-                found.append(branch | {"supported": True, "kind": "other"})
-        return found + [self._described_default(name) for name in self.lacking()]
+                described.append(branch | {"supported": True, "kind": "other"})
+        return described + [self._described_default(name) for name in self.lacking()]
 
     @property
     def by_name(self) -> dict[str, BranchDescription]:
@@ -172,11 +172,11 @@ class FileTree:
         """See ColumnSource. Raises QueryError for a branch that the file lacks and that has no
         default, UnsupportedError for one that neither the core nor uproot reads."""
         names = list(names)
-        found = self._read_cores(names, start, stop, control, flags)
-        if not isinstance(found, TreemillError):
-            return found
+        columns = self._read_cores(names, start, stop, control, flags)
+        if not isinstance(columns, TreemillError):
+            return columns
         if len(names) == 1:
-            return [self._otherwise(names[0], start, stop, control, found)]
+            return [self._otherwise(names[0], start, stop, control, columns)]
         # The core reads what it can in one go; the other columns are read one by one.
         ours = [name for name in names if self._is_cores(name)]
         read = self._read_cores(ours, start, stop, control, flags)

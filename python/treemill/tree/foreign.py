@@ -134,12 +134,12 @@ class ExtendedTree:
         return self.tree.reader_of(path, cpp_type, supported)
 
     def _among(self, branches: Sequence[BranchDescription]) -> list[BranchDescription]:
-        found = []
+        branches_with_columns = []
         left = dict(self._fields)
         for branch in branches:
             known = left.pop(branch["name"], None)
-            found.append(branch if known is None else _described(known, branch))
-        return found + [_described(each, None) for each in left.values()]
+            branches_with_columns.append(branch if known is None else _described(known, branch))
+        return branches_with_columns + [_described(each, None) for each in left.values()]
 
     def read(
         self,
@@ -168,7 +168,7 @@ def _described(column: Field, own: BranchDescription | None) -> BranchDescriptio
 
     known = of_node(column_of(column.empty).nodes()).given()
     kind, numbers, item, length = _kind(known)
-    made: BranchDescription = {
+    description: BranchDescription = {
         "name": column.name,
         "path": column.name,
         "title": "",
@@ -186,8 +186,8 @@ def _described(column: Field, own: BranchDescription | None) -> BranchDescriptio
         "baskets": 0,
     }
     if own is None:
-        return made
-    return made | {
+        return description
+    return description | {
         "title": own["title"],
         "cpp_type": own["cpp_type"],
         "counter": own["counter"] if column.counter is None else column.counter,

@@ -106,9 +106,9 @@ def _prepared() -> ModuleType:
 
 def _answer(answer: tuple[_Status, _T]) -> _T:
     """What was asked for, of a pair of status and answer."""
-    status, found = answer
+    status, result = answer
     if status.ok:
-        return found
+        return result
     if status.errno == _MISSING:
         raise FileNotFoundError("no such file")
     said = f"the official client of XRootD says: {status.message.strip()}"
@@ -131,11 +131,11 @@ def stat(url: str) -> State:
     return _state(_answer(system.stat(path, timeout=_PATIENCE)))
 
 
-def _state(found: _StatInfo) -> State:
-    is_folder = bool(found.flags & _client().flags.StatInfoFlags.IS_DIR)
-    is_settled = time.time() - found.modtime > _SETTLED
-    mark = f"{found.id} {found.modtime}" if is_settled and not is_folder else None
-    return found.size, is_folder, mark
+def _state(info: _StatInfo) -> State:
+    is_folder = bool(info.flags & _client().flags.StatInfoFlags.IS_DIR)
+    is_settled = time.time() - info.modtime > _SETTLED
+    mark = f"{info.id} {info.modtime}" if is_settled and not is_folder else None
+    return info.size, is_folder, mark
 
 
 def list_folder(url: str) -> list[tuple[str, bool]]:
@@ -167,8 +167,8 @@ class _File:
         if small:
             chunks = [(start, end - start) for start, end in small]
             answer = _answer(self._file.vector_read(chunks, timeout=_PATIENCE))
-            found = (chunk.buffer for chunk in answer.chunks)
-            parts = dict(zip(small, found, strict=True))
+            buffers = (chunk.buffer for chunk in answer.chunks)
+            parts = dict(zip(small, buffers, strict=True))
         for start, end in ranges:
             if end - start > _MOST:
                 read = self._file.read(start, end - start, timeout=_PATIENCE)

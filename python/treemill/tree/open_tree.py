@@ -45,14 +45,14 @@ class OpenTree:
     def by_name(self) -> dict[str, BranchDescription]:
         """The descriptions by name, and by path if it differs from the name. If branches share a
         name, it means the outermost one, which comes first."""
-        found: dict[str, BranchDescription] = {}
+        names: dict[str, BranchDescription] = {}
         described = self.described()
         for branch in described:
-            found.setdefault(branch["name"], branch)
+            names.setdefault(branch["name"], branch)
         for branch in described:
-            found.setdefault(branch["name"].rstrip("."), branch)
-            found.setdefault(branch["path"], branch)
-        return found
+            names.setdefault(branch["name"].rstrip("."), branch)
+            names.setdefault(branch["path"], branch)
+        return names
 
 
 _open: WeakValueDictionary[tuple[str, str | None, Identity], OpenTree] = WeakValueDictionary()
@@ -83,7 +83,7 @@ def shared(
     if known is not None:
         return known
     # Made outside the lock: another thread may do the same at the same time, once.
-    made = make()
+    opened = make()
     is_settled = time.time_ns() - now.changed > _SETTLED * 1e9
     # A file on a server has said its identity when it was opened.
     is_same = source.is_far(path) or ((is_settled or strict) and source.identity(path) == now)
@@ -91,5 +91,5 @@ def shared(
         raise changed(path)
     if is_settled and is_same:
         with _lock:
-            _open[key] = made
-    return made
+            _open[key] = opened
+    return opened

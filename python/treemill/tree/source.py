@@ -108,12 +108,12 @@ class _Local:
 
     def identity(self, path: str) -> Identity:
         try:
-            found = os.stat(path)
+            stat = os.stat(path)
         except OSError as error:
             raise _failed(path, error) from None
-        changed = max(found.st_mtime_ns, found.st_ctime_ns)
-        marks = found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns
-        return Identity(found.st_size, changed, marks)
+        changed = max(stat.st_mtime_ns, stat.st_ctime_ns)
+        marks = stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_ctime_ns
+        return Identity(stat.st_size, changed, marks)
 
     def recent_identity(self, path: str) -> Identity:
         return self.identity(path)
@@ -160,9 +160,9 @@ def _storage(path: str) -> Storage:
     if "://" not in path:  # as most are, and each pass asks for each file's identity
         return _LOCAL
     scheme = server(path).partition("://")[0].lower()
-    found = _STORAGES.get(scheme)
-    if found is not None:
-        return found
+    storage = _STORAGES.get(scheme)
+    if storage is not None:
+        return storage
     from treemill import _core  # heavy: core
 
     known = _core.remote_schemes()

@@ -116,10 +116,10 @@ class Fallback:
                 file = uproot.open(self._path, object_cache=None, array_cache=None)
             except OSError as error:
                 raise SourceError(f"{error}: {self._path}", file=self._path) from None
-            found: dict[str, _UprootBranch] = {}
+            branches: dict[str, _UprootBranch] = {}
             for branch in file[self._tree].branches:
-                _collect(branch, "", found)
-            self._by_path = found
+                _collect(branch, "", branches)
+            self._by_path = branches
         return self._by_path
 
 
@@ -141,8 +141,8 @@ def _read(branch: _UprootBranch, empty: Column | None, start: int, stop: int) ->
     array = branch.array(entry_start=start, entry_stop=stop, library="ak")
     if len(array) != stop - start:
         raise ValueError(f"{len(array)} entries instead of {stop - start}")
-    made = column_of(array)
-    return made if empty is None else cast(made, kind_of(empty))
+    column = column_of(array)
+    return column if empty is None else cast(column, kind_of(empty))
 
 
 def _collect(branch: _UprootBranch, prefix: str, known: dict[str, _UprootBranch]) -> None:

@@ -23,17 +23,17 @@ def table_of(columns: object) -> Table:
     """A table of a mapping of names to arrays, or of an awkward array of records, a structured
     NumPy array, a DataFrame or an Arrow table. Records become columns name_field. Raises QueryError
     if a value is missing, a name is no text or used twice, or lengths differ."""
-    made: dict[str, Column] = {}
-    for given, value in _named(columns):
-        for name, array in _arrays(given, value):
-            if name in made:
+    table: dict[str, Column] = {}
+    for name_of_user, value in _named(columns):
+        for name, array in _arrays(name_of_user, value):
+            if name in table:
                 raise QueryError(f"two columns would be called {name}: give one another name")
-            made[name] = _never_missing(name, array)
-    sizes = {name: len(array) for name, array in made.items()}
+            table[name] = _never_missing(name, array)
+    sizes = {name: len(array) for name, array in table.items()}
     if len(set(sizes.values())) > 1:
         shown = ", ".join(f"{name} {length}" for name, length in sizes.items())
         raise QueryError(f"columns of a tree have one length, and these differ: {shown}")
-    return Table(made)
+    return Table(table)
 
 
 def _named(columns: object) -> Iterator[tuple[str, object]]:

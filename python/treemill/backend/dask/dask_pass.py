@@ -141,10 +141,10 @@ class DaskPass(Pass):
     def monitored(self) -> Callable[[], Monitored] | None:
         """See Pass."""
         if self._ended is not None or self._request.served is None:
-            found = None if self._ended is None else self._ended.monitored
+            counts = None if self._ended is None else self._ended.monitored
         else:
-            found = self._line.ask("monitored", self.name)
-        return None if found is None else lambda: found
+            counts = self._line.ask("monitored", self.name)
+        return None if counts is None else lambda: counts
 
     @property
     def began(self) -> float:
@@ -167,8 +167,8 @@ class DaskPass(Pass):
         """See Pass."""
         if self._ended is not None:
             return self._ended.coverage
-        found: Coverage = self._line.ask("coverage", self.name)
-        return found
+        coverage: Coverage = self._line.ask("coverage", self.name)
+        return coverage
 
     def start(self) -> None:
         """Sends the task to the scheduler. Raises QueryError if it cannot be sent."""
@@ -281,8 +281,8 @@ class DaskPass(Pass):
     def _sizes(self) -> Mapping[int, int]:
         if self._ended is not None:
             return self._ended.sizes
-        found: Mapping[int, int] = self._line.ask("sizes", self.name)
-        return found
+        sizes: Mapping[int, int] = self._line.ask("sizes", self.name)
+        return sizes
 
     # The thread that watches.
 

@@ -161,12 +161,12 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
     def _named(self, wanted: set[str]) -> list[str]:
         """The addresses of the workers with these addresses or names. Some clusters give names as
         addresses (which Dask passes over), or those of jobs with several workers."""
-        found = []
+        addresses = []
         for address, worker in self._scheduler.workers.items():
             name = str(worker.name)
             if wanted & {address, name, name.rpartition("-")[0]}:
-                found.append(address)
-        return found
+                addresses.append(address)
+        return addresses
 
     def _stay(self, addresses: list[str]) -> None:
         """Takes workers back that were not sent away after all."""
@@ -310,5 +310,5 @@ async def install(client: Client) -> Hello:
     """Puts treemill on the client's scheduler, if it is not there. Gives what `hello` says."""
     check_version()
     await client._register_scheduler_plugin(MasterPlugin(), NAME, idempotent=True)
-    found: Hello = await client.scheduler.treemill_hello()
-    return found
+    hello: Hello = await client.scheduler.treemill_hello()
+    return hello

@@ -62,8 +62,8 @@ class DaskPool(Pool):
         self.submasters = submasters
         self._wanted = workers
         self.line = Line(client, silence)
-        found = self.line.install()
-        super().__init__(workers or limits.there(found["threads"]), patience, trace)
+        hello = self.line.install()
+        super().__init__(workers or limits.there(hello["threads"]), patience, trace)
         self.silence = silence
         self.wait = wait
         self.keep = keep
@@ -100,19 +100,19 @@ class DaskPool(Pool):
 
     def _listed(self) -> list[Listed]:
         """The cluster's passes without those that have ended here, of which it may hear later."""
-        found: list[Listed] = self.line.ask("listed")
+        works: list[Listed] = self.line.ask("listed")
         ended = {each.name for each in list(self._passes) if each.has_ended}
-        return [each for each in found if each.work not in ended]
+        return [each for each in works if each.work not in ended]
 
     def attach(self, name: str) -> tuple[object, Task, Callable[[Request], Pass]]:
         """See Pool."""
-        found = self._listed()
-        named = [each for each in found if each.request.name == name]
+        works = self._listed()
+        named = [each for each in works if each.request.name == name]
         if not named:
             raise QueryError(
                 f"the cluster has no query {name!r}: it was fetched, it has waited too long for "
                 "that, or the scheduler was started anew",
-                suggestions=[each.request.name for each in found],
+                suggestions=[each.request.name for each in works],
             )
         work, request = named[-1].work, named[-1].request
         if request.recipe is None:

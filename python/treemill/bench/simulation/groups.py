@@ -162,13 +162,13 @@ class SimulatedGroups:
         engine = self._engine
         master = engine.scenario.master
         for address, some in groupby(out, key=lambda each: each[0]):
-            told = [message for _, message in some]
+            messages = [message for _, message in some]
             process = self._processes.get(address)
             if process is not None:
                 sent = engine.now
                 if address != answered:
                     sent = self._desk.admit(engine.now, master.request)
-                engine.at(sent + master.latency, partial(self._understand, process, told))
+                engine.at(sent + master.latency, partial(self._understand, process, messages))
         if self._master.over:
             self._finish()
         elif not self._fetching and self._master.parts() is not None:
@@ -197,11 +197,11 @@ class SimulatedGroups:
         self._end_workers(process)
         if process.leads is not None:
             self._end_leader(process.leads)
-        made = Leader(order, engine, self._clock, process.address, self._speak)
-        process.leads = self._leaders[order.sub] = made
-        made.begin()
+        leader = Leader(order, engine, self._clock, process.address, self._speak)
+        process.leads = self._leaders[order.sub] = leader
+        leader.begin()
         self._join(process, order.sub)
-        engine.at(engine.now + engine.chance.uniform(0.0, _TICK), partial(self._look, made))
+        engine.at(engine.now + engine.chance.uniform(0.0, _TICK), partial(self._look, leader))
 
     def _under(self, process: _SimulatedProcess, message: Under) -> None:
         if process.leads is None and process.under != message.sub:

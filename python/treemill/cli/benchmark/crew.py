@@ -48,11 +48,11 @@ class Told:
     latencies: dict[int, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> Told:
+    def of(cls, document: Mapping[str, Any]) -> Told:
         """Makes it of JSON, whose keys are texts."""
-        bins = {int(number): count for number, count in told["latencies"].items()}
-        outcomes = [ReaderOutcome(**each) for each in told["outcomes"]]
-        return cls(outcomes, told["bytes_asked"], told["requests"], told["cpu"], bins)
+        bins = {int(number): count for number, count in document["latencies"].items()}
+        outcomes = [ReaderOutcome(**each) for each in document["outcomes"]]
+        return cls(outcomes, document["bytes_asked"], document["requests"], document["cpu"], bins)
 
     def add(self, other: Told) -> None:
         """Both together."""
@@ -136,18 +136,18 @@ def _processes(job: Job) -> Told:
             waiting = waiting - came if came else 0
         os.write(opener, repr(time.monotonic()).encode().ljust(_STAMP) * job.readers)
         os.close(opener)
-        told = Told()
+        answer = Told()
         for pid, number in pids.items():
             _, status = os.waitpid(pid, 0)
             path = Path(folder, str(number))
             if path.exists():
-                told.add(Told.of(json.loads(path.read_text())))
+                answer.add(Told.of(json.loads(path.read_text())))
             else:
                 code = os.waitstatus_to_exitcode(status)
-                told.outcomes.append(
+                answer.outcomes.append(
                     ReaderOutcome(errors={f"a reader died: exit status {code}": 1})
                 )
-        return told
+        return answer
 
 
 _STAMP = 32
@@ -162,9 +162,9 @@ def _child(job: Job, number: int, gate: int, ready: int, folder: Path) -> None:
             os.write(ready, b".")
             return float(os.read(gate, _STAMP))
 
-        told = json.dumps(asdict(_streams(job, [number], start)))
+        text = json.dumps(asdict(_streams(job, [number], start)))
         part = folder / f"{number}.part"
-        part.write_text(told)
+        part.write_text(text)
         part.rename(folder / str(number))
         code = 0
     finally:

@@ -22,12 +22,12 @@ class Numbers(click.ParamType[tuple[int, ...]]):
     ) -> tuple[int, ...]:
         """The numbers."""
         try:
-            found = tuple(sorted({int(part) for part in str(value).split(",")}))
+            numbers = tuple(sorted({int(part) for part in str(value).split(",")}))
         except ValueError:
-            found = ()
-        if not found or found[0] < 1:
+            numbers = ()
+        if not numbers or numbers[0] < 1:
             self.fail(f"{value!r} is no list of numbers: 1,2,4", param, ctx)
-        return found
+        return numbers
 
 
 class SizeList(click.ParamType[tuple[int, ...]]):
@@ -57,8 +57,8 @@ class Some(click.ParamType[tuple[str, ...]]):
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, ...]:
         """The names that were given."""
-        found = tuple(part.strip() for part in str(value).split(","))
-        for name in found:
+        words = tuple(part.strip() for part in str(value).split(","))
+        for name in words:
             if name not in self._names:
                 self.fail(f"{name!r} is none of {', '.join(self._names)}", param, ctx)
-        return found
+        return words

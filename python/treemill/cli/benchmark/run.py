@@ -255,11 +255,11 @@ def _notes(benchmark: object) -> list[str]:
     from .measure import Benchmark  # heavy: numpy
 
     assert isinstance(benchmark, Benchmark)
-    found: dict[str, set[str]] = {}
+    systems: dict[str, set[str]] = {}
     for each in benchmark.measured:
         if each.caches not in (DROPPED, NO_DATA):
-            found.setdefault(each.caches, set()).add(each.system)
-    notes = [f"caches on {', '.join(sorted(who))}: {what}" for what, who in found.items()]
+            systems.setdefault(each.caches, set()).add(each.system)
+    notes = [f"caches on {', '.join(sorted(who))}: {what}" for what, who in systems.items()]
     if any(each.bytes_from_cache for each in benchmark.measured):
         notes.append("some bytes came from treemill's own cache in memory")
     if not all(each.agrees for each in benchmark.measured):
