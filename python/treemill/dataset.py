@@ -368,7 +368,7 @@ class Dataset(ReadMethods, Bookable):
         return Dataset(self.chain.selecting(entries))
 
     def io_report(self) -> IOReport:
-        """What reading took in the last run of the default session, which `run`, values and
+        """Returns what reading took in the last run of the default session, which `run`, values and
         `arrays` use. Other sessions have `session.report.io`.
 
         Returns

@@ -53,7 +53,7 @@ _UNEXPECTED = re.compile(r"(.+)\(\) got an unexpected keyword argument '(\w+)'")
 
 
 def _hint(error: TypeError, function: str) -> str | None:
-    """What to write instead of a keyword that this function does not have."""
+    """Returns what to write instead of a keyword that this function does not have."""
     found = _UNEXPECTED.match(str(error))
     return None if found is None or found[1] != function else KEYWORDS.get(found[2])
 

@@ -195,7 +195,7 @@ _EMPTY: dict[str, Callable[[Kind, list[Node]], Node]] = {
 
 
 def has_missing(node: Node) -> bool:
-    """Whether anything is missing in a node, or in lists and arrays of it."""
+    """True if anything is missing in a node, or in lists and arrays of it."""
     if not isinstance(node, tuple):
         return False
     if node[0] == "option":

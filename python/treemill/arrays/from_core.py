@@ -182,7 +182,7 @@ def numpy_of(layout: Content) -> Array:
 
 
 def _is_regular(layout: Content) -> bool:
-    """Whether all entries have the same number of values, so that NumPy has a type for them."""
+    """True if all entries have the same number of values, so that NumPy has a type for them."""
     if layout.is_record:
         names = layout.fields
         return 0 < len(names) == len(set(names)) and all(map(_is_regular, layout.contents))

@@ -44,22 +44,22 @@ class Kind:
 
     @property
     def has_items(self) -> bool:
-        """Whether these are lists or arrays."""
+        """True if these are lists or arrays."""
         return self.form in ("list", "array")
 
     @property
     def is_float(self) -> bool:
-        """Whether these are floating-point numbers."""
+        """True if these are floating-point numbers."""
         return self.dtype.startswith("float")
 
     @property
     def is_integer(self) -> bool:
-        """Whether these are integers."""
+        """True if these are integers."""
         return "int" in self.dtype
 
     @property
     def is_signed(self) -> bool:
-        """Whether these are integers with a sign."""
+        """True if these are integers with a sign."""
         return self.dtype.startswith("int")
 
     @property
@@ -68,11 +68,11 @@ class Kind:
         return int(self.dtype.lstrip("uintfloa"))
 
     def given(self, optional: bool = False) -> Kind:
-        """The same kind with or without missing values."""
+        """Returns this kind with or without missing values."""
         return self if self.optional == optional else replace(self, optional=optional)
 
     def of(self, *parts: Kind) -> Kind:
-        """The same kind with other parts."""
+        """Returns this kind with other parts."""
         return replace(self, parts=parts)
 
     def __str__(self) -> str:

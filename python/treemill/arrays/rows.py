@@ -30,7 +30,7 @@ Order = tuple[int, int]
 
 @dataclass(frozen=True)
 class Sink:
-    """Where the rows of one booking go: to a folder, or to memory up to a number of bytes."""
+    """The destination of one booking's rows: a folder, or memory up to a number of bytes."""
 
     limit: int
     folder: str | None = None
@@ -78,7 +78,7 @@ class CollectedRows:
 
     @property
     def too_much(self) -> bool:
-        """Whether there were more rows than the limit allows; then they were dropped."""
+        """True if there were more rows than the limit allows; then they were dropped."""
         return self.sink.folder is None and self.bytes > self.sink.limit
 
     def describe(self, columns: Sequence[Column]) -> None:
@@ -115,7 +115,7 @@ class CollectedRows:
             yield self.types.uniform(piece.table() if isinstance(piece, Stored) else piece)
 
     def whole(self) -> Table:
-        """All rows as one table."""
+        """Returns all rows as one table."""
         tables = list(self.tables())
         if tables:
             return Table.joined(tables)

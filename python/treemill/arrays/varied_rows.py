@@ -30,7 +30,7 @@ _BITS = 64
 
 
 def column_name(column: str, variation: str) -> str:
-    """What a column is called in a variation, as RDataFrame has it."""
+    """Returns what a column is called in a variation, as RDataFrame has it."""
     return f"{column}__{variation.replace(':', '_')}"
 
 
@@ -139,7 +139,7 @@ _BITS_KIND = types_of([column_of(np.zeros(0, np.uint64))])[0].kind
 
 
 def _first(places: Iterable[NDArray[np.integer]], length: int) -> NDArray[np.int64]:
-    """Where the tables, one after another, have each row first; -1 if none has it."""
+    """Returns where the tables, one after another, have each row first; -1 if none has it."""
     positions, offset = np.full(length, -1, np.int64), 0
     for place in places:
         fresh = positions[place] < 0

@@ -188,7 +188,7 @@ class Pass(ABC):
 
     @abstractmethod
     def coverage(self) -> Coverage:
-        """Which entries are merged, and which are given up."""
+        """Returns which entries are merged, and which are given up."""
 
 
 @dataclass(frozen=True)

@@ -180,7 +180,7 @@ class CoordinatedPass(Pass):
             return min(done, self._coordinator.expected_entries)
 
     def coverage(self) -> Coverage:
-        """Which entries are merged, and which are given up."""
+        """Returns which entries are merged, and which are given up."""
         with self._lock:
             return self._coordinator.coverage()
 

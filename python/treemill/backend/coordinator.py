@@ -95,7 +95,7 @@ class Coordinator:
         return sorted(event.worker for event in self._merging if isinstance(event, Committed))
 
     def coverage(self) -> Coverage:
-        """Which entries are merged, and which are given up."""
+        """Returns which entries are merged, and which are given up."""
         coverage = self._outcome.coverage()
         if self._lost is None:
             return coverage

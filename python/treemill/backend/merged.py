@@ -74,7 +74,7 @@ class Merged:
                 self._covers.setdefault(file, []).extend(ranges)
 
     def is_disjoint(self) -> bool:
-        """Whether no two partials had the same entries."""
+        """True if no two partials had the same entries."""
         with self._lock:
             try:
                 self._join()
@@ -113,8 +113,8 @@ class Merged:
     def _of_partial(
         self, look: Callable[[Partial], Found | None], within: float | None = None
     ) -> Found | None:
-        """What `look` gives of the partial, which does not change meanwhile. None if there is none,
-        and if a merge takes more than `within` seconds or was given up."""
+        """Returns what `look` gives of the partial, which does not change meanwhile. None if there
+        is none, and if a merge takes more than `within` seconds or was given up."""
         waited = 0.0
         while not self._lock.acquire(timeout=_LOOK):
             waited += _LOOK

@@ -47,7 +47,7 @@ class Pulse:
         )
 
     def at_least(self, bytes_read: int) -> Pulse:
-        """The same, if it is of a process that has read at least so many bytes."""
+        """Returns this pulse if its process has read at least this many bytes."""
         if bytes_read <= self.bytes_read:
             return self
         io = self.io._replace(bytes_read=bytes_read)

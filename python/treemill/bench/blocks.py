@@ -43,7 +43,7 @@ class BlockReader:
         return path, start, min(start + self.block, size)
 
     def spans(self, start: int, stop: int) -> list[tuple[str, int, int]]:
-        """What these blocks are of each file, in order.
+        """Returns what these blocks are of each file, in order.
 
         >>> BlockReader([("a", 10), ("b", 5)], 4).spans(1, 4)
         [('a', 4, 10), ('b', 0, 4)]

@@ -57,7 +57,7 @@ def described(
 
 
 def recipe_of(path: str | Path) -> Mapping[str, object] | None:
-    """What the metadata of a description says; None if the file is no description."""
+    """Returns what the metadata of a description says; None if the file is no description."""
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
         (dataset,) = document.values()

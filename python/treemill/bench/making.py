@@ -81,7 +81,7 @@ class FileMaker:
         return Made(index, str(path), socket.gethostname(), size, recipe.events_per_file, kept)
 
     def _write(self, path: Path, index: int, note: dict[str, object]) -> bool:
-        """Whether another worker was faster: two write the same file if the first is late."""
+        """True if another worker was faster: two write the same file if the first is late."""
         recipe = self.recipe
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

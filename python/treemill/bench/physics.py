@@ -101,7 +101,7 @@ def muons(rng: np.random.Generator, count: int) -> Lists:
 
 
 def counted_muons(rng: np.random.Generator, counts: Integers) -> Lists:
-    """So many muons for each event, which a detector sees; in most events with two or more, two of
+    """Makes a given number of visible muons for each event. In most events with two or more, two of
     them are from a Z decay."""
     columns = _soft_muons(rng, int(counts.sum()))
     from_z = (rng.random(len(counts)) < 0.7) & (counts >= 2)
@@ -188,7 +188,7 @@ def electrons(rng: np.random.Generator, count: int) -> Lists:
 
 
 def counted_electrons(rng: np.random.Generator, counts: Integers) -> Lists:
-    """So many electrons for each event, of pt > 5."""
+    """Makes a given number of electrons with pt > 5 for each event."""
     total = int(counts.sum())
     columns: dict[str, Column] = {
         "pt": falling(rng, total, 5.0, 3.0),

@@ -71,11 +71,12 @@ class Recipe:
         return int(digits) if name == self.name(int(digits)) else None
 
     def note(self, index: int) -> dict[str, object]:
-        """What decides on the content of the file with this number. It is kept in the file."""
+        """Returns what decides on the content of the file with this number. It is kept in the
+        file."""
         return self.made_from() | {"file": index}
 
     def made_from(self) -> dict[str, object]:
-        """What decides on the content of a file with a known number."""
+        """Returns what decides on the content of a file with a known number."""
         facts = asdict(self) | {"version": _VERSIONS.get(self.schema, 1)}
         del facts["files"]  # more files of the same recipe may be added
         if self.events_per_cluster != self.block:  # older files were drawn cluster by cluster

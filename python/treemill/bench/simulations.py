@@ -70,8 +70,8 @@ def row(outcome: SimulationOutcome) -> str:
 
 
 def loads_row(outcome: SimulationOutcome) -> str:
-    """What the masters had to do, as lines under LOADS_HEADER. A decision is measured in CPU time
-    on this machine; all else follows from the scenario's costs."""
+    """Returns what the masters had to do, as lines under LOADS_HEADER. A decision is measured in
+    CPU time on this machine; all else follows from the scenario's costs."""
     master, *others = outcome.loads
     loads = [("master", master)]
     if others:

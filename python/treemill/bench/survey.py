@@ -79,7 +79,7 @@ class Survey:
     recipe: Recipe
 
     def __call__(self) -> Found:
-        """What is there."""
+        """Returns what is there."""
         host = socket.gethostname()
         events_files, others = [], []
         for index, path in _of_dataset(self.folder, self.recipe):
@@ -142,10 +142,10 @@ def kept(surveys: Iterable[Found]) -> dict[int, Made]:
 def unwanted(
     surveys: Sequence[Found], new: Iterable[int], *, overwritten: bool = False
 ) -> frozenset[str]:
-    """What is unique to the files that are in the way after the files with the numbers `new` were
-    made: further copies of these, where two workers have done the same; if files are to be
-    `overwritten`, those with other events on other hosts, too. Hosts that share a disk all see the
-    same file there.
+    """Returns what is unique to the files that are in the way after the files with the numbers
+    `new` were made: further copies of these, where two workers have done the same; if files are to
+    be `overwritten`, those with other events on other hosts, too. Hosts that share a disk all see
+    the same file there.
 
     >>> made = [Made(0, "/d/events_000.root", host, 5, 10, True, host) for host in ("n1", "n2")]
     >>> unwanted([Found(Room(each.host, each.host, 0), (each,)) for each in made], [0])
@@ -185,7 +185,7 @@ def check_room(rooms: Iterable[Room], bytes_in_all: int) -> None:
 
 
 def spread(files: Sequence[Made], hosts: Iterable[str]) -> Mapping[str, int]:
-    """How many files each host has, those without any included.
+    """Returns how many files each host has, those without any included.
 
     >>> spread([Made(0, "/d/events_000.root", "n1", 5, 10, False)], ["n1", "n2"])
     {'n1': 1, 'n2': 0}

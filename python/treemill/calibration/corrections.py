@@ -110,7 +110,7 @@ class Corrections(Mapping[str, "Correction"]):
         return self._parsed.functions()
 
     def core(self) -> _core.Functions:
-        """What the core's queries take."""
+        """Returns what the core's queries take."""
         return self._functions
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -171,7 +171,7 @@ class Correction:
 
     @property
     def version(self) -> int | None:
-        """Its version; None of a compound."""
+        """The correction's version; None for a compound."""
         return self._described[1]
 
     @property
@@ -195,7 +195,7 @@ class Correction:
         return self._document._parsed.function(self.name, self._compound)
 
     def core(self) -> _core.Functions:
-        """What the core's queries take."""
+        """Returns what the core's queries take."""
         return self._functions
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -25,7 +25,7 @@ class Document:
 
 
 def read(document: str | os.PathLike[str] | bytes, most: int) -> Document:
-    """What is there, unzipped. `most`: bytes that it may have then."""
+    """Returns what is there, unzipped. `most`: bytes that it may have then."""
     name = "the given bytes"
     if isinstance(document, bytes):
         content = document

@@ -67,7 +67,7 @@ def _is_glob(name: str) -> bool:
 
 
 def _is_regex(name: str) -> bool:
-    """Whether it is a regular expression as uproot takes them: between slashes, then flags."""
+    """True if it is a regular expression as uproot takes them: between slashes, then flags."""
     return _REGEX.fullmatch(name) is not None
 
 
@@ -103,7 +103,7 @@ def _is_arithmetic(branches: Branches, name: str) -> bool:
 
 
 def _is_expression(chain: Chain, name: str) -> bool:
-    """Whether it is an expression. A single name is one only if it is an alias or a constant of
+    """True if it is an expression. A single name is one only if it is an alias or a constant of
     the file."""
     if name.isidentifier():
         return name in chain.trees[0].aliases or name in chain.constants.names(0)
@@ -119,14 +119,14 @@ _GLOB = re.compile(r"[\w.]*[*?][\w.*?]*")
 
 
 def _is_plain(branches: Branches, branch: Branch) -> bool:
-    """Whether it has data that no other branch has."""
+    """True if it has data that no other branch has."""
     if branch.is_member or is_group(branch, branches.children.get(branch.path, [])):
         return False
     return branch.readable
 
 
 def _has_default(chain: Chain, name: str) -> bool:
-    """Whether the branch has a default. A glob gives defaults only to branches of some file."""
+    """True if the branch has a default. A glob gives defaults only to branches of some file."""
     missing = chain.trees.missing
     if not missing.has(name):
         return False

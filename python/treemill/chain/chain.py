@@ -111,7 +111,7 @@ class Chain:
         return tuple(location.path for location in self.locations)
 
     def has_file(self, path: str) -> bool:
-        """Whether one of the files lies at this path, by whatever name."""
+        """True if one of the files lies at this path, by whatever name."""
         return any(is_same(file, path) for file in self.files)
 
     @property
@@ -165,7 +165,7 @@ class Chain:
         return self.constants.all_names
 
     def is_closed(self, file: int) -> bool:
-        """Whether a file is known from a list alone, and nothing of it is here."""
+        """True if a file is known from a list alone, and nothing of it is here."""
         return self.locations[file].verified is not None and not self.trees.knows(file)
 
     def dataset_of(self, file: int) -> str:
@@ -226,7 +226,7 @@ class Chain:
         }
 
     def table(self, file: int) -> TreeColumns:
-        """All columns of this file: its tree's, and foreign ones."""
+        """Returns all columns of this file: those of its tree, and foreign ones."""
         foreign, tree = self.friend_columns(file), self.trees[file]
         return tree if foreign is None else ExtendedTree(tree, foreign)
 

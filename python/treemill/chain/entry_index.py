@@ -41,7 +41,7 @@ class Index:
 
 
 def _ranks(ordered: Integers, values: Integers) -> tuple[Integers, NDArray[np.bool_]]:
-    """Where values stand in an ascending array, and whether they are in it."""
+    """Returns where values stand in an ascending array, and whether they are in it."""
     if len(ordered) == 0:
         return np.zeros(len(values), np.int64), np.zeros(len(values), np.bool_)
     rank = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)

@@ -132,12 +132,12 @@ class FileConstants:
         return replace(file, metadata={**file.metadata, **self.given(number)})
 
     def given(self, number: int) -> dict[str, Constant]:
-        """What the functions give for a file, by name."""
+        """Returns what the functions give for a file, by name."""
         return {name: self.value(number, name) for name in self._functions}
 
     def hint(self, number: int, name: str) -> str:
-        """What to add to the message that this file has no such column; empty if the name is no
-        constant of another file either."""
+        """Returns what to add to the message that this file has no such column; empty if the name
+        is no constant of another file either."""
         if not any(name in (each.metadata or {}) for each in self._locations):
             return ""
         dataset = self.file(number).dataset

@@ -131,7 +131,7 @@ def named_fileset(files: object, tree: str | None = None) -> FilesetFiles:
 
 
 def _is_file(name: object, each: object) -> bool:
-    """Whether a name is a file's, and not a dataset's. The name of a ROOT file with a list is a
+    """True if a name is a file's, and not a dataset's. The name of a ROOT file with a list is a
     file with its replicas; any other name with a list is a dataset with its files."""
     if isinstance(each, Mapping):
         return "object_path" in each or "replicas" in each
@@ -183,7 +183,8 @@ def _add(collected: FilesetFiles, name: str | None, contents: object, tree: str 
 
 
 def _from_root(contents: Mapping[object, object]) -> Mapping[object, object]:
-    """What RDataFrame's `FromSpec` reads, in the form of a fileset; anything else as it is."""
+    """Returns what RDataFrame's `FromSpec` reads, in the form of a fileset; anything else as it
+    is."""
     from .root_specification import from_specification, is_specification  # start-up
 
     return from_specification(contents) if is_specification(contents) else contents

@@ -103,7 +103,7 @@ class FriendChain(Protocol):
         """The columns of the index that the first file has."""
 
     def table(self, file: int) -> ColumnSource:
-        """All columns of a file."""
+        """Returns all columns of a file."""
 
     def first_entry(self, file: int) -> int:
         """The number in the chain of this file's first entry."""
@@ -152,7 +152,7 @@ class Friend:
 
 
 def is_number(name: str) -> bool:
-    """Whether a name of an index is a number, which stands for a constant column."""
+    """True if a name of an index is a number, which stands for a constant column."""
     return name.strip().lstrip("+-").isdigit()
 
 

@@ -46,7 +46,7 @@ _MAX_LIST_DEPTH = 8
 
 
 def expand(files: object, tree: str | None = None) -> tuple[Location, ...]:
-    """All files of the dataset, in order; the files of a glob are sorted by name.
+    """Returns all files of the dataset, in order; the files of a glob are sorted by name.
 
     `files`: a path, a glob, "path:tree", "@file" with one of these per line (# comments), a
     pathlib.Path, a mapping of these to trees, a mapping of a file's logical name to the list of its

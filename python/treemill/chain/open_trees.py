@@ -100,7 +100,7 @@ class OpenTrees:
         return self._identity(number)
 
     def knows(self, number: int) -> bool:
-        """Whether anything is known of file `number`, be it as it was earlier. Looks at no file."""
+        """True if anything is known of file `number`, be it as it was earlier. Looks at no file."""
         with self._lock:
             known = self._remembered.get(number)
             return number in self._open or (known is not None and bool(known[1]))
@@ -114,7 +114,7 @@ class OpenTrees:
         known, beside the caller: they will be wanted at once. Only for a pass."""
 
     def pinned(self) -> OpenTrees:
-        """The same trees for one pass, which looks at each file's identity once."""
+        """Returns these trees for one pass, which looks at each file's identity once."""
         return _Pinned(self)
 
     def _identity(self, number: int) -> Identity:
@@ -124,7 +124,7 @@ class OpenTrees:
         return source.recent_identity(location.path)
 
     def _has_looked(self, number: int) -> bool:
-        """Whether the identity of file `number` is one that was seen earlier."""
+        """True if the identity of file `number` is one that was seen earlier."""
         return False
 
 

@@ -12,7 +12,7 @@ _KNOWN = ("samples", "friends", "range")
 
 
 def is_specification(document: Mapping[object, object]) -> bool:
-    """Whether it is one: a mapping with "samples", which are mappings with "trees" and "files"."""
+    """True if it is one: a mapping with "samples", which are mappings with "trees" and "files"."""
     samples = document.get("samples")
     return (
         isinstance(samples, Mapping)

@@ -45,8 +45,8 @@ _NAMES = {theirs: name for name, (_, theirs) in _KNOWN.items()} | {"FCCSchema": 
 
 
 def object_schema(schema: object) -> ObjectSchema | None:
-    """What a user writes as `schema=` of a dataset; None if it is "auto". Raises QueryError for
-    anything that is no schema."""
+    """Returns what a user writes as `schema=` of a dataset; None if it is "auto". Raises QueryError
+    for anything that is no schema."""
     if isinstance(schema, str):
         return None if schema == AUTO else _named(schema)
     if schema is None:
@@ -66,8 +66,8 @@ def object_schema(schema: object) -> ObjectSchema | None:
 
 
 def coffeas(schema: object) -> str | Callable[..., object] | None:
-    """What a user writes as `schema=` of a run: coffea's schema, by its name in coffea or as it was
-    given. Raises QueryError for a name that there is not."""
+    """Returns what a user writes as `schema=` of a run: coffea's schema, by its name in coffea or
+    as it was given. Raises QueryError for a name that there is not."""
     if isinstance(schema, str):
         return None if schema == AUTO else _named(schema).coffea
     if getattr(schema, "__name__", "") == "FCC":

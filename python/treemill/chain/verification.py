@@ -40,7 +40,7 @@ class VerifiedFile:
                 )
 
     def to_json(self) -> dict[str, object]:
-        """What the list has of it."""
+        """Returns what the list has of it."""
         document: dict[str, object] = {"num_entries": self.entries, "size": self.size}
         if self.uuid is not None:
             document["uuid"] = self.uuid
@@ -48,8 +48,8 @@ class VerifiedFile:
 
 
 def verified_of(file: Mapping[str, object], of: str) -> VerifiedFile | None:
-    """What a fileset says of a file; None if the file was not verified. Raises QueryError for what
-    makes no sense. `of`: the fileset, for messages."""
+    """Returns what a fileset says of a file; None if the file was not verified. Raises QueryError
+    for what makes no sense. `of`: the fileset, for messages."""
     if not all(key in file for key in _KEYS):
         return None
     size, entries, clusters = (file[key] for key in _KEYS)

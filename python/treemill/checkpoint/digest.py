@@ -239,7 +239,7 @@ def _hash(what: str, parts: Iterable[bytes]) -> bytes:
 
 
 def _is_importable(value: types.FunctionType | type) -> bool:
-    """Whether another process would import it, instead of getting its code."""
+    """True if another process would import it, instead of getting its code."""
     name = getattr(value, "__module__", None)
     if not name or name == "__main__":
         return False

@@ -18,7 +18,8 @@ class Fingerprint:
     """What is computed, on which files: digests by names that the user understands."""
 
     def difference(self, now: Fingerprint) -> str | None:
-        """What differs, in words, if this is kept and `now` is wanted; None if nothing does."""
+        """Returns what differs, in words, if this is kept and `now` is wanted; None if nothing
+        does."""
         for name in sorted({*self.versions, *now.versions}):
             kept, wanted = self.versions.get(name, "none"), now.versions.get(name, "none")
             if kept != wanted:

@@ -66,8 +66,8 @@ class Checkpoint:
         self._lock: IO[str] | None = None
 
     def load(self) -> PassRecord | None:
-        """What was kept of this pass; None if nothing was. Claims the checkpoint for this process.
-        Raises QueryError if what was kept is of another pass or another process uses it,
+        """Returns what was kept of this pass; None if nothing was. Claims the checkpoint for this
+        process. Raises QueryError if what was kept is of another pass or another process uses it,
         SourceError if it is damaged or cannot be read."""
         self._claim()
         try:

@@ -177,7 +177,7 @@ def exercise(files: Sequence[str], recipe: Exercise, workers: int = 1) -> Exerci
 
 
 def _counters(report: Any) -> dict[str, float]:
-    """What was counted, of what there is to count."""
+    """Returns what was counted, of what there is to count."""
     io = report.io
     counters = {name: getattr(io, name, getattr(report, name, None)) for name in COUNTERS}
     return {name: float(value) for name, value in counters.items() if value is not None}

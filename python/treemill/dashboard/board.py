@@ -28,11 +28,11 @@ class KeptAccount(Protocol):
 
     @property
     def traced(self) -> bool:
-        """Whether `Board.trace_page` has a page for the query."""
+        """True if `Board.trace_page` has a page for the query."""
 
     @property
     def done(self) -> bool:
-        """Whether the query has ended, well or not."""
+        """True if the query has ended, well or not."""
 
     @property
     def progress(self) -> Progress:

@@ -47,8 +47,8 @@ def document(nonce: str) -> str:
 
 
 def policy(nonce: str) -> str:
-    """What the browser may do for the page (Content-Security-Policy): run its own script and style,
-    ask this server, and nothing else."""
+    """Returns what the browser may do for the page (Content-Security-Policy): run its own script
+    and style, ask this server, and nothing else."""
     return (
         f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "
         "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "

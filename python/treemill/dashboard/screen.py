@@ -46,9 +46,9 @@ class Screen:
                 del self._samples[name]
 
     def state(self, options: Mapping[str, str]) -> dict[str, object]:
-        """What the page shows: all queries, and whole the one with the option `query`, else the
-        last one; of its histograms the one with the option `histogram`, else the one that the user
-        has chosen as feedback, else the first one."""
+        """Returns what the page shows: all queries, and whole the one with the option `query`, else
+        the last one; of its histograms the one with the option `histogram`, else the one that the
+        user has chosen as feedback, else the first one."""
         accounts = list(self._board.accounts())
         asked = [each for each in accounts if each.id == options.get("query")]
         chosen = (asked or accounts[-1:])[:1]
@@ -59,7 +59,7 @@ class Screen:
         }
 
     def metrics(self) -> str:
-        """What the workers of all queries have done, for Prometheus."""
+        """Returns what the workers of all queries have done, for Prometheus."""
         found = [(each.id, each.report.measured) for each in self._board.accounts()]
         return prometheus([(name, each) for name, each in found if each is not None])
 

@@ -65,7 +65,7 @@ def detail(
 
 
 def work(account: KeptAccount, measured: WorkerHistograms | None) -> dict[str, object] | None:
-    """What the query's workers do; None if it is not counted."""
+    """Returns what the query's workers do; None if it is not counted."""
     if measured is None:
         return None
     done, progress, counts = account.done, account.progress, measured.counts

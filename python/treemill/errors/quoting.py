@@ -17,7 +17,7 @@ _SPELLED = {"true", "false"}
 
 
 def is_plain(name: str) -> bool:
-    """Whether an expression may name it without backticks."""
+    """True if an expression may name it without backticks."""
     parts = name.split(".")
     return all(
         part.isidentifier() and not keyword.iskeyword(part) and part not in _SPELLED

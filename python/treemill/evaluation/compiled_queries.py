@@ -46,8 +46,8 @@ def compiled(specification: Specification) -> _core.Query:
 
 
 def _form(specification: Specification) -> bytes:
-    """What tells specifications apart. The second version of `marshal` writes equal values alike,
-    and is some times faster than JSON."""
+    """Returns what tells specifications apart. The second version of `marshal` writes equal values
+    alike, and is some times faster than JSON."""
     parts = specification.steps, specification.bookings, specification.relations
     try:
         return marshal.dumps(parts, 2)  # type: ignore[arg-type]  # dictionaries with known keys

@@ -22,7 +22,7 @@ _CLASSES = "podio_metadata"
 
 
 def relations(chain: Chain, file: int) -> SpecifiedRelations | None:
-    """What is to be told of a file to a query; None: nothing."""
+    """Returns what is to be told of a file to a query; None: nothing."""
     schema = chain.schema
     ids: dict[str, int] = {}
     classes: dict[str, str] = {}

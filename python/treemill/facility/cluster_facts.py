@@ -89,7 +89,8 @@ def _first_worker(client: Client, timeout: float) -> None:
 
 
 def _clocks(client: Client) -> dict[str, float]:
-    """How far each worker's clock is certainly wrong: it was asked between two looks at ours."""
+    """Returns how far each worker's clock is certainly wrong: it was asked between two looks at
+    ours."""
     before = time.time()
     clocks: Mapping[str, float] = client.run(eval, _CLOCK)
     after = time.time()

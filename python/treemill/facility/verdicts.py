@@ -60,7 +60,7 @@ class Verdict:
 
     @property
     def well(self) -> bool:
-        """Whether there is nothing to do."""
+        """True if there is nothing to do."""
         return self.todo is None
 
 
@@ -322,7 +322,7 @@ def _several(
 
 
 def _at(*path: str, default: object = None) -> Callable[[ProcessFacts], object]:
-    """What gives the fact at this place."""
+    """Returns what gives the fact at this place."""
 
     def found(facts: ProcessFacts) -> object:
         value: object = facts

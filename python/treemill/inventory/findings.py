@@ -52,8 +52,8 @@ class Finding:
 
 
 def findings(inspected: Sequence[Seen], is_same: Callable[[Seen, Seen], bool]) -> list[Finding]:
-    """What is wrong, in the order of the files. `is_same`: whether two files whose trees look alike
-    have the same entries; it is asked of such files only."""
+    """Returns what is wrong, in the order of the files. `is_same`: whether two files whose trees
+    look alike have the same entries; it is asked of such files only."""
     problems: list[Finding] = []
     sound: list[tuple[int, Seen]] = []
     before = _Before(is_same)

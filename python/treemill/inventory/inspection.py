@@ -35,7 +35,7 @@ Schemas = dict[tuple[tuple[str, str], ...], dict[str, str]]
 def looked_at(
     locations: Sequence[Location], datasets: Sequence[str], tick: Callable[[], None]
 ) -> Iterator[Seen]:
-    """What each file is, in order. `tick` is called for each on any thread."""
+    """Returns what each file is, in order. `tick` is called for each on any thread."""
     is_far = any(source.is_far(location.path) for location in locations)
     schemas: Schemas = {}
 
@@ -98,7 +98,7 @@ class Contents:
         self._digests: dict[int, bytes] = {}
 
     def is_same(self, one: Seen, other: Seen) -> bool:
-        """Whether the first entries of two files are the same in the columns that the core reads.
+        """True if the first entries of two files are the same in the columns that the core reads.
         A file that cannot be read is like no other."""
         return self._digest(one) == self._digest(other)
 

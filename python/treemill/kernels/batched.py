@@ -107,11 +107,12 @@ class Batched:
         update_wrapper(self, self._function, updated=())
 
     def named(self, names: Sequence[str]) -> Batched:
-        """The same function, which gives a tuple of things of these names."""
+        """Returns this function as one that returns a tuple with these names."""
         return Batched(self._function, self._returns, names, self._records)
 
     def of_records(self, records: Sequence[Sequence[str] | None]) -> Batched:
-        """The same function, some of whose parameters are records of columns of these names."""
+        """Returns this function as one that gets records of columns of these names for some
+        parameters."""
         return Batched(self._function, self._returns, self._names, records)
 
     @cached_property
@@ -121,7 +122,7 @@ class Batched:
         return identity_of("callable", self._function, about)
 
     def core(self) -> _core.Functions:
-        """What the core's queries take."""
+        """Returns what the core's queries take."""
         from treemill import _core  # heavy: core
 
         return _core.Functions.own(self)

@@ -81,7 +81,7 @@ def _typed(handed: Handed, item: str) -> Values:
 
 
 def outputs_in(result: object, names: Sequence[str] | None) -> list[Output]:
-    """What a call without entries says of outputs. Raises QueryError if it says nothing."""
+    """Returns what a call without entries says of outputs. Raises QueryError if it says nothing."""
     outputs: list[Output] = []
     lists = 0
     for name, each in _parts(result, names):
@@ -98,7 +98,7 @@ def outputs_in(result: object, names: Sequence[str] | None) -> list[Output]:
 
 
 def nothing(outputs: Sequence[Output]) -> tuple[list[Values], list[Values]]:
-    """What is given for no entries."""
+    """Returns what is given for no entries."""
     lists = {number for _, _, number in outputs if number is not None}
     values: list[Values] = [np.empty(0, _STORED[kind]) for _, kind, _ in outputs]
     return values, [np.empty(0, np.int64) for _ in lists]
@@ -135,7 +135,7 @@ _SAY = "say what it gives, treemill.batched(…, returns=…)"
 
 
 def _parts(result: object, names: Sequence[str] | None) -> Iterator[tuple[str | None, object]]:
-    """What a function gives, by name; None: it is all."""
+    """Returns what a function gives, by name; None: it is all."""
     if names is not None:
         if isinstance(result, Mapping):
             result = [result[name] for name in names if name in result]

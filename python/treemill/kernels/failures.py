@@ -45,7 +45,7 @@ def words(error: BaseException, function: Callable[..., object]) -> str:
 
 
 def place_of(function: Callable[..., object]) -> str:
-    """Where the function is defined."""
+    """Returns where the function is defined."""
     code = _code_of(function)
     if code is None:
         return title_of(function)
@@ -53,7 +53,7 @@ def place_of(function: Callable[..., object]) -> str:
 
 
 def title_of(function: Callable[..., object]) -> str:
-    """What messages call the function."""
+    """Returns what messages call the function."""
     name = getattr(function, "__name__", None) or type(function).__name__
     return "a lambda" if name == "<lambda>" else str(name)
 
@@ -66,7 +66,7 @@ def parameter_names(function: Callable[..., object], count: int) -> list[str]:
 
 
 def parameter_count(function: Callable[..., object]) -> int | None:
-    """How many arguments it takes; None if that is not one number."""
+    """Returns how many arguments it takes; None if that is not one number."""
     code = getattr(getattr(function, "py_func", function), "__code__", None)
     if code is None or code.co_flags & _VARIABLE or getattr(function, "__defaults__", None):
         return None

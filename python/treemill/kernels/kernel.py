@@ -109,7 +109,7 @@ class Kernel:
         return identity_of("kernel", self._plain, self._signature)
 
     def core(self) -> _core.Functions:
-        """What the core's queries take."""
+        """Returns what the core's queries take."""
         from treemill import _core  # heavy: core
 
         return _core.Functions.own(self)

@@ -61,12 +61,12 @@ class Expression:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """All names and attributes in it."""
+        """All names and attributes in the expression."""
         return words(self.tree)
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """All names in it, without attributes."""
+        """All names in the expression, without attributes."""
         return names(self.tree)
 
     def to_json(self) -> Tree:
@@ -150,7 +150,7 @@ def _single(value: object) -> Expression:
 
 
 def _fits(value: Constant) -> bool:
-    """Whether 64 bits can hold it."""
+    """True if 64 bits can hold it."""
     if isinstance(value, int):
         return -(1 << 63) <= value < 1 << 64
     return isinstance(value, str) or abs(value) <= _LARGEST

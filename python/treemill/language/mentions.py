@@ -18,12 +18,12 @@ _NAMED = {"name": "id", "attribute": "name"}
 
 
 def words(tree: Tree) -> frozenset[str]:
-    """All names and attributes in a syntax tree."""
+    """Returns all names and attributes in a syntax tree."""
     return frozenset(_named(tree, _NAMED))
 
 
 def names(tree: Tree) -> frozenset[str]:
-    """All names in a syntax tree, without attributes."""
+    """Returns all names in a syntax tree, without attributes."""
     return frozenset(_named(tree, {"name": "id"}))
 
 
@@ -41,7 +41,7 @@ def _named(tree: Tree, keys: Mapping[str, str]) -> Iterator[str]:
 
 
 def mentions(known: Set[str], name: str) -> bool:
-    """Whether expressions of these words can mean the column `name`: by its name, or as a member
+    """True if expressions of these words can mean the column `name`: by its name, or as a member
     of the collection that it belongs to (`Jet.pt` means `Jet_pt`). If in doubt, they can."""
     if name in known:
         return True

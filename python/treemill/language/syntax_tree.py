@@ -111,7 +111,7 @@ class Reducer:
         return None if node is None else self.reduce(node)
 
     def span(self, node: _Place) -> tuple[int, int]:
-        """Where the user wrote a node, as a half-open range of characters."""
+        """Returns where the user wrote a node, as a half-open range of characters."""
         assert node.end_col_offset is not None
         start = self.rewritten.place(self.indent + node.col_offset)
         stop = self.rewritten.place(self.indent + node.end_col_offset)
@@ -123,7 +123,7 @@ class Reducer:
         return list(self.span(node))
 
     def in_brackets(self, node: ast.expr) -> bool:
-        """Whether the user wrote brackets around exactly this node."""
+        """True if the user wrote brackets around exactly this node."""
         start, stop = self.span(node)
         return self.text[:start].rstrip().endswith("(") and self.text[stop:].lstrip()[:1] == ")"
 

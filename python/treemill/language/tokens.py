@@ -87,12 +87,12 @@ def colon(nodes: list[Node], at: int) -> int | None:
 
 
 def has_text(nodes: list[Node]) -> bool:
-    """Whether there is anything but blanks."""
+    """True if there is anything but blanks."""
     return any(isinstance(node, Bracket) or node.text.strip() for node in nodes)
 
 
 def indexes(node: Node) -> bool:
-    """Whether it is `[…]`."""
+    """True if it is `[…]`."""
     return isinstance(node, Bracket) and node.open.text == "["
 
 
@@ -107,7 +107,7 @@ def first_of(node: Node) -> Piece:
 
 
 def start_of(node: Node) -> int:
-    """Its first place in the user's text."""
+    """Returns the token's first place in the user's text."""
     return node.open.at if isinstance(node, Bracket) else node.at
 
 

@@ -317,7 +317,7 @@ _HANDLERS: dict[str, Callable[[_Translator, Piece, Bracket | None], Iterable[Pie
 
 
 def _begins(before: list[Node]) -> bool:
-    """Whether an operand comes next, so that a bracket is a list and not an index."""
+    """True if an operand comes next, so that a bracket is a list and not an index."""
     if not before:
         return True
     last = before[-1]

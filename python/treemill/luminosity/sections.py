@@ -54,7 +54,7 @@ class LumiSections:
         return dict(self._ranges)
 
     def __contains__(self, place: object) -> bool:
-        """Whether a pair of a run and a section is in it."""
+        """True if a pair of a run and a section is in it."""
         if not isinstance(place, tuple) or len(place) != 2:
             return False
         run, section = place
@@ -198,7 +198,7 @@ def _is_section(section: object) -> bool:
 
 
 def _less(mine: Ranges, theirs: Ranges) -> Ranges:
-    """What is in `mine` and not in `theirs`; both ascend."""
+    """Returns what is in `mine` and not in `theirs`; both ascend."""
     rest: list[tuple[int, int]] = []
     for first, last in mine:
         for begin, end in theirs:

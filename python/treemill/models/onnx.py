@@ -116,7 +116,7 @@ class _Session:
     def run(
         self, columns: Sequence[Values], rows: int, outputs: Sequence[str] | None
     ) -> list[Values]:
-        """What the runtime gives for columns, in the order of the inputs."""
+        """Returns what the runtime gives for columns, in the order of the inputs."""
         feed, rest = {}, list(columns)
         for each in self.inputs:
             own, rest = rest[: each.width], rest[each.width :]
@@ -241,7 +241,7 @@ class OnnxModel:
         return f"model ONNX {self._file.digest} {self._wanted or 'all'}"
 
     def core(self) -> _core.Functions:
-        """What the core's queries take."""
+        """Returns what the core's queries take."""
         from treemill import _core  # heavy: core
 
         known = self.outputs

@@ -102,7 +102,8 @@ class TreeModel:
 
     @property
     def raw(self) -> TreeModel:
-        """The same trees without the objective's transformation: margins."""
+        """The sum of the trees without the objective's transformation (margins), as a model of its
+        own."""
         return TreeModel(self._file, True, self._number)
 
     def __getitem__(self, number: int) -> TreeModel:
@@ -128,7 +129,7 @@ class TreeModel:
         return self._file.trees.functions(self._is_raw, self._number)
 
     def core(self) -> _core.Functions:
-        """What the core's queries take."""
+        """Returns what the core's queries take."""
         return self._functions
 
     def __reduce__(self) -> tuple[object, ...]:

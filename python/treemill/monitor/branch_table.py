@@ -23,11 +23,11 @@ class BranchRow(Protocol):
 
     @property
     def cpp_type(self) -> str:
-        """Its C++ type."""
+        """The branch's C++ type."""
 
     @property
     def title(self) -> str:
-        """Its title, as ROOT wrote it."""
+        """The branch's title, as ROOT wrote it."""
 
     @property
     def kind(self) -> str:
@@ -39,11 +39,11 @@ class BranchRow(Protocol):
 
     @property
     def how(self) -> str:
-        """Its reader: "core", "uproot" or "no"."""
+        """The branch's reader: "core", "uproot" or "no"."""
 
     @property
     def readable(self) -> bool:
-        """Whether it can be read."""
+        """True if it can be read."""
 
     @property
     def reason(self) -> str | None:

@@ -24,12 +24,12 @@ __all__ = [
 
 
 def is_profile(histogram: Hist) -> bool:
-    """Whether the bins hold means."""
+    """True if the bins hold means."""
     return "Mean" in type(histogram.storage_type()).__name__
 
 
 def quantity(histogram: Hist) -> str:
-    """What the bins hold: entries, sums of weights, or means, and of which quantity."""
+    """Returns what the bins hold: entries, sums of weights, or means, and of which quantity."""
     if is_profile(histogram):
         return f"Mean of {histogram.label}" if histogram.label else "Mean"
     return "Sum of weights" if "Weight" in type(histogram.storage_type()).__name__ else "Entries"
@@ -41,7 +41,7 @@ def axis_label(axis: Axis) -> str:
 
 
 def is_logarithmic(axis: Axis) -> bool:
-    """Whether the axis' bins are equally wide in the logarithm."""
+    """True if the axis' bins are equally wide in the logarithm."""
     return repr(getattr(axis, "transform", None)) == "log"
 
 

@@ -113,7 +113,7 @@ def _labels(panel: Panel) -> set[str]:
 
 
 def _columns(labels: Iterable[str]) -> int:
-    """How many of them stand beside each other below a chart."""
+    """Returns how many of them stand beside each other below a chart."""
     return 2 if max(map(len, labels), default=0) <= _NARROW else 1
 
 

@@ -157,7 +157,7 @@ def set_title(place: Axes, title: str, histogram: Hist) -> None:
 
 
 def contents_label(histogram: Hist) -> str:
-    """What the vertical axis shows, for bins of which width."""
+    """Returns what the vertical axis shows, for bins of which width."""
     what = quantity(histogram)
     axis = histogram.axes[0]
     if histogram.ndim > 1 or is_profile(histogram) or type(axis).__name__ != "Regular":

@@ -73,7 +73,7 @@ class Report:
 
     @property
     def complete(self) -> bool:
-        """Whether every entry of the dataset is in the result."""
+        """True if every entry of the dataset is in the result."""
         return not self.missing
 
     @property

@@ -9,7 +9,7 @@ __all__ = ["in_notebook", "wants_bar"]
 
 
 def in_notebook() -> bool:
-    """Whether a notebook draws values by itself. Libraries import ipykernel outside of notebooks
+    """True if a notebook draws values by itself. Libraries import ipykernel outside of notebooks
     too: only a running kernel counts."""
     ipython = sys.modules.get("IPython")
     shell = getattr(ipython, "get_ipython", lambda: None)()
@@ -17,7 +17,7 @@ def in_notebook() -> bool:
 
 
 def wants_bar() -> bool:
-    """Whether a progress bar can be seen: on a terminal that can draw one, or in a notebook."""
+    """True if a progress bar can be seen: on a terminal that can draw one, or in a notebook."""
     if os.environ.get("TERM") == "dumb":
         return False
     return sys.stderr.isatty() or in_notebook()

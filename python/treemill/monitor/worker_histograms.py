@@ -50,7 +50,7 @@ class WorkerHistograms:
 
     @property
     def histograms(self) -> dict[str, Hist]:
-        """All of HISTOGRAMS by name."""
+        """The histograms of HISTOGRAMS by name."""
         return {name: self.histogram(name) for name in HISTOGRAMS}
 
     def prometheus(self, query: str = "") -> str:

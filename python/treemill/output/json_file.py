@@ -51,7 +51,7 @@ def read(path: str) -> Outline:
 
 
 def encoded(results: Outline, path: str = "") -> object:
-    """What the json module writes."""
+    """Returns what the json module writes."""
     if isinstance(results, Leaf):
         return _of_leaf(results, path)
     items = {

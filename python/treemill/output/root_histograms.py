@@ -29,7 +29,7 @@ _AXES = ("xaxis", "yaxis", "zaxis")
 
 
 def is_profile(histogram: Hist) -> bool:
-    """Whether it has means."""
+    """True if it has means."""
     return str(histogram.kind) in ("MEAN", "Kind.MEAN")
 
 
@@ -102,7 +102,7 @@ def _profile(histogram: Hist, axes: Sequence[Model]) -> Model:
 
 
 def _slices(axes: Sequence[Axis]) -> tuple[slice, ...]:
-    """Where hist's bins lie among ROOT's."""
+    """Returns where hist's bins lie among ROOT's."""
     first = [0 if axis.traits.underflow else 1 for axis in axes]
     return tuple(slice(at, at + axis.extent) for at, axis in zip(first, axes, strict=True))
 

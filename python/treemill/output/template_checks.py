@@ -31,8 +31,8 @@ class TemplateFinding(NamedTuple):
 def findings(
     nominal: Mapping[str, Hist], varied: Mapping[str, tuple[str, Hist]]
 ) -> list[TemplateFinding]:
-    """What is wrong. `nominal`: histograms by name; `varied`: by name, with the name of the nominal
-    one."""
+    """Returns what is wrong. `nominal`: histograms by name; `varied`: by name, with the name of the
+    nominal one."""
     problems = [
         each for name, histogram in nominal.items() for each in _of_one(name, histogram, None)
     ]

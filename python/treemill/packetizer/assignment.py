@@ -20,7 +20,7 @@ class Assignment:
         self._speculation = Speculation(state.rates, state.wait)
 
     def commit_is_due(self, worker: WorkerState, now: float) -> bool:
-        """Whether the worker should hand over its partial before it does anything else."""
+        """True if the worker should hand over its partial before it does anything else."""
         state, since = self._state, now - worker.last_commit
         if since >= state.policy.commit_seconds:
             return True

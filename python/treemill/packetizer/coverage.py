@@ -57,7 +57,7 @@ def joined(ranges: Iterable[Range]) -> list[Range]:
 
 
 def joined_missing(given_up: Iterable[Missing]) -> list[Missing]:
-    """What is missing, in its order; neighbours that miss for the same reason as one."""
+    """Returns what is missing, in its order; neighbours that miss for the same reason as one."""
     merged: list[Missing] = []
     for each in sorted(given_up, key=lambda m: (m.file, m.start)):
         last = merged[-1] if merged else None

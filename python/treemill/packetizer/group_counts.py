@@ -38,8 +38,8 @@ class GroupCounts:
             self._closed.add(group, *said)
 
     def total(self, seconds: float) -> Monitored:
-        """What all have counted. `seconds`: since the pass began. A worker keeps the number that it
-        gets here first."""
+        """Returns what all have counted. `seconds`: since the pass began. A worker keeps the number
+        that it gets here first."""
         sums = _GroupSums()
         sums.add_all(self._closed)
         for group, said in self._groups.items():

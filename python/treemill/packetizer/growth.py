@@ -27,7 +27,7 @@ class Growth:
 
     @property
     def has_work(self) -> bool:
-        """Whether anything waits for a worker."""
+        """True if anything waits for a worker."""
         return not self._state.everything_handed_out
 
     @property
@@ -37,7 +37,7 @@ class Growth:
 
     @property
     def quiet(self) -> bool:
-        """Whether no worker has an order, and neither workers nor mergers hold anything."""
+        """True if no worker has an order, and neither workers nor mergers hold anything."""
         state = self._state
         at_work = len(state.workers) - len(state.idle) - len(state.tainted)
         ledger = state.ledger
@@ -49,12 +49,12 @@ class Growth:
 
     @property
     def has_news(self) -> bool:
-        """Whether anything has come into the result or was given up since the last look."""
+        """True if anything has come into the result or was given up since the last look."""
         return self._state.ledger.has_news
 
     @property
     def has_failures(self) -> bool:
-        """Whether anything was given up since the last look."""
+        """True if anything was given up since the last look."""
         return self._state.ledger.has_failures
 
     def add(self, event: FilesAdded, now: float, actions: list[Action]) -> None:

@@ -169,8 +169,8 @@ class Ledger:
         return None if held is None else held.packet
 
     def spans(self, file: int) -> list[Range]:
-        """All ranges of the file that are in the ledger. A packet that several workers are working
-        on counts once."""
+        """Returns all ranges of the file that are in the ledger. A packet that several workers
+        process counts once."""
         working = {held.packet.number: held.packet for held in self._working.values()}
         piles = [*self._done.values(), *self._merged.values()]
         piles += [moving.held for moving in self._moving.values()]
@@ -184,7 +184,7 @@ class Ledger:
         return spans + [(m.start, m.stop) for m in self._given_up if m.file == file and m.stop]
 
     def has_done(self, worker: int) -> bool:
-        """Whether the worker has done entries that are not committed."""
+        """True if the worker has done entries that are not committed."""
         return worker in self._done
 
     def done(self, worker: int, number: int, stop: int) -> Range | None:
@@ -207,17 +207,17 @@ class Ledger:
         return (stop, packet.stop) if stop < packet.stop else None
 
     def held(self, worker: int) -> list[Packet]:
-        """What the worker has done and not handed over, each packet up to where the worker has
-        ended."""
+        """Returns what the worker has done and not handed over, each packet up to where the worker
+        has ended."""
         return [held.finished() for held in self._done.get(worker, ())]
 
     def sent(self, worker: int) -> list[Packet]:
-        """What is in the worker's partial that is on its way to a merger."""
+        """Returns what is in the worker's partial that is on its way to a merger."""
         moving = self._moving.get(worker)
         return [] if moving is None else [held.finished() for held in moving.held]
 
     def held_by_merger(self, merger: int) -> list[Packet]:
-        """What the merger has merged and not handed over."""
+        """Returns what the merger has merged and not handed over."""
         return [held.finished() for held in self._merged.get(merger, ())]
 
     def send(self, worker: int, merger: int) -> None:
@@ -299,18 +299,18 @@ class Ledger:
         return None if moving is None else moving.merger
 
     def awaits(self, merger: int) -> bool:
-        """Whether anything is on its way to the merger."""
+        """True if anything is on its way to the merger."""
         ways = (*self._moving.values(), *self._handing_on.values())
         return any(moving.merger == merger for moving in ways)
 
     @property
     def moving(self) -> bool:
-        """Whether any worker's partial is on its way to a merger."""
+        """True if any worker's partial is on its way to a merger."""
         return bool(self._moving)
 
     @property
     def handing_on(self) -> bool:
-        """Whether any merger's partial is on its way to another one."""
+        """True if any merger's partial is on its way to another one."""
         return bool(self._handing_on)
 
     @property
@@ -366,19 +366,19 @@ class Ledger:
         self._given_back.setdefault(file, []).append(span)
 
     def take_news(self) -> News:
-        """What has changed since the last call, with neighbouring ranges joined."""
+        """Returns what has changed since the last call, with neighbouring ranges joined."""
         news, self.news = self.news or {}, {}
         missing, self._told = self._given_up[self._told :], len(self._given_up)
         return News({file: joined(news[file]) for file in sorted(news)}, missing)
 
     @property
     def has_news(self) -> bool:
-        """Whether `take_news` has anything to tell."""
+        """True if `take_news` has anything to tell."""
         return bool(self.news) or self._told < len(self._given_up)
 
     @property
     def has_failures(self) -> bool:
-        """Whether anything was given up since `take_news`."""
+        """True if anything was given up since `take_news`."""
         return self._told < len(self._given_up)
 
     def coverage(self, held: bool = False) -> Coverage:

@@ -95,7 +95,7 @@ class Mergers:
             self._begin(number)
 
     def is_free(self, number: int) -> bool:
-        """Whether the merger neither hands on nor over what it has."""
+        """True if the merger neither hands on nor over what it has."""
         merger = self._there[number]
         return not (merger.giving or merger.collecting)
 
@@ -110,7 +110,7 @@ class Mergers:
     # Handing over.
 
     def due(self, number: int, now: float) -> bool:
-        """Whether a merger that got a partial should hand over now. If so, it counts as asked."""
+        """True if a merger that got a partial should hand over now. If so, it counts as asked."""
         merger = self._there[number]
         if self._collect_seconds is None or merger.collecting:
             return False

@@ -128,7 +128,7 @@ class Monitoring:
             self._nodes[node] = halved(bins)
 
     def now(self, now: float) -> Monitored:
-        """What was counted so far, with the packets that workers have now."""
+        """Returns what was counted so far, with the packets that workers have now."""
         self._catch_up()
         while now >= self._width * BINS:
             self._join()

@@ -65,12 +65,12 @@ class StorageNode:
 
     @property
     def has_work(self) -> bool:
-        """Whether the node has entries that were never handed out, as far as is known."""
+        """True if the node has entries that were never handed out, as far as is known."""
         return self.left > 0 or self.unknown > 0
 
 
 class Nodes:
-    """All nodes, and the choice among them."""
+    """The nodes, and the choice among them."""
 
     def __init__(
         self, files: Sequence[File], names: Sequence[str | None], max_foreign: int | None
@@ -143,7 +143,7 @@ class Nodes:
 
     @property
     def has_work(self) -> bool:
-        """Whether any file has entries that were never handed out, as far as is known."""
+        """True if any file has entries that were never handed out, as far as is known."""
         return self.left > 0 or self.unknown > 0
 
     def fresh_unknown(self) -> list[File]:
@@ -179,7 +179,7 @@ class Nodes:
         return file
 
     def admits(self, worker: WorkerState, file: File) -> bool:
-        """Whether the worker may read from the file's node, beside those that do."""
+        """True if the worker may read from the file's node, beside those that do."""
         node = self._of[file.number]
         if self._max_foreign is None or worker.host == node.host:
             return True

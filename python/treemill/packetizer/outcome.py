@@ -30,8 +30,8 @@ class Outcome:
         return self._totals.expected
 
     def coverage(self, held: bool = False) -> Coverage:
-        """Which entries are in the result (`held`: or in a merger's partial), which are not, and
-        why. Final once the query is over."""
+        """Returns which entries are in the result (`held`: or in a merger's partial), which are
+        not, and why. Final once the query is over."""
         return self._ledger.coverage(held)
 
     def outcome(self) -> Outcome:

@@ -123,8 +123,8 @@ class Packetizer(View):
         return Merging(self._state, self._mergers, self._recovery, self._feeding)
 
     def take_news(self) -> News:
-        """What has come into the result and what was given up since the last call; only if the
-        policy says `growing`."""
+        """Returns what has come into the result and what was given up since the last call; only if
+        the policy says `growing`."""
         return self._state.ledger.take_news()
 
     # The one way in.
@@ -152,7 +152,7 @@ class Packetizer(View):
         return actions
 
     def _counts(self, event: Event) -> bool:
-        """Whether the event has an effect: workers and mergers that were given up may still
+        """True if the event has an effect: workers and mergers that were given up may still
         answer."""
         if isinstance(event, (PacketDone, FileOpened)):  # most events are
             return event.worker in self._state.workers
@@ -307,7 +307,7 @@ class Packetizer(View):
         self._recovery.taint(worker)
 
     def _loses_less(self, worker: WorkerState, others: list[int]) -> bool:
-        """Whether the worker would lose only this packet, and one of the others would lose more."""
+        """True if the worker would lose only this packet, and one of the others would lose more."""
         has_done = self._state.ledger.has_done
         return not has_done(worker.number) and any(has_done(number) for number in others)
 

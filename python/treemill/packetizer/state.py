@@ -75,7 +75,7 @@ class State:
 
     @property
     def everything_handed_out(self) -> bool:
-        """Whether no work waits for a worker without any, as far as is known: there may be
+        """True if no work waits for a worker without any, as far as is known: there may be
         promises."""
         return not (self.again.waiting or self.nodes.has_work or self.opening)
 

@@ -21,7 +21,7 @@ class View(Outcome):
 
     @property
     def over(self) -> bool:
-        """Whether the query is over: Finish was returned."""
+        """True if the query is over: Finish was returned."""
         return self._state.ending.over
 
     @property
@@ -36,7 +36,7 @@ class View(Outcome):
 
     @property
     def only_mergers_hold(self) -> bool:
-        """Whether mergers hold all that is not in the result, and no worker will do more."""
+        """True if mergers hold all that is not in the result, and no worker will do more."""
         return not self.over and self.is_done and bool(self._state.ledger.holding)
 
     @property
@@ -80,12 +80,12 @@ class View(Outcome):
 
     @property
     def is_done(self) -> bool:
-        """Whether no worker will do more, nor any partial arrive."""
+        """True if no worker will do more, nor any partial arrive."""
         return self.no_more_work and not self._state.ledger.handing_on
 
     @property
     def no_more_work(self) -> bool:
-        """Whether no worker will do more, nor any partial of a worker arrive."""
+        """True if no worker will do more, nor any partial of a worker arrive."""
         state = self._state
         if len(state.idle) + len(state.tainted) < len(state.workers):
             return False  # the others will answer; idle workers have committed

@@ -106,7 +106,7 @@ AxisSpecification = (
 
 
 def fits(value: int) -> bool:
-    """Whether hist's axes of integers, which have 32 bits, can hold it."""
+    """True if hist's axes of integers, which have 32 bits, can hold it."""
     return -(1 << 31) <= value < 1 << 31
 
 

@@ -244,7 +244,7 @@ class Booking(Generic[Value]):
 
     @property
     def done(self) -> bool:
-        """Whether the value is there already."""
+        """True if the value is there already."""
         return self._value is not _NOTHING
 
     @property

@@ -27,7 +27,7 @@ class QueriedBranch(Protocol):
 
     @property
     def has_values(self) -> bool:
-        """Whether expressions can use its values."""
+        """True if expressions can use its values."""
 
 
 class QueriedData(Protocol):
@@ -47,10 +47,10 @@ class QueriedData(Protocol):
 
     @property
     def is_fileset(self) -> bool:
-        """Whether there are results for each of its data sets."""
+        """True if there are results for each of its data sets."""
 
     def referred(self, members: frozenset[str]) -> Collection[str]:
         """The collections that members of these names may refer to."""
 
     def has_file(self, path: str) -> bool:
-        """Whether the file at this path is one of its own."""
+        """True if the file at this path is one of its own."""

@@ -57,7 +57,7 @@ class Plan:
     """Files with variations, by the index of the nominal result."""
 
     def varied(self, booking: Booking) -> bool:
-        """Whether the booking has a value for each variation."""
+        """True if the booking has a value for each variation."""
         return booking.number in self.names
 
     def variations(self, booking: Booking) -> list[str]:

@@ -46,7 +46,7 @@ class Quantity(Protocol):
         """What it is, in a few words, for displays."""
 
     def expressions(self) -> tuple[Expression, ...]:
-        """All that it looks at."""
+        """The expressions that the quantity depends on."""
 
     def to_json(self) -> dict[str, object]:
         """Gives the form that the core reads (spec.rs, `Wanted`)."""
@@ -80,7 +80,7 @@ class Hist:
 
     @property
     def title(self) -> str:
-        """Its name, or what it is filled with."""
+        """The histogram's name, or else its expressions."""
         exprs = [expr.text for expr in (*_some(self.sample), *self.exprs)]
         return self.name or " : ".join(exprs)
 

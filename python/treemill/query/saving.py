@@ -166,7 +166,7 @@ def _columns(
 
 
 def _is_list(expr: Expression | None) -> bool:
-    """Whether its form shows that it makes a list of objects of another collection."""
+    """True if its form shows that it makes a list of objects of another collection."""
     if expr is None:
         return False
     tree = expr.tree

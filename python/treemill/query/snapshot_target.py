@@ -73,7 +73,7 @@ class SnapshotTarget:
 
     @property
     def has_missing(self) -> bool:
-        """Whether this kind of file has missing values of its own."""
+        """True if this kind of file has missing values of its own."""
         return self.kind not in ("ttree", "rntuple")
 
 

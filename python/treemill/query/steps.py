@@ -159,7 +159,7 @@ class Relations:
 def affects(
     steps: Sequence[Step], exprs: Iterable[Expression], variation: str, known: Relations
 ) -> bool:
-    """Whether a booking of these expressions, after these steps, can change in the variation."""
+    """True if a booking of these expressions, after these steps, can change in the variation."""
     return mention(exprs, changed_by(steps, variation, known), known)
 
 
@@ -182,7 +182,7 @@ def changed_by(steps: Sequence[Step], variation: str, known: Relations) -> froze
 
 
 def mention(exprs: Iterable[Expression], changed: frozenset[str] | None, known: Relations) -> bool:
-    """Whether the values of some of these expressions can be others, if `changed_by` gives this."""
+    """True if the values of some of these expressions can be others, if `changed_by` gives this."""
     return changed is None or any(_mentions(expr, changed, known) for expr in exprs)
 
 
@@ -200,5 +200,5 @@ def _mentions(expr: Expression, columns: AbstractSet[str], known: Relations) -> 
 
 
 def _is_part(name: str, of: str) -> bool:
-    """Whether it is `of_…` or `of.…`."""
+    """True if it is `of_…` or `of.…`."""
     return name.startswith((f"{of}_", f"{of}."))

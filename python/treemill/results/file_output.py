@@ -312,7 +312,7 @@ def _cast(table: Table, kinds: Kinds) -> Table:
 
 
 def file_outputs(output: object) -> Iterator[FileOutput]:
-    """All file outputs in an output."""
+    """Returns all file outputs in an output."""
     if isinstance(output, FileOutput):
         yield output
     elif isinstance(output, Mapping):

@@ -43,7 +43,7 @@ class Client:
 
     @property
     def is_gone(self) -> bool:
-        """Whether its process has certainly ended. This is not known for processes of other
+        """True if its process has certainly ended. This is not known for processes of other
         machines, or of earlier boots of this machine."""
         return self.machine == _machine() and _started(self.pid) != self.started
 

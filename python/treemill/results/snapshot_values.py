@@ -23,7 +23,7 @@ __all__ = ["Filled", "may_miss"]
 
 
 def may_miss(kind: Kind) -> bool:
-    """Whether a value of this kind, or an item of its lists, may be missing."""
+    """True if a value of this kind, or an item of its lists, may be missing."""
     return kind.optional or (kind.has_items and may_miss(kind.item))
 
 

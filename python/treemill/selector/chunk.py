@@ -41,7 +41,7 @@ class Events(ak.Array):  # type: ignore[misc]
 
     @property
     def metadata(self) -> Mapping[str, object]:
-        """Where the events are from: `dataset`, `filename`, `treename`, `entrystart`,
+        """The origin of the events: `dataset`, `filename`, `treename`, `entrystart`,
         `entrystop`, and what was given to `treemill.dataset(…, metadata=…)`."""
         metadata: Mapping[str, object] = self.attrs["metadata"]
         return metadata

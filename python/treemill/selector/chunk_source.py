@@ -57,8 +57,8 @@ class ChunkSource(Protocol):
         the file is near. All threads may call this."""
 
     def ahead(self, file: int) -> int:
-        """How many entries are worth being asked for before they are needed; 0 if the file is near,
-        or if it is not known what they will want."""
+        """Returns how many entries are worth being asked for before they are needed; 0 if the file
+        is near, or if it is not known what they will want."""
 
 
 class ChunkReader(Protocol):

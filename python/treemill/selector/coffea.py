@@ -54,9 +54,9 @@ class _Nano(NanoAODSchema):  # type: ignore[misc]
 def coffea_reader(
     tree: ColumnSource, touched: set[str], schema: str | Callable[..., object] | None = None
 ) -> ChunkReader:
-    """What makes the chunks of a tree. With BaseSchema and NanoAOD's schemas treemill reads the
-    columns; with other schemas coffea reads the file. `schema`: a class,
-    or its name in coffea; None is NanoAODSchema."""
+    """Returns what makes the chunks of a tree. With BaseSchema and NanoAOD's schemas treemill reads
+    the columns; with other schemas coffea reads the file. `schema`: a class, or its name in coffea;
+    None is NanoAODSchema."""
     if isinstance(schema, str):
         schema = _by_name(schema, tree)
     if schema is None or schema is NanoAODSchema:
@@ -215,7 +215,7 @@ def _schemed(layout: Layout, schema: SchemaMaker) -> _Schema:
 
 
 def _is_member(forms: Mapping[str, Form], name: str) -> bool:
-    """Whether a column of records has this column as a member, as in RNTuples. coffea sees only the
+    """True if a column of records has this column as a member, as in RNTuples. coffea sees only the
     records."""
     record, _, member = name.rpartition(".")
     return record in forms and member in forms[record].fields

@@ -26,7 +26,7 @@ class _Data(Protocol):
         """Imports the modules that make chunks."""
 
     def chunks(self, selector: Selector, workers: int, known: Iterable[str]) -> ChunkSource:
-        """What makes the chunks of one of this many workers. `known`: see SelectorJob."""
+        """Returns what makes the chunks of one of this many workers. `known`: see SelectorJob."""
 
 
 @dataclass(frozen=True)

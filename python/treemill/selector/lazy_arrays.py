@@ -54,7 +54,7 @@ def _replace(container: _Container[K], items: Iterable[tuple[K, object]], ak: Mo
 
 
 def _is_accumulator(value: object) -> bool:
-    """Whether it is one of coffea's accumulators, or like them."""
+    """True if it is one of coffea's accumulators, or like them."""
     return hasattr(value, "__dict__") and hasattr(value, "identity") and hasattr(value, "add")
 
 

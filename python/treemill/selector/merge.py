@@ -216,7 +216,7 @@ def _unite(first: _Set, second: _Set) -> _Set:
 
 
 def _adds(value: object) -> bool:
-    """Whether the value's class defines +. Libraries of arrays and tables do not count: their +
+    """True if the value's class defines +. Libraries of arrays and tables do not count: their +
     does not merge what two chunks have given."""
     kind = type(value)
     known = kind.__module__.partition(".")[0] in _LIBRARIES

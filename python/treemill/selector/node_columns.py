@@ -51,9 +51,9 @@ class Derivation:
 
 
 def derivation(node: Node, chain: Chain) -> Derivation | None:
-    """What the node adds to the chain; None if it is the dataset itself. Only columns of numbers
-    and of lists of numbers are given: others (elements, combinations) are for expressions only.
-    Opens the first file. Raises what is wrong with the filters."""
+    """Returns what the node adds to the chain; None if it is the dataset itself. Only columns of
+    numbers and of lists of numbers are given: others (elements, combinations) are for expressions
+    only. Opens the first file. Raises what is wrong with the filters."""
     steps = [each.step for each in steps_to(node) if each.step is not None]
     if not steps:
         return None

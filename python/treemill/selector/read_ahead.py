@@ -32,7 +32,7 @@ class Window:
         self._columns: dict[str, Column] = {}
 
     def covers(self, start: int, stop: int) -> bool:
-        """Whether these entries are in the window."""
+        """True if these entries are in the window."""
         return self.start <= start and stop <= self.stop
 
     def read(self, names: Sequence[str], control: Control | None) -> None:

@@ -20,7 +20,7 @@ def reader_of(
     schema: str | Callable[..., object] | None = None,
     datas: ObjectSchema | None = None,
 ) -> ReaderMaker:
-    """What makes the readers of the selector's chunks. `schema` is one of coffea's or
+    """Returns what makes the readers of the selector's chunks. `schema` is one of coffea's or
     its name in coffea, which makes the chunks; None: a coffea processor's own schema if it has one,
     else that of the data."""
     processor = getattr(selector, "processor", None)

@@ -279,8 +279,8 @@ def as_selector(given: object) -> Selector:
 
 
 def given_for(selector: Selector) -> object:
-    """What the user has given for a selector: the function or the processor that it calls, with its
-    method's name if it is one method; else the selector itself."""
+    """Returns what the user has given for a selector: the function or the processor that it calls,
+    with its method's name if it is one method; else the selector itself."""
     if isinstance(selector, FunctionSelector):
         return selector.function
     if isinstance(selector, MethodSelector):
@@ -301,5 +301,5 @@ def take_booked(selector: Selector) -> dict[str, object]:
 
 
 def commits_only_at_end(selector: Selector) -> bool:
-    """Whether the selector defines `end_worker`, so that a worker commits once."""
+    """True if the selector defines `end_worker`, so that a worker commits once."""
     return type(selector).end_worker is not Selector.end_worker

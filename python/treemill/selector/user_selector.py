@@ -30,7 +30,7 @@ __all__ = ["ChunkPlace", "UserSelector"]
 
 @dataclass(frozen=True)
 class ChunkPlace:
-    """Where a chunk's entries are: entries `[start, stop)` of a file with a number and a path."""
+    """The place of a chunk: entries `[start, stop)` of a file with a number and a path."""
 
     file: int
     path: str | None

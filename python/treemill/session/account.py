@@ -23,7 +23,7 @@ __all__ = ["Account"]
 
 
 class FilePlaces:
-    """Where the files of a pass are, by their numbers there."""
+    """The paths of a pass's files, by their numbers in the pass."""
 
     def __init__(self, files: Sequence[str], spans: Sequence[Span] | None) -> None:
         """`spans`: the parts of files to go through; None: all entries of all files."""
@@ -72,12 +72,12 @@ class Account:
 
     @property
     def done(self) -> bool:
-        """Whether the query ended, well or not."""
+        """True if the query ended, well or not."""
         return self._ended is not None
 
     @property
     def traced(self) -> bool:
-        """Whether the query has ended and has a trace."""
+        """True if the query has ended and has a trace."""
         return self.done and self.recorded is not None
 
     def end(self) -> None:

@@ -67,7 +67,7 @@ class BookedFiles:
 
     @staticmethod
     def _joined(plan: Plan, index: int) -> VariedRows | None:
-        """How rows of variations are joined with those of the nominal result."""
+        """Returns how rows of variations are joined with those of the nominal result."""
         joined = plan.joined.get(index)
         if joined is None:
             return None

@@ -38,7 +38,7 @@ class CopiedTree:
                 self.counters[name] = counter
 
     def tables(self) -> Iterator[Table]:
-        """All entries, in tables of some MB."""
+        """Yields all entries, in tables of some MB."""
         trees = self._trees
         for file, (first, end) in enumerate(pairwise(starts(trees.entries))):
             each = sum(trees.bytes[file].values()) // max(end - first, 1)

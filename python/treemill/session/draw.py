@@ -270,7 +270,7 @@ class _Ways:
         return _booking(self._node, self._asked, exprs, self._weight)
 
     def selects_no_entries(self, error: QueryError) -> bool:
-        """Whether the error says that the whole selection cannot be a filter."""
+        """True if the error says that the whole selection cannot be a filter."""
         text = self._condition
         start, stop = error.span or (0, 0)
         return error.text == text and not text[:start].strip() and not text[stop:].strip()
@@ -305,7 +305,7 @@ def _condition(node: Node, where: str) -> bool:
 
 
 def _is_condition(tree: Tree, branches: Mapping[str, Branch]) -> bool:
-    """Whether the expression is certainly true or false, and no number. Columns that the user has
+    """True if the expression is certainly true or false, and no number. Columns that the user has
     defined count as numbers: as a weight, a bool has the same effect."""
 
     def is_bool(name: str) -> bool:

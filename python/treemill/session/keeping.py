@@ -49,9 +49,9 @@ class KeptQuery:
         parts: Mapping[str, str],
         check: Callable[[Partial], None],
     ) -> Keeping:
-        """What is kept of the pass with this name. `chain`: as the pass sees it; None if there is
-        no data. `parts`: digests of what is computed. `check` raises an error about a partial that
-        cannot be kept. Raises what is wrong with the checkpoint."""
+        """Returns what is kept of the pass with this name. `chain`: as the pass sees it; None if
+        there is no data. `parts`: digests of what is computed. `check` raises an error about a
+        partial that cannot be kept. Raises what is wrong with the checkpoint."""
         wanted = Wanted(
             Fingerprint(_versions(), {**parts, **_described(chain, spans)}),
             *_files(chain, spans),

@@ -154,12 +154,12 @@ class RunOptions:
 
     @property
     def skip_errors(self) -> bool:
-        """Whether entries that cannot be read or processed are left out and named."""
+        """True if entries that cannot be read or processed are left out and named."""
         return self.on_error == "skip"
 
     @property
     def whole(self) -> bool:
-        """Whether the run goes through all entries."""
+        """True if the run goes through all entries."""
         return self.entries is None and self.max_files is None
 
     def spans(self, chain: Chain | None) -> list[Span] | None:

@@ -54,11 +54,11 @@ class _RecordedPass:
 
     @property
     def kept(self) -> bool:
-        """Whether there are records."""
+        """True if there are records."""
         return self.trace is not None or bool(self.leased)
 
     def rows(self, place: Place, offset: float) -> list[Row]:
-        """What happened. `offset`: the pass's begin, in seconds from the query's."""
+        """Returns what happened. `offset`: the pass's begin, in seconds from the query's."""
         if self.trace is None:
             return leased_rows(
                 self.leased,
@@ -115,7 +115,7 @@ class Recording:
 
     @property
     def kept(self) -> bool:
-        """Whether a pass that has ended has left records."""
+        """True if a pass that has ended has left records."""
         return any(each.kept for each in self._passes)
 
     def write(self, account: Account) -> None:

@@ -97,7 +97,7 @@ class Query(ABC, Generic[Result]):
 
     @abstractmethod
     def _results(self, raw: list[object]) -> Result:
-        """What the user gets, from the results of the last pass."""
+        """Returns what the user gets, from the results of the last pass."""
 
     # Queries that outlive this process.
 
@@ -133,7 +133,7 @@ class Query(ABC, Generic[Result]):
 
     @property
     def done(self) -> bool:
-        """Whether the query has ended, well or not."""
+        """True if the query has ended, well or not."""
         return QueryNews.DONE in self._happened
 
     @property

@@ -20,7 +20,7 @@ __all__ = ["as_one", "by_dataset", "data_of", "is_selector"]
 
 
 def is_selector(what: Sequence[object]) -> bool:
-    """Whether a selector was given."""
+    """True if a selector was given."""
     return bool(what) and not isinstance(what[0], Booking) and not is_shape(what[0])
 
 
@@ -47,7 +47,7 @@ def data_of(
 
 
 def as_one(groups: Sequence[Sequence[Booking]]) -> SeveralQueries:
-    """What shows the queries of several datasets as one."""
+    """Returns what shows the queries of several datasets as one."""
     chains = [chain_at(group[0].node) for group in groups]
     return SeveralQueries([(each.name, len(each.files)) for each in chains])
 

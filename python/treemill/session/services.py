@@ -40,7 +40,7 @@ class _Services:
         return run(booking, entries=entries, progress=False)
 
     def io_report(self) -> IOReport:
-        """What reading took in the last run of the default session."""
+        """Returns what reading took in the last run of the default session."""
         from ..io_report import IOReport  # start-up
         from .front import default_session  # heavy: numpy
 

@@ -267,7 +267,7 @@ class Session:
         progress: bool | None = None,
         feedback: Feedback | None = None,
     ) -> object:
-        """What `run` gives."""
+        """Returns what `run` gives."""
         if is_selector(what):
             with hearing() as news:
                 query = self._select(what, options, feedback)

@@ -9,7 +9,7 @@ __all__ = ["is_shape", "leaves", "mapped"]
 
 
 def is_shape(value: object) -> bool:
-    """Whether it is a dict, a list or a tuple."""
+    """True if it is a dict, a list or a tuple."""
     return isinstance(value, Mapping | list | tuple)
 
 

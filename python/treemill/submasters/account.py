@@ -18,7 +18,7 @@ Held = list[Range] | None
 
 
 class LeaseAccount:
-    """Who has which entries."""
+    """A record of which sub-master has which entries."""
 
     def __init__(self) -> None:
         self.cuts: dict[int, tuple[int, ...]] = {}
@@ -33,11 +33,11 @@ class LeaseAccount:
 
     @property
     def anything_leased(self) -> bool:
-        """Whether any sub-master has anything."""
+        """True if any sub-master has anything."""
         return any(self._held.values())
 
     def has_anything(self, sub: int) -> bool:
-        """Whether the sub-master has anything."""
+        """True if the sub-master has anything."""
         return bool(self._held.get(sub))
 
     def files_of(self, sub: int) -> list[int]:
@@ -46,16 +46,16 @@ class LeaseAccount:
 
     @property
     def has_news(self) -> bool:
-        """Whether anything has come into the result since `take_news`."""
+        """True if anything has come into the result since `take_news`."""
         return bool(self._news)
 
     def leased(self) -> Iterator[Part]:
-        """All that is leased."""
+        """Returns all leased parts."""
         for sub in self._held:
             yield from self.parts_of(sub)
 
     def parts_of(self, sub: int) -> Iterator[Part]:
-        """All that is leased to a sub-master."""
+        """Returns all parts that are leased to a sub-master."""
         for file, held in self._held.get(sub, {}).items():
             if held is None:
                 yield Part(file, 0, None)
@@ -67,7 +67,7 @@ class LeaseAccount:
         return Part(file, start, stop, self.cuts.get(file, ()))
 
     def coverage(self) -> Coverage:
-        """What is in the result, and what is given up."""
+        """Returns what is in the result, and what is given up."""
         processed = {file: joined(self._committed[file]) for file in sorted(self._committed)}
         missing = sorted(self._missing, key=lambda each: (each.file, each.start))
         return Coverage(processed, missing)
@@ -128,7 +128,7 @@ class LeaseAccount:
         self._missing.append(Missing(part.file, part.start, part.stop, reason, error))
 
     def take_news(self) -> News:
-        """What has come into the result since the last call."""
+        """Returns what has come into the result since the last call."""
         news, self._news = self._news, defaultdict(list)
         return News({file: joined(news[file]) for file in sorted(news)}, [])
 

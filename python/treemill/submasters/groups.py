@@ -31,18 +31,19 @@ class KnownSubmaster:
     ended: bool = False
 
     def seconds_left(self, now: float) -> float:
-        """Its time left for what no worker has begun, if it has been as fast since."""
+        """The time that the sub-master needs for what no worker has begun, at its last measured
+        rate."""
         if self.rate <= 0.0:
             return float("inf") if self.left else 0.0
         return max(self.left / self.rate - (now - self.said), 0.0)
 
 
 class KnownSubmasters(dict[int, KnownSubmaster]):
-    """All of them, by number."""
+    """The known sub-masters, by number."""
 
     @property
     def workers(self) -> int:
-        """All their workers."""
+        """The number of workers of all sub-masters."""
         return sum(group.workers for group in self.values())
 
     @property
@@ -57,7 +58,7 @@ class KnownSubmasters(dict[int, KnownSubmaster]):
         return sum(group.rate for group in self.values() if group.site in sites)
 
     def neediest_first(self, now: float) -> list[KnownSubmaster]:
-        """Those that wait for more, in the order of their time left."""
+        """Returns the sub-masters that wait for more, in the order of their time left."""
         waiting = [group for group in self.values() if group.waiting]
         return sorted(waiting, key=lambda group: group.seconds_left(now))
 

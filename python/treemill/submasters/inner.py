@@ -31,7 +31,7 @@ class Inner(Protocol[Said, Ordered]):
 
     @property
     def over(self) -> bool:
-        """Whether it has ended after `stop`: nothing more will be committed."""
+        """True if it has ended after `stop`: nothing more will be committed."""
 
     @property
     def workers(self) -> int:
@@ -51,15 +51,15 @@ class Inner(Protocol[Said, Ordered]):
 
     @property
     def starving(self) -> bool:
-        """Whether those below have nothing more to get, as far as is known."""
+        """True if those below have nothing more to get, as far as is known."""
 
     @property
     def quiet(self) -> bool:
-        """Whether nothing is in hand below."""
+        """True if nothing is in hand below."""
 
     @property
     def has_commits(self) -> bool:
-        """Whether anything was committed since `take_commits`."""
+        """True if anything was committed since `take_commits`."""
 
     def handle(self, event: Said, now: float) -> list[Ordered]:
         """Handles an event from below. Returns the orders to carry out."""
@@ -77,17 +77,17 @@ class Inner(Protocol[Said, Ordered]):
         no level below has. None: they will be in `reclaimed`."""
 
     def reclaimed(self) -> list[Part] | None:
-        """What was promised by `give_back`, once."""
+        """Returns what was promised by `give_back`, once."""
 
     def stop(self, reason: str, now: float) -> list[Ordered]:
         """Ends it early: what is done is committed."""
 
     @property
     def has_progress(self) -> bool:
-        """Whether `take_progress` has anything to tell."""
+        """True if `take_progress` has anything to tell."""
 
     def take_progress(self) -> InnerProgress:
-        """What has happened since the last call."""
+        """Returns what has happened since the last call."""
 
     def take_commits(self) -> list[tuple[int, int, int]]:
         """The ranges committed since the last call: file, start, stop."""

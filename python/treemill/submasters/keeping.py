@@ -28,12 +28,12 @@ class KeepingAccount(LeaseAccount):
 
     @property
     def anything_leased(self) -> bool:
-        """Whether any sub-master has anything: also what it keeps."""
+        """True if any sub-master has anything: also what it keeps."""
         return bool(self._kept) or super().anything_leased
 
     @property
     def only_kept(self) -> bool:
-        """Whether sub-masters keep something, and have nothing to do."""
+        """True if sub-masters keep something, and have nothing to do."""
         return bool(self._kept) and not super().anything_leased
 
     @property
@@ -42,7 +42,7 @@ class KeepingAccount(LeaseAccount):
         return sorted(self._kept)
 
     def leased(self) -> Iterator[Part]:
-        """All that is leased or kept."""
+        """Returns all parts that are leased or kept."""
         yield from super().leased()
         for sub in self._kept:
             yield from self._kept_by(sub)
@@ -83,7 +83,7 @@ class KeepingAccount(LeaseAccount):
             self._kept.setdefault(to, {}).setdefault(file, []).extend(ranges)
 
     def with_kept(self) -> Coverage:
-        """What is in the result or kept, and what is given up."""
+        """Returns what is in the result or kept, and what is given up."""
         found = self.coverage()
         processed = {file: list(ranges) for file, ranges in found.processed.items()}
         for files in self._kept.values():
@@ -118,7 +118,7 @@ class KeepingLessor(Lessor):
 
     @property
     def only_kept(self) -> bool:
-        """Whether all that is not in the result is kept by sub-masters, none of which has anything
+        """True if all that is not in the result is kept by sub-masters, none of which has anything
         to do."""
         if self.over or not self._account.keepers:
             return False
@@ -132,7 +132,7 @@ class KeepingLessor(Lessor):
         return self._account.committed_entries + self._account.kept_entries
 
     def coverage(self, kept: bool = False) -> Coverage:
-        """Which entries are in the result (`kept`: or kept), which are not, and why."""
+        """Returns which entries are in the result (`kept`: or kept), which are not, and why."""
         return self._account.with_kept() if kept else self._account.coverage()
 
     def coming(self, site: str) -> None:
@@ -147,12 +147,12 @@ class KeepingLessor(Lessor):
         return [Resign(sub)]
 
     def has_resigned(self, sub: int) -> bool:
-        """Whether it has ended, so that it only keeps what it has merged."""
+        """True if it has ended, so that it only keeps what it has merged."""
         return sub in self._resigning and sub in self._groups and self._groups[sub].ended
 
     def bequeath(self, giver: int, to: int) -> list[Downward]:
-        """What the first has kept, which has resigned, is merged into what the other one keeps.
-        Returns the orders to carry out."""
+        """Notes that what the first one, which has resigned, has kept is merged into what the other
+        one keeps. Returns the orders to carry out."""
         if not self.has_resigned(giver) or to not in self._groups:
             raise RuntimeError(f"sub-master {giver} has nothing to leave to {to}")
         self._account.bequeath(giver, to)
@@ -191,7 +191,8 @@ class KeepingLessor(Lessor):
         orders += self._feed_all(now)
 
     def collect(self, subs: Collection[int]) -> list[Downward]:
-        """What these sub-masters have kept is in the result. Returns the orders to carry out."""
+        """Notes that what these sub-masters have kept is in the result. Returns the orders to carry
+        out."""
         for sub in subs:
             self._account.collect(sub)
         orders: list[Downward] = []

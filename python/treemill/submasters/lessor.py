@@ -79,7 +79,7 @@ class Lessor:
 
     @property
     def over(self) -> bool:
-        """Whether the query is over."""
+        """True if the query is over."""
         return self._over
 
     @property
@@ -104,7 +104,7 @@ class Lessor:
 
     @property
     def has_work(self) -> bool:
-        """Whether anything is not leased."""
+        """True if anything is not leased."""
         return bool(self._pool)
 
     @property
@@ -119,24 +119,24 @@ class Lessor:
 
     @property
     def quiet(self) -> bool:
-        """Whether no sub-master has anything."""
+        """True if no sub-master has anything."""
         return not self._account.anything_leased
 
     @property
     def has_news(self) -> bool:
-        """Whether anything has come into the result since `take_news`."""
+        """True if anything has come into the result since `take_news`."""
         return self._account.has_news
 
     def take_news(self) -> News:
-        """What has come into the result since the last call."""
+        """Returns what has come into the result since the last call."""
         return self._account.take_news()
 
     def coverage(self) -> Coverage:
-        """Which entries are in the result, which are not, and why. Final once `over`."""
+        """Returns which entries are in the result, which are not, and why. Final once `over`."""
         return self._account.coverage()
 
     def whereabouts(self) -> list[Part]:
-        """All parts that are not leased, and all that are. For tests."""
+        """Returns all parts, leased or not. For tests."""
         return [*self._pool, *self._account.leased()]
 
     # The ways in.

@@ -21,7 +21,7 @@ class Part:
 
     @property
     def size(self) -> FileSize | None:
-        """Its size and its cuts, counted from its start."""
+        """The part's size and its cuts, counted from its start."""
         if self.stop is None:
             return None
         if not self.start:

@@ -72,7 +72,7 @@ class SubMaster(Generic[Said, Ordered]):
 
     @property
     def over(self) -> bool:
-        """Whether the query is over."""
+        """True if the query is over."""
         return self._over
 
     def join(self, now: float) -> list[Upward]:
@@ -168,7 +168,7 @@ class SubMaster(Generic[Said, Ordered]):
     # The merged partial.
 
     def due(self, now: float) -> bool:
-        """Whether it should hand up what is committed: some time has passed, or there is nothing
+        """True if it should hand up what is committed: some time has passed, or there is nothing
         else to do."""
         inner = self.inner
         if self._over or not inner.has_commits:

@@ -93,7 +93,7 @@ class UnleasedParts:
         self._barred.setdefault(file, set()).add(site)
 
     def may_read(self, site: str, file: int) -> bool:
-        """Whether the site may try to read the file."""
+        """True if the site may try to read the file."""
         reach = self._reach(file)
         return site not in self._barred.get(file, ()) and not (
             reach.only and site not in reach.near
@@ -101,7 +101,7 @@ class UnleasedParts:
 
     @property
     def restricted(self) -> bool:
-        """Whether there may be files that some sites cannot read."""
+        """True if there may be files that some sites cannot read."""
         return bool(self._barred) or any(reach.only for reach in self._piles)
 
     def take(self, site: str, wanted: float, mean: float, rate: Rate) -> list[Part]:
@@ -178,7 +178,8 @@ def _order(pile: _Pile, site: str, mean: float, rate: Rate) -> tuple[int, float]
 
 
 def _cut(part: Part, wanted: float) -> int | None:
-    """Where a part is cut, so that about this many entries come before; None: it is taken whole."""
+    """Returns where a part is cut, so that about this many entries come before; None: it is taken
+    whole."""
     if part.stop is None or part.stop - part.start <= wanted:
         return None
     target = part.start + max(int(wanted), 1)

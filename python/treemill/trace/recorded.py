@@ -99,7 +99,7 @@ class Recorded:
             yield name, kind, [kind(row[at]) for row in part]
 
     def chunks(self, size: int = 10_000) -> Iterator[range]:
-        """All rows in ranges of at most this size."""
+        """Yields all rows in ranges of at most this size."""
         for start in range(0, len(self.rows), size):
             yield range(start, min(start + size, len(self.rows)))
 

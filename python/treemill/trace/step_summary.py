@@ -40,7 +40,7 @@ class OfServer:
 
 @dataclass
 class Steps:
-    """All that the steps of a pass tell."""
+    """A summary of the steps of a pass."""
 
     kinds: list[OfStep]
     servers: list[OfServer]

@@ -135,7 +135,7 @@ class TraceSummary:
 
     @property
     def slowest_files(self) -> list[OfFile]:
-        """Those with the fewest entries per second first."""
+        """Files, those with the fewest entries per second first."""
         return sorted((each for each in self.files if each.entries), key=lambda each: each.rate)
 
 

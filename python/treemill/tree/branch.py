@@ -67,7 +67,7 @@ class Branch(NamedTuple):
 
     @property
     def has_values(self) -> bool:
-        """Whether it holds numbers or strings, or lists of them, rather than records or other
+        """True if it holds numbers or strings, or lists of them, rather than records or other
         branches."""
         words = re.findall(r"[^\W\d]\w*", self.item or "")
         return self.kind in _KINDS and all(map(_ITEMS.fullmatch, words))
@@ -92,7 +92,7 @@ class Branch(NamedTuple):
 
     @property
     def readable(self) -> bool:
-        """Whether it has data that the core or uproot can read."""
+        """True if it has data that the core or uproot can read."""
         return self.kind != "group" and self.how != "no"
 
 

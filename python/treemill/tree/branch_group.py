@@ -30,13 +30,13 @@ class BranchGroup:
 
 
 def counts_items(kind: str, cpp_type: str) -> bool:
-    """Whether the branch itself holds only the lengths of a collection that ROOT has split. Its
+    """True if the branch itself holds only the lengths of a collection that ROOT has split. Its
     members have the same lengths."""
     return kind == "number" and _COLLECTION.match(cpp_type) is not None
 
 
 def is_group(branch: Branch, children: Sequence[Branch]) -> bool:
-    """Whether the branch has no data but its children's. The lengths of a split collection do not
+    """True if the branch has no data but its children's. The lengths of a split collection do not
     count as data, because its members have them too; the lengths of a TClonesArray, as in
     Delphes' files, do, because they do in uproot."""
     if branch.kind == "group":

@@ -41,7 +41,8 @@ class TreeColumns(ColumnSource, Protocol):
     ExtendedTree."""
 
     def described(self) -> list[BranchDescription]:
-        """All branches, also those that cannot be read."""
+        """Returns all branches, also those that cannot be read."""
 
     def reader_of(self, path: str, cpp_type: str, supported: bool) -> Reader:
-        """What reads the branch at this path. `supported`: whether the core says that it does."""
+        """Returns what reads the branch at this path. `supported`: whether the core says that it
+        does."""

@@ -42,7 +42,7 @@ class MissingDefaults:
         return tuple(name for name, _ in self.defaults if not _is_glob(name))
 
     def has(self, branch: str) -> bool:
-        """Whether there is a default for the branch."""
+        """True if there is a default for the branch."""
         return self._find(branch) is not None
 
     def __getitem__(self, branch: str) -> Default:

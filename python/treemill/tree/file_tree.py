@@ -111,13 +111,13 @@ class FileTree:
         return self._opened.by_name
 
     def how(self, branch: BranchDescription) -> Reader:
-        """What reads a branch of this file."""
+        """Returns what reads a branch of this file."""
         is_cores = branch["kind"] == "group" or branch["supported"]
         return self.reader_of(branch["path"], branch["cpp_type"], is_cores)
 
     def reader_of(self, path: str, cpp_type: str, supported: bool) -> Reader:
-        """What reads the branch at this path. `supported`: whether the core says that it does; it
-        may have failed to read the values all the same."""
+        """Returns what reads the branch at this path. `supported`: whether the core says that it
+        does; it may have failed to read the values all the same."""
         if path in self._unreadable:
             return "no"
         if supported and path not in self._refused:
@@ -254,7 +254,7 @@ class FileTree:
         )
 
     def hint(self, name: str) -> str:
-        """What to do if other files have a branch of this name; empty if none has."""
+        """Returns what to do if other files have a branch of this name; empty if none has."""
         if self.sample(name) is None:
             return ""
         return f"; other files have it: missing={{{name!r}: …}} gives it a default"

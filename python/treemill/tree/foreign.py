@@ -105,7 +105,7 @@ class JoinedForeign:
 
 
 def joined(parts: Sequence[Foreign | None]) -> Foreign | None:
-    """All providers in `parts` as one; None if there is none."""
+    """Returns all providers in `parts` as one; None if there is none."""
     found = [part for part in parts if part is not None]
     return None if not found else found[0] if len(found) == 1 else JoinedForeign(found)
 
@@ -119,16 +119,16 @@ class ExtendedTree:
         self._fields = {each.name: each for each in foreign.schema()}
 
     def branches(self) -> list[BranchDescription]:
-        """What can be read, as the tree describes it. Foreign columns come last, or in the place of
-        the branch that they hide."""
+        """Returns what can be read, as the tree describes it. Foreign columns come last, or in the
+        place of the branch that they hide."""
         return self._among(self.tree.branches())
 
     def described(self) -> list[BranchDescription]:
-        """All branches and foreign columns, also what cannot be read."""
+        """Returns all branches and foreign columns, also those that cannot be read."""
         return self._among(self.tree.described())
 
     def reader_of(self, path: str, cpp_type: str, supported: bool) -> Reader:
-        """What reads a branch: see FileTree.reader_of."""
+        """Returns what reads a branch: see FileTree.reader_of."""
         if path in self._fields:
             return "core"
         return self.tree.reader_of(path, cpp_type, supported)

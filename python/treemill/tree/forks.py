@@ -21,5 +21,5 @@ os.register_at_fork(after_in_child=_note)
 
 
 def has_inherited(package: str) -> bool:
-    """Whether the package was loaded before this process, or one that it comes from, was forked."""
+    """True if the package was loaded before this process, or one that it comes from, was forked."""
     return package in _inherited

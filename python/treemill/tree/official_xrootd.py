@@ -105,7 +105,7 @@ def _prepared() -> ModuleType:
 
 
 def _answer(answer: tuple[_Status, _T]) -> _T:
-    """What was asked for, of a pair of status and answer."""
+    """Returns what was asked for, of a pair of status and answer."""
     status, result = answer
     if status.ok:
         return result

@@ -39,7 +39,7 @@ _TIMES = ("mtime", "LastModified", "last_modified", "modify", "modified", "updat
 
 
 def knows(scheme: str, url: str) -> bool:
-    """Whether fsspec has a file system for a scheme. Raises MissingPackageError if it has, but a
+    """True if fsspec has a file system for a scheme. Raises MissingPackageError if it has, but a
     package that it needs is not installed."""
     try:
         from fsspec import available_protocols, get_filesystem_class  # heavy: fsspec
@@ -70,7 +70,7 @@ class _System:
         self._one_by_one = threading.Lock()
 
     def ask(self, question: Callable[[AbstractFileSystem], Answer]) -> Answer:
-        """What the file system answers. One question at a time, if it takes no more."""
+        """Returns what the file system answers. One question at a time, if it takes no more."""
         if self.is_parallel:
             return question(self.fs)
         with self._one_by_one:
@@ -140,7 +140,7 @@ def _state(fs: AbstractFileSystem, path: str) -> State:
 
 
 def _mark(info: Mapping[str, object], modified: Callable[[], object]) -> str | None:
-    """What tells this state of a file from any other."""
+    """Returns what tells this state of a file from any other."""
     tags = [f"{name}={info[name]}" for name in _TAGS if info.get(name)]
     times = {name: info[name] for name in _TIMES if info.get(name) is not None}
     if not tags and not times:

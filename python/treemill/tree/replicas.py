@@ -22,8 +22,9 @@ _PATIENCE = 1.0
 def first_answer(
     places: Sequence[str], ask: Callable[[str], Answer], patience: float = _PATIENCE
 ) -> Answer:
-    """What the first of `places` to answer says. The next one is asked when one has failed, or when
-    nothing was said for `patience` seconds. Raises the first one's SourceError if all fail."""
+    """Returns what the first of `places` to answer says. The next one is asked when one has failed,
+    or when nothing was said for `patience` seconds. Raises the first one's SourceError if all
+    fail."""
     heard: SimpleQueue[tuple[int, Answer | None, Exception | None]] = SimpleQueue()
 
     def one(number: int) -> None:

@@ -54,14 +54,14 @@ class Storage(Protocol):
         """The form of an address that all other methods, and the core, take."""
 
     def exists(self, path: str) -> bool:
-        """Whether something has this address; also a link that points nowhere. A far storage says
+        """True if something has this address; also a link that points nowhere. A far storage says
         yes to every address of a file: the opening tells."""
 
     def is_glob(self, path: str) -> bool:
-        """Whether the address has the signs of a glob."""
+        """True if the address has the signs of a glob."""
 
     def is_directory(self, path: str) -> bool:
-        """Whether the address is that of a directory."""
+        """True if the address is that of a directory."""
 
     def identity(self, path: str) -> Identity:
         """The identity of a file as it is now. Raises SourceError if there is no such file, or if
@@ -84,7 +84,7 @@ class Storage(Protocol):
         """The one address of a file that may have several, by links or by relative paths."""
 
     def content(self, path: str) -> bytes:
-        """All bytes of a small file. Raises SourceError."""
+        """Returns all bytes of a small file. Raises SourceError."""
 
 
 class _Local:
@@ -181,7 +181,7 @@ def server(text: str) -> str:
 
 
 def is_url(text: str) -> bool:
-    """Whether this is a URL, of whatever scheme, and not a path."""
+    """True if this is a URL, of whatever scheme, and not a path."""
     return "://" in text and _SERVER.match(text) is not None
 
 
@@ -191,13 +191,13 @@ def is_glob(path: str) -> bool:
 
 
 def is_far(path: str) -> bool:
-    """Whether the file is on a server, so that each question takes a round trip."""
+    """True if the file is on a server, so that each question takes a round trip."""
     return _storage(path).is_far
 
 
 def address(text: str) -> str:
-    """What a user writes for a file, in the form that everything else takes: a path with its home
-    directory, or a URL. Raises UnsupportedError for a scheme that is not supported."""
+    """Returns what a user writes for a file, in the form that everything else takes: a path with
+    its home directory, or a URL. Raises UnsupportedError for a scheme that is not supported."""
     return _storage(text).address(text)
 
 
@@ -262,7 +262,7 @@ def matching(pattern: str) -> list[str]:
 
 
 def beside(given: str, file: str) -> str:
-    """What the path or URL `given` means in `file`: see Storage."""
+    """Returns what the path or URL `given` means in `file`: see Storage."""
     return given if is_url(given) else _storage(file).beside(given, file)
 
 
@@ -272,7 +272,7 @@ def canonical(path: str) -> str:
 
 
 def is_same(one: str, other: str) -> bool:
-    """Whether two addresses mean the same file."""
+    """True if two addresses mean the same file."""
     return is_url(one) == is_url(other) and canonical(one) == canonical(other)
 
 

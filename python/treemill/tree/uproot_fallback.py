@@ -69,7 +69,7 @@ class Fallback:
         self._by_path: dict[str, _UprootBranch] | None = None
 
     def can(self, branch: str, cpp_type: str) -> bool:
-        """Whether uproot says that it can read the branch at this path (`parent/child`)."""
+        """True if uproot says that it can read the branch at this path (`parent/child`)."""
         return self._empty(branch, cpp_type) is not None
 
     def _empty(self, branch: str, cpp_type: str) -> Column | None:
@@ -153,7 +153,7 @@ def _collect(branch: _UprootBranch, prefix: str, known: dict[str, _UprootBranch]
 
 
 def _is_known(interpretation: object) -> bool:
-    """Whether uproot has an interpretation, and it is one of data, not of a group of branches."""
+    """True if uproot has an interpretation, and it is one of data, not of a group of branches."""
     from uproot.interpretation.grouped import AsGrouped
     from uproot.interpretation.identify import UnknownInterpretation
 

@@ -17,8 +17,8 @@ _ENOUGH = 4
 
 @dataclass(frozen=True, slots=True)
 class PacketBoundaries:
-    """Where packets may end that are shared by so many `workers`. The dataset has so many `files`
-    of about the same size."""
+    """The places where packets may end, if `workers` share the dataset. It has `files` of about the
+    same size."""
 
     workers: int
     files: int = 1

@@ -59,8 +59,8 @@ class Bound(Protocol[P]):
         """Drops the bytes that were prefetched for these entries and not used."""
 
     def ahead(self) -> int:
-        """How many bytes should be on their way, or here, before they are needed; 0 if the file is
-        near. Changes with what is measured of the source."""
+        """Returns how many bytes should be on their way, or here, before they are needed; 0 if the
+        file is near. Changes with what is measured of the source."""
 
     def bytes_of(self, start: int, stop: int) -> int:
         """The stored bytes that these entries will want."""
@@ -79,8 +79,8 @@ class Workload(Protocol[P]):
         """The file's number of entries, and the entries before which packets may end."""
 
     def ahead(self, file: int) -> int:
-        """How many entries after a packet are worth a prefetch; 0 if the file is near. Asked for
-        after each packet. Raises nothing."""
+        """Returns how many entries after a packet are worth a prefetch; 0 if the file is near.
+        Asked for after each packet. Raises nothing."""
 
     def place(self, file: int) -> tuple[str, int]:
         """The file's name, and the number in the file of the entry that packets count as 0."""
@@ -93,7 +93,7 @@ class Workload(Protocol[P]):
 
 
 def opaque(workload: Workload[P]) -> Workload[Partial]:
-    """The same workload, for callers that do not know the class of its partials."""
+    """Returns this workload for callers that do not know the class of its partials."""
     # Python has no type for "a workload of some partial": the caller gives it only its own.
     return cast("Workload[Partial]", workload)
 

@@ -57,7 +57,7 @@ class OutputBranch:
 
     @property
     def is_text(self) -> bool:
-        """Whether its values are strings."""
+        """True if its values are strings."""
         return self.letter == _TEXT
 
     @property

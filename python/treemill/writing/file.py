@@ -52,7 +52,7 @@ class RootFile:
 
     @property
     def is_far(self) -> bool:
-        """Whether the next key has 64-bit positions."""
+        """True if the next key has 64-bit positions."""
         return self._at > _FAR
 
     def add(self, kind: str, name: str, title: str, data: bytes | bytearray) -> None:

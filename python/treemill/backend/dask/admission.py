@@ -18,7 +18,7 @@ class Limits:
     """The number of workers on each host."""
 
     def there(self, threads: Iterable[int]) -> int:
-        """How many workers may take part, at least one, if each host has so many threads.
+        """Returns how many workers may take part, at least one, if each host has so many threads.
 
         >>> Limits(on_host=2).there([4, 1]), Limits(workers=3).there([4, 1])
         (3, 3)
@@ -40,8 +40,8 @@ class Admitted:
 
 
 def room(limits: Limits, host: str, threads: int, admitted: Iterable[Admitted]) -> int:
-    """How many workers a process of this host, with this many threads, may have beside those that
-    take part.
+    """Returns how many workers a process of this host, with this many threads, may have beside
+    those that take part.
 
     >>> room(Limits(workers=4, on_host=3), "a", 8, [Admitted("a", 2), Admitted("b", 1)])
     1

@@ -193,7 +193,7 @@ class Crew:
         self._merge(merger, worker, number, covers, lambda: self._loaded(data))
 
     def read(self, merger: int) -> Read:
-        """What a merger has. See Merger."""
+        """Returns what a merger has. See Merger."""
         holder = self._mergers.get(merger)
         if holder is None:
             raise RefusedByMerger

@@ -129,7 +129,7 @@ class DaskPass(Pass):
 
     @property
     def has_ended(self) -> bool:
-        """Whether its end was heard of here."""
+        """True if its end was heard of here."""
         return self._ended is not None
 
     @property
@@ -218,8 +218,9 @@ class DaskPass(Pass):
         self._line.ask("begin", self.name, request)
 
     def _group_size(self) -> int | None:
-        """How many workers a sub-master leads; None: there are none. What a checkpoint has cannot
-        be leased around, and only the scheduler records packets, for a file as for the report."""
+        """Returns how many workers a sub-master leads; None: there are none. What a checkpoint has
+        cannot be leased around, and only the scheduler records packets, for a file as for the
+        report."""
         if self._before.covers or max(self._pool.trace, self._request.trace):
             return None
         return group_size(self._pool.submasters, self.workers)
@@ -271,7 +272,7 @@ class DaskPass(Pass):
         return self._before.merged(task.load, check)
 
     def _kept(self) -> tuple[bytes, Ranges] | None:
-        """What is merged now, for the thread that keeps it."""
+        """Returns what is merged now, for the thread that keeps it."""
         try:
             return self._fetched.kept()
         except UnsupportedError as error:  # it cannot be kept; the end of the pass says so

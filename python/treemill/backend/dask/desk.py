@@ -96,12 +96,12 @@ class Desk:
             process.leaving = False
 
     def is_leaving(self, address: str) -> bool:
-        """Whether that was said of the process."""
+        """True if that was said of the process."""
         process = self._processes.get(address)
         return process is not None and process.leaving
 
     def has_part(self, address: str) -> bool:
-        """Whether the process takes part in a pass that is not over."""
+        """True if the process takes part in a pass that is not over."""
         return any(lead.has(address) and not lead.over for lead in self._leads.values())
 
     def _lose(self, address: str, reason: str, fault: bool = True) -> None:
@@ -114,12 +114,12 @@ class Desk:
         return sum(process.threads for process in self._processes.values())
 
     def needed(self, address: str) -> bool:
-        """Whether the process should not be sent away: it has work that is not committed, or is the
+        """True if the process should not be sent away: it has work that is not committed, or is the
         one to which others can give what they have."""
         return any(lead.needs(address) for lead in self._leads.values())
 
     def demand(self, seconds: float, threads: float) -> int:
-        """How many of Dask's workers the passes can keep busy; see demand.py."""
+        """Returns how many of Dask's workers the passes can keep busy; see demand.py."""
         return demand((lead.status() for lead in self._leads.values()), seconds, threads)
 
     def hear(self, address: str, start: str, parcel: Parcel) -> bool:
@@ -157,7 +157,7 @@ class Desk:
         self._post(lead, out)
 
     def mail(self, address: str) -> Parcel | None:
-        """What a process is to get; None if there is no such process."""
+        """Returns what a process is to get; None if there is no such process."""
         process = self._processes.get(address)
         return None if process is None else process.mail.parcel()
 
@@ -177,14 +177,14 @@ class Desk:
         return max((lead.request.patience for lead in self._leads.values()), default=0.0)
 
     def has_mail(self, address: str) -> bool:
-        """Whether there are messages that the process may not have, or it is gone."""
+        """True if there are messages that the process may not have, or it is gone."""
         process = self._processes.get(address)
         return process is None or process.mail.waiting
 
     # Bytes.
 
     def missing(self, digests: Iterable[str]) -> list[str]:
-        """Those of the digests whose bytes are not here."""
+        """Returns the digests whose bytes are not here."""
         now = self._clock()
         unknown = []
         for digest in digests:
@@ -251,15 +251,15 @@ class Desk:
         return lead
 
     def status(self, name: str) -> Status:
-        """How far a pass is."""
+        """Returns how far a pass is."""
         return self.lead(name).status()
 
     def coverage(self, name: str) -> Coverage:
-        """Which entries of a pass are merged, and which are given up."""
+        """Returns which entries of a pass are merged, and which are given up."""
         return self.lead(name).coverage()
 
     def monitored(self, name: str) -> Monitored | None:
-        """What the workers of a pass have done so far, if it is counted."""
+        """Returns what the workers of a pass have done so far, if it is counted."""
         return self.lead(name).monitored()
 
     def parts(self, name: str) -> tuple[HeldPartial, ...]:

@@ -182,8 +182,8 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
         return [each for each in workers if not self._desk.needed(each.address)]
 
     def adaptive_target(self, target_duration: str | float | None = None) -> int:
-        """How many workers an adaptive cluster should have: Dask asks for it about every second,
-        and sees its own tasks only."""
+        """Returns how many workers an adaptive cluster should have: Dask asks for it about every
+        second, and sees its own tasks only."""
         tasks: int = self._demand_of_tasks(target_duration=target_duration)
         if target_duration is None:
             target_duration = dask.config.get("distributed.adaptive.target-duration")
@@ -204,7 +204,7 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
     # Handlers. What they take and give is bytes: the scheduler does not look into messages.
 
     async def hello(self) -> Hello:
-        """What a client must know."""
+        """Returns what a client must know."""
         workers = self._scheduler.workers.values()
         threads: Counter[str] = Counter()
         for each in workers:
@@ -243,8 +243,8 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
         self._desk.put(digest, data)
 
     async def relay(self, address: str, work: str, merger: int) -> ReadAnswer:
-        """What a merger has, for a client that cannot reach its worker. The bytes are passed on as
-        they come."""
+        """Returns what a merger has, for a client that cannot reach its worker. The bytes are
+        passed on as they come."""
         try:
             worker = self._scheduler.rpc(address)
             answer: ReadAnswer = await worker.treemill_read(work=work, merger=merger)

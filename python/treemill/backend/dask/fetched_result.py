@@ -53,7 +53,7 @@ class FetchedResult:
 
     @property
     def is_here(self) -> bool:
-        """Whether this process has the result."""
+        """True if this process has the result."""
         return self._final is not None
 
     def end(self) -> None:
@@ -70,7 +70,7 @@ class FetchedResult:
         return merged if merged.is_disjoint() else None
 
     def _read(self, parts: Sequence[HeldPartial]) -> tuple[Merged, dict[int, int]]:
-        """What is in these parts as one, and how many commits each has."""
+        """Returns what is in these parts as one, and how many commits each has."""
         merged, task = self._begin(), self._task
         commits = {}
         for part in parts:

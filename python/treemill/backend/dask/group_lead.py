@@ -46,7 +46,7 @@ HAND_UP_SECONDS = 1.0
 
 
 def leasing_of(request: PassRequest) -> Leasing:
-    """How a pass is leased to groups."""
+    """Returns how a pass is leased to groups."""
     return replace(
         Leasing.of(request.sizing, skip_errors=request.skip_errors),
         hand_up_seconds=HAND_UP_SECONDS,

@@ -34,7 +34,7 @@ __all__ = [
 
 
 def inner_name(work: str, sub: int) -> str:
-    """What a sub-master and its processes call the pass."""
+    """Returns what a sub-master and its processes call the pass."""
     return f"{work}/{sub}"
 
 

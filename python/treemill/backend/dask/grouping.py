@@ -41,7 +41,7 @@ class Group:
 
     @property
     def places(self) -> set[str]:
-        """Their racks or hosts."""
+        """Racks or hosts of the group's processes."""
         return {member.place for member in self.members.values()}
 
 

@@ -28,19 +28,20 @@ class Estate:
 
 
 class Estates(dict[int, Estate]):
-    """All of them, by the number of the sub-master."""
+    """The estates by the number of the sub-master that left them."""
 
     def at(self, address: str) -> Estate | None:
         """The estate of this process."""
         return next((each for each in self.values() if each.address == address), None)
 
     def left_to(self, sub: int) -> list[Estate]:
-        """Those that this sub-master was asked to take."""
+        """Returns the estates that this sub-master was asked to take."""
         return [each for each in self.values() if each.heir == sub]
 
     @property
     def open(self) -> list[Estate]:
-        """Those that another process should be asked to take. One that may still grow waits."""
+        """Returns the estates that another process should be asked to take. One that may still grow
+        waits."""
         return [
             each
             for each in self.values()
@@ -49,7 +50,7 @@ class Estates(dict[int, Estate]):
 
     @property
     def any_lost(self) -> bool:
-        """Whether it is unknown of any whether it is taken."""
+        """True if it is unknown of any whether it is taken."""
         return any(each.lost for each in self.values())
 
 

@@ -49,7 +49,7 @@ class Holders:
         return self._there.get(merger)
 
     def part(self, merger: int) -> HeldPartial:
-        """What the merger has. It must be there."""
+        """Returns what the merger has. It must be there."""
         return HeldPartial(merger, self._there[merger].address, self.commits(merger))
 
     def commits(self, merger: int) -> int:

@@ -97,11 +97,11 @@ class Lead(PassState):
         return self._processes.keys()
 
     def has(self, address: str) -> bool:
-        """Whether the process takes part."""
+        """True if the process takes part."""
         return address in self._processes
 
     def needs(self, address: str) -> bool:
-        """Whether it has uncommitted work, or gets the partials of others that are sent away."""
+        """True if it has uncommitted work, or gets the partials of others that are sent away."""
         process = self._processes.get(address)
         if process is None or self.over:
             return False
@@ -110,7 +110,7 @@ class Lead(PassState):
         return not process.loaded or not process.joined <= self._packetizer.idle
 
     def coverage(self) -> Coverage:
-        """Which entries are merged, and which are given up."""
+        """Returns which entries are merged, and which are given up."""
         if self._ended is not None:
             return self._ended.coverage
         return self._packetizer.coverage(held=True)
@@ -126,7 +126,7 @@ class Lead(PassState):
         return self._packetizer.sizes()
 
     def status(self) -> Status:
-        """How far the pass is."""
+        """Returns how far the pass is."""
         pulse = self._gone
         for process in self._processes.values():
             pulse = pulse.plus(process.counted.pulse)
@@ -336,7 +336,7 @@ class Lead(PassState):
         self._say(process.address, act)
 
     def monitored(self) -> Monitored | None:
-        """What workers have done so far, or in all, if it is counted."""
+        """Returns what workers have done so far, or in all, if it is counted."""
         counts = self._coordinator.monitored()
         return None if counts is None else counts()
 

@@ -103,7 +103,7 @@ class Leading:
             self._say(Released(self.work, self.sub, address))
 
     def _counts(self, messages: Iterable[object]) -> bool:
-        """Whether it is time to tell what workers have done: seldom, because that is long, but with
+        """True if it is time to tell what workers have done: seldom, because that is long, but with
         all that is handed up, so that the counts are complete at the end."""
         now = self._clock()
         late = now - self._counted >= HAND_UP_SECONDS

@@ -83,7 +83,7 @@ class Line:
         return hello
 
     def hello(self) -> Hello:
-        """What the scheduler says of itself."""
+        """Returns what the scheduler says of itself."""
         found: Hello = self._request(lambda: self._client.scheduler.treemill_hello())
         return found
 
@@ -115,7 +115,7 @@ class Line:
         return content
 
     def read(self, work: str, part: HeldPartial) -> Read:
-        """What a merger has, from its worker; see Merger. Raises Gone."""
+        """Returns what a merger has, from its worker; see Merger. Raises Gone."""
 
         try:
             answer = self._wait(self._read(work, part), self._silence)

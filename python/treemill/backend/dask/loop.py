@@ -57,7 +57,8 @@ class ReadAnswer(TypedDict, total=False):
 
 
 def opened(answer: ReadAnswer) -> Read:
-    """What `LoopPlugin.read` has answered. Raises RefusedByMerger if there is no such merger."""
+    """Returns what `LoopPlugin.read` has answered. Raises RefusedByMerger if there is no such
+    merger."""
     if answer.get("gone"):
         raise RefusedByMerger
     if "error" in answer:

@@ -56,13 +56,13 @@ class Losses:
 
     @property
     def must_wait(self) -> bool:
-        """Whether there are losses, and no other worker."""
+        """True if there are losses, and no other worker."""
         gone = {each.worker for each in self._untold if isinstance(each, WorkerLost)}
         return bool(self._untold) and not self._packetizer.workers - gone
 
     def told(self) -> Iterator[WorkerLost | MergerLost]:
-        """All losses, for the packetizer to handle one by one. Mergers first: what they had is then
-        done by workers that are there."""
+        """Returns all losses, for the packetizer to handle one by one. Mergers come first, so that
+        the remaining workers get what these had."""
         untold, self._untold = self._untold, []
         for event in sorted(untold, key=lambda each: isinstance(each, WorkerLost)):
             if isinstance(event, WorkerLost):

@@ -37,11 +37,11 @@ class Mailbox:
 
     @property
     def waiting(self) -> bool:
-        """Whether there are messages that the other side may not have."""
+        """True if there are messages that the other side may not have."""
         return bool(self._unheard)
 
     def parcel(self) -> Parcel:
-        """What to send now."""
+        """Returns what to send now."""
         return Parcel(self._first, tuple(self._unheard), self._heard)
 
     def take(self, parcel: Parcel) -> list[object]:

@@ -78,15 +78,15 @@ class Master(Inheriting):
         return self._members.keys()
 
     def has(self, address: str) -> bool:
-        """Whether the process takes part."""
+        """True if the process takes part."""
         return address in self._members
 
     def needs(self, address: str) -> bool:
-        """Whether it may have uncommitted work, or what others have committed."""
+        """True if it may have uncommitted work, or what others have committed."""
         return address in self._members and not self.over
 
     def coverage(self) -> Coverage:
-        """Which entries are merged, and which are given up."""
+        """Returns which entries are merged, and which are given up."""
         if self._ended is not None:
             return self._ended.coverage
         return Coverage({}, []) if self._lessor is None else self._lessor.coverage(kept=True)
@@ -113,7 +113,7 @@ class Master(Inheriting):
         return self._sizes
 
     def monitored(self) -> Monitored | None:
-        """What workers have done so far, or in all, if it is counted."""
+        """Returns what workers have done so far, or in all, if it is counted."""
         counts = self._counts
         return None if counts is None else counts.total(self._seconds)
 
@@ -122,7 +122,7 @@ class Master(Inheriting):
         return (self._over_at or self._clock()) - self._began
 
     def status(self) -> Status:
-        """How far the pass is."""
+        """Returns how far the pass is."""
         roster = self._roster
         expected = 0 if self._lessor is None else self._lessor.expected_entries
         pulse = roster.pulse
@@ -151,7 +151,7 @@ class Master(Inheriting):
         return self._told()
 
     def begin(self) -> Messages:
-        """All processes that there are have joined: groups can be formed."""
+        """Forms groups, when all present processes have joined."""
         self._form()
         return self._told()
 
@@ -325,7 +325,7 @@ class Master(Inheriting):
     # What the client asks.
 
     def locate(self, addresses: Mapping[int, Sequence[str]]) -> Messages:
-        """Where files lie that do not say so in their addresses is not used with sub-masters."""
+        """Ignores locations of files: they are not used with sub-masters."""
         return self._told()
 
     def _ask_to_stop(self, reason: str) -> None:

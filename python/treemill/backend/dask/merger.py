@@ -79,8 +79,8 @@ class Merger:
             return giver in self._absorbed
 
     def read(self) -> tuple[int, Ranges, bytes | None]:
-        """How many partials were taken; the entries that they cover; and all of them merged, in
-        bytes. Raises RefusedByMerger if it was dropped."""
+        """Returns how many partials were taken; the entries that they cover; and all of them
+        merged, in bytes. Raises RefusedByMerger if it was dropped."""
         with self._lock:
             if self._dropped:
                 raise RefusedByMerger

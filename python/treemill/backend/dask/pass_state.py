@@ -34,7 +34,7 @@ class PassState(ABC):
 
     @property
     def over(self) -> bool:
-        """Whether the pass has ended."""
+        """True if the pass has ended."""
         return self._ended is not None
 
     @property

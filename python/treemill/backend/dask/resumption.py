@@ -29,13 +29,13 @@ class Resumption:
 
     @staticmethod
     def of(request: Request) -> Resumption:
-        """What the checkpoint of a new pass has."""
+        """Returns what the checkpoint of a new pass has."""
         record = None if request.keeping is None else request.keeping.record
         return Resumption() if record is None else Resumption(record.partial, record.processed)
 
     @staticmethod
     def got(line: Line, named: str | None) -> Resumption:
-        """What the scheduler has under this digest."""
+        """Returns what the scheduler has under this digest."""
         if named is None:
             return Resumption()
         data = line.get(named)

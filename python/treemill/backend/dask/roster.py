@@ -30,7 +30,7 @@ class Led:
 
 
 class Roster:
-    """All groups."""
+    """The groups of a pass."""
 
     def __init__(self, size: int) -> None:
         """`size`: the workers of a group."""

@@ -101,16 +101,16 @@ class Station:
 
     @property
     def is_busy(self) -> bool:
-        """Whether the process has a part in a pass."""
+        """True if the process has a part in a pass."""
         return bool(self._crews)
 
     @property
     def has_mail(self) -> bool:
-        """Whether there is something to be sent."""
+        """True if there is something to be sent."""
         return self._mail.waiting
 
     def parcel(self) -> Parcel:
-        """What is to be sent."""
+        """Returns what is to be sent."""
         with self._lock:
             self._is_awake = False
             return self._mail.parcel()
@@ -127,7 +127,7 @@ class Station:
                 self.say(Crashed(message.work, told))  # type: ignore[attr-defined]
 
     def parcel_of(self, talk: Conversation) -> Parcel:
-        """What is to be sent in a conversation."""
+        """Returns what is to be sent in a conversation."""
         with self._lock:
             talk.is_awake = False
             return talk.mail.parcel()
@@ -176,7 +176,7 @@ class Station:
         self._crew(work).take(merger, worker, number, covers, data)
 
     def read(self, work: str, merger: int) -> Read:
-        """What a merger has. See Merger."""
+        """Returns what a merger has. See Merger."""
         return self._crew(work).read(merger)
 
     def _crew(self, work: str) -> Crew:

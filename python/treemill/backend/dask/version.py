@@ -29,7 +29,7 @@ def check_version(version: str = distributed.__version__) -> None:
 
 
 def differs(error: Exception) -> UnsupportedError:
-    """What to say if distributed does not have what treemill uses of it."""
+    """Returns what to say if distributed does not have what treemill uses of it."""
     return UnsupportedError(
         f"treemill cannot be put on this scheduler: its distributed {distributed.__version__} "
         f"differs from those with which treemill is tested, {OLDEST} to {NEWEST} "

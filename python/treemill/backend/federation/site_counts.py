@@ -38,7 +38,7 @@ class SiteCounts:
         self._ended = monotonic()
 
     def now(self) -> Monitored:
-        """What workers have done until now, or until the end. May ask clusters."""
+        """Returns what workers have done until now, or until the end. May ask clusters."""
         with self._lock:
             for site, running in self._running.items():
                 self._update(site, running)

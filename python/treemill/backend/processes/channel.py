@@ -64,7 +64,7 @@ class Channel:
         return list(self._whole()), True
 
     def drain(self) -> list[object]:
-        """All messages that have arrived, without waiting."""
+        """Returns all messages that have arrived, without waiting."""
         messages: list[object] = []
         self.socket.setblocking(False)
         alive = True

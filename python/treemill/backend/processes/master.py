@@ -320,7 +320,7 @@ class TemplateWorkers:
 
 
 def cause(code: int) -> str:
-    """How a process with this exit code has ended, in words."""
+    """Returns how a process with this exit code has ended, in words."""
     if code >= 0:
         return f"ended with exit code {code}"
     try:

@@ -46,7 +46,7 @@ class Particles:
 
     @staticmethod
     def joined(parts: list[Particles]) -> Particles:
-        """All of them."""
+        """Joins several sets of particles."""
         return Particles(
             *(
                 np.concatenate([getattr(part, name) for part in parts])

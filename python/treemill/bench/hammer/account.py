@@ -32,8 +32,8 @@ class JobEnd:
 
 @dataclass(frozen=True)
 class Tally:
-    """All jobs of a kind at a storage. Of jobs that have failed only `failed`, `causes`, `cpu` and
-    `seconds` know."""
+    """The jobs of a kind at a storage. Failed jobs count in `failed`, `causes`, `cpu` and `seconds`
+    only."""
 
     kind: str
     storage: str
@@ -131,7 +131,7 @@ class HammerAccount:
             self._apart = max(2 * self._apart, self._course[-1].seconds / len(self._course))
 
     def moment(self, now: float, running: int) -> Moment:
-        """How far the run is."""
+        """Returns how far the run is."""
         sums = self._sums.values()
         return Moment(
             now,

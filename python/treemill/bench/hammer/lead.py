@@ -95,7 +95,7 @@ class HammerLead:
         self._by_kind = [0] * len(self.shares)
 
     def tick(self, now: float) -> list[Start | KillJob]:
-        """What is to be done at this time."""
+        """Returns what is to be done at this time."""
         self._paused = [(until, place) for until, place in self._paused if until > now]
         actions: list[Start | KillJob] = [*self._late(now)]
         room = self.bounds.allowed(now) - len(self.running) - len(self._paused)
@@ -119,11 +119,11 @@ class HammerLead:
             self._stopped = now
 
     def abort(self) -> None:
-        """All jobs end at the next tick."""
+        """Ends all jobs at the next tick."""
         self._stopped = -math.inf
 
     def is_done(self, now: float) -> bool:
-        """Whether nothing runs and nothing will begin."""
+        """True if nothing runs and nothing will begin."""
         return not self.running and not self._may_start(now)
 
     def _may_start(self, now: float) -> bool:

@@ -105,7 +105,7 @@ def drawn(course: Sequence[Moment]) -> list[Figure]:
 
 
 def line_of(moment: Moment) -> str:
-    """How far the run is, for a terminal."""
+    """Returns how far the run is, for a terminal."""
     return (
         f"{moment.seconds:8,.0f} s  {moment.running:4} running {moment.done:7,} done "
         f"{moment.failed:5,} failed  {moment.events:14,} events "

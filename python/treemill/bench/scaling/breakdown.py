@@ -84,7 +84,7 @@ class Breakdown:
 
     @property
     def total(self) -> float:
-        """All seconds."""
+        """The sum of all parts, in seconds."""
         return (
             self.starting
             + self.opening
@@ -156,7 +156,7 @@ def broken_down(trace: Trace, workers: int, seconds: float) -> Breakdown | None:
 
 
 def _spent(many: Sequence[Spent]) -> dict[str, float]:
-    """What workers have measured themselves, of all packets."""
+    """Returns what workers have measured themselves, of all packets."""
     return {name: sum(getattr(each, name) for each in many) for name in PARTS_OF_BUSY}
 
 

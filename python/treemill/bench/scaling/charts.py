@@ -24,7 +24,7 @@ _SHORTEST = 1e-5
 
 
 def figures(results: ResultsFile) -> list[Figure]:
-    """All figures of one file of results."""
+    """Makes all figures of one file of results."""
     overview = summaries(results.measurements)
     drawn: list[Figure] = []
     if overview:

@@ -19,7 +19,7 @@ _WITHOUT_DATA = ("none", "cpu")
 
 
 def conclusions(results: ResultsFile) -> list[tuple[Summary, LimitVerdict]]:
-    """What limits each query on each system, where it is known."""
+    """Returns what limits each query on each system, where it is known."""
     overview = summaries(results.measurements)
     remote = bool(results.dataset.get("remote"))
     cores = results.machine.get("cores")
@@ -59,7 +59,7 @@ def conclusion(results: ResultsFile) -> Iterator[str]:
 
 
 def _of_storage(storage: Sequence[StorageScan]) -> Iterator[str]:
-    """What the storage gives, and how many readers it takes."""
+    """Returns what the storage gives, and how many readers it takes."""
     for system in dict.fromkeys(each.system for each in storage):
         rates: dict[int, list[float]] = {}
         for each in storage:
@@ -80,8 +80,8 @@ def _of_storage(storage: Sequence[StorageScan]) -> Iterator[str]:
 def facts(
     summary: Summary, beside: Sequence[Summary], remote: bool, cores: int | None
 ) -> Facts | None:
-    """What is known of a query. `beside`: all queries, among them the one without data on the same
-    system. `cores` of this machine. None if nothing is known of where the time went."""
+    """Returns what is known of a query. `beside`: all queries, among them the one without data on
+    the same system. `cores` of this machine. None if nothing is known of where the time went."""
     last = summary.last
     breakdown = middle(last.runs)
     if breakdown is None:
@@ -103,5 +103,6 @@ def facts(
 
 
 def _bytes(summary: Summary) -> float:
-    """How much a query has to do with columns, whether they come from files or from memory."""
+    """Returns how much a query has to do with columns, whether they come from files or from
+    memory."""
     return max((run.bytes_read + run.bytes_from_cache for run in summary.last.runs), default=0)

@@ -69,7 +69,7 @@ def _one(name: str, results: ResultsFile, several: bool) -> str:
 
 
 def _words(meanings: Mapping[str, str]) -> str:
-    """What names mean."""
+    """Returns what names mean."""
     listed = "".join(
         f"<dt>{escape(name)}</dt><dd>{escape(words)}</dd>" for name, words in meanings.items()
     )

@@ -45,7 +45,7 @@ class PlannedQuery:
 
 @dataclass(frozen=True)
 class ScalingPlan:
-    """All that is measured on one system."""
+    """The measurements on one system."""
 
     workers: Sequence[int]
     """Rising."""
@@ -67,14 +67,14 @@ class ScalingPlan:
             raise QueryError(f"numbers of workers are 1 or more, not {list(self.workers)}")
 
     def steps(self, workers: int) -> Iterator[PlannedQuery]:
-        """What is run with this number of workers. Rounds go over all queries, so that a
+        """Returns what is run with this number of workers. Rounds go over all queries, so that a
         disturbance does not hit all rounds of one query."""
         for number in range(self.rounds):
             for query in self.queries:
                 yield PlannedQuery(workers, query, number, self.share(query, workers))
 
     def share(self, query: str, workers: int) -> int:
-        """How many events the query sees with so many workers."""
+        """Returns how many events the query sees with so many workers."""
         events = self.cycles if query == "cpu" else self.events
         if self.scaling == "strong":
             return events
@@ -82,7 +82,7 @@ class ScalingPlan:
 
 
 def is_traced(workers: int, submasters: bool | None) -> bool:
-    """Whether so many workers leave a trace. Those that sub-masters lead do not; `submasters`:
+    """True if so many workers leave a trace. Those that sub-masters lead do not; `submasters`:
     whether there are some, None: as sessions have it.
 
     >>> is_traced(100, None), is_traced(101, None), is_traced(101, False)

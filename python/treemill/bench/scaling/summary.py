@@ -16,7 +16,7 @@ __all__ = ["Point", "Summary", "baselines", "middle", "summaries"]
 
 @dataclass(frozen=True)
 class Point:
-    """All rounds with one number of workers."""
+    """The rounds with one number of workers."""
 
     workers: int
     runs: tuple[Measurement, ...]
@@ -45,8 +45,8 @@ class Point:
 
     @property
     def best_megabytes_per_second(self) -> float:
-        """The same at the best time of a run, the median over the rounds; the average if nothing
-        is known of it."""
+        """The highest rate in a part of a run, as the median over the rounds; the average if that
+        is unknown."""
         peaks = [run.breakdown.peak_bytes / 1e6 for run in self.runs if run.breakdown is not None]
         average = self.megabytes_per_second
         return max(median(peaks), average) if peaks else average
@@ -149,7 +149,7 @@ def summaries(measurements: Sequence[Measurement]) -> list[Summary]:
 
 
 def baselines(measurements: Sequence[Measurement]) -> dict[str, list[Point]]:
-    """What one process does alone, by query: first with one file, then with all of them."""
+    """Returns what one process does alone, by query: first with one file, then with all of them."""
     found: dict[str, dict[int, list[Measurement]]] = {}
     for each in measurements:
         if each.baseline:

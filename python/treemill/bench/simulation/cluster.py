@@ -100,7 +100,7 @@ class SimulatedFile:
 
 
 class Cluster:
-    """All machines and files of a scenario, which depend on its seed."""
+    """The machines and files of a scenario, which depend on its seed."""
 
     def __init__(self, scenario: Scenario) -> None:
         chance = random.Random(scenario.seed)

@@ -74,8 +74,8 @@ class Connection:
             self._free = min(request.last, max(request.first, heard))
 
     def process(self, packet: Packet, now: float, compute: float) -> float:
-        """When a packet is done that begins now and takes the CPU so long: bytes are computed on as
-        they come."""
+        """Returns when a packet ends that begins now and needs this much CPU time: it computes on
+        bytes as they come."""
         self.ask(packet, now)
         request = self._asked.pop(packet.number)
         return max(request.last, max(now, request.first) + compute)

@@ -79,7 +79,7 @@ class SimulatedMerger:
 
 
 class Masters(Protocol):
-    """Who leads the workers: one master, or a tree of them."""
+    """The masters of the workers: one, or a tree of them."""
 
     def begin(self) -> None:
         """Lets workers and mergers join."""

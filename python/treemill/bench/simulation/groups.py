@@ -297,7 +297,7 @@ class SimulatedGroups:
 
 
 def _request(engine: Engine) -> PassRequest:
-    """What a session would ask for."""
+    """Returns what a session would ask for."""
     scenario, cluster = engine.scenario, engine.cluster
     known = scenario.files.known
     return PassRequest(

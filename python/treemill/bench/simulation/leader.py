@@ -58,7 +58,7 @@ class Leader:
         self._refused: set[int] = set()
 
     def begin(self) -> None:
-        """Is there, with its merger."""
+        """Begins to lead, with a merger of its own."""
         self.group.handle(MergerJoined(self.number))
         self.group.join()
         self._speak(self)

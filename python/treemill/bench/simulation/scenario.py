@@ -143,7 +143,8 @@ class Scenario:
         return sum(g.nodes * g.workers for g in self.generations)
 
     def at(self, nodes: int) -> Scenario:
-        """The same scenario with this number of nodes, in the same proportion of generations."""
+        """Returns this scenario with another number of nodes, in the same proportion of
+        generations."""
         whole = self.nodes
         edges, seen = [0], 0
         for generation in self.generations:

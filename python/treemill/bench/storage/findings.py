@@ -55,8 +55,8 @@ def said_window(window: int) -> str:
 
 
 def limit(line: ReaderSeries, cores: int | None) -> str:
-    """What limits the best point of a line: "CPU", "storage", or "readers" if the highest rate was
-    reached with the most readers only."""
+    """Returns what limits the best point of a line: "CPU", "storage", or "readers" if the highest
+    rate was reached with the most readers only."""
     best = line.best
     working = best.value("cores")
     if cores is not None and working >= _BUSY * min(cores, best.readers):
@@ -74,7 +74,8 @@ def ratios(found: Sequence[ReaderSeries]) -> dict[tuple[str, str], dict[str, flo
 
 
 def layout_ratios(found: Sequence[ReaderSeries]) -> dict[tuple[str, str], dict[str, float]]:
-    """The same by (what is read, storage) and layout: what it takes that baskets are unordered."""
+    """Returns the ratios by (what is read, storage) and layout: they show the cost of unordered
+    baskets."""
     return _grouped(found, lambda line: (line.what, line.storage), lambda line: line.layout)
 
 
@@ -136,7 +137,7 @@ def _capacity(line: ReaderSeries, cores: int | None) -> str:
 
 
 def _window(mine: Sequence[ReaderSeries]) -> Iterator[str]:
-    """What the largest window gains over the smallest one with the fewest readers."""
+    """Returns what the largest window gains over the smallest one with the fewest readers."""
     for what in dict.fromkeys(each.what for each in mine):
         gains = []
         of_what = [each for each in mine if each.what == what]

@@ -55,7 +55,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Matrix:
-    """All that is measured: each combination, in each round."""
+    """The measurements: each combination, in each round."""
 
     targets: Sequence[Target]
     ways: Sequence[str]

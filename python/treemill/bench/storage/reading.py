@@ -101,8 +101,8 @@ def reading_of(
     caches: str = "",
     window_used: int | None = None,
 ) -> Reading:
-    """What the readers have done together. A reader that never told counts as one that has read
-    nothing."""
+    """Returns what the readers have done together. A reader that never told counts as one that has
+    read nothing."""
     rates = [each.bytes_wanted / 1e6 / each.seconds if each.seconds else 0.0 for each in outcomes]
     rates += [0.0] * (cell.readers - len(rates))
     counts = joined(latencies)
@@ -139,7 +139,7 @@ def reading_of(
 
 @dataclass(frozen=True)
 class CellRounds:
-    """All rounds of one cell."""
+    """The rounds of one cell."""
 
     readers: int
     rounds: tuple[Reading, ...]

@@ -64,7 +64,7 @@ class JobProcess:
             raise
 
     def look(self) -> JobEnd | None:
-        """What came of it; None as long as it runs."""
+        """Returns what came of it; None as long as it runs."""
         pid, status, usage = os.wait4(self._process.pid, os.WNOHANG)
         if not pid:
             return None

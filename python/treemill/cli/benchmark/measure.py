@@ -72,7 +72,7 @@ class Benchmark:
                         self._note(measured)
 
     def _alone(self, plan: ScalingPlan, events: Dataset, rounds: int) -> Iterator[PlannedQuery]:
-        """What one process does alone: all of it, also in weak scaling."""
+        """Returns what one process does alone: all of it, also in weak scaling."""
         entries = min(events.num_entries, plan.events)
         whole = replace(plan, workers=[1], events=entries, scaling="strong", rounds=rounds)
         yield from whole.steps(1)
@@ -162,7 +162,8 @@ def _cycles(step: PlannedQuery) -> int:
 
 
 def _breakdown(report: Any, workers: int, seconds: float) -> Breakdown | None:
-    """Where the workers' time went: by the trace, or by what was counted if there is none."""
+    """Returns where the workers' time went: by the trace, or by what was counted if there is
+    none."""
     parts = None if report.trace is None else broken_down(report.trace, workers, seconds)
     if parts is None and report.measured is not None:
         parts = counted(report.measured.counts, workers, seconds)

@@ -127,7 +127,7 @@ class Reader:
 
 
 def cause(error: BaseException, *paths: str) -> str:
-    """What went wrong, without the files' own names, so that equal causes are equal.
+    """Returns what went wrong, without the files' own names, so that equal causes are equal.
 
     >>> cause(OSError("no such file: root://h//a.root"), "root://h//a.root")
     'OSError: no such file: …'

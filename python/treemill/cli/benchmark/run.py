@@ -251,7 +251,7 @@ def _words(ended: BaseException | None) -> list[str]:
 
 
 def _notes(benchmark: object) -> list[str]:
-    """What was not as it should be."""
+    """Returns what was not as it should be."""
     from .measure import Benchmark  # heavy: numpy
 
     assert isinstance(benchmark, Benchmark)

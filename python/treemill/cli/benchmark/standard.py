@@ -56,7 +56,7 @@ class Gaussians(Selector):
 
 
 def booked(query: str, events: Dataset, entries: int) -> list[Booking]:
-    """What `none`, `full` or `partial` computes of so many entries."""
+    """Returns what `none`, `full` or `partial` computes of so many entries."""
     numbers = events.hist("entry_number", bins=(_BINS, 0, entries))
     if query == "none":
         return [numbers]
@@ -89,7 +89,7 @@ def _readable(events: Dataset) -> list[Size]:
 
 
 def digest(results: Sequence[object]) -> Digest:
-    """What the results say: bins of histograms exactly, sums up to rounding."""
+    """Returns what the results say: bins of histograms exactly, sums up to rounding."""
     exact = hashlib.sha256()
     sums = []
     for result in results:
@@ -102,7 +102,7 @@ def digest(results: Sequence[object]) -> Digest:
 
 
 def same(one: Digest, other: Digest) -> bool:
-    """Whether both are of the same events."""
+    """True if both are of the same events."""
     if one[0] != other[0] or len(one[1]) != len(other[1]):
         return False
     # Sums of values of both signs are small beside what was added.

@@ -206,7 +206,7 @@ def measured(
 
 
 def _crew(job: Job) -> Told:
-    """What a program of readers tells; it is ended, with all its readers, when it takes too
+    """Returns what a program of readers tells; it is ended, with all its readers, when it takes too
     long."""
     process = subprocess.Popen(
         [sys.executable, "-m", f"{__package__}.crew"],
@@ -255,7 +255,7 @@ def _note(reading: Reading, readings: list[Reading]) -> None:
 
 
 def _notes(readings: Sequence[Reading], once: bool) -> list[str]:
-    """What a reader of the figures should know."""
+    """Returns what a reader of the figures should know."""
     notes = []
     small = [each for each in readings if each.window_used < each.window]
     if small:

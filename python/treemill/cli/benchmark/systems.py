@@ -31,7 +31,7 @@ HERE = ("threads", "processes", "dask")
 
 
 def is_here(system: str) -> bool:
-    """Whether the system is of this machine. Raises QueryError for what is no system."""
+    """True if the system is of this machine. Raises QueryError for what is no system."""
     if system in HERE:
         return True
     if "://" not in system:
@@ -51,7 +51,7 @@ def cores() -> int:
 
 
 def has_dask() -> bool:
-    """Whether a Dask cluster can be started here."""
+    """True if a Dask cluster can be started here."""
     from importlib.util import find_spec
 
     return find_spec("distributed") is not None
@@ -88,9 +88,9 @@ def session_on(
 
 
 def on_each_process(system: str, look: Callable[[], T]) -> list[T]:
-    """What `look` returns in each process of a cluster that is there already, all workers' hosts
-    among theirs; for systems of this machine, here. Raises WorkerError if no scheduler answers or
-    a process cannot tell."""
+    """Returns what `look` returns in each process of a cluster that is there already, all workers'
+    hosts among theirs; for systems of this machine, here. Raises WorkerError if no scheduler
+    answers or a process cannot tell."""
     if is_here(system):
         return [look()]
     if not has_dask():
