@@ -66,7 +66,7 @@ def dataset(
         The tree, if the files do not name it. Without a name each file must have only one tree; of
         several cycles the newest is taken.
     name
-        What selectors see in `events.metadata["dataset"]`.
+        The name that selectors find in `events.metadata["dataset"]`.
     missing
         The value of a branch in files that lack it: "error", or a mapping of names or globs to
         defaults, such as `{"Jet_btag": -1.0, "HLT_*": False, "genWeight": None}`
@@ -74,8 +74,9 @@ def dataset(
     metadata
         Other items of `events.metadata`, such as `{"xsec": 6.2, "year": 2018}`.
     schema
-        How objects refer to others: "nanoaod", "physlite", "edm4hep", "fcc", "delphes", one of
-        coffea's schemas, or None: not at all; "auto": each file's columns tell (docs/objects.md).
+        The format's rules for references between objects: "nanoaod", "physlite", "edm4hep", "fcc",
+        "delphes", one of coffea's schemas, or None: not at all; "auto": each file's columns tell
+        (docs/objects.md).
 
     Returns
     -------
@@ -133,7 +134,7 @@ class Dataset(ReadMethods, Bookable):
 
     @property
     def name(self) -> str:
-        """What selectors see in `events.metadata["dataset"]`."""
+        """The name that selectors find in `events.metadata["dataset"]`."""
         return self.chain.name
 
     @property
@@ -329,7 +330,7 @@ class Dataset(ReadMethods, Bookable):
         Raises
         ------
         QueryError
-            For a name that is taken; when it is run, for what is no constant.
+            For a name that is taken; when it is run, if the value is no constant.
         WorkerError
             When it is run, if the function fails.
 

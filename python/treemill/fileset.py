@@ -214,7 +214,7 @@ class Fileset(Bookable, Mapping[str, Dataset]):
         Raises
         ------
         QueryError
-            For a name that is taken; when it is run, for what is no constant.
+            For a name that is taken; when it is run, if the value is no constant.
 
         Examples
         --------

@@ -118,7 +118,7 @@ class Corrections(Mapping[str, "Correction"]):
 
     @property
     def description(self) -> str:
-        """What the document is, in its author's words."""
+        """The description by the document's author."""
         return self._parsed.description
 
     @property
@@ -166,7 +166,7 @@ class Correction:
 
     @property
     def description(self) -> str:
-        """What it is, in its author's words."""
+        """The description by the correction's author."""
         return self._described[0]
 
     @property
@@ -176,17 +176,17 @@ class Correction:
 
     @property
     def inputs(self) -> list[Variable]:
-        """What it takes, in order."""
+        """The inputs, in order."""
         return [Variable(*each) for each in self._described[2]]
 
     @property
     def output(self) -> Variable:
-        """What it gives."""
+        """The output."""
         return Variable(*self._described[3])
 
     @property
     def identity(self) -> str:
-        """What tells it from others."""
+        """A digest that identifies it."""
         kind = "compound" if self._compound else "single"
         return f"{self._document.identity} {kind} {self.name}"
 

@@ -36,7 +36,7 @@ class KeptAccount(Protocol):
 
     @property
     def progress(self) -> Progress:
-        """How far the query is."""
+        """The progress of the query."""
 
     @property
     def report(self) -> Report:

@@ -47,9 +47,9 @@ def batched(function: UserFunction | None = None, /, *, returns: Returns = None)
         these by name: a dictionary, a namedtuple or an array of records, whose fields are the
         members of what the call gives.
     returns
-        The type of what it gives: `"float64"`, `"int64"`, `"bool"`, with `[:]` for a list of these;
-        or a mapping of names to types. None: the function is called once with no entries, and gives
-        what it gave then.
+        The type of the result: `"float64"`, `"int64"`, `"bool"`, with `[:]` for a list of these; or
+        a mapping of names to types. None: the function is called once without entries, and the
+        types of that result count.
 
     Returns
     -------
@@ -117,7 +117,7 @@ class Batched:
 
     @cached_property
     def identity(self) -> str:
-        """What tells it from others."""
+        """A digest that identifies it."""
         about = self._returns, self._names, self._records
         return identity_of("callable", self._function, about)
 

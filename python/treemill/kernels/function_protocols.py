@@ -48,7 +48,7 @@ class FittedFunction(Protocol):
 
     @property
     def outputs(self) -> Sequence[Output]:
-        """What it gives."""
+        """The output."""
 
     @property
     def address(self) -> int | None:

@@ -105,7 +105,7 @@ class Kernel:
 
     @cached_property
     def identity(self) -> str:
-        """What tells it from others."""
+        """A digest that identifies it."""
         return identity_of("kernel", self._plain, self._signature)
 
     def core(self) -> _core.Functions:

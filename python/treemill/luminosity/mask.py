@@ -28,7 +28,7 @@ _BITS = 32
 
 
 class LumiMask:
-    """Whether an entry's luminosity section is certified. `events.filter(mask)` takes it."""
+    """A condition: the entry's luminosity section is certified. `events.filter(mask)` takes it."""
 
     def __init__(
         self,

@@ -28,8 +28,8 @@ def model(document: str | os.PathLike[str] | bytes) -> TreeModel | OnnxModel:
     Parameters
     ----------
     document
-        A file's path or URL, or the content itself. It may be compressed with gzip. What it is, is
-        told by its content.
+        A file's path or URL, or the content itself. It may be compressed with gzip. The content
+        tells the kind of model.
 
     Returns
     -------

@@ -211,12 +211,12 @@ class OnnxModel:
 
     @property
     def inputs(self) -> list[str]:
-        """Names of what it takes, in order."""
+        """Names of the inputs, in order."""
         return [name for each in self._file.session.inputs for name in each.names()]
 
     @property
     def outputs(self) -> list[str]:
-        """Names of what it gives."""
+        """Names of the outputs."""
         if self._wanted is not None:
             return [self._wanted]
         return [name for each in self._file.session.outputs for name in each.names()]
@@ -237,7 +237,7 @@ class OnnxModel:
 
     @property
     def identity(self) -> str:
-        """What tells it from others."""
+        """A digest that identifies it."""
         return f"model ONNX {self._file.digest} {self._wanted or 'all'}"
 
     def core(self) -> _core.Functions:

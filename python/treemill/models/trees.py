@@ -72,27 +72,27 @@ class TreeModel:
 
     @property
     def library(self) -> str:
-        """What made it: `XGBoost` or `LightGBM`."""
+        """The library that made it: `XGBoost` or `LightGBM`."""
         return self._file.trees.library
 
     @property
     def inputs(self) -> list[str]:
-        """Names of what it takes, in order. Without names in the file they are numbered."""
+        """Names of the inputs, in order. Without names in the file they are numbered."""
         return self._file.trees.features
 
     @property
     def outputs(self) -> int:
-        """How many outputs it has: of a model for classes, one for each class."""
+        """The number of outputs: a model for classes has one for each class."""
         return 1 if self._number is not None else self._file.trees.outputs(self._is_raw)
 
     @property
     def objective(self) -> str:
-        """What it was trained for, by the library's name."""
+        """The objective of the training, by the library's name."""
         return self._file.trees.objective
 
     @property
     def trees(self) -> int:
-        """How many trees it has. All of them count."""
+        """The number of trees. All of them count."""
         return self._file.trees.trees
 
     @property
@@ -119,7 +119,7 @@ class TreeModel:
 
     @property
     def identity(self) -> str:
-        """What tells it from others: a digest of the file, and which output it is."""
+        """A digest that identifies it, of the file and the output."""
         kind = "margin" if self._is_raw else "prediction"
         number = "all" if self._number is None else self._number
         return f"model {self._file.library} {self._file.digest} {kind} {number}"

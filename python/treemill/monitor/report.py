@@ -47,7 +47,7 @@ class MissingEntries:
 
 @dataclass(frozen=True)
 class Report:
-    """What a query has done so far, or in all if it has ended."""
+    """The record of what a query has done so far, or in all if it has ended."""
 
     entries: int
     """Number of entries in the result."""

@@ -47,7 +47,7 @@ class Watched(Protocol):
 
     @property
     def progress(self) -> Progress:
-        """How far the query is."""
+        """The progress of the query."""
 
     @property
     def titles(self) -> Sequence[str]:

@@ -61,11 +61,10 @@ def templates(
         The fields in the order of the levels of `results`, if that is not the pattern's order:
         `["process", "region"]` for results by data set.
     rename
-        What variations are called: a mapping or a function. Others are called as Combine has them:
-        `jes:up` is `jesUp`, `jes:down` is `jesDown`.
+        Names of variations: a mapping or a function. Others are named as in Combine: `jes:up` is
+        `jesUp`, `jes:down` is `jesDown`.
     negative
-        What is done about bins below zero: "error", "warn" or "ignore". No fit of counts takes
-        them.
+        The action for bins below zero: "error", "warn" or "ignore". No fit of counts takes them.
     empty
         The same for empty bins and histograms. Many fits fail if a bin is empty in all processes.
 

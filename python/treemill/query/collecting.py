@@ -57,7 +57,7 @@ class Collects(Located):
             One expression; or a list of expressions, where `"Jet_*"` stands for all columns of such
             names, defined ones included; or a mapping of names to expressions.
         limit
-            How many bytes there may be: all values are in memory.
+            The largest number of bytes: all values are in memory.
         params
             Constants by name, as for `with_params`.
 

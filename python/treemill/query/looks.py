@@ -60,9 +60,9 @@ class Looks(Located):
         weight
             An expression; a selection that is a number is a further weight.
         profile
-            Whether "y:x" is the mean of y over x.
+            If true, "y:x" is the mean of y over x.
         log
-            Whether the scale is logarithmic.
+            If true, the scale is logarithmic.
         params
             Constants by name, as for `with_params`.
 
@@ -102,7 +102,7 @@ class Looks(Located):
         where
             The selection of entries.
         n
-            How many entries are listed. Reading stops when they are found.
+            The number of entries to list. Reading stops when they are found.
         params
             Constants by name, as for `with_params`.
 
@@ -135,7 +135,7 @@ class Looks(Located):
         columns
             As for `arrays`.
         n
-            How many entries.
+            The number of entries.
         params
             Constants by name, as for `with_params`.
 

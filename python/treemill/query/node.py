@@ -96,7 +96,7 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         params
             Constants by name, as for `with_params`.
         columns
-            What a function is called with: expressions. None: the columns of its parameters' names.
+            Expressions for the arguments of a function. None: the columns of its parameters' names.
 
         Returns
         -------
@@ -134,8 +134,8 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         ----------
         name
             An identifier, with or without dots, or any name in backticks. If there is a column of
-            this name, the new one replaces it from here on. A list of names: of what a function
-            gives, which is a tuple then.
+            this name, the new one replaces it from here on. A list of names is for a function that
+            returns a tuple.
         expr
             One value or one list per entry. Or a function of columns: a `kernel`, or any callable
             over batches of entries (see `batched`). An array is a column of a dataset: see
@@ -143,7 +143,7 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         params
             Constants by name, as for `with_params`.
         columns
-            What a function is called with: expressions. A mapping of names to expressions is an
+            Expressions for the arguments of a function. A mapping of names to expressions is an
             array of records. None: the columns of its parameters' names.
 
         Returns
@@ -230,7 +230,7 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
             A mapping of tags to expressions; for several columns, of tags to a mapping of columns
             to expressions, or to a list of these.
         name
-            What stands before the colon; None: the first column's name.
+            The name before the colon; None: the first column's name.
         params
             Constants by name, as for `with_params`.
 

@@ -272,9 +272,9 @@ class Statistics(Located):
         luminosity_block: str = "luminosityBlock",
         limit: int = MOST_SECTIONS,
     ) -> Booking[LumiSections]:
-        """Book which luminosity sections the entries here are of, for the luminosity's bookkeeping.
+        """Book the set of luminosity sections of the entries here, for the luminosity.
 
-        Sections without any entry are not seen: of NanoAOD's files take the tree LuminosityBlocks.
+        Sections without any entry are not seen: for NanoAOD, book it on the tree LuminosityBlocks.
 
         Parameters
         ----------

@@ -79,7 +79,7 @@ def cut_table(results: object, show: str = "passed") -> CutTable:
         A mapping of names to cut flows (what `report()` gives) or bookings of them: of data sets,
         of regions, or of variations. A single cut flow is a table of one column.
     show
-        What the cells have: "passed" (entries, or sums of weights with their errors),
+        The content of the cells: "passed" (entries, or sums of weights with their errors),
         "efficiency" (of each cut) or "cumulative" (of all cuts down to it).
 
     Returns

@@ -77,7 +77,7 @@ class FileOutput:
     """A ROOT file of trees, written by many workers: `self.output["skim"] =
     FileOutput("skim.root")` in begin_worker, `self.output["skim"].write(events[good])` in process.
 
-    Parts lie in a hidden folder beside the file until the query has ended well. Then the complete
+    Parts are in a hidden folder beside the file until the query has ended well. Then the complete
     file appears, with its entries in the order of the entries that they were made from, and
     replaces an older file in the same moment. If the query does not end well, there is no file.
 

@@ -32,7 +32,7 @@ def show(histogram: object, title: str = "", log: bool = False) -> None:
     title
         Without one, a booking has its own.
     log
-        Whether the scale is logarithmic.
+        If true, the scale is logarithmic.
 
     Raises
     ------
@@ -67,13 +67,13 @@ def plot(
         One, a list, a hist.Stack, or a mapping of the legend's words to histograms, each as for
         `show`. A single `Variations` is drawn as the nominal histogram with a band of the others.
     path
-        Where the picture is written to, in the format that the suffix says.
+        The file of the picture, in the format that the suffix names.
     title
         The title above the picture.
     log
-        Whether the scale is logarithmic.
+        If true, the scale is logarithmic.
     ratio
-        Whether a panel below has the ratios to the first histogram.
+        If true, a panel below has the ratios to the first histogram.
 
     Returns
     -------

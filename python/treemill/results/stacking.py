@@ -45,7 +45,7 @@ def stack(
         value of a booking on a fileset; a hist.Stack; or one histogram, or `Variations`, with a
         first axis of categories.
     path
-        Where the picture is written to, in the format that the suffix says.
+        The file of the picture, in the format that the suffix names.
     data
         The name of the data among them, which may be absent, or a histogram of data. None: all are
         processes.
@@ -60,7 +60,7 @@ def stack(
     title
         The title above the picture.
     log
-        Whether the scale is logarithmic.
+        If true, the scale is logarithmic.
     colors
         matplotlib's colours by name, for some or all.
 

@@ -73,12 +73,12 @@ class Variations(dict[str, Value]):
         Parameters
         ----------
         function
-            Takes a value, and gives what is put in its place.
+            It takes a value, and returns the one that replaces it.
 
         Returns
         -------
         Variations
-            What the function gives, by the same names.
+            The results of the function, by the same names.
 
         Examples
         --------

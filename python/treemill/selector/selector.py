@@ -135,8 +135,9 @@ class Selector:
         """Set up what holds for a file, as in TSelector::Notify: called on each worker before
         `process` gets chunks of another file than before.
 
-        A worker may come back to a file, which is then begun again. So what is counted here is
-        counted more than once. A file of which nothing is processed is not begun.
+        A worker may come back to a file, which is then begun again. Something that is counted here
+        may therefore be counted more than once. A file is not begun if none of its entries are
+        processed.
 
         Parameters
         ----------
@@ -161,7 +162,7 @@ class Selector:
         raise NotImplementedError(f"{type(self).__name__} has no method process(events)")
 
     def end_worker(self) -> None:
-        """End on a worker: called after its last chunk, when `self.output` has all since
+        """End on a worker: called after its last chunk, when `self.output` has everything since
         `begin_worker`.
 
         A worker whose selector defines this method hands over its output only then. Until then

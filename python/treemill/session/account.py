@@ -92,12 +92,13 @@ class Account:
 
     @property
     def progress(self) -> Progress:
-        """How far the query is."""
+        """The progress of the query."""
         return self._progress() if self._settled is None else self._settled[0]
 
     @property
     def report(self) -> Report:
-        """Which entries are in the result so far, which are missing, and why; rates."""
+        """A report of the entries that are in the result so far, of missing ones and why, and of
+        rates."""
         return self._report() if self._settled is None else self._settled[1]
 
     @property

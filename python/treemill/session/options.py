@@ -29,7 +29,7 @@ _Result = TypeVar("_Result")
 
 _WORDS = """\
 inputs
-    What the selector's methods get; sent to workers once.
+    The argument `inputs` of the selector's methods; it is sent to workers once.
 on_error
     "stop" raises the first error; "skip" leaves out the entries that cannot be read or processed,
     and the report names them.
@@ -39,21 +39,23 @@ entries
 max_files
     The number of files to go through, from the first one. None: all.
 checkpoint
-    A folder in which what is merged is kept on disk every few seconds. If the run is cut, the same
-    run with the same folder goes on from there (docs/checkpoints.md). None: nothing is kept.
+    A folder to which the merged results are written every few seconds. If the run is interrupted,
+    the same run with the same folder continues from there (docs/checkpoints.md). None: nothing is
+    kept.
 trace
-    A file in which the query's events are written when it has ended: who did which entries when,
-    how long it took and where the time went. Its ending says the form: .root (a TTree PerfStats),
-    .parquet or .json (for Perfetto). `treemill trace report` sums it up (docs/monitoring.md).
+    A file for the query's events, written when it has ended: which worker did which entries when,
+    how long it took and where the time went. Its suffix selects the format: .root (a TTree
+    PerfStats), .parquet or .json (for Perfetto). `treemill trace report` sums it up
+    (docs/monitoring.md).
 trace_steps
     The trace has each step of the workers, too: files bound, each read with its ranges, bytes,
     duration and server, waits, decompression, decoding, evaluation.
 monitor
-    What workers do is counted, and the report has it as histograms: packets, entries, latencies and
-    times by worker, workers by node; `feedback=` takes their names. True: a selector's output has
-    them too, as `output["monitor"]`. False: nothing is counted.
+    The report has histograms of what workers do: packets, entries, latencies and times by worker,
+    workers by node; `feedback=` takes their names. True: a selector's output has them, too, as
+    `output["monitor"]`. False: nothing is counted.
 cycles
-    Instead of a dataset: how often to generate something.
+    Instead of a dataset: the number of times to generate something.
 seed
     The seed of the selector's `self.rng`.
 schema

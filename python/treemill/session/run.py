@@ -138,12 +138,13 @@ class Query(ABC, Generic[Result]):
 
     @property
     def progress(self) -> Progress:
-        """How far the query is."""
+        """The progress of the query."""
         return self.account.progress
 
     @property
     def report(self) -> Report:
-        """Which entries are in the result so far, which are missing, and why; rates."""
+        """A report of the entries that are in the result so far, of missing ones and why, and of
+        rates."""
         return self.account.report
 
     def snapshot(self, within: float | None = None) -> Result | None:

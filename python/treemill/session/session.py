@@ -56,7 +56,7 @@ class Session:
         """Put a folder with Python modules and data, or a wheel, on every worker's path, for the
         runs to come.
 
-        A package is known by its content: if that has changed, it is sent anew. A module
+        A package is identified by its content: if that has changed, it is sent again. A module
         `treemill_setup` in it is run once per worker, before anything else. Packages are for
         sessions with `mode="processes"`; threads import what this process can.
 
@@ -311,7 +311,7 @@ class Session:
         """Serve a page for the browser that shows the queries of this session while they run.
 
         It shows progress, rates, workers and the histograms so far, and has buttons that stop or
-        abort a query (docs/dashboard.md). Who knows its address can do so; others cannot.
+        abort a query (docs/dashboard.md). Everyone who knows its address can do so; others cannot.
 
         Parameters
         ----------

@@ -285,12 +285,10 @@ class Crew:
             task.preload()
         except Exception as error:
             words = f"worker {around.address} cannot load the selector"
-            error_of_user = portable(error, words, around.address)
+            wrapped = portable(error, words, around.address)
             if isinstance(error, ModuleNotFoundError):
-                error_of_user.args = (
-                    f"{error_of_user}; session.upload(folder) puts modules on the workers",
-                )
-            around.say(Crashed(self.name, error_of_user))
+                wrapped.args = (f"{wrapped}; session.upload(folder) puts modules on the workers",)
+            around.say(Crashed(self.name, wrapped))
             return
         self._control = task.control()
         self._task = task
