@@ -10,12 +10,12 @@ EVENTS = {
     "start": "the pass began",
     "worker joined": "a worker can work",
     "worker leaving": "a worker will go, and gets no more packets",
-    "worker lost": "a worker is gone, and what it had not committed",
+    "worker lost": "a worker is gone, with what it had not committed",
     "file assigned": "a worker got its first packet of a file",
     "file released": "the worker got a packet of another file, or was lost, or the pass ended",
     "open": "a worker was told to open a file",
-    "file opened": "it has opened it; `seconds`: since it was told to",
-    "file failed": "it could not open it",
+    "file opened": "a worker has opened a file; `seconds`: since it was told to",
+    "file failed": "a worker could not open a file",
     "assigned": "a worker was given a packet",
     "reserved": "a worker was given a packet to begin when it has done the one in hand",
     "promised": "a worker was told to fetch a packet's bytes ahead",
@@ -27,13 +27,14 @@ EVENTS = {
     "of them",
     "merger joined": "a merger can merge",
     "merger leaving": "a merger will go, and hands on what it has",
-    "handed on": "what a merger had is another one's; `seconds`: since it was told to hand it on",
-    "merger lost": "a merger is gone, and what it had not handed over",
-    "merge": "what a worker has committed is merged; `seconds`: of that, within those of its "
-    "commit. Of no worker: what a merger had is in the result; `seconds`: since it was told to "
-    "hand it over",
+    "handed on": "another merger has taken over what a merger had; `seconds`: since the merger was "
+    "told to hand it on",
+    "merger lost": "a merger is gone, with what it had not handed over",
+    "merge": "what a worker has committed is merged; `seconds`: the time that took, within that of "
+    "its commit. Without a worker: what a merger had is in the result; `seconds`: since it was "
+    "told to hand it over",
     "lease": "a site began with a part of the dataset, in sessions of several sites",
-    "lease ended": "it has done it; what it has committed is in the result",
+    "lease ended": "a site has processed its part; what it has committed is in the result",
     "stop": "the query was told to end early",
     "end": "the pass is over",
 }
@@ -41,13 +42,15 @@ EVENTS = {
 STEPS = {
     "bound": "a worker had the file of its packet open, and the query bound to it, for the first "
     "time",
-    "read": "a worker's read of `ranges`, so many `bytes`, from `source`; `seconds`: until the "
-    "last of them came",
-    "wait": "it waited for bytes of a server",
-    "decompress": "it decompressed a basket or page; `bytes`: after that",
-    "decode": "it decoded bytes of a basket or page; `entries`: rows of the column",
-    "evaluate": "the query went over a batch, or a selector over a chunk: `start` to `stop`",
-    "left out": "so many steps of the packet had no room; `bytes`: of their reads",
+    "read": "a worker read `ranges` with `bytes` in total from `source`; `seconds`: until the last "
+    "bytes came",
+    "wait": "the worker waited for bytes of a server",
+    "decompress": "the worker decompressed a basket or page; `bytes`: the size after that",
+    "decode": "the worker decoded bytes of a basket or page; `entries`: rows of the column",
+    "evaluate": "the worker evaluated the query over a batch, or a selector over a chunk: `start` "
+    "to `stop`",
+    "left out": "the number of steps of the packet for which there was no room; `bytes`: the bytes "
+    "of their reads",
 }
 """The names of workers' steps, in traces that have them, and what they were. Steps inside of others
 are there, too."""
