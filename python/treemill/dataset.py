@@ -74,9 +74,8 @@ def dataset(
     metadata
         Other items of `events.metadata`, such as `{"xsec": 6.2, "year": 2018}`.
     schema
-        The format's rules for references between objects: "nanoaod", "physlite", "edm4hep", "fcc",
-        "delphes", one of coffea's schemas, or None: not at all; "auto": each file's columns tell
-        (docs/objects.md).
+        The rules by which objects refer to others: "nanoaod", "physlite", "edm4hep", "fcc",
+        "delphes", one of coffea's schemas, or None (docs/objects.md); "auto": by the columns.
 
     Returns
     -------
@@ -369,7 +368,7 @@ class Dataset(ReadMethods, Bookable):
         return Dataset(self.chain.selecting(entries))
 
     def io_report(self) -> IOReport:
-        """Returns what reading took in the last run of the default session, which `run`, values and
+        """Get what reading took in the last run of the default session, which `run`, values and
         `arrays` use. Other sessions have `session.report.io`.
 
         Returns
