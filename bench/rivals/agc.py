@@ -16,7 +16,8 @@ AGC_RIVALS = (
 )
 
 TREES, TREES_READING = "agc-trees", "agc-trees-reading"
-TREES_COFFEA, TREES_ROOT = "agc-trees-coffea", "agc-trees-rdf"
+TREES_REFERENCE, TREES_FAST = "agc-trees-coffea", "agc-trees-coffea-fast"
+TREES_ROOT = "agc-trees-rdf"
 
 TREE_RIVALS = (
     Rival(TREES, "treemill, trees", _MODULE, TREES, variant=f"treemill_bdt:{VARIANT}"),
@@ -27,7 +28,14 @@ TREE_RIVALS = (
         TREES_READING,
         variant="treemill_bdt",
     ),
-    Rival(TREES_COFFEA, "coffea for speed, XGBoost", _MODULE, TREES_COFFEA, variant="coffea_bdt"),
+    Rival(
+        TREES_REFERENCE,
+        "coffea as its reference, XGBoost",
+        _MODULE,
+        TREES_REFERENCE,
+        variant="coffea_bdt_reference",
+    ),
+    Rival(TREES_FAST, "coffea for speed, XGBoost", _MODULE, TREES_FAST, variant="coffea_bdt"),
     Rival(TREES_ROOT, "RDataFrame, trees", _MODULE, TREES_ROOT, variant="rdataframe_bdt"),
 )
 """The version with boosted trees, which fills other histograms."""

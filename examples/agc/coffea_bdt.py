@@ -50,6 +50,21 @@ def features(jets, lepton):
     return np.stack(columns, axis=1), ak.to_numpy(ak.num(ways))
 
 
+def best(jets, electrons, muons, numbers, folder):
+    """The features of the best assignment of each event, by name, from objects in double precision
+    and the events' numbers. Each model judges events of the other half than those that it was
+    trained on."""
+    found, ways = features(jets, ak.concatenate([electrons, muons], axis=1)[:, 0])
+    is_odd = np.repeat(ak.to_numpy(numbers) % 2 == 1, ways)
+    scores = np.empty(len(found), np.float32)
+    for half, rows in (("even", is_odd), ("odd", ~is_odd)):
+        model = xgboost.Booster({"nthread": 1}, model_file=Path(folder, f"bdt_{half}.json"))
+        scores[rows] = model.inplace_predict(found[rows].astype(np.float32))
+    first = np.cumsum(ways) - ways
+    chosen = first + ak.to_numpy(ak.argmax(ak.unflatten(scores, ways), axis=1))
+    return dict(zip(AXES, found[chosen].T, strict=True))
+
+
 class TreesAnalysis(FastAnalysis):
     """A histogram for each feature of the best assignment."""
 
@@ -57,7 +72,7 @@ class TreesAnalysis(FastAnalysis):
 
     def __init__(self, corrections, folder):
         super().__init__(corrections)
-        self.models = [Path(folder, f"bdt_{half}.json") for half in ("even", "odd")]
+        self.folder = folder
 
     def empty(self):
         """What is filled."""
@@ -71,17 +86,8 @@ class TreesAnalysis(FastAnalysis):
             return
         electrons = momenta(events.Electron[events.good_electrons])
         muons = momenta(events.Muon[events.good_muons])
-        lepton = ak.concatenate([electrons, muons], axis=1)[:, 0]
-        found, ways = features(jets, lepton)
-        is_odd = np.repeat(ak.to_numpy(events.event) % 2 == 1, ways)
-        scores = np.empty(len(found), np.float32)
-        # Each model judges events of the other half than those that it was trained on.
-        for path, rows in zip(self.models, (is_odd, ~is_odd), strict=True):
-            model = xgboost.Booster({"nthread": 1}, model_file=path)
-            scores[rows] = model.inplace_predict(found[rows].astype(np.float32))
-        first = np.cumsum(ways) - ways
-        best = first + ak.to_numpy(ak.argmax(ak.unflatten(scores, ways), axis=1))
-        for name, values in zip(AXES, found[best].T, strict=True):
+        found = best(jets, electrons, muons, events.event, self.folder)
+        for name, values in found.items():
             yield name, values, jets
 
 

@@ -52,9 +52,21 @@ class TtbarAnalysis(processor.ProcessorABC):
     def __init__(self, corrections):
         self.corrections = corrections
 
+    def empty(self):
+        """What is filled."""
+        return {region: empty() for region in REGIONS}
+
+    def jets(self, events):
+        """The jets as the analysis takes them."""
+        return events.Jet
+
+    def observed(self, region, chosen, events, jets, electrons, muons):
+        """What is filled in a region, and its values in the events that are chosen."""
+        yield region, observables(jets[chosen], region)
+
     def process(self, events):
         """The histograms of a chunk of events."""
-        found = {region: empty() for region in REGIONS}
+        found = self.empty()
         known = events.metadata
         sf = correctionlib.CorrectionSet.from_string(self.corrections)
         systematics = ["nominal"]
@@ -63,7 +75,7 @@ class TtbarAnalysis(processor.ProcessorABC):
             if known["process"] == "wjets":
                 systematics.append("scale_var")
         for systematic in systematics:
-            jets = events.Jet
+            jets = self.jets(events)
             if systematic == "pt_scale_up":
                 jets = ak.with_field(jets, jets.pt * 1.03, "pt")
             elif systematic == "pt_res_up":
@@ -91,13 +103,14 @@ class TtbarAnalysis(processor.ProcessorABC):
             selection.add("4j1b", tags == 1)
             selection.add("4j2b", tags >= 2)
             for region in REGIONS:
-                chosen = jets[selection.all("exactly_1l", "atleast_4j", region)]
-                self.fill(found[region], known, sf, region, systematic, chosen)
+                chosen = selection.all("exactly_1l", "atleast_4j", region)
+                objects = jets, electrons, muons
+                for name, values in self.observed(region, chosen, events, *objects):
+                    self.fill(found[name], known, sf, values, systematic, jets[chosen])
         return found
 
-    def fill(self, histogram, known, sf, region, systematic, jets):
-        """Fills one region in one systematic variation."""
-        values = observables(jets, region)
+    def fill(self, histogram, known, sf, values, systematic, jets):
+        """Fills one histogram in one systematic variation."""
         weights = np.full(len(jets), known["xsec"] * 3378 / known["nevts"])
         where = {"observable": values, "process": known["process"]}
         if systematic in (*BTAGS, "scale_var"):
