@@ -148,6 +148,20 @@ def test_variations_of_empty_bins(tmp_path):
         "bin 1 [0, 20) is empty",
         "bin 1 [0, 20) is empty in the nominal one only",
     ]
+    down = tm.Variations({"nominal": shape([1, 1, 1, 1]), "jes:down": shape([1, 0, 1, 0])})
+    said = r"sr/x_jesDown: bins 2 \[20, 40\), 4 \[60, 100\) are empty in this variation only"
+    with pytest.warns(UserWarning, match=said):
+        tm.templates({"sr": {"x": down}}, tmp_path / "x.root")
+    with pytest.raises(tm.QueryError, match=said):
+        tm.templates({"sr": {"x": down}}, tmp_path / "x.root", empty="error")
+    mixed = tm.Variations({"nominal": shape([0, 1, 1, 1]), "jes:down": shape([0, 0, -1, 1])})
+    with pytest.warns(UserWarning, match="^template") as told:
+        tm.templates({"sr": {"x": mixed}}, tmp_path / "x.root", negative="warn")
+    assert [str(each.message).removeprefix("template sr/") for each in told] == [
+        "x: bin 1 [0, 20) is empty",
+        "x_jesDown: bin 3 [40, 60) is negative",
+        "x_jesDown: bin 2 [20, 40) is empty in this variation only",
+    ]
     gone = tm.Variations({"nominal": shape([1, 1, 1, 1]), "jes:up": shape([0, 0, 0, 0])})
     with pytest.warns(UserWarning, match="sr/x_jesUp: it is empty, and the nominal one is not"):
         tm.templates({"sr": {"x": gone}}, tmp_path / "x.root")

@@ -59,13 +59,17 @@ def _of_one(name: str, histogram: Hist, base: Hist | None) -> Iterator[TemplateF
             yield TemplateFinding("empty", name, f"{bins_in_words(histogram, empty)} empty")
         return
     expected = np.asarray(base.values(), float)
-    if values.sum() == 0 and expected.sum() != 0:
+    if not values.any() and expected.any():
         yield TemplateFinding("empty", name, "it is empty, and the nominal one is not")
         return
-    new = (values > 0) & (expected == 0)
-    if new.any():
-        words = f"{bins_in_words(histogram, new)} empty in the nominal one only"
-        yield TemplateFinding("empty", name, words)
+    # Fits interpolate between logarithms of the two.
+    for where, which in (
+        ((values > 0) & (expected == 0), "the nominal one"),
+        ((values == 0) & (expected > 0), "this variation"),
+    ):
+        if where.any():
+            words = f"{bins_in_words(histogram, where)} empty in {which} only"
+            yield TemplateFinding("empty", name, words)
 
 
 def bins_in_words(histogram: Hist, chosen: NDArray[np.bool_]) -> str:

@@ -66,7 +66,8 @@ def templates(
     negative
         The action for bins below zero: "error", "warn" or "ignore". No fit of counts takes them.
     empty
-        The same for empty bins and histograms. Many fits fail if a bin is empty in all processes.
+        The same for empty bins and histograms; of variations, for bins that are empty in either
+        the variation or the nominal one. Many fits fail if a bin is empty in all processes.
 
     Returns
     -------
