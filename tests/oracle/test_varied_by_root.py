@@ -17,12 +17,15 @@ LENGTHS = [0, 3, 700_000, 1, 0, 262_144, 262_145, 2, 1_500_000, 5]
 def read(root_program, tmp_path_factory):
     folder = tmp_path_factory.mktemp("varied")
     source, varied, large = (str(folder / f"{name}.root") for name in ("in", "varied", "large"))
+    varied_ntuple = str(folder / "varied_ntuple.root")
     write(source, events=4000, index=0, cluster=1000, codec="zstd")
     events = tm.dataset(source, tree="Events")
     below = events.vary("MET_pt", {"up": "MET_pt * 1.2", "down": "MET_pt * 0.8"}, name="met")
     below = below.vary("Jet_pt", {"up": "Jet_pt * 1.3"}, name="jes").define("ht", "sum(Jet_pt)")
     columns = ["MET_pt", "ht", "Jet_pt", "nMuon"]
-    tm.run(below.filter("MET_pt > 25 and ht > 60").snapshot(varied, columns), progress=False)
+    cut = below.filter("MET_pt > 25 and ht > 60")
+    tm.run(cut.snapshot(varied, columns), progress=False)
+    tm.run(cut.snapshot(varied_ntuple, columns, format="rntuple"), progress=False)
     big = ak.unflatten(np.arange(sum(LENGTHS), dtype=np.float32) % 1000, LENGTHS)
     small = ak.Array([[i] * (i % 3) for i in range(len(LENGTHS))])
     tail = ak.unflatten(np.arange(2 * 300_000.0) % 7, [0] * 8 + [300_000, 300_000])
@@ -37,7 +40,8 @@ def read(root_program, tmp_path_factory):
     tm.run(tm.dataset(given).snapshot(large, ["small", "big", "tail"]), progress=False)
     ntuple = str(folder / "ntuple.root")
     tm.run(tm.dataset(given).snapshot(ntuple, ["big"], format="rntuple"), progress=False)
-    root_program("read_varied.py", varied, large, ntuple, folder / "found.json")
+    made = (varied, varied_ntuple, large, ntuple)
+    root_program("read_varied.py", *made, folder / "found.json")
     found = json.loads((folder / "found.json").read_text())
     return events, {"big": big, "small": small, "tail": tail}, found, large
 
@@ -65,6 +69,28 @@ def test_rdataframe_has_the_variations(read, column, name, define):
 def test_columns_without_variations_are_always_there(read):
     counts = {name: count for name, (count, _) in read[2]["varied"].items()}
     assert counts["nMuon"] > max(counts[name] for name in counts if name != "nMuon")
+
+
+@pytest.mark.parametrize(
+    ("bit", "column", "name", "define"),
+    [
+        (0, "MET_pt", "MET_pt", {}),
+        (1, "MET_pt", "MET_pt__met_up", {"MET_pt": "MET_pt * 1.2"}),
+        (2, "MET_pt", "MET_pt__met_down", {"MET_pt": "MET_pt * 0.8"}),
+        (3, "ht", "ht__jes_up", {"Jet_pt": "Jet_pt * 1.3"}),
+        (3, "sum(Jet_pt)", "sums", {"Jet_pt": "Jet_pt * 1.3"}),
+        (3, "nMuon", "nMuon", {"Jet_pt": "Jet_pt * 1.3"}),
+    ],
+)
+def test_rdataframe_has_the_variations_of_an_rntuple(read, bit, column, name, define):
+    alone = read[0]
+    for each, text in define.items():
+        alone = alone.define(each, text)
+    cut = alone.define("ht", "sum(Jet_pt)").filter("MET_pt > 25 and ht > 60")
+    wanted = ak.to_numpy(cut.arrays({"x": column})["x"])
+    found = read[2]["bits"][bit][name]
+    assert len(found) == len(wanted) > 0
+    np.testing.assert_allclose(found, wanted, rtol=1e-6 if name == "sums" else 1e-12)
 
 
 @pytest.mark.parametrize("name", ["small", "big", "tail"])

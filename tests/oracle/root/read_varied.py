@@ -1,5 +1,6 @@
-"""What RDataFrame takes for available in a snapshot with variations, and lists that are larger than
-baskets: `read_varied.py VARIED LARGE NTUPLE OUTPUT.json`."""
+"""What RDataFrame takes for available in a snapshot with variations, rows of such a snapshot in an
+RNTuple by the bits of its mask, and lists that are larger than baskets:
+`read_varied.py VARIED VARIED_NTUPLE LARGE NTUPLE OUTPUT.json`."""
 
 import json
 import sys
@@ -9,7 +10,18 @@ import ROOT
 VARIED = ["MET_pt", "MET_pt__met_up", "MET_pt__met_down", "ht__jes_up", "nMuon"]
 
 
-def main(varied: str, large: str, ntuple: str, output: str) -> None:
+def by_bits(path: str) -> list[dict[str, list[float]]]:
+    """For each bit of the mask, the values of the rows that have it: numbers, and lists' sums."""
+    columns = [*VARIED, "sums"]
+    frame = ROOT.RDataFrame("Events", path).Define("sums", "Sum(Jet_pt__jes_up)")
+    found = []
+    for bit in range(4):
+        own = frame.Filter(f"(R_rdf_mask_Events_0 >> {bit}) % 2 == 1").AsNumpy(columns)
+        found.append({name: [float(x) for x in own[name]] for name in columns})
+    return found
+
+
+def main(varied: str, varied_ntuple: str, large: str, ntuple: str, output: str) -> None:
     frame = ROOT.RDataFrame("Events", varied)
     sums = {}
     for name in VARIED:
@@ -31,7 +43,13 @@ def main(varied: str, large: str, ntuple: str, output: str) -> None:
     fields = ROOT.RDataFrame("Events", ntuple)
     summed = fields.Sum("big")
     counts = [int(n) for n in fields.AsNumpy(["R_rdf_sizeof_big"])["R_rdf_sizeof_big"]]
-    read = {"varied": found, "lists": lists, "baskets": baskets, "total": total}
+    read = {
+        "varied": found,
+        "bits": by_bits(varied_ntuple),
+        "lists": lists,
+        "baskets": baskets,
+        "total": total,
+    }
     with open(output, "w") as out:
         json.dump(read | {"ntuple": [counts, summed.GetValue()]}, out)
 
