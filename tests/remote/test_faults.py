@@ -3,11 +3,16 @@ SourceError that names the server and the file, in bounded time; never a wrong n
 credential in any message.
 """
 
+import contextlib
+import socket
+import struct
 import threading
 
+import awkward as ak
 import numpy as np
 import pytest
 import treemill as tm
+from treemill.bench.generate import write
 
 from tests.remote.conftest import TOKEN, skip_without
 from tests.remote.test_reading import supported
@@ -151,6 +156,71 @@ def test_a_file_that_is_replaced_by_another_is_no_mixture(server, paths):
     if not isinstance(found, Exception):
         expected = [total(tm.dataset(path, "Events")).value for path in (paths[0], paths[2])]
         assert any(np.array_equal(found.view(flow=True), e.view(flow=True)) for e in expected)
+
+
+class Resetting:
+    """Leads to a server, 2 MB in a second, and resets all of its connections once a second."""
+
+    def __init__(self, server):
+        self._server = server.host.address, server.ports[0]
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self._is_over = threading.Event()
+        self._wire, self._lock, self._open = threading.Lock(), threading.Lock(), []
+        self.port, self.resets = self._listening.getsockname()[1], 0
+        for work in (self._accept, self._reset):
+            threading.Thread(target=work, daemon=True).start()
+
+    def close(self):
+        self._is_over.set()
+        self._listening.close()
+
+    def _accept(self):
+        while not self._is_over.is_set():
+            try:
+                pair = self._listening.accept()[0], socket.create_connection(self._server)
+            except OSError:
+                return  # closed
+            with self._lock:
+                self._open += pair
+            for one, other in (pair, pair[::-1]):
+                threading.Thread(target=self._forward, args=(one, other), daemon=True).start()
+
+    def _forward(self, one, other):
+        with contextlib.suppress(OSError):  # it was reset
+            while received := one.recv(1 << 15):
+                other.sendall(received)
+                with self._wire:
+                    self._is_over.wait(len(received) / 2e6)
+
+    def _reset(self):
+        while not self._is_over.wait(1):
+            with self._lock:
+                lost, self._open = self._open, []
+            for each in lost:
+                # Nothing lingers: that is a reset, and no end.
+                each.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                with contextlib.suppress(OSError):
+                    each.shutdown(socket.SHUT_RDWR)
+                each.close()
+            self.resets += bool(lost)
+
+
+@pytest.mark.slow
+def test_a_connection_that_is_reset_every_second(server, tmp_path):
+    """For a file that takes several seconds."""
+    path = tmp_path / "large.root"
+    write(path, events=60_000, index=3, cluster=2000, codec="zstd")
+    assert path.stat().st_size > 5_000_000
+    server.put(path, "store/large.root")
+    relay = Resetting(server)
+    try:
+        through = server.url("store/large.root").replace(f":{server.ports[0]}", f":{relay.port}")
+        names = ["Jet_pt", "Jet_eta", "Jet_phi", "Muon_pt", "MET_pt"]
+        found = outcome(lambda: tm.dataset(through, "Events").arrays(names))
+    finally:
+        relay.close()
+    assert ak.array_equal(found, tm.dataset(path, "Events").arrays(names))
+    assert relay.resets > 1
 
 
 @pytest.fixture

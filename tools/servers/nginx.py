@@ -49,8 +49,11 @@ ssl_certificate {folder}/certificate.pem;
 _USERS = """\
 ssl_client_certificate {folder}/users.pem;
     ssl_verify_client on;"""
+# A token that counts from now on, in place of the first one: nginx asks the file's name each time.
 _TOKEN = """\
-if ($http_authorization != "Bearer {token}") {{ return {status}; }}"""
+set $granted "{token}";
+    if (-f {folder}/renewed) {{ set $granted "{renewed}"; }}
+    if ($http_authorization != "Bearer $granted") {{ return {status}; }}"""
 
 
 class Nginx(Server):
@@ -58,13 +61,15 @@ class Nginx(Server):
 
     certificate: folder with `certificate.pem` and `key.pem`: the server speaks TLS.
     users: the certificate of an authority: clients must show a certificate that it has signed.
-    token: what clients must bring in `Authorization: Bearer …`; else they get 401.
+    token: what clients must bring in `Authorization: Bearer …`; else they get 401. `renew` lets it
+        expire, and another one count.
     link: what every answer has as its header `Link`; nginx's variables count, such as `$uri`.
     pool: the base of the URLs to which all requests are redirected, as a door of dCache does.
     closes: each connection ends after one answer.
     """
 
     program = "nginx"
+    RENEWED = "another-token-of-the-user"
 
     def __init__(
         self,
@@ -99,6 +104,11 @@ class Nginx(Server):
         path = self.folder / "access.log"
         return path.read_text().splitlines() if path.exists() else []
 
+    def renew(self) -> str:
+        """The token has expired. Gives the one that counts from now on."""
+        (self.folder / "renewed").touch()
+        return self.RENEWED
+
     def _start(self) -> None:
         (port,) = self.ports
         tls, lines = "", []
@@ -113,7 +123,8 @@ class Nginx(Server):
             shutil.copyfile(self._users, self.folder / "users.pem")
             give(self.folder / "users.pem")
         if self._token is not None:
-            lines.append(_TOKEN.format(token=self._token, status=401))
+            tokens = {"token": self._token, "renewed": self.RENEWED}
+            lines.append(_TOKEN.format(folder=self.folder, status=401, **tokens))
         if self._link is not None:
             lines.append(f"add_header Link '{self._link}' always;")
         if self._closes:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..link.host import HERE, Host, give
-from . import certificates
+from . import certificates, tokens
 from .process import Process, Server
 
 __all__ = ["Federation", "Member", "XRootD"]
@@ -55,6 +55,7 @@ class XRootD(Server):
     users: the certificate of the only user who may read, and that of the authority who has signed
         it. The user logs in by GSI, and by HTTP shows the certificate, or a proxy of it. Needs a
         certificate of the server's own, too, with keys of RSA.
+    token: what clients must log in with; needs a certificate. `renew` lets it expire.
     pool: a server that has the files. This one sends every client there, whatever that has tried
         before, as a door of dCache does.
     """
@@ -68,8 +69,10 @@ class XRootD(Server):
         security: str = "none",
         certificate: Path | None = None,
         users: tuple[Path, Path] | None = None,
+        token: str | None = None,
         pool: XRootD | None = None,
     ) -> None:
+        self._token = token
         self._security = security
         self._users = users
         self._certificate = certificate
@@ -100,9 +103,16 @@ class XRootD(Server):
         if self._pool is not None:
             parts.append(f"xrootd.redirect {self._pool.host.address}:{self._pool.ports[0]} /\n")
         parts.append(_SECURITY[self._security])
+        if self._token is not None:
+            tokens.install(self.folder, self._token)
+            parts.append(tokens.CONFIGURATION.format(folder=self.folder, bound="*"))
         parts.append(_HTTP.format(port=port))
         process = _run(self, "xrootd", "".join(parts))
         self._wait_for_port(process, port)
+
+    def renew(self, token: str) -> None:
+        """The token has expired for those who log in anew; this one counts from now on."""
+        tokens.renew(self.folder, token)
 
     def _write_users(self, user: Path, authority: Path) -> None:
         """Who may read: by GSI a user has a whole name, by HTTP its digest."""
@@ -145,19 +155,31 @@ oss.localroot {data}
 
 
 class Member(Server):
-    """A host of a federation: a program `cmsd` for the federation beside the server."""
+    """A host of a federation: a program `cmsd` for the federation beside the server.
+
+    certificate, token: as of XRootD.
+    """
 
     program = "xrootd"
     ports_needed = 0
 
-    def __init__(self, host: Host, manager: Host) -> None:
+    def __init__(
+        self,
+        host: Host,
+        manager: Host,
+        *,
+        certificate: Path | None = None,
+        token: str | None = None,
+    ) -> None:
         self._manager = f"{manager.name}:{_MANAGER_PORT}"
         self._is_manager = host is manager
+        self._certificate, self._token = certificate, token
         super().__init__(host)
 
     def url(self, path: str) -> str:
-        """`root://`, of this host."""
-        return f"root://{self.host.address}:{_PORT}//{path}"
+        """`root://`, of this host; with TLS `roots://`."""
+        scheme = "root" if self._certificate is None else "roots"
+        return f"{scheme}://{self.host.address}:{_PORT}//{path}"
 
     def http_url(self, path: str) -> str:
         """By the HTTP plug-in; the redirector answers with a redirect."""
@@ -172,20 +194,41 @@ class Member(Server):
         sockets = self.folder / "it" / ".olb"
         cmsd.wait_until(lambda: any(sockets.glob("olbd.*")), "its socket is there")
         common = _COMMON.format(run=self.folder, port=_PORT)
-        xrootd = _run(self, "xrootd", common + role + _HTTP.format(port=_PORT))
+        if self._certificate is None:
+            common += _HTTP.format(port=_PORT)
+        else:
+            _private_copy(self._certificate, self.folder)
+            common += _TLS.format(folder=self.folder) + "xrootd.tls all\n"
+        if self._token is not None:
+            tokens.install(self.folder, self._token)
+            common += tokens.CONFIGURATION.format(folder=self.folder, bound="*")
+        xrootd = _run(self, "xrootd", common + role)
         self._wait_for_port(xrootd, _PORT)
 
 
 class Federation:
     """A redirector and data servers, each on a host of its own: with one address for several
-    servers, a client cannot tell the redirector which of them it has tried."""
+    servers, a client cannot tell the redirector which of them it has tried.
 
-    def __init__(self, redirector: Host, servers: Sequence[Host]) -> None:
+    certificates: those of the redirector and of each server, for TLS on all of them.
+    token: what clients must log in with everywhere.
+    """
+
+    def __init__(
+        self,
+        redirector: Host,
+        servers: Sequence[Host],
+        *,
+        certificates: Sequence[Path] = (),
+        token: str | None = None,
+    ) -> None:
+        own: list[Path | None] = [*certificates] or [None] * (1 + len(servers))
         self.servers: list[Member] = []
-        self.redirector = Member(redirector, redirector)
+        self.redirector = Member(redirector, redirector, certificate=own[0], token=token)
         try:
-            for host in servers:
-                self.servers.append(Member(host, redirector))
+            for host, certificate in zip(servers, own[1:], strict=True):
+                member = Member(host, redirector, certificate=certificate, token=token)
+                self.servers.append(member)
             self._wait_until_whole()
         except BaseException:
             self.stop()
