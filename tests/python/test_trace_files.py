@@ -306,6 +306,7 @@ def test_measures_have_one_table():
     assert of_packets - set(Spent._fields) == {"packets", "entries", "seconds"}
     assert set(IOReport._fields) - {"sources"} <= set(MEASURES)
     assert all(hasattr(IOReport(), name) for name in set(MEASURES) - of_packets)
+    assert set(COUNTERS) == set(IOReport._fields) - {"sources"} | {"bytes_over_read"}
     assert set(COUNTERS) <= set(MEASURES)
     assert set(Spent._fields) <= set(Row._fields)
 

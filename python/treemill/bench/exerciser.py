@@ -30,6 +30,7 @@ COUNTERS = (
     "bytes_read",
     "bytes_over_read",
     "bytes_from_cache",
+    "bytes_from_disk",
     "requests",
     "waits",
     "waited",
