@@ -3,11 +3,12 @@
 import os
 import subprocess
 import sys
+import threading
 
 import awkward as ak
 import pytest
 import treemill as tm
-from treemill.tree import over_fsspec, source
+from treemill.tree import official_xrootd, over_fsspec, source
 
 from tests.remote.conftest import skip_without
 from tests.remote.test_faults import outcome
@@ -166,3 +167,41 @@ def test_a_server_of_the_official_client_that_is_dead(files, nothing_remembered)
         error = outcome(lambda: tm.dataset(url, "Events").arrays(["MET_pt"]))
     assert isinstance(error, tm.SourceError)
     assert f"127.0.0.1:{server.ports[0]}" in str(error)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", ["open_file", "read"])
+def test_a_file_system_that_hangs(memory, monkeypatch, step):
+    """When the file is opened, or when it is read."""
+    never = threading.Event()
+    events = tm.dataset(f"{memory}{TREES[0]}", "Events")
+    if step == "read":
+        assert events.num_entries == 5000
+    owner = over_fsspec._FsspecFile if step == "read" else over_fsspec
+    monkeypatch.setattr(owner, step, lambda *_: never.wait())
+    error = outcome(lambda: events.arrays(["Muon_pt"]))
+    never.set()
+    assert isinstance(error, tm.SourceError), error
+    assert "nothing was heard for 25 s" in str(error)
+    assert f"memory://{TREES[0]}" in str(error)
+
+
+def test_the_official_client_waits_no_longer_than_the_bridge():
+    assert official_xrootd._PATIENCE < 25
+    connects = official_xrootd._SETTINGS
+    assert connects["ConnectionWindow"] * connects["ConnectionRetry"] < 25
+
+
+@pytest.mark.slow
+def test_a_server_of_the_official_client_that_sleeps(files, nothing_remembered):
+    pytest.importorskip("XRootD", reason="the official client of XRootD is not installed")
+    skip_without(XRootD.missing())
+    with XRootD() as server:
+        events = tm.dataset(f"xrootd+{server.put(files[TREES[0]], TREES[0])}", "Events")
+        assert events.num_entries == 5000
+        server.freeze()
+        error = outcome(lambda: events.arrays(["Muon_pt"]))
+        server.thaw()
+    assert isinstance(error, tm.SourceError), error
+    assert f"127.0.0.1:{server.ports[0]}" in str(error)
+    assert "events_0.root" in str(error)

@@ -136,6 +136,9 @@ impl Core {
         let (mut tickets, mut pieces) = (Vec::with_capacity(ranges.len()), Vec::new());
         for range in ranges {
             let (ticket, promise) = Ticket::new(&self.name, range.clone());
+            // The file stays open for what was asked for, though its source may be gone by then.
+            let file = Arc::clone(self);
+            ticket.on_ready(move |_| drop(file));
             pieces.extend(state.wants.add(&range, promise));
             tickets.push(ticket);
         }

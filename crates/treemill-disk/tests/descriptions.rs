@@ -71,6 +71,20 @@ const OPENING: [Range<u64>; 3] = [
 ];
 
 #[test]
+fn it_keeps_the_contract_of_sources() {
+    let _turn = TURN.lock();
+    let folder = folder("contract");
+    set_descriptions(Some((&folder, 1 << 26)));
+    let bytes: Vec<u8> = (0..SIZE).map(byte).collect();
+    // The first one keeps what the second one finds.
+    for _ in 0..2 {
+        treemill_testing::contract::holds(|| open("1").1, &bytes);
+    }
+    assert!(folder.exists());
+    set_descriptions(None);
+}
+
+#[test]
 fn what_one_has_read_others_need_not_ask_for() {
     let _turn = TURN.lock();
     let folder = folder("known");

@@ -194,3 +194,29 @@ fn joined(mut parts: impl Iterator<Item = BytesMut>) -> Bytes {
     }
     whole.freeze()
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use treemill_testing::contract::{fails, holds};
+
+    #[test]
+    fn it_keeps_the_contract_of_sources() {
+        let name = format!("treemill-mounted-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        // Several reads of the kernel's for one range.
+        let bytes: Vec<u8> = (0..3_000_000_u32).map(|at| at.to_le_bytes()[1]).collect();
+        std::fs::write(&path, &bytes).unwrap();
+        let device = crate::device::device(&std::fs::File::open(&path).unwrap()).unwrap();
+        let open = || Mounted::new(Local::open(&path).unwrap(), &device);
+        holds(|| Arc::new(open()), &bytes);
+        let source = open();
+        std::fs::write(&path, bytes.get(..1_000_000).unwrap()).unwrap();
+        let all = 0..source.size();
+        for error in fails(&source, &[all.clone(), 2_000_000..2_000_010]) {
+            assert!(error.what.contains("shorter"), "{error}");
+        }
+        std::fs::remove_file(&path).unwrap();
+    }
+}

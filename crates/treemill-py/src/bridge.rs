@@ -1,20 +1,18 @@
 //! Files that Python reads: protocols that the core has no transport for go through `treemill.tree.bridge`. Decides
-//! nothing: it hands ranges over and takes bytes back. The GIL is taken by threads of its own only, never by a thread
-//! that computes.
+//! nothing: it hands ranges over and takes bytes back. The GIL is taken by threads of the bridge's own only, never by a thread
+//! that computes; a call that is silent for too long is an error.
 
-use crate::limits::{BRIDGE_BATCH, BRIDGE_ROUND_TRIP};
+use crate::limits::BRIDGE_ROUND_TRIP;
 use pyo3::exceptions::{PyFileNotFoundError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::ops::Range;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
-use treemill_remote::{Entry, Protocol, Stat};
-use treemill_source::{
-    Bytes, Costs, Identity, Observed, Promise, Request, Source, SourceError, SourceErrorKind,
-    Ticket, read_by_tickets,
+use treemill_remote::{
+    BlockingFile, BlockingReader, Entry, PATIENCE, Protocol, Stat, shown, within,
 };
+use treemill_source::{Bytes, Costs, Identity, Observed, Source, SourceError, SourceErrorKind};
 
 const MODULE: &str = "treemill.tree.bridge";
 
@@ -32,26 +30,27 @@ type Told = (u64, bool, Option<String>);
 impl Protocol for Bridge {
     fn open(&self, url: &str) -> Result<Arc<dyn Source>, SourceError> {
         let start = Instant::now();
-        let (file, name, size, state, at_once) = attached(url, |py| {
+        let (file, name, size, state, at_once) = called(url, |py, url| {
             let file = py.import(MODULE)?.call_method1("open_file", (url,))?;
             let (size, _, state): Told = file.getattr("told")?.extract()?;
             let name: String = file.getattr("name")?.extract()?;
             let at_once: usize = file.getattr("at_once")?.extract()?;
             Ok((file.unbind(), name, size, state, at_once))
         })?;
-        let identity = state.map(|state| Identity::of_remote(&name, size, &state));
-        let costs = Costs::far(start.elapsed().max(BRIDGE_ROUND_TRIP));
-        let threads = Threads::new(Arc::new(Reader { file, name }), at_once);
-        Ok(Arc::new(Observed::of(Arc::new(Bridged {
+        let bridged = BlockingFile {
+            identity: state.map(|state| Identity::of_remote(&name, size, &state)),
+            name: name.clone(),
             size,
-            identity,
-            costs,
-            threads,
-        }))))
+            costs: Costs::far(start.elapsed().max(BRIDGE_ROUND_TRIP)),
+            at_once,
+            patience: PATIENCE,
+        };
+        let source = bridged.read_by(Reader { file, name });
+        Ok(Arc::new(Observed::of(source)))
     }
 
     fn stat(&self, url: &str) -> Result<Stat, SourceError> {
-        let (name, told): (String, Told) = attached(url, |py| {
+        let (name, told): (String, Told) = called(url, |py, url| {
             py.import(MODULE)?.call_method1("stat", (url,))?.extract()
         })?;
         let (size, is_folder, state) = told;
@@ -63,13 +62,23 @@ impl Protocol for Bridge {
     }
 
     fn list(&self, url: &str) -> Result<Vec<Entry>, SourceError> {
-        let entries: Vec<(String, bool)> = attached(url, |py| {
+        let entries: Vec<(String, bool)> = called(url, |py, url| {
             let module = py.import(MODULE)?;
             module.call_method1("list_folder", (url,))?.extract()
         })?;
         let one = |(name, is_folder)| Entry { name, is_folder };
         Ok(entries.into_iter().map(one).collect())
     }
+}
+
+/// Calls Python about an address, on a thread of its own: a server that is silent does not keep the caller's.
+fn called<T: Send + 'static>(
+    url: &str,
+    call: impl FnOnce(Python<'_>, &str) -> PyResult<T> + Send + 'static,
+) -> Result<T, SourceError> {
+    let (url, name) = (url.to_owned(), shown(url));
+    let own = name.clone();
+    within(&name, PATIENCE, move || attached(&own, |py| call(py, &url)))
 }
 
 /// Calls Python; not while it ends.
@@ -95,8 +104,7 @@ struct Reader {
     name: String,
 }
 
-impl Reader {
-    /// The bytes of each range, or why there are none of any.
+impl BlockingReader for Reader {
     fn read(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, SourceError> {
         let pairs: Vec<_> = ranges
             .iter()
@@ -110,140 +118,5 @@ impl Reader {
                 .map(|part| Bytes::copy_from_slice(part.as_bytes()));
             Ok(copied.collect())
         })
-    }
-
-    fn answer(&self, asked: Vec<(Range<u64>, Promise)>) {
-        let (ranges, promises): (Vec<_>, Vec<_>) = asked.into_iter().unzip();
-        let mut parts = self.read(&ranges).map(Vec::into_iter);
-        for (range, promise) in ranges.into_iter().zip(promises) {
-            let part = match &mut parts {
-                Ok(parts) => parts.next().unwrap_or_default(),
-                Err(error) => {
-                    let range = Some(range);
-                    promise.keep(Err(SourceError {
-                        range,
-                        ..error.clone()
-                    }));
-                    continue;
-                }
-            };
-            let wanted = range.end.saturating_sub(range.start);
-            let answer = match part.len() as u64 == wanted {
-                true => Ok(part),
-                false => Err(SourceError {
-                    range: Some(range),
-                    ..SourceError::new(&self.name, format!("only {} bytes came", part.len()))
-                }),
-            };
-            promise.keep(answer);
-        }
-    }
-}
-
-type Batch = Vec<(Range<u64>, Promise)>;
-
-/// Threads that ask Python for bytes: as many as the file's protocol may be asked by at once, started when they are
-/// needed. They end with the source.
-struct Threads {
-    reader: Arc<Reader>,
-    batches: Sender<Batch>,
-    waiting: Arc<Mutex<Receiver<Batch>>>,
-    /// How many may still be started.
-    left: Mutex<usize>,
-}
-
-impl Threads {
-    fn new(reader: Arc<Reader>, at_once: usize) -> Self {
-        let (batches, waiting) = channel();
-        Threads {
-            reader,
-            batches,
-            waiting: Arc::new(Mutex::new(waiting)),
-            left: Mutex::new(at_once.max(1)),
-        }
-    }
-
-    fn hand_over(&self, batch: Batch) {
-        self.start_one();
-        // A batch that no thread takes breaks its promises, which is an error of each ticket.
-        let _ = self.batches.send(batch);
-    }
-
-    fn start_one(&self) {
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        if *left == 0 {
-            return;
-        }
-        let (reader, waiting) = (Arc::clone(&self.reader), Arc::clone(&self.waiting));
-        let work = move || {
-            loop {
-                let next = waiting
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .recv();
-                let Ok(batch) = next else { return };
-                reader.answer(batch);
-            }
-        };
-        let started = std::thread::Builder::new()
-            .name("bridge".to_owned())
-            .spawn(work);
-        if started.is_ok() {
-            *left = left.saturating_sub(1);
-        }
-    }
-}
-
-/// A file that Python reads.
-struct Bridged {
-    size: u64,
-    identity: Option<Identity>,
-    costs: Costs,
-    threads: Threads,
-}
-
-impl Source for Bridged {
-    fn name(&self) -> &str {
-        &self.threads.reader.name
-    }
-
-    fn size(&self) -> u64 {
-        self.size
-    }
-
-    fn costs(&self) -> Costs {
-        self.costs
-    }
-
-    fn identity(&self) -> Option<Identity> {
-        self.identity
-    }
-
-    fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
-        read_by_tickets(self, requests)
-    }
-
-    fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
-        let mut batch = Batch::new();
-        let mut tickets = Vec::with_capacity(ranges.len());
-        for range in ranges {
-            if range.start > range.end || range.end > self.size {
-                let what = format!("the source has {} bytes", self.size);
-                let error = SourceError::new(self.name(), what);
-                let range = Some(range);
-                tickets.push(Ticket::ready(Err(SourceError { range, ..error })));
-                continue;
-            }
-            let (ticket, promise) = Ticket::new(self.name(), range.clone());
-            tickets.push(ticket);
-            batch.push((range, promise));
-            if batch.len() == BRIDGE_BATCH {
-                self.threads.hand_over(std::mem::take(&mut batch));
-            }
-        }
-        if !batch.is_empty() {
-            self.threads.hand_over(batch);
-        }
-        tickets
     }
 }

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-/// Ranges that Python is asked for in one call, at most: with more, the first ones would wait for the last ones.
-pub const BRIDGE_BATCH: usize = 16;
 /// The least round trip of a file that Python reads: what comes from memory is asked for ahead, too.
 pub const BRIDGE_ROUND_TRIP: Duration = Duration::from_millis(1);
 

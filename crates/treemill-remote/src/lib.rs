@@ -4,8 +4,10 @@
 //!
 //! `lanes.rs` reads a file on several connections: `lanes/deal.rs` is pure and says which connection gets what,
 //! `lanes/pool.rs` has those that are being opened. `found.rs` and `metalink.rs` are files whose other places are found.
+//! `blocking.rs` makes sources of readers that keep their thread, and gives up what is silent.
 #![forbid(unsafe_code)]
 
+mod blocking;
 mod bridge;
 mod dcap;
 mod found;
@@ -19,8 +21,10 @@ mod ready;
 mod replicas;
 mod xrootd;
 
+pub use blocking::{BlockingFile, BlockingReader, within};
 pub use bridge::{Protocol, set_bridge};
-pub use replicas::open_replicas;
+pub use limits::PATIENCE;
+pub use replicas::{open_replicas, shown};
 
 use found::Open;
 use std::sync::Arc;

@@ -44,3 +44,12 @@ pub(crate) const LANE_PIECE: u64 = 4 << 10;
 pub(crate) const LANE_PARTS: u64 = 4;
 /// Bytes of a range that is made of several ones, at most, so that there are enough of them for all connections.
 pub(crate) const LANE_BYTES: u64 = 1 << 20;
+
+/// Ranges that a reader is asked for in one call, at most: with more, the first ones would wait for the last ones.
+pub(crate) const BATCH_RANGES: usize = 16;
+/// Bytes of one call, at most, unless a range is larger.
+pub(crate) const BATCH_BYTES: u64 = 4 << 20;
+/// How long a reader may be silent about one call's bytes, and what opens files for it about a file.
+pub const PATIENCE: Duration = Duration::from_secs(25);
+// What users are promised of every server that is silent.
+const _: () = assert!(PATIENCE.as_secs() <= 30);

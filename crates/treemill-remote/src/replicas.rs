@@ -53,7 +53,13 @@ fn opener(address: &str) -> Opener {
 }
 
 /// An address without what may be a secret: user and password, and the query.
-pub(crate) fn shown(address: &str) -> String {
+///
+/// ```
+/// let shown = treemill_remote::shown("https://me:secret@host/store/f.root?authz=token");
+/// assert_eq!(shown, "https://host/store/f.root");
+/// ```
+#[must_use]
+pub fn shown(address: &str) -> String {
     let whole = address.split(['?', '#']).next().unwrap_or_default();
     let Some((scheme, rest)) = whole.split_once("://") else {
         return address.to_owned();

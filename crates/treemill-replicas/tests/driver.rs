@@ -16,6 +16,7 @@ use treemill_replicas::{Opener, Replicas, Warn};
 use treemill_source::{
     Bytes, Costs, Promise, Request, Source, SourceError, Ticket, read_by_tickets,
 };
+use treemill_testing::contract::{fails, holds, reads};
 
 const ANSWERS: u8 = 0;
 const FAILS: u8 = 1;
@@ -147,6 +148,29 @@ fn two_places_are_read_from_at_once() {
     let costs = file.costs();
     assert_eq!(costs.bytes_per_second, Some(20e6));
     assert_eq!(costs.round_trip, Duration::from_millis(20));
+}
+
+#[test]
+fn it_keeps_the_contract_of_sources() {
+    let bytes = content();
+    let (one, two) = (Place::new("one", &bytes), Place::new("two", &bytes));
+    let both = || -> Arc<dyn Source> {
+        let file = open(&[&one, &two]);
+        until_active(&file, 2);
+        Arc::new(file)
+    };
+    holds(both, &bytes);
+    holds(|| Arc::new(around(&one, &[&two], quiet())), &bytes);
+    let file = both();
+    one.now(FAILS);
+    two.now(FAILS);
+    for error in fails(&*file, &[0..10, 5..2_500_000]) {
+        let text = error.to_string();
+        assert!(text.contains("one: ") && text.contains("two: "), "{text}");
+    }
+    one.now(ANSWERS);
+    two.now(ANSWERS);
+    reads(&*file, &bytes);
 }
 
 #[test]

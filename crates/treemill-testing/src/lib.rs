@@ -1,7 +1,8 @@
 //! Tools by which other crates' tests measure: memory that is taken, bytes that are asked for, spans that are
-//! opened, round trips that are waited for. For tests only.
+//! opened, round trips that are waited for; and the contract of sources, which all of them are put through. For tests only.
 
 mod allocator;
+pub mod contract;
 mod spans;
 mod tides;
 mod watched;

@@ -108,7 +108,11 @@ impl Source for Tides {
     fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
         let one = |range: Range<u64>| {
             if range.end > self.size() || range.start > range.end {
-                return Ticket::ready(Err(SourceError::new(self.name(), "beyond the end")));
+                let what = format!("the source has {} bytes", self.size());
+                return Ticket::ready(Err(SourceError {
+                    range: Some(range),
+                    ..SourceError::new(self.name(), what)
+                }));
             }
             let (ticket, promise) = Ticket::new(self.name(), range.clone());
             let watch = ticket.watch();

@@ -31,6 +31,8 @@ pub(crate) const DOUBT: Duration = Duration::from_secs(15);
 
 /// Bounds the time that a range is tried for without a byte that is new. Below 30 s, with the last attempt's silence.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(28);
+const _: () =
+    assert!(PATIENCE.as_secs() <= 30 && IN_LINE.as_secs() <= 30 && SILENCE.as_secs() <= 30);
 
 /// The wait before the second attempt; each further one waits three times as long.
 pub(crate) const BACK_OFF: Duration = Duration::from_millis(100);

@@ -96,6 +96,12 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 /// after 1, 3 and 7 s.
 pub(crate) const CONNECT: Duration = Duration::from_secs(10);
 
+/// What users are promised: an answer or an error within 30 s of the server's last byte, unless it asks for patience.
+const _: () = {
+    assert!(RECOVERY.as_secs() + CONNECT.as_secs() + SILENCE.as_secs() <= 30);
+    assert!(FUTILE.as_secs() + SILENCE.as_secs() <= 30 && NEGLECT.as_secs() <= 30);
+};
+
 /// Bounds managers below managers.
 pub(crate) const MOST_DEPTH: usize = 4;
 /// Bounds the servers whose listings of one folder are put together.

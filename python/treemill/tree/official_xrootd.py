@@ -29,9 +29,10 @@ __all__ = ["PREFIX", "SCHEMES", "check", "list_folder", "open_file", "stat"]
 PREFIX = "xrootd+"
 SCHEMES = tuple(f"{PREFIX}{scheme}" for scheme in ("root", "roots", "xroot", "xroots"))
 
-_PATIENCE = 60
-"""Seconds for one request; the package's own limit is half an hour."""
-_SETTINGS = {"ConnectionWindow": 15, "ConnectionRetry": 2, "StreamErrorWindow": 15}
+_PATIENCE = 20
+"""Seconds for one request, of 4 MiB at most; the package's own limit is half an hour. Less than the
+core's for the bridge, whose error would not say what the package says."""
+_SETTINGS = {"ConnectionWindow": 10, "ConnectionRetry": 2, "StreamErrorWindow": 10}
 """The package's own defaults wait for minutes. What the user's XRD_… say counts."""
 _CALLS = 4
 _MOST = 2_000_000
