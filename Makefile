@@ -175,7 +175,7 @@ bench-cluster: build $(VENV)/.oracle
 	$(BIN)/python -W ignore -m bench cluster $(BENCH)
 
 bench-io: build servers $(VENV)/.oracle $(VENV)/.remote
-	cargo build --release --locked --quiet --package treemill-remote --examples
+	cargo build --release --locked --quiet --package treemill-remote --package treemill-read --examples
 	$(BIN)/python -m bench io $(BENCH)
 
 FUZZ ?= header streamer tree basket open zlib old_deflate lzma lz4 zstd rntuple file http nfs xrootd dcap models

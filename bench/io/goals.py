@@ -50,6 +50,7 @@ PROMISED: Mapping[str, Mapping[str, float]] = {
     "2 data servers": {"above": 1.9},  # one over two, of pNFS
     "4 data servers": {"above": 3.6},
     "readers": {"below": 0},  # that fail
+    "planning": {"below": 50},  # milliseconds for 100,000 baskets
     "no mount": {"below": 1.03},  # that it is decided how a file on a disk is read
 }
 """Of the parts that compare treemill with itself, and clients."""

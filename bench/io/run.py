@@ -7,6 +7,7 @@ replicas: a file at two places against one. clients: treemill's XRootD client be
 one. columns: 10 of 200 columns, and filters that keep little. again: the second pass over many
 files, which were kept on disk. protocols: XRootD, NFS, HTTP and dCap; pNFS on several data servers.
 mounts: a slow mount, read range by range and as planned. readers: 64 at once by each protocol.
+planning: 100,000 baskets, without a link.
 Each run is a new process with new connections: cold, but for the
 server's page cache. Root only.
 """
@@ -18,7 +19,18 @@ from collections.abc import Callable, Iterator, Mapping
 from .. import machine, publish, tables
 from ..measured import Row
 from ..options import Options
-from . import again, clients, columns, contest, layouts, mounts, protocols, readers, replicas
+from . import (
+    again,
+    clients,
+    columns,
+    contest,
+    layouts,
+    mounts,
+    planning,
+    protocols,
+    readers,
+    replicas,
+)
 from .contestants import CONTESTANTS
 from .field import LINKS, Field, field, missing
 from .findings import Findings
@@ -33,11 +45,12 @@ PARTS: Mapping[str, Part] = {
     "protocols": protocols.measure,
     "mounts": mounts.measure,
     "readers": readers.measure,
+    "planning": planning.measure,
 }
 """By the name that `--parts` takes, and that lines begin with."""
 _LEGENDS: Mapping[Part, str] = {
     module.measure: module.LEGEND
-    for module in (contest, replicas, clients, columns, again, protocols, mounts, readers)
+    for module in (contest, replicas, clients, columns, again, protocols, mounts, readers, planning)
 }
 _LEGEND = """\
 Seconds from before the file is opened until the result is known, in a new process with new

@@ -56,6 +56,8 @@ struct Asked {
 
 #[derive(Default)]
 struct State {
+    /// The process that has the threads.
+    process: u32,
     waiting: VecDeque<Batch>,
     asked: BTreeMap<u64, Asked>,
     last: u64,
@@ -76,7 +78,7 @@ struct Shared {
     bell: Condvar,
 }
 
-/// As many threads as the reader may be asked by at once. They end with the source.
+/// The threads that ask: as many as the reader takes at once. They end with the source.
 pub(super) struct Threads(Arc<Shared>);
 
 impl Threads {
@@ -99,6 +101,15 @@ impl Threads {
     /// Asks for a batch as soon as a thread is free.
     pub(super) fn hand_over(&self, batch: Batch) {
         let mut state = self.0.state();
+        let process = std::process::id();
+        if state.process != process {
+            // A forked child has its parent's promises, and not its threads: it starts its own.
+            let own = State {
+                process,
+                ..State::default()
+            };
+            std::mem::forget(std::mem::replace(&mut *state, own));
+        }
         state.waiting.push_back(batch);
         let is_short = state.idle < state.waiting.len() && state.threads < self.0.at_once;
         if is_short && start(&self.0, "bridge", Shared::ask) {
