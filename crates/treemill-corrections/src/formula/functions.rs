@@ -1,6 +1,5 @@
-//! The functions and operators of formulas. Those of the standard library are the system's, as correctionlib's
-//! are: their results are equal to the bit on one machine. Rust has no erf, and its inverse hyperbolic functions
-//! are its own: these four may differ in the last digits.
+//! The functions and operators of formulas. All are the system's, as correctionlib's are: their results are equal to
+//! the bit on one machine. Rust's standard library calls the system's but for four, which come from treemill-cmath.
 
 /// A function of one number, or the minus sign.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -103,7 +102,7 @@ impl Unary {
             Self::Log => x.ln(),
             Self::Log10 => x.log10(),
             Self::Exp => x.exp(),
-            Self::Erf => libm::erf(x),
+            Self::Erf => treemill_cmath::erf(x),
             Self::Sqrt => x.sqrt(),
             Self::Abs => x.abs(),
             Self::Cos => x.cos(),
@@ -115,9 +114,9 @@ impl Unary {
             Self::Cosh => x.cosh(),
             Self::Sinh => x.sinh(),
             Self::Tanh => x.tanh(),
-            Self::Acosh => libm::acosh(x),
-            Self::Asinh => libm::asinh(x),
-            Self::Atanh => libm::atanh(x),
+            Self::Acosh => treemill_cmath::acosh(x),
+            Self::Asinh => treemill_cmath::asinh(x),
+            Self::Atanh => treemill_cmath::atanh(x),
         }
     }
 }
