@@ -149,6 +149,26 @@ def test_the_official_client_is_refused_in_a_fork_of_a_process_that_has_loaded_i
     assert 'start="spawn"' in done.stdout
 
 
+FORKED_FILE = """
+import fsspec, os, sys
+from treemill._core import Stored
+fsspec.filesystem("memory").pipe("/f", bytes(1000))
+file = Stored("memory://f")
+print(file.drain(0, 1000, 100)[0], flush=True)
+if os.fork() == 0:
+    print(file.drain(0, 1000, 100)[0], flush=True)
+    os._exit(0)
+os.wait()
+"""
+
+
+def test_an_open_file_is_read_on_in_a_forked_process():
+    """By threads of its own: those of its parent are not there."""
+    command = [sys.executable, "-W", "ignore", "-c", FORKED_FILE]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split() == ["1000", "1000"]
+
+
 def test_ranges_of_all_sizes_by_the_official_client(official, xrootd, tmp_path, core):
     """Larger than one range of a vector read, too."""
     path = tmp_path / "bytes.txt"
