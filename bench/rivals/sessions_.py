@@ -2,15 +2,19 @@
 session's whole life, columns that a selector only reads. `bench sessions` has the goals;
 `earlier.py` compares two versions."""
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
 import treemill as tm
-from treemill.backend.processes import pool as processes
 from treemill.packetizer import Sizing
 
 from ..queries import TREE
 
+try:
+    processes: Any = importlib.import_module("treemill.backend.processes.pool")
+except ImportError:  # earlier versions have one module
+    processes = importlib.import_module("treemill.backend.processes")
 _COLUMNS = ("MET_pt", "Jet_pt")
 _PACKETS = 300
 
