@@ -139,6 +139,7 @@ lint: $(VENV)/.packages build
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest --concise treemill._core
 
 SITE := target/docs
 docs: build

@@ -1,6 +1,7 @@
 """The corpus of files by others, beside the repository: tests over it skip where it is absent."""
 
 import functools
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -19,11 +20,12 @@ def corpus(name: str) -> str:
 _SLOW = {
     "cmsopendata2015_ttbar_19980_NANOAOD_RNTupleImporter_rntuple_v1-0-0-1.root",
     *(f"uproot-issue{name}.root" for name in ("-123a", "-123b", "-210", "494")),
+    "nanoAOD_2015_CMS_Open_Data_ttbar.root",
     "uproot-physlite-rntuple_v1-0-0-0.root",
 }
 """Files with more branches than the others together."""
 
 
-def with_slow_ones(names: list[str]) -> list[object]:
+def with_slow_ones(names: Sequence[str | Path]) -> list[object]:
     """The names as parameters of a test; those of the largest files are marked as slow."""
-    return [pytest.param(n, marks=pytest.mark.slow) if n in _SLOW else n for n in names]
+    return [pytest.param(n, marks=pytest.mark.slow) if Path(n).name in _SLOW else n for n in names]

@@ -17,6 +17,7 @@ from bench.warm import Cell
 REPOSITORY = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 def test_quick_run(tmp_path):
     pytest.importorskip("vector", reason="vector is not installed (dependency group `dev`)")
     command = [sys.executable, "-m", "bench", "adl", "--quick", "--parts", "warm"]

@@ -5,9 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 REPOSITORY = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 def test_quick_run(tmp_path):
     command = [sys.executable, "-m", "bench", "sessions", "--quick", "--rounds", "1"]
     folders = ["--data", str(tmp_path / "data"), "--output", str(tmp_path / "results")]

@@ -90,6 +90,7 @@ def test_workers_with_work_are_not_chosen_for_scaling_down(session, events, tmp_
     until(lambda: len(client.run_on_scheduler(choose)) == 2, "both may go")
 
 
+@pytest.mark.slow
 def test_an_adaptive_cluster_grows_for_a_query_and_shrinks_after_it(events):
     from distributed import LocalCluster
 

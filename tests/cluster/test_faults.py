@@ -45,6 +45,7 @@ def test_a_worker_is_killed(connected, events, tmp_path, turn):
     check(events, query.result(60))
 
 
+@pytest.mark.slow
 @again
 def test_the_worker_that_holds_the_partials_is_killed(connected, events, tmp_path, turn):
     session, client = connected
@@ -126,6 +127,7 @@ def test_the_scheduler_is_killed(connected, processes, events, tmp_path, turn):
     assert os.times().elapsed - began < 10
 
 
+@pytest.mark.slow
 @again
 def test_no_worker_is_left(processes, events, tmp_path, turn):
     processes.add(1)

@@ -81,6 +81,7 @@ def disks(tmp_path):
         yield Disks(tmp_path, processes)
 
 
+@pytest.mark.slow
 def test_each_file_is_made_once_on_one_of_the_hosts(disks, monkeypatch):
     hexadecimal = "0123456789abcdef"
     monkeypatch.setattr("uuid.uuid4", lambda: type("Known", (), {"hex": hexadecimal}))

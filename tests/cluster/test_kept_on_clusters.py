@@ -68,6 +68,7 @@ def done_by(output, pids):
     return sum(stop - start for _, start, stop, pid in output["spans"] if pid in pids)
 
 
+@pytest.mark.slow
 @again
 def test_the_scheduler_is_killed_and_another_cluster_goes_on(events, tmp_path, turn):
     folder, hurry = tmp_path / "kept", tmp_path / "hurry"

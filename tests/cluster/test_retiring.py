@@ -104,6 +104,7 @@ def connected(processes):  # noqa: F811
         yield session, client
 
 
+@pytest.mark.slow
 @again
 def test_what_a_retired_worker_has_done_is_saved(connected, events, tmp_path, turn):
     session, client = connected
@@ -114,6 +115,7 @@ def test_what_a_retired_worker_has_done_is_saved(connected, events, tmp_path, tu
     assert saved(query) == 1
 
 
+@pytest.mark.slow
 @again
 def test_one_that_has_nothing_more_to_lose_goes_at_once(processes, events, tmp_path, turn):  # noqa: F811
     """And not when the time is over within which it may save what it has."""

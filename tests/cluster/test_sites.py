@@ -44,6 +44,7 @@ def test_selectors_on_a_cluster_and_on_threads(clusters, events):
     assert out["n"] == events.num_entries
 
 
+@pytest.mark.slow
 @again
 def test_a_site_whose_scheduler_is_killed(clusters, events, files, tmp_path, turn):
     from distributed import Client

@@ -61,6 +61,7 @@ class Slow(tm.Selector):
         self.output["n"] += len(chunk)
 
 
+@pytest.mark.slow
 def test_jobs_are_workers_and_one_that_is_cancelled_is_no_error(slurm, cluster, events, tmp_path):
     with tm.connect(cluster) as session:
         count, met = session.run(events.count(), events.hist("MET_pt", bins=(10, 0, 100)))

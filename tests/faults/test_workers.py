@@ -303,7 +303,6 @@ def test_ctrl_c_twice_does_not_wait(paths):
     ("mode", "sessions"),
     [
         ("threads", 1000),
-        ("processes", 20),
         pytest.param("processes", 1000, marks=pytest.mark.slow),
     ],
 )

@@ -38,6 +38,7 @@ def both(root_program, tmp_path_factory):
     return values, json.loads((folder / "root.json").read_text()) | {"skim": skim}
 
 
+@pytest.mark.slow
 def test_variations(both):
     ours, roots = both
     for name in ("sums", "flat", "counts"):

@@ -34,6 +34,7 @@ def answers(*paths):
     return [h.values(flow=True).tolist() for h in histograms], count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["imported", "snapshot"])
 def test_same_arrays(files, name):
     tree, ntuple = (tm.dataset(files[which]).arrays(NAMES) for which in ("tree", name))

@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 import treemill._core as core
 
+from tests.corpus_files import with_slow_ones
 from tools.compare_readers import compare, equal_of
 from tools.readers import known
 from tools.readers.compare import Outcome, Verdict, read
@@ -36,9 +37,16 @@ PATIENCE = 300.0
 
 
 @pytest.fixture(scope="module")
-def outcomes() -> dict[str, list[Outcome]]:
-    """By file, as `make compare` finds them: in processes of their own."""
-    found = compare([CORPUS / name for name in FILES], PATIENCE, jobs=os.cpu_count() or 1)
+def outcomes(request: pytest.FixtureRequest) -> dict[str, list[Outcome]]:
+    """By file of those that are to be tested, as `make compare` finds them: in processes of their
+    own."""
+    chosen = {
+        item.callspec.params.get("name")
+        for item in request.session.items
+        if item.path == request.path and hasattr(item, "callspec")
+    }
+    names = [name for name in FILES if name in chosen] or FILES
+    found = compare([CORPUS / name for name in names], PATIENCE, jobs=os.cpu_count() or 1)
     return {path.name: some for path, some in found.items()}
 
 
@@ -46,7 +54,7 @@ def is_right(outcome: Outcome) -> bool:
     return outcome.verdict in RIGHT or known.why(outcome) is not None
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", with_slow_ones(FILES))
 def test_equals_uproot(name, outcomes):
     wrong = [str(o) for o in outcomes[name] if not is_right(o)]
     assert not wrong, "\n".join(wrong)
@@ -79,7 +87,7 @@ def equal_to_root(name, dumps):
     return equal, wrong
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", with_slow_ones(FILES))
 def test_equals_root(name, dumps):
     if not (dumps / name.replace(".root", ".dump")).exists():
         pytest.skip("ROOT itself cannot read it to the end")
@@ -87,11 +95,13 @@ def test_equals_root(name, dumps):
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.slow
 def test_coverage_does_not_fall(outcomes):
     verdicts = Counter(o.verdict for some in outcomes.values() for o in some)
     assert verdicts[Verdict.EQUAL] >= EQUAL_TO_UPROOT_AT_LEAST, verdicts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("is_fast", "least"), [(True, 0.99), (False, 0.95)], ids=["fast", "all"])
 def test_the_core_alone_reads_what_uproot_reads(is_fast, least, outcomes):
     """The goal: of the branches that uproot reads as AsDtype, AsJagged, AsStrings or
@@ -101,6 +111,7 @@ def test_the_core_alone_reads_what_uproot_reads(is_fast, least, outcomes):
     assert equal >= least * read, f"{equal} of {read}"
 
 
+@pytest.mark.slow
 def test_coverage_beside_root_does_not_fall(dumps):
     read = [p.stem + ".root" for p in dumps.glob("*.dump")]
     assert sum(equal_to_root(name, dumps)[0] for name in read) >= EQUAL_TO_ROOT_AT_LEAST

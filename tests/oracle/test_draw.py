@@ -355,6 +355,7 @@ def test_draws_as_root(name, root, path, written_by_root, capsys):
     assert root[name].any()
 
 
+@pytest.mark.slow
 def test_strings(root_program, tmp_path, capsys):
     path = tmp_path / "strings.root"
     root_program("strings.py", path)

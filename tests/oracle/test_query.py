@@ -106,6 +106,7 @@ def root(root_program, path):
     return np.load(output)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", IN_ROOT, ids=[case.name for case in IN_ROOT])
 def test_equals_rdataframe(case, ours, root):
     got = ours[case.name].values(flow=True)

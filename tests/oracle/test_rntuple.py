@@ -8,6 +8,8 @@ import treemill._core as core
 import uproot
 from treemill.errors import SourceError, TreemillError
 
+from tests.corpus_files import with_slow_ones
+
 from .conftest import CORPUS
 
 FILES = sorted(CORPUS.glob("*rntuple*.root"))
@@ -31,7 +33,7 @@ def ntuples(path):
     return [t for t in core.File(str(path)).trees() if t["class"] == "ROOT::RNTuple"]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", with_slow_ones(FILES), ids=lambda path: path.name)
 def test_all_top_fields_equal_uproots(path):
     """Whole, and with uproot's layout as it is: no options or dimensions of our own."""
     listed = ntuples(path)

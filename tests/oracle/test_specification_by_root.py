@@ -28,6 +28,7 @@ def specification(tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 def test_samples_are_roots(root_program, specification, tmp_path):
     root_program("from_specification.py", specification, tmp_path / "found.json")
     theirs = json.loads((tmp_path / "found.json").read_text())

@@ -239,6 +239,7 @@ def large(core, tmp_path_factory):
     return settled(str(path))
 
 
+@pytest.mark.slow
 def test_of_baskets_whose_front_is_there_the_rest_is_read_when_it_is_wanted(large):
     truth = uproot.open(large)["Events"].arrays(["Jet_pt", "Jet_eta"])
     events = tm.dataset(large, "Events")

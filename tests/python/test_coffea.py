@@ -54,6 +54,7 @@ def processor():
     return Dimuons
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("mode", ["threads", "processes"])
 def test_a_processor_does_what_it_does_in_coffea(processor, paths, mode):

@@ -195,7 +195,7 @@ OTHERS = [TreeMakerSchema, PHYSLITESchema, BaseSchema]
 
 
 @pytest.mark.parametrize("schema", OTHERS, ids=lambda schema: schema.__name__)
-@pytest.mark.parametrize("mode", ["threads", "processes"])
+@pytest.mark.parametrize("mode", ["threads", pytest.param("processes", marks=pytest.mark.slow)])
 def test_schemas_whatever_they_are_made_for(flat, schema, mode):
     place = {flat: "deep/PreSelection"}
     expected = Columns().process(NanoEventsFactory.from_root(place, schemaclass=schema).events())
@@ -275,7 +275,7 @@ def test_coffeas_keywords_instead_of_places(paths):
         tm.run({"dy": paths}, processor_instance=PerDataset())
 
 
-@pytest.mark.parametrize("mode", ["threads", "processes"])
+@pytest.mark.parametrize("mode", ["threads", pytest.param("processes", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("place", [0, 1])
 def test_files_that_there_are_not_are_left_out(paths, tmp_path, mode, place):
     """As with coffea's skipbadfiles; coffea's Runner is asked for the rest."""

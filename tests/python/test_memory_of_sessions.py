@@ -133,6 +133,7 @@ print((min(after) - before) / size)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks at memory in /proc")
 def test_memory_is_the_same_after_two_hundred_rounds(paths):
     command = [sys.executable, "-c", ROUNDS, *paths]

@@ -300,6 +300,7 @@ assert output["met"].sum(flow=True) == 6 * 12322
 """
 
 
+@pytest.mark.slow
 def test_in_a_notebook_a_picture_is_updated_and_workers_are_heard(paths, monkeypatch):
     # Where it is set, a kernel does not show what its child processes print.
     monkeypatch.delenv("PYTEST_CURRENT_TEST")

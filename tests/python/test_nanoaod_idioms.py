@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import treemill as tm
 
-from tests.corpus_files import CORPUS
+from tests.corpus_files import CORPUS, with_slow_ones
 
 coffea = pytest.importorskip("coffea", reason="coffea is not installed")
 
@@ -20,7 +20,9 @@ from coffea.nanoevents.methods import candidate, nanoaod, vector  # noqa: E402
 from treemill.bench.generate import write  # noqa: E402
 from treemill.selector.coffea import coffea_reader  # noqa: E402
 
-FILES = ["demo", "opendata", "coffea-nano_dy.root", "nanoAOD_2015_CMS_Open_Data_ttbar.root"]
+FILES = with_slow_ones(
+    ["demo", "opendata", "coffea-nano_dy.root", "nanoAOD_2015_CMS_Open_Data_ttbar.root"]
+)
 METADATA = {"dataset": "dy", "treename": "Events", "entrystart": 0}
 
 

@@ -217,6 +217,7 @@ def test_findings_name_what_is_to_be_known():
     assert "no errors in 1 measurements with up to 2 readers" in [*findings([some()], 2)][-1]
 
 
+@pytest.mark.slow
 def test_figures_tables_and_the_page(tmp_path):
     readings = [
         some(way=way, window=window, what=what, readers=n, round=number)

@@ -108,6 +108,7 @@ def test_signatures_name_the_options(function):
         assert f"\n{field.name}\n" in inspect.getdoc(function)
 
 
+@pytest.mark.slow
 def test_a_users_script(tmp_path):
     pytest.importorskip("mypy")
     script = tmp_path / "script.py"
@@ -127,6 +128,7 @@ def test_a_users_script(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_the_stub_of_the_core_fits_the_core():
     pytest.importorskip("mypy")
     command = [sys.executable, "-m", "mypy.stubtest", "--concise", "treemill._core"]

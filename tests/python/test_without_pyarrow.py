@@ -50,6 +50,7 @@ def test_all_that_is_not_arrows(run, tmp_path):
     assert "what_needs_it_says_so" in run(HERE / "without_pyarrow.py", tmp_path)
 
 
+@pytest.mark.slow
 def test_the_demo_and_the_commands(run, tmp_path):
     folder = tmp_path / "demo"
     run("-m", "treemill", "demo", "--events", "2000", "--folder", folder)

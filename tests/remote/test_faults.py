@@ -293,6 +293,7 @@ def federated(federation):
     return f"{federation.url('store/trees/events_2.root')}:Events"
 
 
+@pytest.mark.slow
 def test_a_redirector_leads_past_a_cut_wire(replicas, link, paths, nothing_remembered):
     """Either replica will do, and one is out of reach."""
     link.set("s1", Wire(loss=100))

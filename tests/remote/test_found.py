@@ -139,6 +139,7 @@ def test_finding_can_be_switched_off(mirrored, monkeypatch):
     assert not mirror.requests()
 
 
+@pytest.mark.slow
 def test_a_mirror_with_another_file_is_asked_and_not_read(mirrored, files):
     home, mirror = mirrored
     mirror.put(files["store/trees/events_0.root"], ELSEWHERE)

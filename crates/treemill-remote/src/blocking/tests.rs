@@ -52,7 +52,7 @@ impl Script {
         file.read_by(self.clone())
     }
 
-    /// Those who were silent go on.
+    /// Ends the silence of all sources.
     fn end(&self) {
         *self.is_over.0.lock().unwrap() = true;
         self.is_over.1.notify_all();
