@@ -55,16 +55,29 @@ class Monitored:
     """Seconds of workers at a node's packets, by node and bin of time."""
 
 
+class _Place:
+    """Where a worker is."""
+
+    __slots__ = ("file", "node", "since", "start", "tally")
+
+    def __init__(self, tally: WorkerTally | None) -> None:
+        self.tally = tally
+        self.file = -1
+        self.node = ""
+        """That serves the file of the worker's last packet."""
+        self.since = 0.0
+        self.start: int | None = None
+        """The first entry of the packet that the worker has, if it has one."""
+
+
 class Monitoring:
     """Counts one pass."""
 
     def __init__(self, node: Callable[[int], str]) -> None:
         """`node`: that serves the file with this number."""
         self._node = node
-        self._workers: dict[int, WorkerTally] = {}
-        self._at: dict[int, tuple[str, float]] = {}  # by worker: the node of its packet, since when
+        self._places: dict[int, _Place] = {}  # by worker
         self._reserved: dict[int, Packet] = {}  # by number
-        self._starts: dict[int, int] = {}  # by worker: the first entry of its packet
         self._width = WIDTH
         self._nodes: dict[str, list[float]] = {}
         self._kept: list[tuple[float, object, list[Process | Reserve]]] = []
@@ -86,9 +99,10 @@ class Monitoring:
         if isinstance(event, PacketDone):
             self._done(now, event)
         elif isinstance(event, PacketFailed | WorkerLost):
-            self._leave(now, event.worker)
+            if event.worker in self._places:
+                self._leave(now, self._places[event.worker])
         elif isinstance(event, WorkerJoined):
-            self._workers[event.worker] = WorkerTally(event.node or "")
+            self._places[event.worker] = _Place(WorkerTally(event.node or ""))
         for action in work:
             if isinstance(action, Process):
                 self._begin(now, action.worker, action.packet)
@@ -97,29 +111,34 @@ class Monitoring:
 
     def _begin(self, now: float, worker: int, packet: Packet) -> None:
         self._reserved.pop(packet.number, None)
-        self._at[worker] = self._node(packet.file), now
-        self._starts[worker] = packet.start
+        place = self._places.get(worker)
+        if place is None:
+            place = self._places[worker] = _Place(None)
+        if place.file != packet.file:
+            place.file, place.node = packet.file, self._node(packet.file)
+        place.since, place.start = now, packet.start
 
     def _done(self, now: float, event: PacketDone) -> None:
-        start = self._starts.pop(event.worker, None)
-        self._leave(now, event.worker)
+        place = self._places.get(event.worker)
+        start = None if place is None else place.start
+        if place is not None:
+            self._leave(now, place)
         if event.begun is not None and event.begun in self._reserved:
             self._begin(now, event.worker, self._reserved[event.begun])
-        worker = self._workers.get(event.worker)
-        if start is None or worker is None:
+        if place is None or place.tally is None or start is None:
             return  # it was given up
-        worker.add(event.spent, event.stop - start, event.seconds)
+        place.tally.add(event.spent, event.stop - start, event.seconds)
 
-    def _leave(self, now: float, worker: int) -> None:
-        at = self._at.pop(worker, None)
-        if at is not None:
-            node, since = at
-            while now >= self._width * BINS:
-                self._join()
-            bins = self._nodes.get(node)
-            if bins is None:
-                bins = self._nodes[node] = [0.0] * BINS
-            spread(bins, self._width, since, now)
+    def _leave(self, now: float, place: _Place) -> None:
+        if place.start is None:
+            return
+        place.start = None
+        while now >= self._width * BINS:
+            self._join()
+        bins = self._nodes.get(place.node)
+        if bins is None:
+            bins = self._nodes[place.node] = [0.0] * BINS
+        spread(bins, self._width, place.since, now)
 
     def _join(self) -> None:
         """Joins pairs of bins of time."""
@@ -133,9 +152,15 @@ class Monitoring:
         while now >= self._width * BINS:
             self._join()
         nodes = {node: list(bins) for node, bins in self._nodes.items()}
-        for node, since in self._at.values():
-            spread(nodes.setdefault(node, [0.0] * BINS), self._width, since, now)
-        workers = {number: tally.counts() for number, tally in self._workers.items()}
+        for place in self._places.values():
+            if place.start is not None:
+                bins = nodes.setdefault(place.node, [0.0] * BINS)
+                spread(bins, self._width, place.since, now)
+        workers = {
+            number: place.tally.counts()
+            for number, place in self._places.items()
+            if place.tally is not None
+        }
         return Monitored(now, workers, self._width, nodes)
 
 
