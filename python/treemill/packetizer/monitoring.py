@@ -64,7 +64,7 @@ class _Place:
         self.tally = tally
         self.file = -1
         self.node = ""
-        """That serves the file of the worker's last packet."""
+        """The node that serves the file of the worker's last packet."""
         self.since = 0.0
         self.start: int | None = None
         """The first entry of the packet that the worker has, if it has one."""
