@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
+FILES = sorted(path.name for path in CORPUS.glob("*.root"))
 
 
 @functools.cache

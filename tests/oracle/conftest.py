@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-CORPUS = HERE.parents[2] / "shared" / "corpus"
 
 
 MEMORY = 8 << 30

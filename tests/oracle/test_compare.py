@@ -5,10 +5,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from tests.corpus_files import corpus
 from tools import compare_readers
 from tools.readers.compare import difference
-
-from .conftest import CORPUS
 
 EQUAL = [
     (pa.array([1, 2, 3], pa.int32()), np.array([1, 2, 3], np.int32)),
@@ -53,10 +52,7 @@ def test_different(arrow, other, said):
 
 
 def test_the_command_goes_through_a_folder(tmp_path, monkeypatch, capsys):
-    source = CORPUS / "uproot-Zmumu-zstd.root"
-    if not source.exists():
-        pytest.skip(f"no corpus at {CORPUS}")
-    (tmp_path / "whole.root").symlink_to(source)
+    (tmp_path / "whole.root").symlink_to(corpus("uproot-Zmumu-zstd.root"))
     monkeypatch.setattr("sys.argv", ["compare_readers", str(tmp_path), "--jobs", "1"])
     assert compare_readers.main() == 0
     out = capsys.readouterr().out

@@ -8,15 +8,13 @@ from collections import Counter
 import pytest
 import treemill._core as core
 
-from tests.corpus_files import with_slow_ones
+from tests.corpus_files import CORPUS, FILES, with_slow_ones
 from tools.compare_readers import compare, equal_of
 from tools.readers import known
 from tools.readers.compare import Outcome, Verdict, read
 
-from .conftest import CORPUS
 from .dumped import columns, load
 
-FILES = sorted(path.name for path in CORPUS.glob("*.root"))
 pytestmark = [
     pytest.mark.skipif(not FILES, reason=f"no corpus at {CORPUS}"),
     pytest.mark.usefixtures("bounded_memory"),

@@ -10,12 +10,9 @@ import treemill as tm
 import treemill._core as core
 import uproot
 
-from tests.corpus_files import with_slow_ones
+from tests.corpus_files import CORPUS, FILES, with_slow_ones
 from tools.readers.compare import difference, walk
 
-from .conftest import CORPUS
-
-FILES = sorted(path.name for path in CORPUS.glob("*.root"))
 pytestmark = [
     pytest.mark.skipif(not FILES, reason=f"no corpus at {CORPUS}"),
     pytest.mark.usefixtures("bounded_memory"),

@@ -1,23 +1,18 @@
 """Lists of lists and of strings in files that experiments wrote, against uproot and awkward."""
 
-from pathlib import Path
-
 import awkward as ak
 import numpy as np
 import pytest
 import treemill as tm
 import uproot
 
-pytest.importorskip("treemill._core", reason="the native core is not built")
+from tests.corpus_files import corpus
 
-CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
+pytest.importorskip("treemill._core", reason="the native core is not built")
 
 
 def opened(name, tree):
-    path = CORPUS / name
-    if not path.exists():
-        pytest.skip(f"no {path}: the corpus of test files is not there")
-    place = f"{path}:{tree}"
+    place = f"{corpus(name)}:{tree}"
     return tm.dataset(place).with_params({}), uproot.open(place)
 
 

@@ -8,9 +8,7 @@ import treemill._core as core
 import uproot
 from treemill.errors import SourceError, TreemillError
 
-from tests.corpus_files import with_slow_ones
-
-from .conftest import CORPUS
+from tests.corpus_files import CORPUS, with_slow_ones
 
 FILES = sorted(CORPUS.glob("*rntuple*.root"))
 NANOAOD = CORPUS / "cmsopendata2015_ttbar_19980_NANOAOD_RNTupleImporter_rntuple_v1-0-0-1.root"

@@ -13,9 +13,7 @@ from treemill.arrays.columns import column_of, kind_of, picked
 from treemill.arrays.from_core import layout
 from written import jagged, write
 
-from tests.corpus_files import CORPUS, with_slow_ones
-
-FILES = sorted(path.name for path in CORPUS.glob("*.root"))
+from tests.corpus_files import CORPUS, FILES, with_slow_ones
 
 
 def same(ours, theirs):
