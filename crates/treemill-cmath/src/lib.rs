@@ -2,42 +2,27 @@
 //! own: with them, results are those of programs in C on the same machine, to the bit. Its own crate because declaring
 //! them takes `unsafe`, which the crates that parse forbid. Knows nothing of what calls them.
 
-mod system {
-    // SAFETY: these have the types of C's standard (7.12.4, 7.12.5 and 7.12.8), take every number, and keep nothing.
-    unsafe extern "C" {
-        pub safe fn erf(x: f64) -> f64;
-        pub safe fn acosh(x: f64) -> f64;
-        pub safe fn asinh(x: f64) -> f64;
-        pub safe fn atanh(x: f64) -> f64;
-    }
-}
+// SAFETY: these have the types of C's standard (7.12.4, 7.12.5 and 7.12.8), take every number, and keep nothing.
+unsafe extern "C" {
+    /// The error function.
+    ///
+    /// ```
+    /// assert_eq!(treemill_cmath::erf(f64::INFINITY), 1.0);
+    /// ```
+    #[must_use]
+    pub safe fn erf(x: f64) -> f64;
 
-/// The error function.
-///
-/// ```
-/// assert_eq!(treemill_cmath::erf(f64::INFINITY), 1.0);
-/// ```
-#[must_use]
-pub fn erf(x: f64) -> f64 {
-    system::erf(x)
-}
+    /// The inverse hyperbolic cosine; NaN below 1.
+    #[must_use]
+    pub safe fn acosh(x: f64) -> f64;
 
-/// The inverse hyperbolic cosine; NaN below 1.
-#[must_use]
-pub fn acosh(x: f64) -> f64 {
-    system::acosh(x)
-}
+    /// The inverse hyperbolic sine.
+    #[must_use]
+    pub safe fn asinh(x: f64) -> f64;
 
-/// The inverse hyperbolic sine.
-#[must_use]
-pub fn asinh(x: f64) -> f64 {
-    system::asinh(x)
-}
-
-/// The inverse hyperbolic tangent; NaN outside of [-1, 1].
-#[must_use]
-pub fn atanh(x: f64) -> f64 {
-    system::atanh(x)
+    /// The inverse hyperbolic tangent; NaN outside of [-1, 1].
+    #[must_use]
+    pub safe fn atanh(x: f64) -> f64;
 }
 
 #[cfg(test)]

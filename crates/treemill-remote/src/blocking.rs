@@ -1,5 +1,5 @@
 //! Files of readers that keep their thread until the bytes are there, such as Python's, as sources: threads ask the reader, and
-//! what it is silent about for too long becomes an error. The same for calls that open a file. Knows no protocol.
+//! what it is silent about for too long becomes an error, and so do calls that open a file. Knows no protocol.
 
 mod batches;
 

@@ -223,9 +223,10 @@ impl Shared {
                     .unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
-            let left = until.saturating_duration_since(Instant::now());
+            let now = Instant::now();
+            let left = until.saturating_duration_since(now);
             if left.is_zero() {
-                let late = give_up(&mut state, Instant::now());
+                let late = give_up(&mut state, now);
                 drop(state);
                 self.answer(late, Err(silent(&self.name, self.patience)));
                 state = self.state();
@@ -237,7 +238,7 @@ impl Shared {
     }
 }
 
-/// What is late, and what waits behind it: who asks next gets new threads.
+/// Takes out what is late, and what waits behind it: the next submission gets new threads.
 fn give_up(state: &mut State, now: Instant) -> Batch {
     let late: Vec<u64> = state
         .asked
@@ -247,13 +248,8 @@ fn give_up(state: &mut State, now: Instant) -> Batch {
         .collect();
     let mut all = Batch::new();
     for number in late {
-        all.extend(
-            state
-                .asked
-                .remove(&number)
-                .map(|asked| asked.promises)
-                .unwrap_or_default(),
-        );
+        let asked = state.asked.remove(&number);
+        all.extend(asked.into_iter().flat_map(|asked| asked.promises));
         state.threads = state.threads.saturating_sub(1);
     }
     all.extend(std::mem::take(&mut state.waiting).into_iter().flatten());
