@@ -56,7 +56,8 @@ class Monitored:
 
 
 class _Place:
-    """Where a worker is."""
+    """The packet that a worker has, and what its packets took. `tally`: None for a worker that has
+    not joined."""
 
     __slots__ = ("file", "node", "since", "start", "tally")
 
@@ -99,8 +100,7 @@ class Monitoring:
         if isinstance(event, PacketDone):
             self._done(now, event)
         elif isinstance(event, PacketFailed | WorkerLost):
-            if event.worker in self._places:
-                self._leave(now, self._places[event.worker])
+            self._leave(now, self._place(event.worker))
         elif isinstance(event, WorkerJoined):
             self._places[event.worker] = _Place(WorkerTally(event.node or ""))
         for action in work:
@@ -109,25 +109,27 @@ class Monitoring:
             else:
                 self._reserved[action.packet.number] = action.packet
 
-    def _begin(self, now: float, worker: int, packet: Packet) -> None:
-        self._reserved.pop(packet.number, None)
+    def _place(self, worker: int) -> _Place:
         place = self._places.get(worker)
         if place is None:
             place = self._places[worker] = _Place(None)
+        return place
+
+    def _begin(self, now: float, worker: int, packet: Packet) -> None:
+        self._reserved.pop(packet.number, None)
+        place = self._place(worker)
         if place.file != packet.file:
             place.file, place.node = packet.file, self._node(packet.file)
         place.since, place.start = now, packet.start
 
     def _done(self, now: float, event: PacketDone) -> None:
-        place = self._places.get(event.worker)
-        start = None if place is None else place.start
-        if place is not None:
-            self._leave(now, place)
+        place = self._place(event.worker)
+        start = place.start
+        self._leave(now, place)
         if event.begun is not None and event.begun in self._reserved:
             self._begin(now, event.worker, self._reserved[event.begun])
-        if place is None or place.tally is None or start is None:
-            return  # it was given up
-        place.tally.add(event.spent, event.stop - start, event.seconds)
+        if start is not None and place.tally is not None:  # else it was given up
+            place.tally.add(event.spent, event.stop - start, event.seconds)
 
     def _leave(self, now: float, place: _Place) -> None:
         if place.start is None:
@@ -174,7 +176,7 @@ def spread(bins: list[float], width: float, start: float, stop: float, weight: f
     """Adds the time from `start` to `stop` to the bins that it is in, this many times."""
     last = len(bins) - 1
     first, end = min(int(start / width), last), min(int(stop / width), last)
-    if first == end < last:
+    if first == end < last:  # as nearly all packets, which are counted for less then
         bins[first] += weight * max(stop - start, 0.0)
         return
     for at in range(first, end + 1):
