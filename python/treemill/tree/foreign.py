@@ -134,12 +134,12 @@ class ExtendedTree:
         return self.tree.reader_of(path, cpp_type, supported)
 
     def _among(self, branches: Sequence[BranchDescription]) -> list[BranchDescription]:
-        branches_with_columns = []
+        described = []
         left = dict(self._fields)
         for branch in branches:
             known = left.pop(branch["name"], None)
-            branches_with_columns.append(branch if known is None else _described(known, branch))
-        return branches_with_columns + [_described(each, None) for each in left.values()]
+            described.append(branch if known is None else _described(known, branch))
+        return described + [_described(each, None) for each in left.values()]
 
     def read(
         self,

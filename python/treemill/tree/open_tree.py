@@ -45,14 +45,14 @@ class OpenTree:
     def by_name(self) -> dict[str, BranchDescription]:
         """The descriptions by name, and by path if it differs from the name. If branches share a
         name, it means the outermost one, which comes first."""
-        names: dict[str, BranchDescription] = {}
+        branches: dict[str, BranchDescription] = {}
         described = self.described()
         for branch in described:
-            names.setdefault(branch["name"], branch)
+            branches.setdefault(branch["name"], branch)
         for branch in described:
-            names.setdefault(branch["name"].rstrip("."), branch)
-            names.setdefault(branch["path"], branch)
-        return names
+            branches.setdefault(branch["name"].rstrip("."), branch)
+            branches.setdefault(branch["path"], branch)
+        return branches
 
 
 _open: WeakValueDictionary[tuple[str, str | None, Identity], OpenTree] = WeakValueDictionary()
