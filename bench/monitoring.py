@@ -105,8 +105,7 @@ def _compared(
     least = None if seconds is None else PACKETS
     yield Row(f"{words}: how many", (float(_packets(session)),), "packets", above=least)
     yield ratios(f"{words}: counted over not, each round", on, off)
-    most = GOAL if seconds is None else None
-    yield Row(f"{words}: counted over not, medians", (on.median / off.median,), "x", below=most)
+    yield Row(f"{words}: counted over not, medians", (on.median / off.median,), "x", below=GOAL)
 
 
 def counted(paths: list[str], times: int = 3) -> Iterator[Row]:
