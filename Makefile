@@ -27,11 +27,14 @@ RUST_SOURCES := Cargo.toml Cargo.lock .cargo/config.toml $(shell find crates -na
 UV_COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header --upgrade pyproject.toml
 
+# Processes that find no bytecode of our modules, and may write none, compile them anew at each start.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Tests start threads and processes of their own: few at once, however many cores there are.
 TEST_PROCESSES ?= 2
 SOAK_MINUTES ?= 10
 
-.PHONY: compare demo docs test test-rust test-python test-oldest servers soak stress lint bench bench-types bench-facility bench-quick bench-cluster bench-io fuzz build wheels conda lock clean
+.PHONY: compare demo docs test test-packages test-rust test-python test-oldest servers soak stress lint bench bench-types bench-facility bench-quick bench-cluster bench-io fuzz build wheels conda lock clean
 .DEFAULT_GOAL := build
 
 # `python3 -m venv` is a package of its own on Debian, and a C compiler may be missing in a container.
@@ -108,12 +111,17 @@ build: $(VENV)/.core
 demo: build
 	$(BIN)/python -m treemill demo
 
-test: test-rust test-python
+# Rust's tests wait for servers for half of their time, so Python's run beside them.
+test: test-packages
+	cargo test --workspace --exclude treemill-py --locked --quiet --no-run
+	$(MAKE) --jobs 2 --output-sync=line test-rust test-python
+
+test-packages: build $(VENV)/.oracle $(VENV)/.remote $(VENV)/.browser $(VENV)/servers/.packages $(VENV)/oldest/.packages servers
 
 test-rust: $(VENV)/servers/.packages servers
 	cargo test --workspace --exclude treemill-py --locked --quiet
 
-test-python: build $(VENV)/.oracle $(VENV)/.remote $(VENV)/.browser $(VENV)/servers/.packages $(VENV)/oldest/.packages servers
+test-python: test-packages
 	$(BIN)/python -m pytest $(if $(SLOW),,-m "not slow") --numprocesses $(TEST_PROCESSES) --dist loadfile
 
 soak: build

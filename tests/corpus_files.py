@@ -19,6 +19,7 @@ def corpus(name: str) -> str:
 
 
 _SLOW = {
+    "coffea-nano_dy.root",
     "cmsopendata2015_ttbar_19980_NANOAOD_RNTupleImporter_rntuple_v1-0-0-1.root",
     *(f"uproot-issue{name}.root" for name in ("-123a", "-123b", "-210", "494")),
     "nanoAOD_2015_CMS_Open_Data_ttbar.root",

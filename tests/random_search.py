@@ -9,7 +9,12 @@ SOAK = "TREEMILL_SOAK" in os.environ
 _SHARE = 3
 
 
+def share(number: int) -> int:
+    """A third of a number of cases; all of them in `make soak`."""
+    return number if SOAK else -(-number // _SHARE)
+
+
 def examples(number: int) -> settings:
     """The settings of a test that tries this many cases in `make soak`, and a third of them in
     `make test`, where they are the same ones each time."""
-    return settings(max_examples=number if SOAK else -(-number // _SHARE))
+    return settings(max_examples=share(number))

@@ -68,7 +68,7 @@ def killer(monkeypatch):
     return Killer
 
 
-@pytest.mark.parametrize("runs", [60, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("runs", [25, pytest.param(200, marks=pytest.mark.slow)])
 def test_kill_9_at_random_moments(session, events, killer, runs):
     whole = sum(events.chain.sizes[file][0] for file in range(3))
     for run in range(runs):

@@ -9,6 +9,7 @@ import treemill as tm
 import treemill._core as core
 from treemill.errors import FormatError, QueryError, SourceError, TreemillError
 
+from tests.random_search import share
 from tools.readers.compare import read
 
 from .cases import write
@@ -85,7 +86,7 @@ def test_damaged_bytes(good, tmp_path):
     choose = random.Random(2)
     right = read_all(good)
     outcomes = {"error": 0, "answer": 0, "same": 0}
-    for number in range(400):
+    for number in range(share(400)):
         damaged = bytearray(whole)
         for _ in range(1 + number % 3):
             # Half of them in the header, the keys and the tree's own record at the file's end.

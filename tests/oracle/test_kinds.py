@@ -195,7 +195,7 @@ OWNED = {
 
 @pytest.fixture(scope="module")
 def folder(made_by_root):
-    return made_by_root(["write_kinds.py"])
+    return made_by_root("kinds")
 
 
 def trees(folder, compression):

@@ -30,7 +30,7 @@ AS_ROOT["pointer_class"] = AS_ROOT["pointer"]
 
 @pytest.fixture(scope="module")
 def folder(made_by_root):
-    return made_by_root(["write_ntuples.py"])
+    return made_by_root("ntuples")
 
 
 def expected(folder, way):

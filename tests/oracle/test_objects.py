@@ -70,7 +70,7 @@ def whole(i):
 
 @pytest.fixture(scope="module")
 def folder(made_by_root):
-    return made_by_root(["write_objects.py"])
+    return made_by_root("objects")
 
 
 @pytest.fixture(scope="module")

@@ -99,7 +99,7 @@ MANY = {"many": lambda i: [texts(i) for _ in range(i % 3)]}
 
 @pytest.fixture(scope="module")
 def folder(made_by_root):
-    return made_by_root(["write_rare.py"])
+    return made_by_root("rare")
 
 
 @pytest.fixture(params=COMPRESSIONS)

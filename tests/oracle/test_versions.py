@@ -42,8 +42,7 @@ def holder(i, version):
 
 @pytest.fixture(scope="module")
 def merged(made_by_root):
-    folder = made_by_root(*(["write_versions.py", what] for what in ("1", "2", "merge")))
-    return core.File(str(folder / "merged.root"))
+    return core.File(str(made_by_root("versions") / "merged.root"))
 
 
 @pytest.mark.parametrize(("name", "version"), [("old", OLD), ("new", NEW)])

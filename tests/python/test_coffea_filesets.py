@@ -16,7 +16,6 @@ from treemill.session.front import connect
 
 coffea = pytest.importorskip("coffea.processor", reason="coffea is not installed")
 
-from coffea.lumi_tools import LumiList, LumiMask  # noqa: E402
 from coffea.nanoevents import (  # noqa: E402
     BaseSchema,
     NanoAODSchema,
@@ -340,6 +339,8 @@ RUNS = st.sampled_from(["1", "2", "3", "273158", str(2**31 - 1)])
 def test_masks_of_luminosity_sections(sections, tmp_path_factory, ends):
     """Of ranges in order that do not overlap, and of sections from 1 on: coffea takes others for
     something else."""
+    from coffea.lumi_tools import LumiList, LumiMask  # compiles functions for some seconds
+
     pairs = {
         run: list(zip(sorted(each)[::2], sorted(each)[1::2], strict=False))
         for run, each in ends.items()

@@ -118,11 +118,21 @@ NAMES = {dotted(path): path for path in MODULES}
 
 
 @cache
+def parsed(path):
+    return ast.parse((PACKAGE / path).read_text())
+
+
+@cache
+def nodes(path):
+    return tuple(ast.walk(parsed(path)))
+
+
+@cache
 def imports(path):
     """Pairs of a module's full name, or of the module that a name is in, and the node."""
     here = ["treemill", *path.with_suffix("").parts]
     found = []
-    for node in ast.walk(ast.parse((PACKAGE / path).read_text())):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             found += [(alias.name, node) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -156,7 +166,7 @@ def within(path, places):
 def test_a_module_keeps_to_its_folder(path):
     text = (PACKAGE / path).read_text()
     assert text.count("\n") < 400, "files stay below 400 lines"
-    assert ast.get_docstring(ast.parse(text)), "a module says what it is for"
+    assert ast.get_docstring(parsed(path)), "a module says what it is for"
     if len(path.parts) == 1 and path.stem in ("__init__", "__main__"):
         return
     mine = path.parts[0].removesuffix(".py")
@@ -174,8 +184,7 @@ def test_a_module_keeps_to_its_folder(path):
 
 def asked(path):
     """Lines that ask the operating system about files."""
-    tree = ast.parse((PACKAGE / path).read_text())
-    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    calls = [node.func for node in nodes(path) if isinstance(node, ast.Call)]
     found = [
         call.lineno
         for call in calls
@@ -195,11 +204,10 @@ def test_one_module_asks_about_the_files_that_are_read():
 
 @pytest.mark.parametrize("path", MODULES, ids=str)
 def test_an_import_inside_a_function_says_why(path):
-    text = (PACKAGE / path).read_text()
-    lines = text.splitlines()
+    lines = (PACKAGE / path).read_text().splitlines()
     inside = {
         node
-        for function in ast.walk(ast.parse(text))
+        for function in nodes(path)
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         for node in ast.walk(function)
         if isinstance(node, ast.ImportFrom) and (node.level or node.module.startswith("treemill"))
@@ -241,7 +249,7 @@ def test_no_two_classes_have_one_name():
     """Private ones neither: a reader who looks for a name finds one class."""
     places = {}
     for path in MODULES:
-        for node in ast.walk(ast.parse((PACKAGE / path).read_text())):
+        for node in nodes(path):
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(path.as_posix())
     assert not {name: found for name, found in places.items() if len(found) > 1}
@@ -256,7 +264,7 @@ def test_what_names_mean_is_said_in_whole_phrases():
         f"{path}:{node.lineno}: {text}"
         for path in MODULES
         if path.stem != "_core"
-        for node in ast.walk(ast.parse((PACKAGE / path).read_text()))
+        for node in nodes(path)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         if isinstance(text := node.value.value, str) and text.split()[0].rstrip(":,.") in FRAGMENTS
     ]
@@ -286,8 +294,7 @@ ANSWERS = {"backend/dask/line.py", "backend/dask/requests.py", "cli/benchmark/cr
 
 def contains_any(path):
     """Lines where a signature or a field that other modules may use contains Any."""
-    tree = ast.parse((PACKAGE / path).read_text())
-    owners = [tree, *(each for each in ast.walk(tree) if isinstance(each, ast.ClassDef))]
+    owners = [parsed(path), *(each for each in nodes(path) if isinstance(each, ast.ClassDef))]
     own = [
         each
         for owner in owners
@@ -324,7 +331,7 @@ def test_no_any_is_at_a_border():
 
 def test_folders_say_what_they_are_for():
     for folder in {path.parts[0] for path in MODULES if len(path.parts) > 1}:
-        text = ast.get_docstring(ast.parse((PACKAGE / folder / "__init__.py").read_text()))
+        text = ast.get_docstring(parsed(Path(folder) / "__init__.py"))
         assert text, folder
 
 

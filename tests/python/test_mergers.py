@@ -20,7 +20,7 @@ from treemill.packetizer import (
     Stop,
 )
 
-from tests.random_search import examples
+from tests.random_search import examples, share
 
 seeds = st.integers(0, 2**32)
 
@@ -53,7 +53,7 @@ def test_stopped_at_any_moment_the_rest_is_named(seed):
 
 def test_such_histories_have_lost_mergers_and_partials_in_doubt_in_them():
     given_back = doubts = 0
-    for seed in range(200):
+    for seed in range(share(200)):
         history = History(seed, mergers=True)
         history.live()
         given_back += history.given_back
@@ -73,7 +73,7 @@ def test_those_that_leave_lose_nothing(seed):
 
 def test_such_histories_have_mergers_that_die_while_they_hand_on():
     handed_on = parties = 0
-    for seed in range(100):
+    for seed in range(share(100)):
         history = History(seed, mergers=True, leaves=True)
         history.live()
         handed_on += history.world.handed_on

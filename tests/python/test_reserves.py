@@ -25,6 +25,8 @@ from treemill.packetizer import (
     WorkerLost,
 )
 
+from tests.random_search import share
+
 HISTORIES = 150
 
 
@@ -83,7 +85,7 @@ def test_a_packet_that_was_begun_is_taken_back(seed):
 
 
 def test_far_files_beside_near_ones():
-    assert sum(begun(world) for world in lived(range(100), far=True))
+    assert sum(begun(world) for world in lived(range(share(100)), far=True))
 
 
 @pytest.mark.parametrize("options", [{"stops": True}, {"fails": True}, {"leaves": True}], ids=str)
@@ -236,6 +238,6 @@ def test_a_file_that_is_opened_beside_by_a_lost_worker_goes_to_another_one():
 
 
 def test_files_opened_beside_in_random_histories():
-    worlds = lived(range(100), files=20)
-    assert sum(world.opened_ahead for world in worlds) > 100
+    worlds = lived(range(share(100)), files=20)
+    assert sum(world.opened_ahead for world in worlds) > len(worlds)
     assert all(world.packetizer.coverage().missing == [] for world in worlds)

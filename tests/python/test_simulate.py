@@ -35,7 +35,7 @@ def test_the_same_seed_gives_the_same_query():
     assert simulate(replace(scenario, seed=2)).seconds != first.seconds
 
 
-@pytest.mark.parametrize("nodes", [10, 50])
+@pytest.mark.parametrize("nodes", [10, pytest.param(50, marks=pytest.mark.slow)])
 def test_200_and_1000_workers_end_together(nodes):
     outcome = simulate(load("farm").at(nodes))
     assert outcome.workers == 20 * nodes
@@ -56,7 +56,9 @@ def test_5000_workers_end_together():
     assert outcome.wasted <= 0.10
 
 
-@pytest.mark.parametrize("name", ["proof192", "proof192remote"])
+@pytest.mark.parametrize(
+    "name", ["proof192", pytest.param("proof192remote", marks=pytest.mark.slow)]
+)
 def test_base_packets_last_for_seconds_at_the_end_and_ours_do_not(name):
     base = seeds(name, 192, "base")
     ours = seeds(name, 192, "treemill")

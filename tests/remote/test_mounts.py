@@ -16,7 +16,7 @@ from tools.servers.mount import SlowMount
 
 PATH = "store/trees/events_0.root"
 NAME = "events_0.root"
-DELAY = 0.01
+DELAY = 0.1
 
 
 @pytest.fixture

@@ -1,11 +1,13 @@
-"""python read_snapshots.py FOLDER: what ROOT reads of each file of the folder, through RDataFrame,
-as FILE.json beside it: columns by name, values as nested lists; letters as their numbers. Trees are
-drawn, too, and RNTuples are opened by RNTupleReader."""
+"""python read_snapshots.py FOLDER [frames]: what ROOT reads of each file of the folder, as
+FILE.json beside it: columns by name, values as nested lists; letters as their numbers. Trees are
+read leaf by leaf, and drawn; RNTuples are read by RNTupleReader. With `frames` the columns are
+those that RDataFrame reads, which compiles a reader for each type: of one file of each kind."""
 
 import json
 import sys
 from pathlib import Path
 
+import numpy as np
 import ROOT
 
 ROOT.gROOT.SetBatch(True)
@@ -14,8 +16,44 @@ ROOT.gROOT.SetBatch(True)
 LETTERS = ("Char_t", "UChar_t", "std::int8_t", "std::uint8_t", "bool", "Bool_t", "char")
 
 
-def taken(frame, types):
-    """Values of all columns, in one event loop."""
+def of_leaves(tree):
+    """Values of all branches: numbers, text, or lists of all items of an entry."""
+    found = {}
+    for branch in tree.GetListOfBranches():
+        leaf = branch.GetListOfLeaves().At(0)
+        kind = leaf.GetTypeName()
+        has_items = bool(leaf.GetLeafCount()) or leaf.GetLenStatic() > 1
+        value = leaf.GetValue if kind in ("Float_t", "Double_t") else leaf.GetValueLong64
+        values = found[branch.GetName()] = []
+        for entry in range(tree.GetEntries()):
+            branch.GetEntry(entry)
+            items = [value(i) for i in range(leaf.GetLen())]
+            if kind == "ULong64_t":
+                items = [item % 2**64 for item in items]
+            if leaf.ClassName() == "TLeafC":  # the buffer is as long as the longest text
+                letters = bytes(item % 256 for item in items[: items.index(0)])
+                values.append(letters.decode())
+            else:
+                values.append(items if has_items else items[0])
+    return found
+
+
+def of_reader(reader):
+    """Values of all fields."""
+    entry = reader.CreateEntry()
+    names = [str(f.GetFieldName()) for f in reader.GetDescriptor().GetTopLevelFields()]
+    found = {name: [] for name in names}
+    for number in range(reader.GetNEntries()):
+        reader.LoadEntry(number, entry)
+        for name, values in found.items():
+            values.append(plain(entry[name]))
+    return found
+
+
+def of_frame(path):
+    """Values of all columns and their types, in one event loop."""
+    frame = ROOT.RDataFrame("Events", str(path))
+    types = {str(name): frame.GetColumnType(name) for name in frame.GetColumnNames()}
     found = {}
     for name, kind in types.items():
         if "std::array" in kind:  # which RDataFrame does not read, also where ROOT wrote it
@@ -29,7 +67,7 @@ def taken(frame, types):
             column = f"{name}_number"
             frame = frame.Define(column, form.format(kind, name))
         found[name] = frame.Take[kind](column)
-    return {name: values.GetValue() for name, values in found.items()}
+    return {name: [plain(each) for each in values.GetValue()] for name, values in found.items()}
 
 
 def plain(value):
@@ -40,6 +78,8 @@ def plain(value):
         return str(value)
     if hasattr(value, "item"):
         return value.item()
+    if hasattr(value, "__array_interface__"):
+        return np.asarray(value).tolist()
     return [plain(each) for each in value]
 
 
@@ -54,24 +94,27 @@ def read(path):
             for name in titles if entries else ():
                 count = tree.Draw(name, "", "goff")
                 drawn[name] = [tree.GetV1()[i] for i in range(count)]
+            columns = of_leaves(tree)
             others = {
                 key.GetName(): file.Get(key.GetName()).GetEntries() for key in file.GetListOfKeys()
             }
             code = file.GetCompressionSettings()
         else:
-            entries = ROOT.RNTupleReader.Open("Events", str(path)).GetNEntries()
+            reader = ROOT.RNTupleReader.Open("Events", str(path))
+            entries, columns = reader.GetNEntries(), of_reader(reader)
             others, code = {}, None
     found = {"kind": kind, "entries": entries, "titles": titles, "drawn": drawn}
-    found |= {"trees": others, "compression": code, "columns": {}, "types": {}}
-    # Of an RNTuple without entries RDataFrame reads nothing: it crashes, also where ROOT wrote it.
-    # It compiles a reader for each type, so one file of each kind has to do.
-    if entries and path.stem.endswith("half"):
-        frame = ROOT.RDataFrame("Events", str(path))
-        found["types"] = {str(n): frame.GetColumnType(n) for n in frame.GetColumnNames()}
-        for name, values in taken(frame, found["types"]).items():
-            found["columns"][name] = [plain(value) for value in values]
+    found |= {"trees": others, "compression": code, "columns": columns}
     path.with_suffix(".json").write_text(json.dumps(found))
 
 
-for each in sorted(Path(sys.argv[1]).glob("*.root")):
-    read(each)
+def main(folder, what=""):
+    for path in sorted(folder.glob("*.root")):
+        # Of an RNTuple without entries RDataFrame crashes, also where ROOT wrote it.
+        if what == "frames" and path.stem.endswith("half"):
+            path.with_suffix(".frame.json").write_text(json.dumps(of_frame(path)))
+        elif what != "frames":
+            read(path)
+
+
+main(Path(sys.argv[1]), *sys.argv[2:])
