@@ -45,6 +45,15 @@ def test_automatic_ranges_cost_a_pass(events):
     assert "ranges of MET_pt" in part(automatic.explain(), "first")[0]
 
 
+def test_filters_of_variations_come_after_the_widest(events):
+    varied = events.vary("Muon_pt", {"up": "Muon_pt * 1.1", "down": "Muon_pt * 0.9"})
+    text = varied.filter("sum(Muon_pt > 20) >= 1").count().explain()
+    widest, *narrower = part(text, "filters")
+    assert "narrower filters" in widest, text
+    assert len(narrower) == 2
+    assert not any("narrower filters" in line for line in narrower)
+
+
 def test_of_a_dataset_with_nothing_booked(events):
     assert part(events.explain(), "books")
 

@@ -10,6 +10,7 @@ mod compute;
 mod folded;
 mod items;
 mod kept;
+mod kept_sums;
 mod level;
 mod lookups;
 mod missing;
@@ -28,6 +29,7 @@ use crate::error::{ProcessError, QueryError};
 use crate::kernel::pieces::Pieces;
 use crate::pool::Pool;
 use crate::value::{Buf, Value};
+pub(crate) use passed::Condition;
 use passed::Passed;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -41,6 +43,8 @@ pub(crate) struct Selection {
     parent: Option<SelectionId>,
     /// Number of events.
     pub events: usize,
+    /// Whether other selections take over its values: then it has copies of what it takes over itself.
+    is_shared: bool,
     values: HashMap<NodeId, Value>,
     offsets: HashMap<LevelId, Buf<i32>>,
     /// Positions of what levels are made of, by the vector's number.
@@ -171,6 +175,7 @@ impl<'a> Batch<'a> {
             return;
         };
         let mut stays = Selection::new(selection.parent, selection.events);
+        stays.is_shared = selection.is_shared;
         std::mem::swap(selection, &mut stays);
         let mut left = stays;
         for node in kept {
@@ -324,6 +329,7 @@ impl Selection {
         Self {
             parent,
             events,
+            is_shared: false,
             values: HashMap::new(),
             offsets: HashMap::new(),
             selection_vectors: HashMap::new(),

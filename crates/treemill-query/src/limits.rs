@@ -61,6 +61,12 @@ pub(crate) const LISTS_IN_LISTS: usize = 7;
 pub(crate) const COMPARED_INTEGERS: usize = 8;
 /// Terms of a filter that become filters of their own; one of more is left whole.
 pub(crate) const FILTER_PARTS: usize = 64;
+/// Parts of a condition's form; one of more is like no other.
+pub(crate) const FORM_PARTS: usize = 64;
+/// Filters that are computed among the events of one beside them, if they are so many at least.
+pub(crate) const NESTED_FILTERS: usize = 2;
+/// Filters of one form, beside each other, of which others are computed among the events.
+pub(crate) const WIDEST_FILTERS: usize = 8;
 /// Steps of a program; what a larger expression has more of is computed for the whole batch.
 pub(crate) const PROGRAM_STEPS: usize = 32;
 /// Quick operations on one column that are done again wherever their value is wanted.
@@ -82,6 +88,8 @@ pub(crate) const COUNTED_ITEMS: usize = 4096;
 pub(crate) const JOINT_VALUES: usize = 8;
 /// One event in so many, or fewer, are few: only those are decoded and computed on.
 pub(crate) const FEW_EVENTS: usize = 4;
+/// One event in so many, or more, are most: what costs little is made for all events instead of for these.
+pub(crate) const MOST_EVENTS: usize = 2;
 /// Events that lie within one part in so many of a batch are few, too: what is around them need not
 /// be read.
 pub(crate) const NARROW_EVENTS: usize = 2;

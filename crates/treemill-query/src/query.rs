@@ -1,5 +1,7 @@
 //! A compiled query: steps and bookings over batches of columns.
 
+mod cuts;
+mod nested;
 mod shared_cells;
 mod survivors;
 #[cfg(test)]
@@ -21,6 +23,8 @@ use crate::partial::{Partial, foreign};
 use crate::pool::Pool;
 use crate::schema::Schema;
 use crate::spec::{Action, Spec};
+use cuts::Cut;
+use nested::nested;
 use shared_cells::share_cells;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
@@ -51,16 +55,6 @@ impl Scratch {
             left.push(self);
         }
     }
-}
-
-/// A chain of filters, as a tree: 0 is the whole dataset.
-struct Cut {
-    parent: usize,
-    mask: NodeId,
-    /// Whether a booking, or a cut that leads to one, stands here.
-    wanted: bool,
-    /// Whether steps stand here, or else only the rest of the same filter.
-    is_end: bool,
 }
 
 /// A query compiled against a schema; shared by threads.
@@ -161,12 +155,7 @@ impl Query {
                     let mut place = cut;
                     for mask in compiler.conjuncts(mask) {
                         place = *known.entry((place, mask)).or_insert_with(|| {
-                            cuts.push(Cut {
-                                parent: place,
-                                mask,
-                                wanted: false,
-                                is_end: false,
-                            });
+                            cuts.push(Cut::new(place, mask));
                             cuts.len()
                         });
                     }
@@ -204,6 +193,14 @@ impl Query {
                 cut.wanted = true;
                 walk = cut.parent;
             }
+        }
+        let mut booked = vec![false; cuts.len() + 1];
+        for (cut, _) in &bookings {
+            booked[*cut] = true;
+        }
+        let numbers = nested(&mut cuts, &booked, &compiler.graph);
+        for (cut, _) in &mut bookings {
+            *cut = numbers[*cut];
         }
         let masks = cuts.iter().filter(|cut| cut.wanted);
         let masks = masks.map(|cut| (cut.parent, cut.mask));
@@ -248,9 +245,15 @@ impl Query {
 
     /// What it does, in words.
     pub fn explain(&self) -> Explanation {
-        let wanted = self.cuts.iter().filter(|cut| cut.wanted);
-        let filters: Vec<NodeId> = wanted.map(|cut| cut.mask).collect();
-        self.plan.explain(&filters)
+        let wanted: Vec<&Cut> = self.cuts.iter().filter(|cut| cut.wanted).collect();
+        let filters: Vec<NodeId> = wanted.iter().map(|cut| cut.mask).collect();
+        let mut explanation = self.plan.explain(&filters);
+        for (cut, words) in wanted.iter().zip(&mut explanation.filters) {
+            if cut.narrower > 0 {
+                *words += &format!(", narrower filters among its events: {}", cut.narrower);
+            }
+        }
+        explanation
     }
 
     /// An empty partial.
@@ -327,7 +330,7 @@ impl Query {
             };
             let cut = number.checked_sub(1).and_then(|i| self.cuts.get(i));
             if let Some(cut) = cut.filter(|cut| cut.wanted) {
-                batch.cut(number, cut.parent, cut.mask, cut.is_end)?;
+                batch.cut(number, cut.parent, cut.condition())?;
             }
             for booking in self.booked.get(number).into_iter().flatten() {
                 match self.multiplies {

@@ -18,6 +18,14 @@ impl<T: ArrowNativeType> Buf<T> {
     pub fn is_last(&self) -> bool {
         matches!(self, Self::Own(shared) if Arc::strong_count(shared) == 1)
     }
+
+    /// Its numbers: the buffer itself if nothing else holds it, or a copy.
+    pub fn into_vec(self) -> Vec<T> {
+        match self {
+            Self::Own(shared) => Arc::unwrap_or_clone(shared),
+            Self::Column(buffer) => buffer.to_vec(),
+        }
+    }
 }
 
 impl<T: ArrowNativeType> Deref for Buf<T> {

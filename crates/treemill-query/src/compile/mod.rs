@@ -21,6 +21,7 @@ mod graph;
 mod hoist;
 mod identities;
 mod ids;
+mod implied;
 mod index;
 mod joint_programs;
 mod kinematics;
@@ -56,6 +57,7 @@ mod vectors;
 
 pub(crate) use graph::{Constant, Graph, Lookup, Node, Op, Reducer, Type};
 pub(crate) use ids::{EVENT, LevelId, NodeId};
+pub(crate) use implied::{Bounds, Form};
 pub(crate) use joint_programs::JointProgram;
 pub(crate) use level::{Level, LevelKind, Role};
 pub(crate) use placement::Cuts;

@@ -331,6 +331,11 @@ impl Batch<'_> {
         {
             return Ok(found);
         }
+        if reducer == Reducer::Sum
+            && let Some(found) = self.sums_of_kept(s, node)?
+        {
+            return Ok(found);
+        }
         let value = self.node(s, node.inputs[0])?;
         let input = self.plan.graph.node(node.inputs[0]);
         let offsets = self.offsets(s, input.level)?;

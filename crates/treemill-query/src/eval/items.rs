@@ -6,7 +6,8 @@ use super::{Batch, SelectionId};
 use crate::chunk::Wide;
 use crate::compile::{EVENT, LevelId, NodeId};
 use crate::kernel::{gather, lists};
-use crate::value::{Buf, Value, View};
+use crate::pool::{Pool, Pooled};
+use crate::value::{Buf, Data, Value, View};
 
 impl Batch<'_> {
     /// Positions of a level's items in a selection among its items in an outer selection.
@@ -51,11 +52,45 @@ impl Batch<'_> {
                 let value = value.clone();
                 let level = self.plan.graph.node(node).level;
                 let items = self.items(s, level, from)?;
-                return Ok(Some(self.selected(&value, &items)));
+                let value = self.selected(&value, &items);
+                return Ok(Some(match self.selections[s].is_shared {
+                    true => self.side_by_side(value),
+                    false => value,
+                }));
             }
             outer = self.selections[from].parent;
         }
         Ok(None)
+    }
+
+    /// A value that is seen through a selection vector, as a copy: what is made of it more than once then takes no look
+    /// through positions.
+    fn side_by_side(&mut self, value: Value) -> Value {
+        fn copy<T: Pooled>(data: &[T], selection_vector: &[u32], pool: &mut Pool) -> Buf<T> {
+            let mut out: Vec<T> = pool.take(selection_vector.len());
+            gather::take(data, selection_vector, &mut out);
+            out.into()
+        }
+        let View::Selected(positions) = &value.view else {
+            return value;
+        };
+        let pool = &mut *self.pool;
+        let data = match &value.data {
+            Data::Bool(data) => Data::Bool(copy(data, positions, pool)),
+            Data::I32(data) => Data::I32(copy(data, positions, pool)),
+            Data::I64(data) => Data::I64(copy(data, positions, pool)),
+            Data::U8(data) => Data::U8(copy(data, positions, pool)),
+            Data::U32(data) => Data::U32(copy(data, positions, pool)),
+            Data::U64(data) => Data::U64(copy(data, positions, pool)),
+            Data::F32(data) => Data::F32(copy(data, positions, pool)),
+            Data::F64(data) => Data::F64(copy(data, positions, pool)),
+            Data::I8(_) | Data::I16(_) | Data::U16(_) | Data::Str(_) => return value,
+        };
+        Value {
+            view: View::Direct,
+            data,
+            ..value
+        }
     }
 
     /// A value through a selection vector.
@@ -97,11 +132,7 @@ impl Batch<'_> {
     }
 
     /// All of a value, widened, as one slice. It is the value's own buffer or a copy, and must be given back.
-    pub(super) fn whole<T: Wide + crate::pool::Pooled>(
-        &mut self,
-        value: &Value,
-        n: usize,
-    ) -> Buf<T> {
+    pub(super) fn whole<T: Wide + Pooled>(&mut self, value: &Value, n: usize) -> Buf<T> {
         if let Some(own) = T::shared(value).filter(|own| own.len() == n) {
             return own;
         }

@@ -79,7 +79,12 @@ impl Batch<'_> {
     }
 
     /// The nearest outer selection where the condition is there as bytes, none of them missing, and the lists.
-    fn with_mask(&self, s: SelectionId, of: LevelId, mask: NodeId) -> Option<SelectionId> {
+    pub(super) fn with_mask(
+        &self,
+        s: SelectionId,
+        of: LevelId,
+        mask: NodeId,
+    ) -> Option<SelectionId> {
         let is_mask = |value: &Value| value.valid.is_none() && u8::direct(value).is_some();
         let from = self.outside(self.selections[s].parent, mask, is_mask)?;
         self.selections[from]
@@ -89,7 +94,7 @@ impl Batch<'_> {
     }
 
     /// The nearest selection, from this one outwards, that has such a value of a node.
-    fn outside(
+    pub(super) fn outside(
         &self,
         from: Option<SelectionId>,
         node: NodeId,

@@ -19,6 +19,16 @@ fn are_few(positions: &[u32], n: usize) -> bool {
     positions.len() <= n / FEW_EVENTS || span <= n / NARROW_EVENTS
 }
 
+/// A filter, and what its events are for.
+#[derive(Clone, Copy)]
+pub(crate) struct Condition {
+    pub mask: NodeId,
+    /// Whether a booking or a definition uses these events, not only another condition.
+    pub is_end: bool,
+    /// Whether several selections are made of these events.
+    pub is_shared: bool,
+}
+
 /// The events that passed the filters so far.
 #[derive(Default)]
 pub(super) struct Passed {
@@ -82,18 +92,16 @@ impl Batch<'_> {
         are_few(found, self.rows).then(|| found.to_vec())
     }
 
-    /// Adds the cut of this number: the events that passed the cut `above`, and for which a condition holds. `is_end`: a
-    /// booking or a definition uses these events, not only another condition.
+    /// Adds the cut of this number: the events that passed the cut `above`, and for which a condition holds.
     pub fn cut(
         &mut self,
         number: usize,
         above: usize,
-        mask: NodeId,
-        is_end: bool,
+        condition: Condition,
     ) -> Result<(), ProcessError> {
         let reached = match self.passed.cuts.get(above).cloned().flatten() {
             None => None,
-            Some(above) => self.passing(&above, mask, is_end)?,
+            Some(above) => self.passing(&above, condition)?,
         };
         self.set(number, reached);
         Ok(())
@@ -102,17 +110,16 @@ impl Batch<'_> {
     fn passing(
         &mut self,
         above: &Reached,
-        mask: NodeId,
-        is_end: bool,
+        condition: Condition,
     ) -> Result<Option<Reached>, ProcessError> {
         let from = above.selection;
-        let value = self.value(from, mask)?;
+        let value = self.value(from, condition.mask)?;
         let n = self.selections[from].events;
         let flags = self.holds(&value, above.among.as_ref(), n);
         let mut positions: Vec<u32> = self.pool.take(n);
         let count = masks::positions(&flags, &mut positions);
         let positions = self.pool.first(positions, count);
-        if count == 0 || count == n || !(is_end || are_few(&positions, n)) {
+        if count == 0 || count == n || !(condition.is_end || are_few(&positions, n)) {
             self.pool.give_vec(positions);
             let all = count == n;
             return Ok((count > 0).then(|| Reached {
@@ -122,6 +129,7 @@ impl Batch<'_> {
         }
         self.pool.give_vec(flags);
         let mut selection = Selection::new(Some(from), positions.len());
+        selection.is_shared = condition.is_shared;
         selection.items.insert((EVENT, from), positions.into());
         self.selections.push(selection);
         Ok(Some(Reached {

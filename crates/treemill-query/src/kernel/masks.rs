@@ -152,6 +152,13 @@ pub(crate) fn kept_of(
     count
 }
 
+/// Makes 0 of what a mask does not keep.
+pub(crate) fn clear(mask: &[u8], data: &mut [f64]) {
+    for (x, keep) in data.iter_mut().zip(mask) {
+        *x = f64::from_bits(x.to_bits() & 0_u64.wrapping_sub(u64::from(keep & 1)));
+    }
+}
+
 /// The last bytes of a mask.
 fn short_word(bytes: &[u8]) -> [u8; 8] {
     let mut word = [0; 8];
@@ -197,6 +204,15 @@ fn ones(mask: &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_not_kept_becomes_0() {
+        let mut data = [f64::NAN, f64::NAN, -0.0, -0.0, -1.5, f64::INFINITY];
+        clear(&[1, 0, 1, 0, 1, 0], &mut data);
+        let bits = data.map(f64::to_bits);
+        assert!(data[0].is_nan());
+        assert_eq!(bits[1..], [0.0, -0.0, 0.0, -1.5, 0.0].map(f64::to_bits));
+    }
 
     fn mask() -> Vec<u8> {
         (0..231_u32).map(|i| (i * i % 7 % 2) as u8).collect()

@@ -240,6 +240,20 @@ impl Map {
         }
     }
 
+    /// How it compares two numbers or bools, if it does.
+    pub fn comparison(self) -> Option<Compare> {
+        match self {
+            Self::CompareReal(op)
+            | Self::CompareInt(op)
+            | Self::CompareUInt(op)
+            | Self::CompareBool(op)
+            | Self::CompareIntUInt(op)
+            | Self::CompareIntReal(op)
+            | Self::CompareUIntReal(op) => Some(op),
+            _ => None,
+        }
+    }
+
     /// Whether it only changes the type.
     pub fn is_cast(self) -> bool {
         matches!(

@@ -3,7 +3,7 @@
 
 use super::Query;
 use crate::columns::Columns;
-use crate::eval::Batch;
+use crate::eval::{Batch, Condition};
 use crate::pool::Pool;
 
 /// The entries of a batch that a column is read for: all of them, or those at these places, which ascend.
@@ -31,7 +31,11 @@ impl Query {
         batch.start(0, self.cuts.len());
         let mut found = vec![Rows::All];
         for (number, cut) in (1..).zip(&self.cuts) {
-            let is_known = cut.wanted && batch.cut(number, cut.parent, cut.mask, true).is_ok();
+            let condition = Condition {
+                is_end: true,
+                ..cut.condition()
+            };
+            let is_known = cut.wanted && batch.cut(number, cut.parent, condition).is_ok();
             if !is_known {
                 // Filters below this one are computed from those above it.
                 batch.as_above(number, cut.parent);
