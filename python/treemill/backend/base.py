@@ -10,14 +10,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from ..errors import QueryError, TreemillError, WorkerError
 from ..io_report import IOReport
 from ..packetizer import Coverage, FileSize, LeasedTrace, Monitored, Sizing, Trace
 from ..worker.task import Task
 from ..worker.workload import Partial
-from .saving import Keeping
+
+if TYPE_CHECKING:
+    from .saving import Keeping
 
 __all__ = [
     "Counting",
