@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import MISSING, Field, field
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar, cast, dataclass_transform
 
 __all__ = ["frozen", "replaced"]
@@ -26,9 +27,10 @@ def frozen(cls: type[_Made]) -> type[_Made]:
     body = {name: what for name, what in cls.__dict__.items() if name not in _OWN_DICT}
     fields = {name: _described(body.pop(name)) for name in names if name in body}
     body["__slots__"] = body["__match_args__"] = names
-    # What a class says itself, such as its own words for `repr`, goes before what all have.
     kept = [name for name in names if name not in fields or fields[name].compare]
-    made = type(cls.__name__, cls.__bases__, {"_compared": tuple(kept)} | _SAME | body)
+    # What a class says itself, such as its own words for `repr`, goes before what all have.
+    made = type(cls.__name__, cls.__bases__, _SAME | body)
+    made._values, made._compared = _getter(names), _getter(tuple(kept))  # type: ignore[attr-defined]
     made.__init__ = _init(made, names, fields)  # type: ignore[misc]
     return cast("type[_Made]", made)
 
@@ -39,7 +41,8 @@ else:
 
     def replaced(value, **changes):
         """A copy of an instance with these fields changed, as `dataclasses.replace` makes it."""
-        return type(value)(**dict(zip(_names(value), _values(value), strict=True)) | changes)
+        kept = dict(zip(value.__match_args__, value._values(value), strict=True))
+        return type(value)(**kept | changes)
 
 
 _OWN_DICT = frozenset(("__dict__", "__weakref__"))
@@ -75,32 +78,30 @@ def _init(cls: type, names: tuple[str, ...], fields: dict[str, Field[Any]]) -> C
     return made["__init__"]
 
 
+def _getter(names: tuple[str, ...]) -> Callable[[object], tuple[object, ...]]:
+    """What gives the values of these fields."""
+    if len(names) > 1:
+        return staticmethod(attrgetter(*names))
+    return staticmethod(lambda made: tuple([getattr(made, name) for name in names]))
+
+
 # What all classes have.
 
 
-def _names(self: object) -> tuple[str, ...]:
-    names: tuple[str, ...] = type(self).__match_args__  # type: ignore[attr-defined]
-    return names
-
-
-def _values(self: object) -> tuple[object, ...]:
-    return tuple([getattr(self, name) for name in _names(self)])
-
-
-def _equal(self: object, other: object) -> bool:
+def _equal(self: Any, other: object) -> bool:
+    values: Callable[[object], object] = self._compared
     if type(other) is not type(self):
         return NotImplemented  # type: ignore[no-any-return]  # as `__eq__` may
-    names: tuple[str, ...] = self._compared  # type: ignore[attr-defined]
-    return all(getattr(self, name) == getattr(other, name) for name in names)
+    return values(self) == values(other)
 
 
-def _hashed(self: object) -> int:
-    names: tuple[str, ...] = self._compared  # type: ignore[attr-defined]
-    return hash(tuple([getattr(self, name) for name in names]))
+def _hashed(self: Any) -> int:
+    return hash(self._compared(self))
 
 
-def _shown(self: object) -> str:
-    inside = [f"{name}={getattr(self, name)!r}" for name in _names(self)]
+def _shown(self: Any) -> str:
+    fields = zip(self.__match_args__, self._values(self), strict=True)
+    inside = [f"{name}={value!r}" for name, value in fields]
     return f"{type(self).__qualname__}({', '.join(inside)})"
 
 
@@ -108,8 +109,8 @@ def _refused(self: object, name: str, *value: object) -> None:
     raise AttributeError(f"{type(self).__name__}.{name} does not change")
 
 
-def _pickled(self: object) -> tuple[type, tuple[object, ...]]:
-    return type(self), _values(self)
+def _pickled(self: Any) -> tuple[type, tuple[object, ...]]:
+    return type(self), self._values(self)
 
 
 _SAME = {

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
+from ..frozen import frozen
 from ..results.parts import Client, client_here
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class _Data(Protocol):
         """Returns what makes the chunks of one of this many workers. `known`: see SelectorJob."""
 
 
-@dataclass(frozen=True)
+@frozen
 class ChainData:
     """A chain, or what a node of a query selects and defines of it."""
 
@@ -57,7 +58,7 @@ class ChainData:
         return ChainChunks(self.chain, reader, node, workers, key_of(selector), known)
 
 
-@dataclass(frozen=True)
+@frozen
 class CycleData:
     """No data: a number of cycles, in each of which the selector generates an event."""
 
@@ -73,7 +74,7 @@ class CycleData:
         return CycleChunks(self.cycles)
 
 
-@dataclass(frozen=True)
+@frozen
 class SelectorJob:
     """What a selector's pass needs, but for the inputs, which are sent separately."""
 

@@ -10,13 +10,13 @@ import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from ..backend.base import Pass, Pool, Request, Results
 from ..backend.merged import Merged
 from ..errors import TreemillError, WorkerError
+from ..frozen import replaced
 from ..monitor.progress import Progress
 from ..monitor.report import Report
 from ..monitor.worker_histograms import HISTOGRAMS
@@ -296,7 +296,7 @@ class Query(ABC, Generic[Result]):
         try:
             request = self._request(task, sizes, keeping)
             if self._recording is not None:
-                request = replace(request, task=self._recording.task(task))
+                request = replaced(request, task=self._recording.task(task))
                 self._recording.begin(self.account.phase, request)
             running = self._pool.prepare(request)
         except BaseException:
