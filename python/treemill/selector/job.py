@@ -42,18 +42,24 @@ class ChainData:
 
     def preload(self, selector: Selector) -> None:
         """See _Data."""
+        from . import chain_chunks  # noqa: F401  # start-up
         from .readers import reader_of  # start-up
 
         reader_of(selector, self.schema, self.chain.schema)
+        if self.derivation is not None:
+            from . import node_columns  # noqa: F401  # heavy: numpy
 
     def chunks(self, selector: Selector, workers: int, known: Iterable[str]) -> ChunkSource:
         """See _Data."""
         from .chain_chunks import ChainChunks  # start-up
-        from .node_columns import NodeColumns  # heavy: numpy
         from .readers import reader_of  # start-up
         from .remembered_columns import key_of  # start-up
 
-        node = None if self.derivation is None else NodeColumns(self.derivation, self.chain)
+        node = None
+        if self.derivation is not None:
+            from .node_columns import NodeColumns  # heavy: numpy
+
+            node = NodeColumns(self.derivation, self.chain)
         reader = reader_of(selector, self.schema, self.chain.schema)
         return ChainChunks(self.chain, reader, node, workers, key_of(selector), known)
 
@@ -66,6 +72,7 @@ class CycleData:
 
     def preload(self, selector: Selector) -> None:
         """See _Data."""
+        from . import cycles  # noqa: F401  # start-up
 
     def chunks(self, selector: Selector, workers: int, known: Iterable[str]) -> ChunkSource:
         """See _Data."""
