@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import TypeAlias
 
 from .chain.chain import Chain, ChainParts, chain_from
@@ -20,6 +19,7 @@ from .dataset import Dataset
 from .errors import QueryError
 from .errors.quoting import near
 from .faces import face, short_errors
+from .frozen import replaced
 from .query.node import Bookable, Node, Origin
 from .session.services import SERVICES
 from .tree.defaults import policy
@@ -137,7 +137,7 @@ class Fileset(Bookable, Mapping[str, Dataset]):
             meant = near(name, self._metadata)
             hint = f"did you mean {meant[0]!r}?" if meant else f"there are {', '.join(self)}"
             raise KeyError(f"no data set {name!r}; {hint}")
-        parts = replace(self._parts, name=name, is_fileset=False)
+        parts = replaced(self._parts, name=name, is_fileset=False)
         return Dataset(self._chain(self._files.of(name), parts))
 
     def __iter__(self) -> Iterator[str]:
@@ -226,7 +226,7 @@ class Fileset(Bookable, Mapping[str, Dataset]):
         True
         """
         made = self.chain.with_constant(name, function)
-        parts = replace(self._parts, per_file=made.per_file)
+        parts = replaced(self._parts, per_file=made.per_file)
         return Fileset(self._files, parts, with_missing=self._with_missing)
 
     def __reduce__(self) -> tuple[type[Fileset], tuple[Files, ChainParts]]:

@@ -18,6 +18,7 @@ MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
 
 # A folder, or a module beside the folders, and what of ours it may use.
 MAY_USE = {
+    "frozen": "",
     "errors": "",
     "uproot_words": "",
     "processor": "",
@@ -59,6 +60,9 @@ MAY_USE = {
 }
 FLOORS = 9
 """At most."""
+WORD_OF_PYTHON = "frozen"
+"""The module that says what `dataclass` would: it knows nothing, all may use it, and it is no floor
+below them."""
 
 # Libraries that only some modules may import.
 ONLY = {
@@ -154,7 +158,7 @@ def room(name):
 def own(path):
     """Other modules of ours that a module imports. The core is none, although a module loads it."""
     names = {name for name, _ in imports(path) if name in NAMES and name != "treemill._core"}
-    return names - {dotted(path)}
+    return names - {dotted(path), f"treemill.{WORD_OF_PYTHON}"}
 
 
 def within(path, places):

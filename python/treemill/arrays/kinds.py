@@ -6,8 +6,9 @@ Pure: knows no column, no library of arrays and no file.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from ..frozen import frozen, replaced
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["NOTHING", "STRING", "Kind", "Kinds", "in_words", "number", "of_node"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Kind:
     """The kind of a column's values, or of the items and members in them."""
 
@@ -69,11 +70,11 @@ class Kind:
 
     def given(self, optional: bool = False) -> Kind:
         """Returns this kind with or without missing values."""
-        return self if self.optional == optional else replace(self, optional=optional)
+        return self if self.optional == optional else replaced(self, optional=optional)
 
     def of(self, *parts: Kind) -> Kind:
         """Returns this kind with other parts."""
-        return replace(self, parts=parts)
+        return replaced(self, parts=parts)
 
     def __str__(self) -> str:
         if self.has_items:

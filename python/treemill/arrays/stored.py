@@ -7,16 +7,16 @@ from __future__ import annotations
 import contextlib
 import json
 import uuid
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import writing
+from ..frozen import frozen
 from .columns import Column, Table
 
 __all__ = ["Store", "Stored"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Stored:
     """A table in such a file."""
 

@@ -8,16 +8,18 @@ from __future__ import annotations
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from ..errors import QueryError, TreemillError, WorkerError
+from ..frozen import frozen, replaced
 from ..io_report import IOReport
 from ..packetizer import Coverage, FileSize, LeasedTrace, Monitored, Sizing, Trace
 from ..worker.task import Task
 from ..worker.workload import Partial
-from .saving import Keeping
+
+if TYPE_CHECKING:
+    from .saving import Keeping
 
 __all__ = [
     "Counting",
@@ -33,7 +35,7 @@ __all__ = [
 
 @cache
 def _sized(sizing: Sizing, least: float, first: int) -> Sizing:
-    return replace(sizing, least=least or sizing.least, first=first or sizing.first)
+    return replaced(sizing, least=least or sizing.least, first=first or sizing.first)
 
 
 def sizing_of(sizing: Sizing, task: Task, workers: int | None) -> Sizing:
@@ -62,7 +64,7 @@ class Counting(Protocol):
         """Bytes of baskets that earlier passes have decompressed."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Request:
     """What a pass is to do."""
 
@@ -191,7 +193,7 @@ class Pass(ABC):
         """Returns which entries are merged, and which are given up."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Elsewhere:
     """A query that workers have, and that this process did not start."""
 

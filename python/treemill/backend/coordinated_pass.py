@@ -9,6 +9,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 from ..errors import WorkerError
 from ..packetizer import (
@@ -31,7 +32,9 @@ from ..worker.workload import Partial
 from .base import Pass, Pool, Request, sizing_of
 from .coordinator import Coordinator
 from .merged import Merged
-from .saving import Saving
+
+if TYPE_CHECKING:
+    from .saving import Saving
 
 __all__ = ["CoordinatedPass"]
 
@@ -73,7 +76,7 @@ class CoordinatedPass(Pass):
         self.entries_before = packetizer.committed_entries
         self._saving: Saving | None = None
         if keeping is not None:
-            self._saving = Saving(keeping, self._coordinator.merged.kept, self._sizes)
+            self._saving = keeping.saving(self._coordinator.merged.kept, self._sizes)
         self._lock = threading.Lock()
         """Guards the coordinator, and the order in which actions reach workers."""
         self._patience = pool.patience

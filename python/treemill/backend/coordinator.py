@@ -10,9 +10,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Set
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from functools import partial
 
+from ..frozen import replaced
 from ..packetizer import (
     Action,
     Collected,
@@ -167,7 +167,7 @@ class Coordinator:
         finally:
             self._merging.remove(event)
         if isinstance(event, Committed):
-            event = replace(event, merging=self._clock() - began)
+            event = replaced(event, merging=self._clock() - began)
         actions = self.handle(event)
         if self._ends:
             for end in [end for end in self._ends if _hand_over_of(end) == event]:

@@ -3,9 +3,10 @@ Plain data."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ..frozen import frozen, replaced
 from ..io_report import IOReport
 from ..packetizer import Event, PacketDone, PacketFailed
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["KnownCounters", "Pulse"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pulse:
     """A sign of life, with counters."""
 
@@ -51,7 +52,7 @@ class Pulse:
         if bytes_read <= self.bytes_read:
             return self
         io = self.io._replace(bytes_read=bytes_read)
-        return replace(self, bytes_read=bytes_read, io=io)
+        return replaced(self, bytes_read=bytes_read, io=io)
 
 
 @dataclass(slots=True)

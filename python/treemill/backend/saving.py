@@ -9,11 +9,12 @@ from __future__ import annotations
 import threading
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..checkpoint import Checkpoint, PassRecord
 from ..errors import TreemillError
+from ..packetizer import FileSize
 from ..worker.workload import Partial
 from .merged import Merged, Ranges
 
@@ -35,6 +36,23 @@ class Keeping:
         if self.record is None:
             return Merged(check=self.check)
         return Merged(load(self.record.partial), self.record.processed, self.check)
+
+    def saving(
+        self,
+        kept: Callable[[], tuple[bytes, Ranges] | None],
+        sizes: Callable[[], Mapping[int, int]],
+    ) -> Saving:
+        """The thread that keeps a pass; see Saving."""
+        return Saving(self, kept, sizes)
+
+    def with_sizes(self, sizes: Sequence[FileSize | None]) -> list[FileSize | None]:
+        """The files' sizes, with those of files that are done already: they need not be opened."""
+        known = list(sizes)
+        if self.record is not None:
+            for file, size in self.record.sizes.items():
+                if known[file] is None and list(self.record.processed[file]) == [(0, size)]:
+                    known[file] = FileSize(size)
+        return known
 
 
 class Saving:

@@ -7,11 +7,12 @@ Knows no query and no session. Users call the Dataset above it (dataset.py).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError
+from ..frozen import frozen, replaced
 from ..tree.branch import Branches, branch_list
 from ..tree.defaults import ERROR, MissingDefaults
 from ..tree.file_tree import UNORDERED, FileTree
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Chain", "ChainParts", "chain_from", "chain_of"]
 
 
-@dataclass(frozen=True)
+@frozen
 class ChainParts:
     """The parts of a chain, all of which can be sent to workers."""
 
@@ -180,14 +181,14 @@ class Chain:
 
     def with_friends(self, friends: Friends) -> Chain:
         """The chain with these friends instead."""
-        return Chain(replace(self._parts, friends=friends))
+        return Chain(replaced(self._parts, friends=friends))
 
     def selecting(self, entries: object) -> Chain:
         """The chain of some of the entries: see `Dataset.select_entries`."""
         if self.selected is not None:
             raise QueryError("entries are selected already; select from the whole dataset")
         return Chain(
-            replace(self._parts, selected=selection(self.locations, lambda: self.entries, entries))
+            replaced(self._parts, selected=selection(self.locations, lambda: self.entries, entries))
         )
 
     def with_constant(self, name: str, function: Callable[[DataFile], object]) -> Chain:
@@ -199,7 +200,7 @@ class Chain:
             raise QueryError(f"define_per_file({name!r}, …) takes a function of a file")
         if name in self.constant_names:
             raise QueryError(f"{name} is in the metadata, or defined per file, already")
-        return Chain(replace(self._parts, per_file=(*self._parts.per_file, (name, function))))
+        return Chain(replaced(self._parts, per_file=(*self._parts.per_file, (name, function))))
 
     def pinned(self) -> Chain:
         """The chain for one pass: it looks at each file's identity once, and its friends know
@@ -208,7 +209,7 @@ class Chain:
             return self
         friends, parts = self.friends.settled(self), self._parts
         if friends is not self.friends:
-            parts = replace(parts, friends=friends)
+            parts = replaced(parts, friends=friends)
         return Chain(parts, self.trees, self.constants, is_pinned=True)
 
     # What workers read.
@@ -305,6 +306,6 @@ def chain_from(files: FilesetFiles, parts: ChainParts, *, with_missing: bool = F
     `chain_of`."""
     if not with_missing:
         require_present(files.locations)
-    made = Chain(replace(parts, locations=tuple(files.locations)))
+    made = Chain(replaced(parts, locations=tuple(files.locations)))
     numbers = files.numbers(lambda file: made.sizes[file][0])
     return made if numbers is None else made.selecting(numbers)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError, TreemillError, WorkerError
+from ..frozen import frozen, replaced
 from ..tree.foreign import Field, Foreign, joined
 from .location import Location
 
@@ -24,7 +25,7 @@ __all__ = ["Constant", "DataFile", "FileConstants", "PerFile", "with_constants"]
 Constant = bool | int | float | str
 
 
-@dataclass(frozen=True)
+@frozen
 class DataFile:
     """A file of a data set, as functions of `define_per_file` and `Selector.begin_file` get it."""
 
@@ -129,7 +130,7 @@ class FileConstants:
     def complete(self, number: int) -> DataFile:
         """A file, with what the functions give among its metadata."""
         file = self.file(number)
-        return replace(file, metadata={**file.metadata, **self.given(number)})
+        return replaced(file, metadata={**file.metadata, **self.given(number)})
 
     def given(self, number: int) -> dict[str, Constant]:
         """Returns what the functions give for a file, by name."""

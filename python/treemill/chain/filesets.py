@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import QueryError, SourceError, UnsupportedError
+from ..frozen import replaced
 from ..tree import source
 from .entry_ranges import starts
 from .location import Location, located, replicated, split_tree
@@ -179,7 +180,7 @@ def _add(collected: FilesetFiles, name: str | None, contents: object, tree: str 
         for location in locations:
             if file.steps is not None:
                 collected.steps[len(collected.locations)] = file.steps
-            collected.locations.append(replace(location, metadata=own, verified=file.verified))
+            collected.locations.append(replaced(location, metadata=own, verified=file.verified))
 
 
 def _from_root(contents: Mapping[object, object]) -> Mapping[object, object]:

@@ -7,10 +7,10 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from ..errors import QueryError, UnsupportedError
+from ..frozen import frozen
 from ..tree.foreign import Field
 from .entry_ranges import Part, parts_between, ranges_of_clusters
 
@@ -45,7 +45,7 @@ _SEVERAL = 8
 another."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Alignment:
     """Which entries of a friend belong to which entries of a tree or chain."""
 
@@ -115,7 +115,7 @@ class FriendChain(Protocol):
         """The chain for one pass."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Friend:
     """Another chain, and how it is joined."""
 

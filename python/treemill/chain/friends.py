@@ -8,10 +8,10 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError, SourceError, UnsupportedError
+from ..frozen import replaced
 from ..tree import source
 from ..tree.foreign import Foreign, joined
 from .entry_ranges import starts
@@ -114,7 +114,9 @@ class Friends:
                     "goes with all entries of the dataset, in their order"
                 )
         settled = tuple(
-            replace(each, chain=each.chain.pinned(), alignment=aligned(each, sizes, title, columns))
+            replaced(
+                each, chain=each.chain.pinned(), alignment=aligned(each, sizes, title, columns)
+            )
             for each in self.given
         )
         by_number = [each for each in settled if each.alignment and each.alignment.names is None]

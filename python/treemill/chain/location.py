@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError, SourceError
+from ..frozen import frozen, replaced
 from ..tree import source
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Location", "expand", "located", "replicated", "require_present", "split_tree"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Location:
     """A file and, if the user named one, a tree in it (`dir/Events`, `Events;2`)."""
 
@@ -86,7 +87,7 @@ def _expand(files: object, tree: str | None, depth: int) -> Iterable[Location]:
                 raise QueryError(f"the tree of {path} must be a name, not {own_tree!r}")
             for location in _expand(path, None, depth):
                 named = _tree(own_tree) or location.tree or _tree(tree)
-                yield replace(location, tree=named)
+                yield replaced(location, tree=named)
     elif isinstance(files, (bytes, bytearray)) or hasattr(files, "read"):
         raise _no_path(files)
     elif isinstance(files, Iterable):

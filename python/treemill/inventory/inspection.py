@@ -6,12 +6,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..chain.open_trees import OpenTrees
 from ..chain.verification import VerifiedFile
 from ..errors import FormatError, TreemillError, TruncatedError
+from ..frozen import replaced
 from ..tree import source
 from .findings import Seen
 
@@ -74,7 +74,7 @@ def _look(location: Location, dataset: str, schemas: Schemas) -> Seen:
 
 
 def _unverified(location: Location) -> Location:
-    return replace(location, verified=None)
+    return replaced(location, verified=None)
 
 
 def _kind(location: Location, error: Exception) -> str:

@@ -5,12 +5,12 @@ the modules that translate them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ..frozen import frozen
 
 __all__ = ["ALIAS", "DRAW", "LANGUAGE", "Dialect"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Dialect:
     """What the signs of an expression mean."""
 

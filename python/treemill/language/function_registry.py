@@ -4,14 +4,13 @@ grammar.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..frozen import frozen
 from .tree_node import Tree
 
 __all__ = ["UserFunction", "find", "names", "register", "remove", "version"]
 
 
-@dataclass(frozen=True)
+@frozen
 class UserFunction:
     """A function of the user's, in the language: its body knows its parameters and columns."""
 

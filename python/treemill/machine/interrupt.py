@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from queue import SimpleQueue
 from types import FrameType
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -43,10 +41,7 @@ class Interrupts(Generic[_Word]):
         self._is_on = False
 
     def __enter__(self) -> SimpleQueue[_Word]:
-        if (
-            threading.current_thread() is threading.main_thread()
-            and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        ):
+        if _is_main() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, _Note(self._news, self._word))
             self._is_on = True
         return self._news
@@ -56,16 +51,21 @@ class Interrupts(Generic[_Word]):
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@contextmanager
-def raising() -> Iterator[None]:
+class raising:  # noqa: N801 - it reads as a function of contextlib does
     """Inside, Ctrl-C raises KeyboardInterrupt again. This is for the user's code that this thread
     runs in the middle of a query: nothing else could end it."""
-    noted = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not isinstance(noted, _Note):
-        yield
-        return
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, noted)
+
+    def __enter__(self) -> None:
+        noted = signal.getsignal(signal.SIGINT)
+        here = isinstance(noted, _Note) and _is_main()
+        self._noted = noted if here else None
+        if here:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def __exit__(self, *error: object) -> None:
+        if self._noted is not None:
+            signal.signal(signal.SIGINT, self._noted)
+
+
+def _is_main() -> bool:
+    return threading.current_thread() is threading.main_thread()

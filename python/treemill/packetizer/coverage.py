@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from ..frozen import frozen
 from .entities import Range
 
 __all__ = ["Coverage", "Missing", "News", "joined", "joined_missing"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Missing:
     """Entries `[start, stop)` of a file that are not in the result, and why. `stop` None: the file
     was never opened, so that its number of entries is not known."""
@@ -22,7 +22,7 @@ class Missing:
     error: BaseException | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Coverage:
     """The entries that are in the result, as ascending ranges by file, and those that are not."""
 
@@ -35,7 +35,7 @@ class Coverage:
         return sum(stop - start for ranges in self.processed.values() for start, stop in ranges)
 
 
-@dataclass(frozen=True)
+@frozen
 class News:
     """What has come into the result, by file, and what was given up, since the last look."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from ..frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileSize:
     """A file's entries and cuts, if they are known before a worker has opened it. `ahead`: as in
     FileOpened, if that is known too; it is believed of all files until workers have seen some."""
@@ -16,7 +17,7 @@ class FileSize:
     ahead: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Beyond:
     """What is expected to be added later: entries, and files of unknown size beside."""
 
@@ -27,7 +28,7 @@ class Beyond:
 NOTHING_BEYOND = Beyond()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FilesAdded:
     """There are more files (only if the policy says `growing`). They are numbered on from those
     before. `nodes`: the node of each, as in Packetizer. `beyond`: what will come after them."""
@@ -37,7 +38,7 @@ class FilesAdded:
     beyond: Beyond = NOTHING_BEYOND
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FilesLocated:
     """It has become known which nodes these files lie on, by their numbers. It changes nothing for
     those of which a worker has begun something."""
@@ -45,13 +46,13 @@ class FilesLocated:
     nodes: Mapping[int, str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoMoreFiles:
     """No further files are expected, so that idle workers may run what others are late with. If
     files are added all the same, more are expected again."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GiveBack:
     """About this many entries that no worker has begun are to be given back (only if the policy
     says `growing`); None: all of them. `among`: of these files only."""

@@ -5,14 +5,15 @@ dataset. Knows no names."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ..frozen import frozen
 from .dataset_events import FilesAdded, FilesLocated, GiveBack, NoMoreFiles
 from .measures import Spent
 from .steps import Step
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Packet:
     """Entries `[start, stop)` of one file, to be processed by one worker."""
 
@@ -26,7 +27,7 @@ class Packet:
 # Events.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WorkerJoined:
     """A worker has joined, and has nothing to do. `node`: the name of its host, if files on the
     same host are nearer to it than others."""
@@ -35,7 +36,7 @@ class WorkerJoined:
     node: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WorkerLost:
     """A worker is lost, and with it all that it had not committed. `fault`: whether its packet may
     be to blame; it is not if the worker was told to go."""
@@ -45,14 +46,14 @@ class WorkerLost:
     fault: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WorkerLeaving:
     """A worker will go: it gets no more packets, and commits after the one that it has."""
 
     worker: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileOpened:
     """Answer to OpenFile, or (`beside`) to OpenAhead: the file's number of entries, and the entries
     before which packets should end, such as the starts of its clusters (ascending). `ahead`: how
@@ -67,7 +68,7 @@ class FileOpened:
     beside: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileFailed:
     """Answer to OpenFile, or (`beside`) to OpenAhead: it failed. `retry`: a try may help yet."""
 
@@ -78,7 +79,7 @@ class FileFailed:
     beside: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PacketDone:
     """Answer to Process: the packet's entries up to `stop` are in the worker's partial, which is
     not committed yet. `stop` is less than the packet's own if the worker was told to stop. `ahead`
@@ -96,7 +97,7 @@ class PacketDone:
     steps: Sequence[Step] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PacketFailed:
     """Answer to Process: the packet failed. The partial may hold a part of it, so the worker has
     thrown the partial away, and all packets that it had done and not committed are void too."""
@@ -109,7 +110,7 @@ class PacketFailed:
     steps: Sequence[Step] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Committed:
     """Answer to Commit: the worker's partial, with all packets done since the last commit, is
     merged. `merger`: the merger that has it, and that sends this event; None: it is in the
@@ -121,14 +122,14 @@ class Committed:
     merging: float = field(default=0.0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Discarded:
     """Answer to Discard: the worker's partial is empty."""
 
     worker: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MergerJoined:
     """A merger has joined, and holds nothing: it merges partials of workers for the result's owner.
     No other has or had its number. `node`: its host, if workers there should commit to it."""
@@ -137,7 +138,7 @@ class MergerJoined:
     node: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MergerLost:
     """A merger is lost, and with it all that it has not handed over. Its earlier events have been
     handled; later ones have no effect."""
@@ -145,7 +146,7 @@ class MergerLost:
     merger: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MergerLeaving:
     """A merger will go: no partials are sent to it if there is another one, to which it hands on
     what it has. It is no merger any more once it is told Dismiss."""
@@ -153,7 +154,7 @@ class MergerLeaving:
     merger: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HandedOn:
     """Answer to HandOn: what the merger had is in the partial of merger `to`, which says this."""
 
@@ -161,7 +162,7 @@ class HandedOn:
     to: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Collected:
     """Answer to Collect: all that the merger had Committed is in the result, and the merger holds
     nothing of that."""
@@ -169,7 +170,7 @@ class Collected:
     merger: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refused:
     """Answer to Refuse: the merger takes nothing from the worker any more. If it had taken
     something before, Committed came before."""
@@ -178,7 +179,7 @@ class Refused:
     worker: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RefusedFrom:
     """Answer to RefuseFrom, as Refused is to Refuse: if it was taken, HandedOn came before."""
 
@@ -186,13 +187,13 @@ class RefusedFrom:
     giver: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tick:
     """Time has passed. Speculation needs this event about every second: no other event tells that a
     worker is late."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stop:
     """The user ends the query: no new packets are handed out, workers commit what is done."""
 
@@ -228,7 +229,7 @@ Event = (
 # Actions.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenFile:
     """The worker opens the file and answers FileOpened or FileFailed."""
 
@@ -236,7 +237,7 @@ class OpenFile:
     file: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Process:
     """The worker processes the packet and answers PacketDone or PacketFailed."""
 
@@ -244,7 +245,7 @@ class Process:
     packet: Packet
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Commit:
     """The worker hands over its partial, and the receiver answers Committed. The receiver is this
     merger or (None) the owner of the result. Afterwards the worker has no partial, even if the
@@ -254,7 +255,7 @@ class Commit:
     merger: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Discard:
     """The worker throws away its partial and answers Discarded, because another worker was first
     with the packet that it has just done."""
@@ -262,7 +263,7 @@ class Discard:
     worker: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prefetch:
     """The packet is promised to the worker: its bytes should come while the worker does other
     things. The worker has nothing to answer, and must not process the packet before it is told
@@ -272,7 +273,7 @@ class Prefetch:
     packet: Packet
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reserve:
     """The worker may begin the packet once it has done the one that it has, to its end, unless it
     has to forget it before that; `begun` of PacketDone says so. A worker that does not gets it by
@@ -282,7 +283,7 @@ class Reserve:
     packet: Packet
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Forget:
     """The packet is not promised to the worker any more, or not reserved: what was fetched of it is
     of no use to it. `to`: the worker that has got its entries instead, if one has."""
@@ -292,7 +293,7 @@ class Forget:
     to: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenAhead:
     """The worker opens the file beside its other work, and answers FileOpened or FileFailed at any
     time later."""
@@ -301,14 +302,14 @@ class OpenAhead:
     file: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Collect:
     """The merger hands over its partial, and the owner of the result answers Collected."""
 
     merger: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refuse:
     """The worker was lost while its partial was on the way to the merger. If the merger has not
     taken it, it will not take it any more. It answers Refused."""
@@ -317,7 +318,7 @@ class Refuse:
     worker: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HandOn:
     """All that the merger has is to be merged into the partial of merger `to`, which answers
     HandedOn. The merger keeps it until it is told Dismiss: if `to` is lost, it has it still."""
@@ -326,7 +327,7 @@ class HandOn:
     to: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RefuseFrom:
     """Merger `giver` was lost while its partial was on the way to the merger, which answers
     RefusedFrom. See Refuse."""
@@ -335,14 +336,14 @@ class RefuseFrom:
     giver: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dismiss:
     """The merger is no merger any more: what it had is another one's."""
 
     merger: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GivenBack:
     """Answer to GiveBack: entries `[start, stop)` of the file are not in the dataset any more; stop
     None: all of a file of unknown size."""
@@ -352,13 +353,13 @@ class GivenBack:
     stop: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Halt:
     """All workers that have a packet end it early and answer PacketDone with the entry that they
     have reached: the query ends early. If Finish follows at once, it ends without their answers."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finish:
     """The query is over. `error`: the reason, if it did not end well."""
 

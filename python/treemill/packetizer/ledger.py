@@ -19,8 +19,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+from ..frozen import replaced
 from .coverage import Coverage, Missing, News, joined, joined_missing
 from .entities import Range
 from .events import Packet
@@ -36,7 +37,7 @@ class _Held:
         assert self.stop is not None
         # Most packets are done to their ends; a copy costs more than all else that the ledger does.
         whole = self.stop == self.packet.stop
-        return self.packet if whole else replace(self.packet, stop=self.stop)
+        return self.packet if whole else replaced(self.packet, stop=self.stop)
 
 
 @dataclass
@@ -353,7 +354,7 @@ class Ledger:
             return None
         del self._holders[packet.number]
         self._failures.pop(packet.number, None)
-        return replace(packet, attempt=packet.attempt + failures)
+        return replaced(packet, attempt=packet.attempt + failures)
 
     def give_up(
         self, file: int, span: tuple[int, int | None], reason: str, error: BaseException | None

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from ..frozen import frozen
+
 PROMISES = 4
 """Packets that are promised to one worker, at most."""
 OPENINGS = 8
@@ -25,7 +27,7 @@ _REST = 1.5
 """What is left is not cut when it is less than this many times the length of a packet."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Sizing:
     """The parameters; times in seconds."""
 

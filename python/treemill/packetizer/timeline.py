@@ -4,9 +4,10 @@ the numbers that measure a packetizer. Pure."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from ..frozen import frozen
 from .events import (
     Action,
     Collected,
@@ -31,7 +32,7 @@ from .trace import Trace
 __all__ = ["Span", "Timeline", "TimelineReader"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Span:
     """The time that a worker spent on one packet."""
 
@@ -41,7 +42,7 @@ class Span:
     entries: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Timeline:
     """Times in seconds from the query's start. `seconds` is the time of the last record: the end of
     the query, if it has ended."""

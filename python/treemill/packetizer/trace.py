@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
+from ..frozen import frozen, replaced
 from .events import (
     Action,
     Event,
@@ -24,7 +24,7 @@ from .events import (
 __all__ = ["LeasedTrace", "Record", "Trace"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Record:
     """An event and the actions that answered it. `time`: seconds since the query's start."""
 
@@ -82,7 +82,7 @@ class Trace:
         return f"<trace of {len(self.records):,}{dropped} records>"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LeasedTrace:
     """The trace of one pass of a site, on the parts of the dataset that it had leased."""
 
@@ -104,9 +104,9 @@ def _room(event: Event) -> int:
 
 def _plain(event: Event) -> Event:
     if isinstance(event, FileOpened):
-        return replace(event, cuts=())
+        return replaced(event, cuts=())
     if isinstance(event, FileFailed | PacketFailed):
-        return replace(event, error=_words(event.error) or event.error)
+        return replaced(event, error=_words(event.error) or event.error)
     return event
 
 

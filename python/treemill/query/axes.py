@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, SupportsFloat, SupportsIndex, TypeGuard
 
 from ..errors import QueryError, UnsupportedError
+from ..frozen import frozen
 from .axis_specification import (
     AxisSpecification,
     Flags,
@@ -49,7 +49,7 @@ ALL, MOST = "all", "most"
 _MAX_BINS = 100_000_000
 
 
-@dataclass(frozen=True)
+@frozen
 class FixedAxis:
     """An axis whose bins are known: as the core reads it, and the user's own object, if any."""
 
@@ -57,7 +57,7 @@ class FixedAxis:
     given: UserAxis | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class AutomaticAxis:
     """An axis whose range comes from the data, with this many bins (None: a hundred, or one for
     each of a few integers)."""
@@ -67,7 +67,7 @@ class AutomaticAxis:
     """Whether it may leave out the far tails."""
 
 
-@dataclass(frozen=True)
+@frozen
 class GrowingAxis:
     """An axis that grows to hold all values. An axis of categories has those that the user gave,
     and after them the others, ascending. Unlike the library's it does not depend on the order of

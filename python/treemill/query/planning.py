@@ -7,9 +7,9 @@ Pure: standard library, errors, axes and the query's description only.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 
 from ..errors import QueryError
 from ..errors.quoting import near
@@ -122,15 +122,29 @@ class _Above:
         if self.is_varied:
             _check_varied(node)
         self.names = _varied(self.steps)
-        known = _relations(node)
-        self._known = known
-        self._changed = cache(lambda variation: changed_by(self.steps, variation, known))
+        self._node = node
+
+    # A query without variations needs neither of these.
+
+    @cached_property
+    def _known(self) -> Relations:
+        return _relations(self._node)
+
+    @cached_property
+    def _changed(self) -> Callable[[str], frozenset[str] | None]:
+        return cache(lambda variation: changed_by(self.steps, variation, self._known))
 
     def variations(self, booking: Booking) -> list[str]:
         """Names of the variations that change the booking's value, the nominal one first."""
         exprs = booking.wanted.expressions()
         affecting = (n for n in self.names if mention(exprs, self._changed(n), self._known))
         return [NOMINAL, *affecting]
+
+
+class _ByPlace(dict[Place, _Above]):
+    def __missing__(self, node: Place) -> _Above:
+        found = self[node] = _Above(node)
+        return found
 
 
 def plan(
@@ -143,9 +157,9 @@ def plan(
     booked: list[PlacedBooking] = []
     planned = Plan()
     counts: dict[tuple[int | None, str | None], int] = {}
-    above = cache(_Above)
+    above = _ByPlace()
     for booking in bookings:
-        steps = above(booking.node)
+        steps = above[booking.node]
         wanted, variations = booking.wanted, [NOMINAL]
         if steps.is_varied:
             planned.names[booking.number] = steps.names
@@ -259,7 +273,7 @@ def extents(
     booked: list[PlacedBooking] = []
     known: dict[tuple[int | None, str], int] = {}
     places: dict[tuple[int, int], list[int]] = {}
-    above = cache(_Above)
+    above = _ByPlace()
     for booking in bookings:
         wanted = booking.wanted
         if not isinstance(wanted, Hist):
@@ -276,7 +290,7 @@ def extents(
             if isinstance(axis, AutomaticAxis) and axis.most:
                 wanted_here.append(Quantiles(expr, MOST_OF_ALL, bounded=True))
             numbers = places.setdefault((booking.number, dimension), [])
-            for variation in above(booking.node).variations(booking) if grows else [NOMINAL]:
+            for variation in above[booking.node].variations(booking) if grows else [NOMINAL]:
                 at = numbering.at(booking.node, variation)
                 for asked in wanted_here:
                     numbering.words.update(*(expr.words for expr in asked.expressions()))

@@ -7,11 +7,11 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..errors import MissingPackageError, QueryError, UnsupportedError
+from ..frozen import frozen
 
 if TYPE_CHECKING:
     from .data_protocols import QueriedBranch, QueriedData
@@ -56,7 +56,7 @@ Fill: TypeAlias = Number | Mapping[str, Number] | None
 """What missing values become: one value for all columns, or by column; None: each type's own."""
 
 
-@dataclass(frozen=True)
+@frozen
 class SnapshotTarget:
     """The file that a snapshot makes. `kind`: ttree, rntuple, parquet, feather; `tree`: the name of
     the tree in it; `codec`: the name of the compression and its level."""
@@ -183,7 +183,7 @@ def titles_of(branches: Mapping[str, QueriedBranch], columns: Mapping[str, str])
     return titles
 
 
-@dataclass(frozen=True)
+@frozen
 class SnapshotFile:
     """A file that was written."""
 

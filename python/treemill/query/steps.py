@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 
 from ..errors import QueryError
 from ..errors.quoting import unquoted
+from ..frozen import frozen
 from ..language.expression import Constant, Expression, column, parse
 from ..language.external_functions import ExternalFunction
 
@@ -49,7 +49,7 @@ Params = Mapping[str, Parameter] | None
 `Node.with_params`)."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Filter:
     """Keeps the entries for which the expression is true."""
 
@@ -61,7 +61,7 @@ class Filter:
         return {"kind": "filter", "expr": self.expr.to_json(), "name": self.name}
 
 
-@dataclass(frozen=True)
+@frozen
 class Define:
     """A new column for the steps after it."""
 
@@ -75,7 +75,7 @@ class Define:
         return {"kind": "define", "name": self.name, "expr": self.expr.to_json()}
 
 
-@dataclass(frozen=True)
+@frozen
 class Vary:
     """Other values of columns, one set of them for each tag. Nominal results do not depend on
     it."""
@@ -146,7 +146,7 @@ def _expressions(
     raise QueryError(f"{tag!r} needs {len(names)} expressions: a list, or a mapping by column")
 
 
-@dataclass(frozen=True)
+@frozen
 class Relations:
     """How the columns of the data belong together."""
 

@@ -8,9 +8,7 @@ import contextlib
 import json
 import os
 import shutil
-import subprocess
 import threading
-import uuid
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -50,8 +48,12 @@ class Client:
 
 def client_here() -> Client:
     """This process, for a new pass."""
-    pid = os.getpid()
-    return Client(pid, _started(pid), _machine(), uuid.uuid4().hex[:12])
+    return Client(os.getpid(), _own_start(), _machine(), _word())
+
+
+def _word() -> str:
+    """A word that nothing else has."""
+    return os.urandom(6).hex()
 
 
 _local = threading.local()
@@ -98,7 +100,7 @@ def remove(folder: str) -> None:
 
 def _unnamed(folder: str) -> str:
     """A path beside the folder that nothing else has."""
-    return os.path.join(os.path.dirname(folder), f".{uuid.uuid4().hex[:12]}{_SUFFIX}")
+    return os.path.join(os.path.dirname(folder), f".{_word()}{_SUFFIX}")
 
 
 def remove_if_empty(folder: str) -> None:
@@ -148,7 +150,19 @@ def _started(pid: int) -> str:
     return "" if fields[0] in "ZX" else fields[19]
 
 
+@cache
+def _own_start() -> str:
+    """When this process has started. A forked process has a start of its own."""
+    return _started(os.getpid())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_own_start.cache_clear)
+
+
 def _said(*command: str) -> str:
+    import subprocess  # start-up
+
     try:
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
     except OSError:

@@ -5,13 +5,13 @@ user's value. Knows kinds and columns; knows no file.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..arrays.columns import Table, has_missing, joined, made, picked, values_of_node
 from ..arrays.common_type import cast
 from ..arrays.kinds import Kind, Kinds
 from ..errors import QueryError, UnsupportedError
+from ..frozen import replaced
 from ..query.snapshot_target import Fill, Number
 from ..tree.defaults import column
 
@@ -72,7 +72,7 @@ class Filled:
 def _never(kind: Kind) -> Kind:
     """The same kind without missing values."""
     parts = (_never(kind.item),) if kind.has_items else kind.parts
-    return replace(kind, parts=parts, optional=False)
+    return replaced(kind, parts=parts, optional=False)
 
 
 def _given(name: str, fill: Fill) -> Number | None:

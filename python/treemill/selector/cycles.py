@@ -4,8 +4,9 @@ event. Implements `chunk_source.ChunkSource`."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from ..frozen import frozen
 
 if TYPE_CHECKING:
     from .._core import Control
@@ -16,7 +17,7 @@ _LARGEST_CHUNK = 10_000
 _CHUNKS = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cycles:
     """What `process` gets if there is no data: cycles `[start, stop)` to generate."""
 

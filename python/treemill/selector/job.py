@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
+from ..frozen import frozen
 from ..results.parts import Client, client_here
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class _Data(Protocol):
         """Returns what makes the chunks of one of this many workers. `known`: see SelectorJob."""
 
 
-@dataclass(frozen=True)
+@frozen
 class ChainData:
     """A chain, or what a node of a query selects and defines of it."""
 
@@ -41,23 +42,29 @@ class ChainData:
 
     def preload(self, selector: Selector) -> None:
         """See _Data."""
+        from . import chain_chunks  # noqa: F401  # start-up
         from .readers import reader_of  # start-up
 
         reader_of(selector, self.schema, self.chain.schema)
+        if self.derivation is not None:
+            from . import node_columns  # noqa: F401  # heavy: numpy
 
     def chunks(self, selector: Selector, workers: int, known: Iterable[str]) -> ChunkSource:
         """See _Data."""
         from .chain_chunks import ChainChunks  # start-up
-        from .node_columns import NodeColumns  # heavy: numpy
         from .readers import reader_of  # start-up
         from .remembered_columns import key_of  # start-up
 
-        node = None if self.derivation is None else NodeColumns(self.derivation, self.chain)
+        node = None
+        if self.derivation is not None:
+            from .node_columns import NodeColumns  # heavy: numpy
+
+            node = NodeColumns(self.derivation, self.chain)
         reader = reader_of(selector, self.schema, self.chain.schema)
         return ChainChunks(self.chain, reader, node, workers, key_of(selector), known)
 
 
-@dataclass(frozen=True)
+@frozen
 class CycleData:
     """No data: a number of cycles, in each of which the selector generates an event."""
 
@@ -65,6 +72,7 @@ class CycleData:
 
     def preload(self, selector: Selector) -> None:
         """See _Data."""
+        from . import cycles  # noqa: F401  # start-up
 
     def chunks(self, selector: Selector, workers: int, known: Iterable[str]) -> ChunkSource:
         """See _Data."""
@@ -73,7 +81,7 @@ class CycleData:
         return CycleChunks(self.cycles)
 
 
-@dataclass(frozen=True)
+@frozen
 class SelectorJob:
     """What a selector's pass needs, but for the inputs, which are sent separately."""
 

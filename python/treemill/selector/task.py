@@ -34,8 +34,10 @@ class SelectorTask:
         return self.__dict__ | {"inputs": None}
 
     def preload(self) -> None:
-        """See Task. Also imports hist, which most selectors fill."""
+        """See Task. Also imports hist, which most selectors fill, and what makes each chunk's
+        random numbers: numpy would load that in every worker."""
         import hist  # noqa: F401
+        import numpy.random  # noqa: F401
 
         from . import chunk, workload  # noqa: F401  # heavy: awkward
 

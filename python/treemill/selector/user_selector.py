@@ -9,12 +9,12 @@ import copy
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import QueryError, TreemillError, WorkerError
+from ..frozen import frozen
 from ..results.file_output import file_outputs, writing_at
 from ..results.parts import Client, work_for
 from .additive import Additive, Chunks
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["ChunkPlace", "UserSelector"]
 
 
-@dataclass(frozen=True)
+@frozen
 class ChunkPlace:
     """The place of a chunk: entries `[start, stop)` of a file with a number and a path."""
 

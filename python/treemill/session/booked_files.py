@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from ..arrays.rows import CollectedRows, Sink
 from ..errors import QueryError, SourceError, UnsupportedError, writing
+from ..frozen import replaced
 from ..query.node import Booking
 from ..query.planning import Plan
 from ..query.rows import Snapshot
@@ -163,7 +163,7 @@ def by_dataset(target: SnapshotTarget, chain: Chain) -> dict[str, SnapshotTarget
             raise QueryError(f"a file cannot be named after the data set {dataset!r}")
         if chain.has_file(path):
             raise QueryError(f"the snapshot would replace {path}, which the fileset reads")
-        targets[dataset] = replace(target, path=path)
+        targets[dataset] = replaced(target, path=path)
     return targets
 
 

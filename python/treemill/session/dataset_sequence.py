@@ -9,7 +9,7 @@ from ..errors import QueryError
 from ..monitor.watch import Feedback, Watch
 from ..query.node import Booking
 from .booking_run import BookedQuery
-from .keeping import KeptQuery, kept_by
+from .keeping import KeptQuery, folder_for
 from .options import RunOptions
 from .run_arguments import as_one
 from .wait import hearing, wait
@@ -36,7 +36,7 @@ def computed_by_dataset(
     if not groups:
         return values
     together = as_one(groups) if len(groups) > 1 else None
-    folder = kept_by(options, pool)
+    folder = None if options.checkpoint is None else folder_for(options.checkpoint, pool)
     watch: Watch | None = None
     try:
         for number, group in enumerate(groups):

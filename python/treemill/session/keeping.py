@@ -7,11 +7,11 @@ and how they are described; knows no pass and no worker.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,6 @@ from ..backend.base import Pool
 from ..backend.saving import Keeping
 from ..checkpoint import Fingerprint, Folder, Wanted, by_attribute, digest
 from ..errors import SourceError, UnsupportedError
-from ..packetizer import FileSize
 from ..selector.selector import Selector, commits_only_at_end, given_for
 from ..tree.source import is_far
 from ..worker.workload import Partial
@@ -28,9 +27,8 @@ if TYPE_CHECKING:
     from ..chain.chain import Chain
     from ..chain.friend_columns import FriendChain
     from ..worker.workload import Span
-    from .options import RunOptions
 
-__all__ = ["KeptQuery", "kept_by", "of_selector", "refuse_end_worker", "with_sizes"]
+__all__ = ["KeptQuery", "folder_for", "of_selector", "refuse_end_worker"]
 
 
 @dataclass(frozen=True)
@@ -64,27 +62,14 @@ class KeptQuery:
             raise
 
 
-def kept_by(options: RunOptions, pool: Pool) -> Folder | None:
-    """The folder of a run; None if it keeps nothing. Raises what is wrong with it."""
-    if options.checkpoint is None:
-        return None
+def folder_for(checkpoint: str | os.PathLike[str], pool: Pool) -> Folder:
+    """The folder in which a run keeps what it has done. Raises what is wrong with it."""
     if not pool.keeps:
         raise UnsupportedError(
             f"checkpoint= is not supported with {pool.kind}: leave it out, or use "
             "connect(workers=…, mode=…)"
         )
-    return Folder(options.checkpoint)
-
-
-def with_sizes(sizes: Sequence[FileSize | None], keeping: Keeping) -> list[FileSize | None]:
-    """The files' sizes, with those of files that are done already: they need not be opened."""
-    known_sizes = list(sizes)
-    record = keeping.record
-    if record is not None:
-        for file, size in record.sizes.items():
-            if known_sizes[file] is None and list(record.processed[file]) == [(0, size)]:
-                known_sizes[file] = FileSize(size)
-    return known_sizes
+    return Folder(checkpoint)
 
 
 def of_selector(selector: Selector) -> dict[str, str]:
@@ -106,6 +91,8 @@ def refuse_end_worker(selector: Selector) -> None:
 
 
 def _versions() -> dict[str, str]:
+    from importlib.metadata import PackageNotFoundError, version  # start-up
+
     try:
         own = version("treemill")
     except PackageNotFoundError:  # it runs from its sources

@@ -12,17 +12,17 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import QueryError, SourceError
+from ..frozen import frozen
 
 __all__ = ["Package", "PackageStore"]
 
 _LEFT_OUT = {"__pycache__", ".git"}
 
 
-@dataclass(frozen=True)
+@frozen
 class Package:
     """A package as workers get it."""
 

@@ -7,7 +7,6 @@ import platform
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from time import monotonic
 
 from ..backend.base import Pass, Pool, Request, sizing_of
@@ -29,11 +28,11 @@ RECORDS = 200_000
 """Records, with the steps in them, that a pass keeps for its file: about 100 MB of memory."""
 
 
-def recording_of(options: RunOptions, pool: Pool) -> Recording | None:
+def recording_of(options: RunOptions, pool: Pool) -> Recording:
     """The recording that a run or its session is asked for. Raises what is wrong with the file's
     name."""
     if options.trace is None:
-        return Recording(None, pool) if pool.trace else None
+        return Recording(None, pool)
     return Recording(check(options.trace), pool, options.trace_steps)
 
 
@@ -137,6 +136,8 @@ class Recording:
         for each in done:
             dropped += each.dropped
             all_rows += each.rows(account.place, each.began - done[0].began)
+        from importlib.metadata import version  # start-up
+
         last = self._passes[-1]
         report = account.report
         about = About(

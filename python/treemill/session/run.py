@@ -10,14 +10,13 @@ import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from ..backend.base import Pass, Pool, Request, Results
 from ..backend.merged import Merged
-from ..backend.saving import Keeping
 from ..errors import TreemillError, WorkerError
+from ..frozen import replaced
 from ..monitor.progress import Progress
 from ..monitor.report import Report
 from ..monitor.worker_histograms import HISTOGRAMS
@@ -26,13 +25,16 @@ from ..worker.task import Task
 from ..worker.workload import Span
 from .account import Account
 from .file_hosts import located, nodes
-from .keeping import KeptQuery, with_sizes
 from .options import RunOptions
-from .recording import recording_of
 from .state import QueryNews, QueryState
+from .subset import useful_workers
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
+
+    from ..backend.saving import Keeping
+    from .keeping import KeptQuery
+    from .recording import Recording
 
     # `Query` alone is a query whose result type checkers do not know.
     Result = TypeVar("Result", default=Any, covariant=True)
@@ -70,7 +72,7 @@ class Query(ABC, Generic[Result]):
         self._skip_errors = options.skip_errors
         self._spans = spans
         self._kept = kept
-        self._recording = recording_of(options, pool)
+        self._recording = _recording_of(options, pool)
         self._monitor = options.monitor
         self._lock = threading.Lock()
         self._state = QueryState.RUNNING
@@ -294,7 +296,7 @@ class Query(ABC, Generic[Result]):
         try:
             request = self._request(task, sizes, keeping)
             if self._recording is not None:
-                request = replace(request, task=self._recording.task(task))
+                request = replaced(request, task=self._recording.task(task))
                 self._recording.begin(self.account.phase, request)
             running = self._pool.prepare(request)
         except BaseException:
@@ -311,8 +313,8 @@ class Query(ABC, Generic[Result]):
 
         return Request(
             task,
-            sizes if keeping is None else with_sizes(sizes, keeping),
-            workers=_useful_workers(sizes, self._pool.size),
+            sizes if keeping is None else keeping.with_sizes(sizes),
+            workers=useful_workers(sizes, self._pool.size),
             skip_errors=self._skip_errors,
             on_end=self._pass_ended,
             keeping=keeping,
@@ -388,11 +390,9 @@ class Query(ABC, Generic[Result]):
             (running.abort if state is QueryState.ABORTED else running.stop)(reason)
 
 
-def _useful_workers(sizes: Sequence[FileSize | None], size: int) -> int:
-    """The number of workers that can have a packet each, at most `size`."""
-    packets = 0
-    for each in sizes:
-        packets += size if each is None else (1 + len(each.cuts) if each.entries else 0)
-        if packets >= size:
-            return size
-    return max(packets, 1)
+def _recording_of(options: RunOptions, pool: Pool) -> Recording | None:
+    if options.trace is None and not pool.trace:
+        return None
+    from .recording import recording_of  # start-up
+
+    return recording_of(options, pool)

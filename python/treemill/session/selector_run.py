@@ -99,10 +99,10 @@ class SelectorQuery(Query[object]):
             workers=self._pool.size,
             spans=self._spans,
             bookings=None if self._bookings is None else self._bookings.task,
-            known=recall(key_of(self._selector)),
+            known=frozenset() if chain is None else recall(key_of(self._selector)),
         )
         self._task = SelectorTask(job, self._inputs)
-        self._start_pass(self._task, self._sizes(chain), self._keeping(data))
+        self._start_pass(self._task, self._sizes(chain, data), self._keeping(data))
 
     def _keeping(self, data: ChainData | CycleData) -> Keeping | None:
         if self._kept is None:
@@ -128,9 +128,9 @@ class SelectorQuery(Query[object]):
         derived = None if self._node is None else derivation(self._node, chain)
         return ChainData(chain, derived, self._schema)
 
-    def _sizes(self, chain: Chain | None) -> list[FileSize | None]:
+    def _sizes(self, chain: Chain | None, data: ChainData | CycleData) -> list[FileSize | None]:
         if chain is None:
-            return [FileSize(*self._task.workload(0).size(0))]
+            return [FileSize(*data.chunks(self._selector, self._pool.size, ()).size(0))]
         try:
             _ = chain.sizes[0]  # raises what is wrong with the names, before workers start
         except TreemillError:

@@ -14,9 +14,6 @@ from ..faces import face
 from ..monitor.watch import Feedback, Watch
 from ..query.node import Booking
 from .account import Account
-from .booking_run import BookedQuery
-from .dataset_sequence import computed_by_dataset
-from .keeping import KeptQuery, kept_by
 from .options import RunKeywords, RunOptions, with_options
 from .packages import Package, PackageStore
 from .queries import Queries
@@ -31,6 +28,8 @@ if TYPE_CHECKING:
 
     from ..dashboard.server import Dashboard
     from ..monitor.report import Report
+    from .booking_run import BookedQuery
+    from .keeping import KeptQuery
 
 __all__ = ["Session"]
 
@@ -273,6 +272,8 @@ class Session:
                 query = self._select(what, options, feedback)
                 with closing(Watch(query, progress, feedback)) as watch:
                     return wait(query, news, watch)
+        from .dataset_sequence import computed_by_dataset  # start-up
+
         options.for_bookings()
         groups = by_dataset(what)
         if options.whole:  # of a part of the data, a booking's value says nothing
@@ -296,6 +297,8 @@ class Session:
     ) -> Query:
         if is_selector(what):
             return self._select(what, options, feedback)
+        from .booking_run import BookedQuery  # start-up
+
         options.for_bookings()
         groups = by_dataset(what)
         if len(groups) != 1:
@@ -304,8 +307,11 @@ class Session:
         return self._start(query, feedback)
 
     def _kept(self, options: RunOptions) -> KeptQuery | None:
-        folder = kept_by(options, self._pool)
-        return None if folder is None else KeptQuery(folder, 0)
+        if options.checkpoint is None:
+            return None
+        from .keeping import KeptQuery, folder_for  # start-up
+
+        return KeptQuery(folder_for(options.checkpoint, self._pool), 0)
 
     def dashboard(self, host: str = "127.0.0.1", port: int = 0) -> Dashboard:
         """Serve a page for the browser that shows the queries of this session while they run.

@@ -1,4 +1,5 @@
-"""Which entries of a dataset a query goes through: all, those of some files, a range of the chain.
+"""Which entries of a dataset a query goes through: all, those of some files, a range of the chain;
+and for how many workers that is.
 
 Knows chains, and the sizes of files; knows no query.
 """
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from ..chain.chain import Chain
     from ..worker.workload import P, Workload
 
-__all__ = ["Entries", "known_sizes", "subset"]
+__all__ = ["Entries", "known_sizes", "subset", "useful_workers"]
 
 Entries: TypeAlias = int | tuple[int | None, int | None] | range | slice | None
 """Entries of a chain: a number from the start, or a pair (start, stop), range or slice, in which
@@ -79,3 +80,13 @@ def known_sizes(
             size = None
         known.append(size)
     return known
+
+
+def useful_workers(sizes: Sequence[FileSize | None], size: int) -> int:
+    """The number of workers that can have a packet each, at most `size`."""
+    packets = 0
+    for each in sizes:
+        packets += size if each is None else (1 + len(each.cuts) if each.entries else 0)
+        if packets >= size:
+            return size
+    return max(packets, 1)

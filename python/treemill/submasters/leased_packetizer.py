@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
+from ..frozen import replaced
 from ..packetizer import (
     Action,
     Beyond,
@@ -112,7 +113,7 @@ class LeasedPacketizer:
         if isinstance(event, PacketDone):
             shift = self._shift.get(event.worker, 0)
             if shift:
-                event = replace(event, stop=event.stop - shift)
+                event = replaced(event, stop=event.stop - shift)
         elif isinstance(event, FileOpened | FileFailed):
             return self._file_answered(event, now)
         elif isinstance(event, WorkerLost):
@@ -126,7 +127,7 @@ class LeasedPacketizer:
         if number is None:
             return []  # of a worker that was given up
         asked.remove((number, event.file))
-        actions = self.packetizer.handle(replace(event, file=number), now)
+        actions = self.packetizer.handle(replaced(event, file=number), now)
         part = self._parts[number]
         was_unknown = part is not None and part.stop is None
         is_known = self._growth.entries_of(number) is not None
@@ -165,7 +166,7 @@ class LeasedPacketizer:
         if given.stop is None:
             self._parts[given.file] = None
             return part
-        return replace(part, start=part.start + given.start, stop=part.start + given.stop)
+        return replaced(part, start=part.start + given.start, stop=part.start + given.stop)
 
     def reclaimed(self) -> list[Part] | None:
         """See Inner."""
@@ -190,7 +191,7 @@ class LeasedPacketizer:
                 part = self._place(gap.file)
                 span = (0, None) if gap.stop is None else (gap.start, gap.stop)
                 shifted = [None if each is None else part.start + each for each in span]
-                failed = replace(part, start=shifted[0] or 0, stop=shifted[1])
+                failed = replaced(part, start=shifted[0] or 0, stop=shifted[1])
                 self._failures.append((failed, gap.error))
 
     def sent(self, worker: int) -> list[Packet]:
@@ -236,12 +237,12 @@ class LeasedPacketizer:
         return Process(action.worker, packet)
 
     def _hint(self, action: Prefetch | Forget) -> Action:
-        return replace(action, packet=self._packet(action.packet))
+        return replaced(action, packet=self._packet(action.packet))
 
     def _open(self, action: OpenFile | OpenAhead) -> Action:
         file = self._place(action.file).file
         self._asked.setdefault(action.worker, []).append((action.file, file))
-        return replace(action, file=file)
+        return replaced(action, file=file)
 
 
 def _same(crew: LeasedPacketizer, action: Action) -> Action:

@@ -4,12 +4,11 @@ levels; a sub-master's number is its parent's. Knows no names."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..frozen import frozen
 from ..packetizer import NOTHING_BEYOND, Beyond, FileSize, Finish, Halt, Stop, Tick
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Part:
     """Entries `[start, stop)` of a file; stop None: all of a file of unknown size. `cuts`: the
     entries of the file before which packets should end."""
@@ -33,7 +32,7 @@ class Part:
 # From a sub-master to its parent.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SubJoined:
     """A sub-master has joined, with nothing in hand. `site`: the name by which files are near to it
     or not. No other one has or had its number."""
@@ -42,7 +41,7 @@ class SubJoined:
     site: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SubLost:
     """A sub-master is lost, and with it all that it had not handed up. Its earlier messages have
     been handled; later ones have no effect."""
@@ -51,14 +50,14 @@ class SubLost:
     reason: str = "the sub-master was lost"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NotComing:
     """No sub-master of this site is to be expected any more."""
 
     site: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Standing:
     """How a sub-master stands: its workers, the entries per second of all of them (0: not measured
     yet), and the entries that none of them has begun."""
@@ -69,14 +68,14 @@ class Standing:
     left: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """The sub-master asks for more. Grant is the answer, at any time later."""
 
     sub: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Opened:
     """The size of a file that was leased without one has become known."""
 
@@ -85,7 +84,7 @@ class Opened:
     size: FileSize
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Returned:
     """These parts, of which no entry was begun, are not the sub-master's any more. Answer to
     TakeBack, or unasked if the sub-master has no workers."""
@@ -95,7 +94,7 @@ class Returned:
     asked: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Failed:
     """The sub-master has tried this part in vain, as often as it may. stop None: the file could not
     be opened."""
@@ -105,7 +104,7 @@ class Failed:
     error: BaseException
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HandedUp:
     """The partial that came with this is merged; it has exactly these ranges: file, start, stop."""
 
@@ -113,7 +112,7 @@ class HandedUp:
     ranges: tuple[tuple[int, int, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ended:
     """Answer to Halt or Resign: the sub-master has handed up all that it will."""
 
@@ -127,7 +126,7 @@ LessorEvent = Upward | NotComing | Tick | Stop
 # From a parent to its sub-masters. Halt and Finish are for all of them.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Grant:
     """These parts are leased to the sub-master: answer to Asked, or more than it has asked for.
     `beyond`: what it will probably get later."""
@@ -137,7 +136,7 @@ class Grant:
     beyond: Beyond = NOTHING_BEYOND
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NothingLeft:
     """There is nothing to lease now, so that workers may run what others of them are late with. The
     sub-master's question stands."""
@@ -145,7 +144,7 @@ class NothingLeft:
     sub: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TakeBack:
     """Others have less to do: the sub-master answers Returned with about this many entries that no
     worker has begun, of the files `among`, or with none."""
@@ -155,7 +154,7 @@ class TakeBack:
     among: frozenset[int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Resign:
     """The sub-master ends as with Halt, though the query goes on: it will go. What it has merged it
     keeps for another one."""

@@ -6,8 +6,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+from ..frozen import replaced
 from .messages import Part
 
 __all__ = ["Reach", "UnleasedParts"]
@@ -162,10 +163,10 @@ class UnleasedParts:
         cut = _cut(part, wanted)
         if cut is None:
             return part
-        rest = replace(part, start=cut)
+        rest = replaced(part, start=cut)
         pile.parts.appendleft(rest)
         pile.count(rest, 1)
-        return replace(part, stop=cut)
+        return replaced(part, stop=cut)
 
 
 def _order(pile: _Pile, site: str, mean: float, rate: Rate) -> tuple[int, float]:

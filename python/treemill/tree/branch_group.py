@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from ..frozen import frozen
 
 if TYPE_CHECKING:
     from .branch import Branch
@@ -21,7 +22,7 @@ __all__ = ["BranchGroup", "counts_items", "group_of", "is_group", "leaves"]
 _COLLECTION = re.compile(r"(std::|ROOT::VecOps::)?(vector|list|deque|\w*set|\w*map|RVec)\s*<")
 
 
-@dataclass(frozen=True)
+@frozen
 class BranchGroup:
     """A branch and its members: branches with data, and groups."""
 

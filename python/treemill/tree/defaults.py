@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..arrays.kinds import STRING, Kind, number
 from ..errors import QueryError
+from ..frozen import frozen
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,7 +29,7 @@ Default: TypeAlias = Scalar | tuple[Scalar, ...]
 """What an entry counts as: a value, a list as a tuple, or None for a missing value."""
 
 
-@dataclass(frozen=True)
+@frozen
 class MissingDefaults:
     """Defaults by name or glob. A plain name has priority over globs, and the first glob that
     matches a branch over later ones."""

@@ -8,10 +8,10 @@ them to the tree's own. A file without foreign columns needs neither. Knows no d
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from ..arrays.kinds import Kind, in_words, of_node
+from ..frozen import frozen
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Computed", "ExtendedTree", "Field", "Foreign", "JoinedForeign", "joined"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Field:
     """A foreign column."""
 

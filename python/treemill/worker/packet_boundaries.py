@@ -4,8 +4,9 @@ without files."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+from ..frozen import frozen
 
 __all__ = ["PacketBoundaries"]
 
@@ -15,7 +16,7 @@ _ENOUGH = 4
 """Pieces per worker that are enough if more of them would mean that baskets are read twice."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PacketBoundaries:
     """The places where packets may end, if `workers` share the dataset. It has `files` of about the
     same size."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..arrays.columns import Table, column_of, has_missing, kind_of, lengths
@@ -12,6 +11,7 @@ from ..arrays.common_type import cast
 from ..arrays.kinds import Kind
 from ..arrays.user_arrays import awkward_array
 from ..errors import QueryError, UnsupportedError
+from ..frozen import replaced
 
 if TYPE_CHECKING:
     from .._core import Column
@@ -96,4 +96,4 @@ def _never_missing(name: str, array: object) -> Column:
 
 def _without_missing(kind: Kind) -> Kind:
     parts = (_without_missing(kind.item),) if kind.has_items else kind.parts
-    return replace(kind, parts=parts, optional=False)
+    return replaced(kind, parts=parts, optional=False)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from ...frozen import frozen
 
 __all__ = ["UNLIMITED", "Admitted", "Limits", "room"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """The largest numbers of workers of a pass; None: no limit."""
 
@@ -31,7 +32,7 @@ class Limits:
 UNLIMITED = Limits()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Admitted:
     """A process that takes part, with this many workers."""
 

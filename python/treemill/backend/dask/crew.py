@@ -13,11 +13,11 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
-from dataclasses import replace
 from queue import SimpleQueue
 from typing import Protocol
 
 from ...errors import WorkerError
+from ...frozen import replaced
 from ...packetizer import (
     Commit,
     Committed,
@@ -339,7 +339,7 @@ class Crew:
             if next_packet is None:
                 break
             packet, soon = next_packet
-            self._tell(replace(event, begun=packet.number), soon)
+            self._tell(replaced(event, begun=packet.number), soon)
             order = Process(number, packet)
             event = worker.perform(order)
         return event
@@ -384,7 +384,7 @@ class Crew:
             error = portable(event.error, f"worker {worker} failed", worker)
             if isinstance(error, WorkerError):
                 error.worker = worker
-            event = replace(event, error=error)
+            event = replaced(event, error=error)
         # Counters are exact with each commit; between two of them a client looks now and then.
         now = time.monotonic()
         is_due = not isinstance(event, PacketDone) or now - self._pulsed >= _PULSE_SECONDS

@@ -7,9 +7,10 @@ Pure but for the clock that it is given. Knows no transport: engine.py calls it 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ...errors import QueryError
+from ...frozen import replaced
 from ...packetizer import Coverage, Monitored
 from .admission import Admitted, room
 from .demand import demand
@@ -303,7 +304,7 @@ class Desk:
         for name, lead in self._leads.items():
             status = lead.status()
             done = status.ended is not None or status.parts is not None
-            request = replace(lead.request, files=(), nodes=(), done={})
+            request = replaced(lead.request, files=(), nodes=(), done={})
             entries = status.before + status.pulse.entries
             works.append(Listed(name, request, done, entries, status.expected))
         return works

@@ -23,7 +23,6 @@ from distributed.utils import offload
 
 from ...dashboard.screen import Screen
 from ...errors import UnsupportedError
-from . import compact  # noqa: F401 - how messages are pickled
 from .desk import Desk
 from .grouping import rack_of
 from .loop import NAME, LoopPlugin, ReadAnswer

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from . import compact  # noqa: F401 - how messages are pickled
 from .conversation import Conversation
 from .group_messages import Apart
 from .mailbox import Parcel

@@ -6,8 +6,7 @@ so that nothing of an earlier sub-master is taken for a later one's. Plain data,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...frozen import frozen
 from ...packetizer import Monitored
 from ...submasters.messages import Downward, Upward
 from ..pulse import Pulse
@@ -41,7 +40,7 @@ def inner_name(work: str, sub: int) -> str:
 # From the scheduler to a process.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LeadGroup:
     """Be the sub-master with this number, and merge for the processes of the group. `works`:
     whether this process has workers of its own beside that. `threads`: how many."""
@@ -57,7 +56,7 @@ class LeadGroup:
     """The time since the pass began."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Under:
     """Drop what you have of the pass, and ask the process at `address` from now on; None: none,
     until another word comes."""
@@ -67,7 +66,7 @@ class Under:
     address: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Down:
     """A message of the lessor to a sub-master."""
 
@@ -76,7 +75,7 @@ class Down:
     message: Downward
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Give:
     """End soon with what is merged (`reason`); what is not committed is lost."""
 
@@ -85,7 +84,7 @@ class Give:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Seat:
     """The process at `address` belongs to the group, with this many workers."""
 
@@ -96,7 +95,7 @@ class Seat:
     threads: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unseat:
     """The process is lost. `fault`: whether its packets may be to blame."""
 
@@ -107,7 +106,7 @@ class Unseat:
     fault: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Release:
     """The process will go: its workers commit what they have. Answer: Released."""
 
@@ -116,7 +115,7 @@ class Release:
     address: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Inherit:
     """Merge what the sub-master `giver` has, which will go: `commits` partials, at `address`.
     Answer: Inherited or Declined."""
@@ -128,7 +127,7 @@ class Inherit:
     commits: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Renounce:
     """The process of the giver is lost: what is not merged of it will not be. Answer: as before."""
 
@@ -140,7 +139,7 @@ class Renounce:
 # From a process to the scheduler.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Inherited:
     """What the giver had is merged."""
 
@@ -148,7 +147,7 @@ class Inherited:
     giver: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Declined:
     """What the giver had is not merged, and will not be unless it is asked again."""
 
@@ -156,7 +155,7 @@ class Declined:
     giver: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GroupStatus:
     """How a group stands."""
 
@@ -170,7 +169,7 @@ class GroupStatus:
     """What its workers have done since the pass began, when that is told."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Up:
     """Messages of a sub-master to the lessor, and how its group stands. `error`: the pass cannot go
     on."""
@@ -182,7 +181,7 @@ class Up:
     error: BaseException | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Released:
     """The process has nothing of the pass any more."""
 
@@ -191,7 +190,7 @@ class Released:
     address: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Apart:
     """A process does not reach its sub-master."""
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from ...frozen import frozen
+
 __all__ = ["RACK", "Group", "Member", "group_size", "grouped", "joins", "rack_of"]
 
 _MANY = 100
@@ -17,7 +19,7 @@ RACK = "rack-"
 """The name of the resource by which a Dask worker says its rack begins so."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Member:
     """A process: `place` is its rack, or else its host."""
 

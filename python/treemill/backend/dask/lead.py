@@ -7,8 +7,8 @@ Pure but for the clock that it is given: messages in, messages out. Knows addres
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 
+from ...frozen import replaced
 from ...packetizer import (
     Action,
     Collected,
@@ -131,7 +131,7 @@ class Lead(PassState):
         for process in self._processes.values():
             pulse = pulse.plus(process.counted.pulse)
         expected = self._coordinator.expected_entries
-        pulse = replace(pulse, entries=min(pulse.entries, expected - self._before))
+        pulse = replaced(pulse, entries=min(pulse.entries, expected - self._before))
         return Status(
             self.change,
             pulse,

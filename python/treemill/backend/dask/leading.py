@@ -5,8 +5,8 @@ tells the scheduler what the sub-master has to say. Pure but for the clock that 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
+from ...frozen import replaced
 from ...submasters.messages import HandedUp
 from .desk import Desk
 from .group_lead import HAND_UP_SECONDS, GroupLead
@@ -96,7 +96,7 @@ class Leading:
             if messages or error is not None or told != self._told:
                 self._told = told
                 if self._counts(messages):
-                    told = replace(told, monitored=self._lead.monitored())
+                    told = replaced(told, monitored=self._lead.monitored())
                 self._say(Up(self.work, self.sub, messages, told, error))
         for address in [each for each in self._leaving if not self.desk.has_part(each)]:
             self._leaving.discard(address)

@@ -18,7 +18,6 @@ from distributed.diagnostics.plugin import WorkerPlugin
 from distributed.protocol.serialize import to_serialize
 
 from ..merged import Ranges
-from . import compact  # noqa: F401 - how messages are pickled
 from .crew import Handed, Read
 from .group_loop import GroupLoop
 from .mailbox import Parcel

@@ -4,9 +4,9 @@ another worker: the packetizer ends a pass that has none."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from ...errors import WorkerError
+from ...frozen import replaced
 from ...packetizer import MergerLost, Packetizer, WorkerLost
 
 __all__ = ["Losses"]
@@ -68,6 +68,6 @@ class Losses:
             if isinstance(event, WorkerLost):
                 busy = self._packetizer.busy_with(event.worker)
                 if busy != self._held.get(event.worker):  # it got that after its process was lost
-                    event = replace(event, fault=False)
+                    event = replaced(event, fault=False)
             yield event
         self._held.clear()

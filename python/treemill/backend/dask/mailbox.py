@@ -8,12 +8,13 @@ Pure: knows no message and no transport.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+
+from ...frozen import frozen
 
 __all__ = ["Mailbox", "Parcel"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parcel:
     """Messages on their way. `first`: the number of the first one. `heard`: how many messages of
     the other side the sender has."""

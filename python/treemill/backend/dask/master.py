@@ -10,10 +10,10 @@ Pure but for the clock that it is given: messages in, messages out. Knows addres
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from math import inf
 
 from ...errors import WorkerError
+from ...frozen import replaced
 from ...packetizer import Coverage, Finish, GroupCounts, Halt, Monitored, Stop, Tick, host_of
 from ...submasters import HandedUp, KeepingLessor, NotComing, Opened, Reach, SubLost
 from ...submasters.messages import Downward, LessorEvent
@@ -53,7 +53,7 @@ class Master(Inheriting):
         """`name`: what messages call the pass. `request` says how large groups are."""
         assert request.submasters is not None
         super().__init__(name, request, clock)
-        self._inner = replace(
+        self._inner = replaced(
             request,
             files=(),
             done={},
@@ -126,7 +126,7 @@ class Master(Inheriting):
         roster = self._roster
         expected = 0 if self._lessor is None else self._lessor.expected_entries
         pulse = roster.pulse
-        pulse = replace(pulse, entries=min(pulse.entries, expected))
+        pulse = replaced(pulse, entries=min(pulse.entries, expected))
         return Status(
             self.change,
             pulse,

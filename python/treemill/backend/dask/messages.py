@@ -7,8 +7,9 @@ A process is one of Dask's workers; a worker is one of its threads, with a numbe
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ...frozen import frozen
 from ...packetizer import Coverage, Event, FileSize, Halt, Hint, Monitored, Order, Sizing, Trace
 from ..merged import Ranges
 from ..pulse import Pulse
@@ -43,7 +44,7 @@ VERSION = 4
 # From the client to the scheduler.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kept:
     """What a pass is kept in by its client."""
 
@@ -53,7 +54,7 @@ class Kept:
     """The digest of what decides the numbers of the pass."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PassRequest:
     """A pass to be made."""
 
@@ -100,7 +101,7 @@ class PassRequest:
 # From the scheduler to a worker process.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Begin:
     """Load the task of a pass, and start workers with these numbers."""
 
@@ -111,7 +112,7 @@ class Begin:
     workers: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hold:
     """Be the merger with this number."""
 
@@ -119,7 +120,7 @@ class Hold:
     merger: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Act:
     """An action for a worker. `address`: of the merger that a Commit names; `covers`: the entries
     of the partial that it is to get."""
@@ -130,7 +131,7 @@ class Act:
     covers: Ranges = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recall:
     """The worker is lost. If the merger has not taken its partial number `taken`, it will not take
     it any more."""
@@ -141,7 +142,7 @@ class Recall:
     taken: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fetch:
     """Merge what another merger, `giver`, has at this address: this many commits. Tell HandedOn."""
 
@@ -154,7 +155,7 @@ class Fetch:
     """What that process calls the pass."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecallFrom:
     """The other merger is lost. If the merger has not merged what that had, it will not do it any
     more."""
@@ -164,7 +165,7 @@ class RecallFrom:
     giver: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Drop:
     """Drop the partial of this merger: its entries are elsewhere, or are done again there."""
 
@@ -172,7 +173,7 @@ class Drop:
     merger: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class End:
     """The pass is over, or this process has no part in it any more: drop all of it."""
 
@@ -182,7 +183,7 @@ class End:
 # From a worker process to the scheduler.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Loaded:
     """The process has loaded the task: its workers start, and it can merge. `names` of its host, as
     it knows them."""
@@ -192,7 +193,7 @@ class Loaded:
     names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tell:
     """An event of a worker or of a merger, with the counters of its process."""
 
@@ -201,7 +202,7 @@ class Tell:
     pulse: Pulse | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unreached:
     """A worker could not hand its partial to the merger, or another merger could not fetch what it
     has."""
@@ -211,7 +212,7 @@ class Unreached:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Crashed:
     """The pass cannot go on, here or on another worker: it ends with this error."""
 
@@ -222,7 +223,7 @@ class Crashed:
 # From the scheduler to a client.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HeldPartial:
     """A partial that a merger holds, and where."""
 
@@ -234,7 +235,7 @@ class HeldPartial:
     """What its process calls the pass; None: as the scheduler does."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PassEnded:
     """How a pass has ended. One pickle holds the error and the coverage that refers to it."""
 
@@ -248,7 +249,7 @@ class PassEnded:
     """What workers have done, if it was counted."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Status:
     """How far a pass is."""
 
@@ -267,7 +268,7 @@ class Status:
     ended: PassEnded | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Listed:
     """A pass in the scheduler's list."""
 

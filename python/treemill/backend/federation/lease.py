@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from ...frozen import replaced
 from ...packetizer import Coverage, FileSize
 from ...submasters import Failed, HandedUp, Opened, Part
 from ...submasters.messages import Upward
@@ -33,7 +33,7 @@ def told(sub: int, parts: Sequence[Part], coverage: Coverage) -> list[Upward]:
                 stop = None if gap.stop is None else part.start + gap.stop
                 if gap.stop is None and part.stop is not None:
                     stop = part.stop  # a part of a file that could not be opened
-                rest = replace(part, start=part.start + gap.start, stop=stop)
+                rest = replaced(part, start=part.start + gap.start, stop=stop)
                 failed.append(Failed(sub, rest, gap.error))
     if ranges:
         messages.append(HandedUp(sub, tuple(ranges)))

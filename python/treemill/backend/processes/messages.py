@@ -3,8 +3,7 @@ actions are sent as they are; these are all others. Plain data."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...frozen import frozen
 from ..pulse import Pulse
 
 __all__ = [
@@ -28,7 +27,7 @@ Key = tuple[int, int]
 # From the session to the template.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Inputs:
     """A selector's inputs, for the `Load` messages that follow."""
 
@@ -36,7 +35,7 @@ class Inputs:
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Load:
     """A pass's task, pickled. `digest`: of the inputs that it needs."""
 
@@ -45,7 +44,7 @@ class Load:
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fork:
     """Start a worker; its socket comes with the message. `memory`: the bytes that it may take on
     top of the template's."""
@@ -54,14 +53,14 @@ class Fork:
     memory: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kill:
     """End a worker that does not answer."""
 
     key: Key
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DropTask:
     """Drop a pass's task: the pass is over."""
 
@@ -71,21 +70,21 @@ class DropTask:
 # From the template to the session.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ready:
     """The template has started."""
 
     pid: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TaskLoaded:
     """The task is loaded: workers may be forked."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StartFailed:
     """The task could not be loaded, or a worker could not be started."""
 
@@ -93,7 +92,7 @@ class StartFailed:
     error: BaseException
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Started:
     """A worker has this process id."""
 
@@ -101,7 +100,7 @@ class Started:
     pid: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Exited:
     """A worker's process has ended. `code` is as in subprocess: negative if a signal ended it."""
 
@@ -112,7 +111,7 @@ class Exited:
 # From a worker to the session.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hand:
     """A partial, which also says that its packets are committed."""
 
@@ -121,7 +120,7 @@ class Hand:
     """The worker's counters when it committed."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WorkerCrashed:
     """The worker cannot go on, and neither could another one: the pass ends with this error."""
 

@@ -20,9 +20,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import NoReturn
 
+from ...frozen import replaced
 from ...machine.cache import turn_off
 from ...machine.farewell import leave
 from ...machine.private_memory import limit, private_bytes
@@ -135,7 +135,7 @@ class _WorkerProcess:
     def _portable(self, event: Event) -> Event:
         if isinstance(event, PacketFailed | FileFailed):
             error = portable(event.error, f"worker {self._number} failed", str(self._number))
-            return replace(event, error=error)
+            return replaced(event, error=error)
         return event
 
     def _tell(self, event: Event) -> None:
