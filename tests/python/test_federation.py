@@ -11,6 +11,7 @@ from treemill.backend.federation.pool import LEASING, FederatedPool
 from treemill.backend.threads import ThreadPool
 from treemill.cli.trace import load
 from treemill.errors import SourceError
+from treemill.frozen import replaced
 from treemill.packetizer import Coverage, FileSize, Missing, joined
 from treemill.session.session import Session
 from treemill.submasters import Failed, HandedUp, Opened, Part
@@ -227,7 +228,7 @@ class Watched(ThreadPool):
     def prepare(self, request):
         if self.dies:
             raise tm.WorkerError("the scheduler is gone")
-        return super().prepare(replace(request, task=WatchedTask(request.task, self)))
+        return super().prepare(replaced(request, task=WatchedTask(request.task, self)))
 
 
 class WatchedTask:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Protocol
 
+from ...frozen import replaced
 from ...packetizer import (
     Action,
     Commit,
@@ -87,7 +87,7 @@ class Cold:
     def handle(self, event: Event, now: float) -> list[Action]:
         """See Strategy."""
         if isinstance(event, FileOpened | PacketDone):
-            event = replace(event, ahead=0)
+            event = replaced(event, ahead=0)
         return self._inner.handle(event, now)
 
 
