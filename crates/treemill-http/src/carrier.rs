@@ -3,6 +3,7 @@
 
 use crate::address::{Address, server};
 use crate::answer::{Accepted, judge, refused};
+use crate::checksums::Known;
 use crate::conversation::{Conversation, Route, Turn};
 use crate::engine::{Flight, Line, trouble};
 use crate::limits::SERVER_SILENCE;
@@ -15,6 +16,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::time::timeout;
 use treemill_credentials::bearer_token;
+use treemill_source::Checksums;
 use treemill_transfer::{Body, Carrier, Kind, Part, Trouble};
 use url::Url;
 
@@ -247,6 +249,7 @@ impl Body for Reply {
 pub(crate) struct Ranges {
     pub(crate) file: File,
     pub(crate) versions: Mutex<Versions>,
+    pub(crate) checksums: Known,
 }
 
 impl Ranges {
@@ -264,6 +267,10 @@ impl Carrier for Ranges {
 
     fn may_move(&self) -> bool {
         self.versions().first() != self.file.server
+    }
+
+    fn checksums(&self) -> Checksums {
+        self.checksums.checksums()
     }
 
     async fn ask(&self, range: Range<u64>) -> Result<Part<Reply>, Trouble> {

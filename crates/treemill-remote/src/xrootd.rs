@@ -3,7 +3,7 @@
 use crate::found::{Open, Place};
 use crate::lanes::{Lanes, Opening, Pool};
 use crate::limits::{LANES, MOST_LANES};
-use crate::{Entry, Stat, Transport};
+use crate::{Entry, Stat, Transport, checksums};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -42,7 +42,8 @@ fn client(url: &str, number: usize) -> Arc<Client> {
     Arc::clone(clients.get(lane).unwrap_or(first))
 }
 
-/// The options that users want: `TREEMILL_XROOTD_CHECKSUMS` is `far` (by default), `always` or `never`.
+/// The options that users want: `TREEMILL_XROOTD_CHECKSUMS`, of the checksums of pages, is `far` (by default), `always` or
+/// `never`.
 fn options() -> Options {
     let usual = Options::default();
     let checks_from = match std::env::var("TREEMILL_XROOTD_CHECKSUMS").as_deref() {
@@ -52,6 +53,7 @@ fn options() -> Options {
     };
     Options {
         checks_from,
+        checksums: checksums::wanted(),
         ..usual
     }
 }

@@ -17,6 +17,7 @@ use rustls::ClientConfig;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
+use treemill_source::WantedChecksums;
 
 /// The session of one server, once it is made. One thread makes it, the others wait.
 #[derive(Default)]
@@ -97,6 +98,23 @@ impl Client {
         let key = Client::key(&Route::new(url), user);
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.contains_key(&key)
+    }
+
+    /// Which checksums of files are wanted.
+    pub(crate) fn wanted_checksums(&self) -> WantedChecksums {
+        self.options.checksums
+    }
+
+    /// The session with an address's server, if there is one now.
+    pub(crate) fn made(&self, url: &Url) -> Option<Arc<Session>> {
+        let user = url.user.as_deref().unwrap_or(&self.options.user);
+        let key = Client::key(&Route::new(url), user);
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = Arc::clone(sessions.get(&key)?);
+        drop(sessions);
+        let place = place.try_lock().ok()?;
+        let usable = |session: &&Arc<Session>| !session.is_broken();
+        place.made.as_ref().filter(usable).map(Arc::clone)
     }
 
     fn key(route: &Route, user: &str) -> Key {
