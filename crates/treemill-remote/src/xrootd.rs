@@ -53,7 +53,6 @@ fn options() -> Options {
     };
     Options {
         checks_from,
-        checksums: checksums::wanted(),
         ..usual
     }
 }
@@ -66,7 +65,8 @@ fn open(url: &str) -> Result<Open, SourceError> {
         Ok(observed(Arc::new(source), &owned))
     });
     let begun = begin(&asked, url, &opening);
-    let first = Arc::new(XrootdSource::open(&client(url, 0), url)?);
+    let first = XrootdSource::open(&client(url, 0), url)?;
+    let first = Arc::new(first.wanting(checksums::wanted()));
     let source = observed(Arc::clone(&first), url);
     let lanes = match begun {
         Some(pool) => Lanes::begun(source, pool, opening),
@@ -95,7 +95,7 @@ fn begin(asked: &Url, url: &str, opening: &Opening) -> Option<Arc<Pool>> {
 /// A server that another one has named, other than by a redirect, gets no token.
 fn open_found(url: &str, _home: &str) -> Result<Arc<dyn Source>, SourceError> {
     let client = Arc::new(Client::new(options().without_tokens()));
-    let source = XrootdSource::open(&client, url)?;
+    let source = XrootdSource::open(&client, url)?.wanting(checksums::wanted());
     Ok(observed(Arc::new(source), url))
 }
 

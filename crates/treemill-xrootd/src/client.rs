@@ -17,7 +17,6 @@ use rustls::ClientConfig;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
-use treemill_source::WantedChecksums;
 
 /// The session of one server, once it is made. One thread makes it, the others wait.
 #[derive(Default)]
@@ -98,11 +97,6 @@ impl Client {
         let key = Client::key(&Route::new(url), user);
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.contains_key(&key)
-    }
-
-    /// Which checksums of files are wanted.
-    pub(crate) fn wanted_checksums(&self) -> WantedChecksums {
-        self.options.checksums
     }
 
     /// The session with an address's server, if there is one now.

@@ -6,7 +6,6 @@ use rustls::RootCertStore;
 use std::sync::Arc;
 use std::time::Duration;
 use treemill_credentials::Places;
-use treemill_source::WantedChecksums;
 
 /// How a client behaves.
 #[derive(Debug, Clone)]
@@ -21,9 +20,6 @@ pub struct Options {
     pub deadlines: Deadlines,
     /// The round trip from which on large ranges are read with checksums, if the server has them.
     pub checks_from: Duration,
-    /// Which checksums of whole files are wanted. Servers are asked for those only that they may compute: they do not say
-    /// whether they keep some.
-    pub checksums: WantedChecksums,
     /// The authorities whose certificates count for TLS; if `None`, those of [`treemill_credentials::trusted`].
     pub trusted: Option<Arc<RootCertStore>>,
     /// Where bearer tokens are looked for; if `None`, where this process's environment says.
@@ -53,7 +49,6 @@ impl Default for Options {
             beyond: Duration::ZERO,
             deadlines,
             checks_from: limits::CHECKS_FROM,
-            checksums: WantedChecksums::default(),
             trusted: None,
             tokens: None,
         }

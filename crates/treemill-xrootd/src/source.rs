@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use treemill_source::{
     Bytes, Checksums, Costs, Identity, Promise, Request, Source, SourceError, Ticket,
-    read_by_tickets,
+    WantedChecksums, read_by_tickets,
 };
 
 mod checksums;
@@ -28,6 +28,7 @@ mod checksums;
 /// knows one, else at the same.
 pub struct XrootdSource {
     core: Arc<Core>,
+    wanted: WantedChecksums,
 }
 
 /// What the source shares with the threads of its connections, and with the one that opens the file again.
@@ -105,6 +106,7 @@ impl XrootdSource {
         };
         Ok(XrootdSource {
             core: Arc::new(core),
+            wanted: WantedChecksums::default(),
         })
     }
 
@@ -138,8 +140,7 @@ impl Source for XrootdSource {
     }
 
     fn checksums(&self) -> Checksums {
-        let asked = || checksums::ask(&self.core);
-        self.core.checksums.get_or_init(asked).clone()
+        self.asked_checksums()
     }
 
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {

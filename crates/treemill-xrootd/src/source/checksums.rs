@@ -1,7 +1,7 @@
 //! The checksum of an open file: asks its server, and that of its address. Follows no redirect, since another server would
 //! tell the checksum of another copy.
 
-use super::Core;
+use super::{Core, XrootdSource};
 use crate::limits::CHECKSUM_PATIENCE;
 use crate::refusal;
 use crate::session::Session;
@@ -11,11 +11,26 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use treemill_source::{Checksums, WantedChecksums};
 
-/// What servers tell in time. A manager knows the checksums of its servers' files at some sites, where the servers do not.
-pub(super) fn ask(core: &Core) -> Checksums {
-    if core.client.wanted_checksums() != WantedChecksums::Computed {
-        return Checksums::default();
+impl XrootdSource {
+    /// The same file, of which these checksums are wanted. Its server is asked for those only that it may compute: it does
+    /// not say whether it keeps any.
+    #[must_use]
+    pub fn wanting(self, wanted: WantedChecksums) -> Self {
+        XrootdSource { wanted, ..self }
     }
+
+    /// What is known of its checksums, for which servers are asked once.
+    pub(super) fn asked_checksums(&self) -> Checksums {
+        if self.wanted != WantedChecksums::Computed {
+            return Checksums::default();
+        }
+        let asked = || ask(&self.core);
+        self.core.checksums.get_or_init(asked).clone()
+    }
+}
+
+/// What servers tell in time. A manager knows the checksums of its servers' files at some sites, where the servers do not.
+fn ask(core: &Core) -> Checksums {
     let began = Instant::now();
     let file = Arc::clone(&core.state().file);
     let told = ask_one(file.session(), &core.url, CHECKSUM_PATIENCE);
