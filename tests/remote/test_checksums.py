@@ -153,6 +153,7 @@ def test_a_file_of_one_place_is_not_asked_for_its_checksum(right):
         assert not questions(server)
 
 
+@pytest.mark.xfail(strict=True, reason="xrootd asks for more patience than the client has")
 @pytest.mark.parametrize("scheme", ["root", "http"])
 def test_xrootd_is_asked_to_compute_checksums_if_that_is_wanted(right, wrong, scheme, monkeypatch):
     monkeypatch.setenv("TREEMILL_REPLICA_CHECKSUMS", "computed")
