@@ -153,13 +153,13 @@ def test_a_file_of_one_place_is_not_asked_for_its_checksum(right):
         assert not questions(server)
 
 
-@pytest.mark.xfail(strict=True, reason="xrootd asks for more patience than the client has")
-@pytest.mark.parametrize("scheme", ["root", "http"])
-def test_xrootd_is_asked_to_compute_checksums_if_that_is_wanted(right, wrong, scheme, monkeypatch):
+@pytest.mark.parametrize("schemes", [("root", "root"), ("root", "http"), ("http", "http")])
+def test_xrootd_is_asked_to_compute_checksums_if_that_is_wanted(right, wrong, schemes, monkeypatch):
     monkeypatch.setenv("TREEMILL_REPLICA_CHECKSUMS", "computed")
     with xrootd(right) as one, xrootd(wrong) as other:
-        second = other.url(PATH) if scheme == "root" else other.http_url(PATH)
-        assert_refused(one, right, wrong, one.url(PATH), second)
+        servers = zip((one, other), schemes, strict=True)
+        urls = [it.url(PATH) if scheme == "root" else it.http_url(PATH) for it, scheme in servers]
+        assert_refused(one, right, wrong, *urls)
 
 
 def test_a_document_says_which_place_has_the_file(right, wrong, tmp_path):

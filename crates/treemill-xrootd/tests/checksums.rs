@@ -10,7 +10,6 @@ use treemill_source::{Checksums, Source, WantedChecksums};
 use treemill_xrootd::{Client, Options, XrootdSource};
 
 #[test]
-#[ignore = "xrootd promises its answer for later than the client's patience"]
 fn a_server_is_asked_for_a_checksum_only_if_it_may_compute_it() {
     let (bytes, lines) = (content(5000), "xrootd.chksum max 2 adler32\n");
     let Some(server) = Xrootd::start_with("checksums", &[("a.root", &bytes)], lines) else {
