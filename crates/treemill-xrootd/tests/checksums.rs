@@ -1,5 +1,5 @@
 //! The checksum of a file that a real `xrootd` computes. Skipped, with the reason printed, where there is none.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::arithmetic_side_effects)]
 
 #[allow(dead_code)]
 mod common;
