@@ -1,11 +1,12 @@
 //! What callers ask for: a file's bytes, its state, a folder's names.
 
 use crate::address::Address;
-use crate::carrier::{Ask, File, Ranges, Reply};
+use crate::carrier::{Ask, File, Reply};
 use crate::checksums::Known;
 use crate::limits::MOST_LISTING;
 use crate::links::Links;
 use crate::listing::{Entry, index_page, multistatus};
+use crate::ranges::Ranges;
 use crate::version::Version;
 use crate::versions::Versions;
 use bytes::{Bytes, BytesMut};

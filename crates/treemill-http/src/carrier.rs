@@ -3,7 +3,6 @@
 
 use crate::address::{Address, server};
 use crate::answer::{Accepted, judge, refused};
-use crate::checksums::Known;
 use crate::conversation::{Conversation, Route, Turn};
 use crate::engine::{Flight, Line, trouble};
 use crate::limits::SERVER_SILENCE;
@@ -16,8 +15,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::time::timeout;
 use treemill_credentials::bearer_token;
-use treemill_source::Checksums;
-use treemill_transfer::{Body, Carrier, Kind, Part, Trouble};
+use treemill_transfer::{Body, Kind, Trouble};
 use url::Url;
 
 /// A file, or a folder, at its server.
@@ -242,47 +240,5 @@ impl Body for Reply {
 
     fn satisfied(&mut self) {
         self.doubt.is_settled = true;
-    }
-}
-
-/// A file that is open.
-pub(crate) struct Ranges {
-    pub(crate) file: File,
-    pub(crate) versions: Mutex<Versions>,
-    pub(crate) checksums: Known,
-}
-
-impl Ranges {
-    fn versions(&self) -> std::sync::MutexGuard<'_, Versions> {
-        self.versions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Carrier for Ranges {
-    type Body = Reply;
-
-    fn server(&self) -> &str {
-        &self.file.server
-    }
-
-    fn may_move(&self) -> bool {
-        self.versions().first() != self.file.server
-    }
-
-    fn checksums(&self) -> Checksums {
-        self.checksums.checksums()
-    }
-
-    async fn ask(&self, range: Range<u64>) -> Result<Part<Reply>, Trouble> {
-        let versions = self.versions().clone();
-        let (body, accepted) = self
-            .file
-            .range(&range, Some(&versions), treemill_transfer::WHOLE)
-            .await?;
-        self.versions().heard(&body.server, accepted.version);
-        Ok(Part {
-            start: accepted.start,
-            body,
-        })
     }
 }

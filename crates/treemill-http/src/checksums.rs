@@ -22,7 +22,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// By the headers of the answer that opened the file at `address`.
+    /// What is known by the headers of the answer that opened the file at `address`.
     pub(crate) fn new(address: &Address, headers: &HeaderMap, wanted: WantedChecksums) -> Self {
         let told = digest::told(headers);
         let is_wanted = match wanted {

@@ -2,8 +2,9 @@
 //! and where a file lies besides, as servers say in headers ([`Links`]) and in documents ([`metalink`]).
 //!
 //! Ranges are single ones, many in flight at once; a file that changes while it is read is an error. Knows nothing of
-//! ROOT. `address`, `answer`, `conversation`, `digest`, `links`, `listing`, `metalink` and `version` are pure; `carrier`,
-//! `checksums`, `engine` and `calls` drive; `versions` keeps what each server has said of a file, `tls` has the certificates.
+//! ROOT. `address`, `answer`, `conversation`, `digest`, `links`, `listing`, `metalink` and `version` are pure; `engine`,
+//! `carrier`, `checksums`, `ranges` and `calls` drive; `versions` keeps what each server has said of a file, `tls` has the
+//! certificates.
 #![forbid(unsafe_code)]
 
 mod address;
@@ -18,6 +19,7 @@ mod limits;
 mod links;
 mod listing;
 mod metalink;
+mod ranges;
 mod tls;
 mod version;
 mod versions;

@@ -55,12 +55,12 @@ impl fmt::Display for Algorithm {
 /// Which checksums of a file are wanted of its server, by what they cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WantedChecksums {
-    /// Those that it tells without being asked.
+    /// The ones that it tells without being asked.
     Told,
-    /// Those, too, for which it is asked, if it is known to keep them.
+    /// The server is asked for others, too, if it is known to keep them.
     #[default]
     Stored,
-    /// Those, too, for which it may have to read the whole file.
+    /// The server is asked even if it may have to read the whole file.
     Computed,
 }
 
