@@ -96,7 +96,7 @@ fn equal_sizes_and_ends_do_not_hide_that_checksums_differ() {
     let one = Place::new("root://one//f", &[("adler32", "5"), ("md5", "no checksum")]);
     let two = Place::new("root://two//f", &[("ADLER32", "0000000C")]);
     let (file, warned) = open(&[&one, &two]);
-    until(|| !warned.lock().unwrap().is_empty());
+    until(|| !warned.lock().unwrap().is_empty() || file.active().len() == 2);
     assert_eq!(
         *warned.lock().unwrap(),
         "/f: root://two//f is left out: its checksum adler32 is 0000000c there, and 00000005 at root://one//f"
@@ -145,6 +145,6 @@ fn the_first_source_is_read_while_it_does_not_tell_its_checksum() {
         "the second one waits to be compared"
     );
     drop(silence);
-    until(|| !warned.lock().unwrap().is_empty());
+    until(|| !warned.lock().unwrap().is_empty() || file.active().len() == 2);
     assert_eq!(file.active(), ["one"]);
 }
