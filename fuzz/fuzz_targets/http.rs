@@ -1,8 +1,8 @@
-//! What servers of HTTP say: ranges, listings of WebDAV, index pages, other places of files.
+//! What servers of HTTP say: ranges, listings of WebDAV, index pages, other places of files, checksums.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use treemill_http::parsing::{ContentRange, index_page, multistatus};
+use treemill_http::parsing::{ContentRange, digests, index_page, multistatus};
 use treemill_http::{Links, metalink};
 
 fuzz_target!(|data: &[u8]| {
@@ -18,6 +18,7 @@ fuzz_target!(|data: &[u8]| {
         links.add(&text, &base);
     }
     assert!(links.duplicates().iter().all(|url| url.contains(':')));
+    digests(&text, &mut treemill_source::Checksums::default());
     // The first line is the folder's path.
     let (folder, page) = text.split_once('\n').unwrap_or(("/", &text));
     for entries in [multistatus(page, folder), index_page(page, folder)] {

@@ -4,7 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 use std::time::Duration;
 use treemill_xrootd::stream::{Deadlines, Event, Outcome, Stream};
-use treemill_xrootd::wire::bodies::{Entry, Location, Login, Opened, Protocol, Status, segments, values};
+use treemill_xrootd::wire::bodies::{Entry, Location, Login, Opened, Protocol, Status, checksums, segments, values};
 use treemill_xrootd::wire::{Header, Paged, Request, codes};
 
 /// States of responses, so that a byte is one.
@@ -100,6 +100,7 @@ fn bodies(data: &[u8]) {
     let _ = Entry::decode_all(data);
     let _ = Location::decode_all(data);
     let _ = segments(data, &ASKED);
+    let _ = checksums(data);
     let _ = values(data, &["readv_iov_max", "readv_ior_max"]);
     let _ = Request::decode(data);
 }

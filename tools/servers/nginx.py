@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 from ..link.host import HERE, Host, give
@@ -32,6 +34,10 @@ http {{
   uwsgi_temp_path {folder}/tmp;
   scgi_temp_path {folder}/tmp;
   large_client_header_buffers 8 64k;
+  map "$http_want_digest $uri" $digest {{
+    default "";
+    {digests}
+  }}
   server {{
     listen {listen}{tls};
     root {data};
@@ -66,6 +72,8 @@ class Nginx(Server):
     link: what every answer has as its header `Link`; nginx's variables count, such as `$uri`.
     pool: the base of the URLs to which all requests are redirected, as a door of dCache does.
     closes: each connection ends after one answer.
+    digests: by path what its answers have as their header `Digest` if a client wants one, as dCache
+        does.
     """
 
     program = "nginx"
@@ -81,12 +89,14 @@ class Nginx(Server):
         link: str | None = None,
         pool: str | None = None,
         closes: bool = False,
+        digests: Mapping[str, str] | None = None,
     ) -> None:
         self._certificate = certificate
         self._users = users
         self._token = token
         self._link = link
         self._pool, self._closes = pool, closes
+        self._digests = digests or {}
         super().__init__(host)
 
     @classmethod
@@ -127,6 +137,11 @@ class Nginx(Server):
             lines.append(_TOKEN.format(folder=self.folder, status=401, **tokens))
         if self._link is not None:
             lines.append(f"add_header Link '{self._link}' always;")
+        if self._digests:
+            lines.append("add_header Digest $digest;")
+        digests = (
+            f'"~^[^ ].* /{re.escape(path)}$" "{digest}";' for path, digest in self._digests.items()
+        )
         if self._closes:
             lines.append("keepalive_timeout 0;")
         if self._pool is not None:
@@ -139,6 +154,7 @@ class Nginx(Server):
                 listen=f"{self.host.address}:{port}",
                 tls=tls,
                 lines="\n    ".join(lines),
+                digests="\n    ".join(digests),
             )
         )
         program = _program()

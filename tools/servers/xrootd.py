@@ -58,6 +58,7 @@ class XRootD(Server):
     token: what clients must log in with; needs a certificate. `renew` lets it expire.
     pool: a server that has the files. This one sends every client there, whatever that has tried
         before, as a door of dCache does.
+    checksums: it computes the checksum adler32 of a file that it is asked for.
     """
 
     program = "xrootd"
@@ -71,12 +72,14 @@ class XRootD(Server):
         users: tuple[Path, Path] | None = None,
         token: str | None = None,
         pool: XRootD | None = None,
+        checksums: bool = False,
     ) -> None:
         self._token = token
         self._security = security
         self._users = users
         self._certificate = certificate
         self._pool = pool
+        self._checksums = checksums
         super().__init__(host)
 
     def url(self, path: str) -> str:
@@ -107,6 +110,8 @@ class XRootD(Server):
             tokens.install(self.folder, self._token)
             parts.append(tokens.CONFIGURATION.format(folder=self.folder, bound="*"))
         parts.append(_HTTP.format(port=port))
+        if self._checksums:
+            parts.append("xrootd.chksum max 2 adler32\n")
         process = _run(self, "xrootd", "".join(parts))
         self._wait_for_port(process, port)
 

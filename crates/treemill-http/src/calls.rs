@@ -1,10 +1,12 @@
 //! What callers ask for: a file's bytes, its state, a folder's names.
 
 use crate::address::Address;
-use crate::carrier::{Ask, File, Ranges, Reply};
+use crate::carrier::{Ask, File, Reply};
+use crate::checksums::Known;
 use crate::limits::MOST_LISTING;
 use crate::links::Links;
 use crate::listing::{Entry, index_page, multistatus};
+use crate::ranges::Ranges;
 use crate::version::Version;
 use crate::versions::Versions;
 use bytes::{Bytes, BytesMut};
@@ -12,7 +14,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, SERVER};
 use reqwest::{Method, StatusCode};
 use std::sync::Mutex;
 use std::time::{Instant, SystemTime};
-use treemill_source::{Identity, Source, SourceError};
+use treemill_source::{Identity, Source, SourceError, WantedChecksums};
 use treemill_transfer::{HEAD, Kind, Opened, Remote, Trouble, WHOLE, insist, soon, wait};
 
 /// A file on a server of HTTP.
@@ -35,29 +37,36 @@ pub struct Stat {
 /// # Errors
 /// Why the file cannot be read from that server, which the error names; no later than 30 s after the server's last byte.
 pub fn open(url: &str) -> Result<HttpSource, SourceError> {
-    Ok(open_with_links(url)?.0)
+    Ok(open_with_links(url, WantedChecksums::default())?.0)
 }
 
-/// Opens like [`open`], and gives what the answer says of the file's other places.
+/// Opens like [`open`], and gives what the answer says of the file's other places. `wanted`: which checksums it has.
 ///
 /// # Errors
 /// As [`open`].
-pub fn open_with_links(url: &str) -> Result<(HttpSource, Links), SourceError> {
-    open_at(Address::parse(url)?)
+pub fn open_with_links(
+    url: &str,
+    wanted: WantedChecksums,
+) -> Result<(HttpSource, Links), SourceError> {
+    open_at(Address::parse(url)?, wanted)
 }
 
-/// Opens like [`open`] a file that the server of `home` has named and the user has not: a server other than that of
-/// `home` gets no login and no token.
+/// Opens like [`open_with_links`] a file that the server of `home` has named and the user has not: a server other than that
+/// of `home` gets no login and no token.
 ///
 /// # Errors
 /// As [`open`].
-pub fn open_found(url: &str, home: &str) -> Result<HttpSource, SourceError> {
-    Ok(open_at(Address::found(url, home)?)?.0)
+pub fn open_found(
+    url: &str,
+    home: &str,
+    wanted: WantedChecksums,
+) -> Result<HttpSource, SourceError> {
+    Ok(open_at(Address::found(url, home)?, wanted)?.0)
 }
 
-fn open_at(address: Address) -> Result<(HttpSource, Links), SourceError> {
+fn open_at(address: Address, wanted: WantedChecksums) -> Result<(HttpSource, Links), SourceError> {
     let name = address.name.clone();
-    let (carrier, opened, links) = waited(&name, opening(File::new(address)))?;
+    let (carrier, opened, links) = waited(&name, opening(File::new(address), wanted))?;
     Ok((HttpSource(Remote::new(carrier, opened)), links))
 }
 
@@ -122,19 +131,33 @@ fn waited<T: Send + 'static>(
     wait(future).map_err(|trouble| trouble.error(name, None))
 }
 
-async fn opening(file: File) -> Result<(Ranges, Opened, Links), Trouble> {
-    let (mut opened, (server, version), links) = insist(&file.server, || first(&file)).await?;
-    opened.identity = identity(&file, &version, opened.size);
-    let versions = Mutex::new(Versions::new(opened.size, &server, version));
-    Ok((Ranges { file, versions }, opened, links))
+async fn opening(file: File, wanted: WantedChecksums) -> Result<(Ranges, Opened, Links), Trouble> {
+    let (mut opened, answer, links) = insist(&file.server, || first(&file)).await?;
+    opened.identity = identity(&file, &answer.version, opened.size);
+    let versions = Mutex::new(Versions::new(opened.size, &answer.server, answer.version));
+    let checksums = Known::new(&file.address, &answer.headers, wanted);
+    let ranges = Ranges {
+        file,
+        versions,
+        checksums,
+    };
+    Ok((ranges, opened, links))
 }
 
-/// The request that opens a file; with what it has told, the server that has answered and its version.
-async fn first(file: &File) -> Result<(Opened, (String, Version), Links), Trouble> {
+/// The answer to the request that opened a file.
+struct Answer {
+    server: String,
+    version: Version,
+    headers: HeaderMap,
+}
+
+/// The request that opens a file, and what has come by it.
+async fn first(file: &File) -> Result<(Opened, Answer, Links), Trouble> {
     let sent = Instant::now();
     let (mut reply, accepted) = soon(file.range(&(0..HEAD), None, WHOLE)).await?;
     let latency = sent.elapsed();
     let (links, server) = (std::mem::take(&mut reply.links), reply.server.clone());
+    let headers = reply.response.headers().clone();
     let head = match accepted.size {
         Some(size) if accepted.is_beyond => {
             drop(reply);
@@ -163,7 +186,12 @@ async fn first(file: &File) -> Result<(Opened, (String, Version), Links), Troubl
         head: head.slice(..head.len().min(usize::try_from(sound).unwrap_or(usize::MAX))),
         latency,
     };
-    Ok((opened, (server, accepted.version), links))
+    let answer = Answer {
+        server,
+        version: accepted.version,
+        headers,
+    };
+    Ok((opened, answer, links))
 }
 
 /// All bytes of a file that is shorter than the range that it was opened by.

@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::time::timeout;
 use treemill_credentials::bearer_token;
-use treemill_transfer::{Body, Carrier, Kind, Part, Trouble};
+use treemill_transfer::{Body, Kind, Trouble};
 use url::Url;
 
 /// A file, or a folder, at its server.
@@ -240,42 +240,5 @@ impl Body for Reply {
 
     fn satisfied(&mut self) {
         self.doubt.is_settled = true;
-    }
-}
-
-/// A file that is open.
-pub(crate) struct Ranges {
-    pub(crate) file: File,
-    pub(crate) versions: Mutex<Versions>,
-}
-
-impl Ranges {
-    fn versions(&self) -> std::sync::MutexGuard<'_, Versions> {
-        self.versions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Carrier for Ranges {
-    type Body = Reply;
-
-    fn server(&self) -> &str {
-        &self.file.server
-    }
-
-    fn may_move(&self) -> bool {
-        self.versions().first() != self.file.server
-    }
-
-    async fn ask(&self, range: Range<u64>) -> Result<Part<Reply>, Trouble> {
-        let versions = self.versions().clone();
-        let (body, accepted) = self
-            .file
-            .range(&range, Some(&versions), treemill_transfer::WHOLE)
-            .await?;
-        self.versions().heard(&body.server, accepted.version);
-        Ok(Part {
-            start: accepted.start,
-            body,
-        })
     }
 }

@@ -2,20 +2,24 @@
 //! and where a file lies besides, as servers say in headers ([`Links`]) and in documents ([`metalink`]).
 //!
 //! Ranges are single ones, many in flight at once; a file that changes while it is read is an error. Knows nothing of
-//! ROOT. `address`, `answer`, `conversation`, `links`, `listing`, `metalink` and `version` are pure; `carrier`, `engine`
-//! and `calls` drive; `versions` keeps what each server has said of a file, `tls` has the certificates.
+//! ROOT. `address`, `answer`, `conversation`, `digest`, `links`, `listing`, `metalink` and `version` are pure; `engine`,
+//! `carrier`, `checksums`, `ranges` and `calls` drive; `versions` keeps what each server has said of a file, `tls` has the
+//! certificates.
 #![forbid(unsafe_code)]
 
 mod address;
 mod answer;
 mod calls;
 mod carrier;
+mod checksums;
 mod conversation;
+mod digest;
 mod engine;
 mod limits;
 mod links;
 mod listing;
 mod metalink;
+mod ranges;
 mod tls;
 mod version;
 mod versions;
@@ -35,5 +39,6 @@ pub mod network {
 #[doc(hidden)]
 pub mod parsing {
     pub use crate::answer::ContentRange;
+    pub use crate::digest::add as digests;
     pub use crate::listing::{index_page, multistatus};
 }

@@ -5,6 +5,7 @@ use crate::listing::resolved;
 use quick_xml::NsReader;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::name::{Namespace, ResolveResult};
+use treemill_source::Checksums;
 
 const FOUR: Namespace<'static> = Namespace(b"urn:ietf:params:xml:ns:metalink");
 const THREE: Namespace<'static> = Namespace(b"http://www.metalinker.org/");
@@ -14,6 +15,8 @@ const THREE: Namespace<'static> = Namespace(b"http://www.metalinker.org/");
 pub struct Described {
     /// Bytes, if the document says so.
     pub size: Option<u64>,
+    /// The checksums of the whole file that the document has.
+    pub checksums: Checksums,
     /// Where it lies, the places that the document prefers first.
     pub urls: Vec<String>,
 }
@@ -22,18 +25,19 @@ pub struct Described {
 ///
 /// ```
 /// let document = r#"<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="a.root">
-///     <size>12</size>
+///     <size>12</size><hash type="adler32">1e6b03ff</hash>
 ///     <url priority="2">https://far.site.org/a.root</url>
 ///     <url priority="1">https://near.site.org/a.root</url>
 /// </file></metalink>"#;
 /// let file = treemill_http::metalink(document).unwrap();
-/// assert_eq!(file.size, Some(12));
+/// assert_eq!((file.size, file.checksums.is_empty()), (Some(12), false));
 /// assert_eq!(file.urls, ["https://near.site.org/a.root", "https://far.site.org/a.root"]);
 /// ```
 #[must_use]
 pub fn metalink(text: &str) -> Option<Described> {
     let mut reader = NsReader::from_str(text);
     let (mut files, mut size, mut urls) = (0_u32, None, Vec::new());
+    let mut checksums = Checksums::default();
     let mut field: Option<Field> = None;
     loop {
         let (namespace, event) = reader.read_resolved_event().ok()?;
@@ -47,6 +51,7 @@ pub fn metalink(text: &str) -> Option<Described> {
             }
             (Event::End(_), field) => match field.take() {
                 Some(Field::Size(text)) => size = text.trim().parse().ok(),
+                Some(Field::Hash(kind, text)) => checksums.add(&kind, &text),
                 Some(Field::Url(order, text)) if urls.len() < MOST_PLACES => {
                     urls.push((order, text.trim().to_owned()));
                 }
@@ -60,12 +65,18 @@ pub fn metalink(text: &str) -> Option<Described> {
     }
     urls.sort_by_key(|(order, _)| *order);
     let urls = urls.into_iter().map(|(_, url)| url).collect();
-    (files == 1).then_some(Described { size, urls })
+    (files == 1).then_some(Described {
+        size,
+        checksums,
+        urls,
+    })
 }
 
 /// An element whose text counts, and the text so far.
 enum Field {
     Size(String),
+    /// A checksum of the whole file, by the name of its algorithm.
+    Hash(String, String),
     /// A URL and its place among the others: the least comes first.
     Url(i64, String),
 }
@@ -74,6 +85,10 @@ impl Field {
     fn of(tag: &BytesStart<'_>) -> Option<Self> {
         match tag.local_name().as_ref() {
             b"size" => Some(Field::Size(String::new())),
+            // Those of the file's pieces have no type of their own, in version 3 a number.
+            b"hash" if attribute(tag, "piece").is_none() => {
+                Some(Field::Hash(attribute(tag, "type")?, String::new()))
+            }
             // Version 3 has addresses of descriptions for other programs among those of files.
             b"url" if attribute(tag, "type").as_deref() != Some("bittorrent") => {
                 Some(Field::Url(order(tag), String::new()))
@@ -84,7 +99,7 @@ impl Field {
 
     fn add(&mut self, text: &str) {
         match self {
-            Field::Size(all) | Field::Url(_, all) => all.push_str(text),
+            Field::Size(all) | Field::Hash(_, all) | Field::Url(_, all) => all.push_str(text),
         }
     }
 }
@@ -138,6 +153,31 @@ mod tests {
     }
 
     #[test]
+    fn checksums_of_the_whole_file_are_read_and_those_of_its_pieces_are_not() {
+        let of = |pairs: &[(&str, &str)]| {
+            let mut all = Checksums::default();
+            pairs.iter().for_each(|(name, value)| all.add(name, value));
+            all
+        };
+        let four = r#"<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="f">
+            <pieces length="262144" type="adler32"><hash>00000001</hash></pieces>
+            <hash type="adler32"> 91e01de </hash>
+            <hash type="md5">25f9e794323b453885f5181f1b624d0b</hash><hash type="new">1</hash>
+            <url>https://a/f</url></file></metalink>"#;
+        let both = of(&[
+            ("adler32", "091e01de"),
+            ("md5", "25f9e794323b453885f5181f1b624d0b"),
+        ]);
+        assert_eq!(metalink(four).unwrap().checksums, both);
+        let three = r#"<metalink xmlns="http://www.metalinker.org/"><files><file name="f"><verification>
+            <pieces length="5" type="md5"><hash type="md5" piece="0">00000000000000000000000000000000</hash></pieces>
+            <hash type="md5">25f9e794323b453885f5181f1b624d0b</hash></verification>
+            <resources><url>https://a/f</url></resources></file></files></metalink>"#;
+        let md5 = of(&[("md5", "25f9e794323b453885f5181f1b624d0b")]);
+        assert_eq!(metalink(three).unwrap().checksums, md5);
+    }
+
+    #[test]
     fn there_is_a_bound() {
         let many = "<url>https://a/f</url>".repeat(10_000);
         let text = format!(
@@ -163,12 +203,13 @@ mod tests {
             let mut expected = places;
             expected.sort_by_key(|(priority, _)| *priority);
             let urls = expected.iter().map(|(_, path)| format!("https://a/{path}|")).collect();
-            prop_assert_eq!(metalink(&text), Some(Described { size: Some(size), urls }));
+            let checksums = Checksums::default();
+            prop_assert_eq!(metalink(&text), Some(Described { size: Some(size), checksums, urls }));
         }
 
         #[test]
         fn any_text_is_read_or_refused(
-            text in r#"(<(metalink xmlns="urn:ietf:params:xml:ns:metalink"|/?file|/?url|url priority="[-0-9x]{0,9}"|size)>|&[a-z#0-9]{0,4};|[ -~]){0,30}"#,
+            text in r#"(<(metalink xmlns="urn:ietf:params:xml:ns:metalink"|/?file|/?url|/?hash|url priority="[-0-9x]{0,9}"|hash type="md5"|size)>|&[a-z#0-9]{0,4};|[ -~]){0,30}"#,
         ) {
             let _ = metalink(&text);
         }

@@ -1,5 +1,6 @@
 //! Files whose other places are found: by what their servers say, and not by what the user says. Knows no protocol.
 
+use crate::checksums::Description;
 use std::sync::Arc;
 use treemill_replicas::{Opener, Replicas};
 use treemill_source::{Part, Source, is_off};
@@ -10,27 +11,46 @@ pub(crate) struct Place {
     /// The address of the file whose server has named this one, if that server does not answer for it: then the user's
     /// token is not sent there.
     home: Option<String>,
+    /// What a file there must be.
+    description: Description,
 }
 
 impl Place {
     /// A place that gets what the user's own address gets.
     pub(crate) fn trusted(address: String) -> Self {
-        let home = None;
-        Place { address, home }
+        Place {
+            address,
+            home: None,
+            description: Description::default(),
+        }
     }
 
     /// A place that the server of `home` has named, or a document there.
     pub(crate) fn named_by(address: String, home: &str) -> Self {
-        let home = Some(home.to_owned());
-        Place { address, home }
+        Place {
+            home: Some(home.to_owned()),
+            ..Place::trusted(address)
+        }
+    }
+
+    /// The same place, where another file than this cannot be opened.
+    pub(crate) fn described(self, description: Description) -> Self {
+        Place {
+            description,
+            ..self
+        }
     }
 
     pub(crate) fn opener(self) -> Opener {
         Opener {
             name: crate::replicas::shown(&self.address),
-            open: Box::new(move || match &self.home {
-                None => crate::open_bare(&self.address),
-                Some(home) => crate::open_found(&self.address, home),
+            open: Box::new(move || {
+                let source = match &self.home {
+                    None => crate::open_bare(&self.address),
+                    Some(home) => crate::open_found(&self.address, home),
+                }?;
+                self.description.check(&*source)?;
+                Ok(source)
             }),
         }
     }

@@ -1,5 +1,6 @@
 //! The transport of HTTP and WebDAV.
 
+use crate::checksums::{self, Description};
 use crate::found::{Open, Place, may_stand_for};
 use crate::limits::MOST_DOCUMENTS;
 use crate::{Entry, Stat, Transport, metalink};
@@ -16,42 +17,45 @@ pub(crate) const TRANSPORT: Transport = Transport {
 };
 
 fn open(url: &str) -> Result<Open, SourceError> {
-    let (source, links) = treemill_http::open_with_links(url)?;
-    let size = source.size();
-    let open = Open::only(observed(source));
+    let (source, links) = treemill_http::open_with_links(url, checksums::wanted())?;
+    let source = observed(source);
+    let open = Open::only(Arc::clone(&source));
     if links.is_empty() {
         return Ok(open);
     }
     let own = url.to_owned();
-    Ok(open.with(move || places(&links, &own, size)))
+    Ok(open.with(move || places(&links, &own, &*source)))
 }
 
 fn open_found(url: &str, home: &str) -> Result<Arc<dyn Source>, SourceError> {
-    Ok(observed(treemill_http::open_found(url, home)?))
+    let wanted = checksums::wanted();
+    Ok(observed(treemill_http::open_found(url, home, wanted)?))
 }
 
 fn observed(source: HttpSource) -> Arc<dyn Source> {
     Arc::new(Observed::of(Arc::new(source)))
 }
 
-/// Where a file lies besides, as its server and its Metalink documents say.
-fn places(links: &Links, own: &str, size: u64) -> Vec<Place> {
-    let mut all = links.duplicates();
+/// Where a file lies besides, as its server and its Metalink documents say. A document of another file says nothing.
+fn places(links: &Links, own: &str, open: &dyn Source) -> Vec<Place> {
+    let undescribed = |url| (url, Description::default());
+    let mut all: Vec<_> = links.duplicates().into_iter().map(undescribed).collect();
     let documents = links.descriptions().iter();
     for document in documents
         .filter(|url| may_stand_for(url, own))
         .take(MOST_DOCUMENTS)
     {
         if let Ok(document) = open_found(document, own)
-            && let Ok(described) = metalink::read(&*document)
-            && described.size.is_none_or(|described| described == size)
+            && let Ok((description, urls)) = metalink::read(&*document)
+            && description.difference(open).is_none()
         {
-            all.extend(described.urls);
+            all.extend(urls.into_iter().map(|url| (url, description.clone())));
         }
     }
-    let others = all.into_iter().filter(|url| url != own);
-    let fit = others.filter(|url| may_stand_for(url, own));
-    fit.map(|url| Place::named_by(url, own)).collect()
+    let others = all.into_iter().filter(|(url, _)| url != own);
+    let fit = others.filter(|(url, _)| may_stand_for(url, own));
+    fit.map(|(url, description)| Place::named_by(url, own).described(description))
+        .collect()
 }
 
 fn stat(url: &str) -> Result<Stat, SourceError> {

@@ -15,7 +15,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use treemill_source::{
-    Bytes, Costs, Identity, Promise, Request, Source, SourceError, Ticket, read_by_tickets,
+    Bytes, Checksums, Costs, Identity, Promise, Request, Source, SourceError, Ticket,
+    read_by_tickets,
 };
 
 /// Opens the file once more, on the connection of this number. A server nearer than the round trip need not be asked: it
@@ -152,6 +153,10 @@ impl Source for Lanes {
 
     fn may_move(&self) -> bool {
         self.first.source.may_move()
+    }
+
+    fn checksums(&self) -> Checksums {
+        self.first.source.checksums()
     }
 
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {

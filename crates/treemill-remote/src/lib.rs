@@ -3,12 +3,14 @@
 //! given to. A file whose server knows other places of it is read from those, too, when they are worth it. Knows no protocol and no file format.
 //!
 //! `lanes.rs` reads a file on several connections: `lanes/deal.rs` is pure and says which connection gets what,
-//! `lanes/pool.rs` has those that are being opened. `found.rs` and `metalink.rs` are files whose other places are found.
+//! `lanes/pool.rs` has those that are being opened. `found.rs` and `metalink.rs` are files whose other places are found,
+//! `checksums.rs` says by which checksums they are compared.
 //! `blocking.rs` makes sources of readers that keep their thread, and gives up what is silent.
 #![forbid(unsafe_code)]
 
 mod blocking;
 mod bridge;
+mod checksums;
 mod dcap;
 mod found;
 mod http;

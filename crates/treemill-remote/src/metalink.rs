@@ -1,9 +1,9 @@
 //! Files that Metalink documents describe, by the documents' addresses. Knows no protocol.
 
+use crate::checksums::Description;
 use crate::found::{Place, is_wanted, may_be_named};
 use crate::limits::MOST_DOCUMENT;
 use std::sync::Arc;
-use treemill_http::Described;
 use treemill_replicas::{Opener, Replicas};
 use treemill_source::{Source, SourceError, Ticket};
 
@@ -16,8 +16,8 @@ pub(crate) fn is_document(url: &str) -> bool {
         .any(|end| path.ends_with(end))
 }
 
-/// What a document says.
-pub(crate) fn read(document: &dyn Source) -> Result<Described, SourceError> {
+/// What a document says of its file, and where that lies.
+pub(crate) fn read(document: &dyn Source) -> Result<(Description, Vec<String>), SourceError> {
     let wrong = |what: &str| SourceError::new(document.name(), what);
     let size = document.size();
     if size == 0 || size > MOST_DOCUMENT {
@@ -31,28 +31,27 @@ pub(crate) fn read(document: &dyn Source) -> Result<Described, SourceError> {
     found.urls.retain(|url| may_be_named(url));
     match found.urls.is_empty() {
         true => Err(wrong("it names no address that treemill reads")),
-        false => Ok(found),
+        false => Ok((
+            Description {
+                document: document.name().to_owned(),
+                size: found.size,
+                checksums: found.checksums,
+            },
+            found.urls,
+        )),
     }
 }
 
-/// The file that a document describes, from all of its places.
+/// The file that a document describes, from all of its places that have it.
 pub(crate) fn open(url: &str) -> Result<Arc<dyn Source>, SourceError> {
     let document = crate::open_bare(url)?;
-    let described = read(&*document)?;
-    let places = described.urls.into_iter();
-    let openers = places.map(|place| Place::named_by(place, url).opener());
+    let (description, urls) = read(&*document)?;
+    let place = |address| Place::named_by(address, url).described(description.clone());
+    let openers = urls.into_iter().map(|address| place(address).opener());
     let most = if is_wanted() { usize::MAX } else { 1 };
     let openers: Vec<Opener> = openers.take(most).collect();
     let source = Replicas::open(document.name(), openers, Box::new(|_| {}))?;
-    match described.size {
-        Some(size) if size != source.size() => {
-            let found = source.size();
-            let what =
-                format!("the file has {found} bytes, and {size} as its Metalink document says");
-            Err(SourceError::new(document.name(), what))
-        }
-        _ => Ok(Arc::new(source)),
-    }
+    Ok(Arc::new(source))
 }
 
 #[cfg(test)]
@@ -77,7 +76,7 @@ mod tests {
             Memory::new("m", text.into_bytes(), Costs::NEAR)
         };
         let both = document("<url>file:///etc/passwd</url><url>root://a//f</url>");
-        assert_eq!(read(&both).unwrap().urls, ["root://a//f"]);
+        assert_eq!(read(&both).unwrap().1, ["root://a//f"]);
         let none = read(&document("<url>file:///etc/passwd</url>")).unwrap_err();
         assert!(none.what.contains("names no address"), "{none}");
         let other = read(&Memory::new("m", b"root".to_vec(), Costs::NEAR)).unwrap_err();

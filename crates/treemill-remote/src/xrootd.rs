@@ -3,7 +3,7 @@
 use crate::found::{Open, Place};
 use crate::lanes::{Lanes, Opening, Pool};
 use crate::limits::{LANES, MOST_LANES};
-use crate::{Entry, Stat, Transport};
+use crate::{Entry, Stat, Transport, checksums};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -42,7 +42,8 @@ fn client(url: &str, number: usize) -> Arc<Client> {
     Arc::clone(clients.get(lane).unwrap_or(first))
 }
 
-/// The options that users want: `TREEMILL_XROOTD_CHECKSUMS` is `far` (by default), `always` or `never`.
+/// The options that users want: `TREEMILL_XROOTD_CHECKSUMS`, of the checksums of pages, is `far` (by default), `always` or
+/// `never`.
 fn options() -> Options {
     let usual = Options::default();
     let checks_from = match std::env::var("TREEMILL_XROOTD_CHECKSUMS").as_deref() {
@@ -64,7 +65,8 @@ fn open(url: &str) -> Result<Open, SourceError> {
         Ok(observed(Arc::new(source), &owned))
     });
     let begun = begin(&asked, url, &opening);
-    let first = Arc::new(XrootdSource::open(&client(url, 0), url)?);
+    let first = XrootdSource::open(&client(url, 0), url)?;
+    let first = Arc::new(first.wanting(checksums::wanted()));
     let source = observed(Arc::clone(&first), url);
     let lanes = match begun {
         Some(pool) => Lanes::begun(source, pool, opening),
@@ -93,7 +95,7 @@ fn begin(asked: &Url, url: &str, opening: &Opening) -> Option<Arc<Pool>> {
 /// A server that another one has named, other than by a redirect, gets no token.
 fn open_found(url: &str, _home: &str) -> Result<Arc<dyn Source>, SourceError> {
     let client = Arc::new(Client::new(options().without_tokens()));
-    let source = XrootdSource::open(&client, url)?;
+    let source = XrootdSource::open(&client, url)?.wanting(checksums::wanted());
     Ok(observed(Arc::new(source), url))
 }
 

@@ -1,20 +1,23 @@
-//! Whether two sources have the same file, and which one it is: by its size and its first and last bytes. Pure; knows no
-//! file format.
+//! Whether two sources have the same file, and which one it is: by its size, its first and last bytes, and its checksums if
+//! both know one. Pure; knows no file format.
 
 use crate::limits::{SAMPLE, SAMPLED_FROM};
 use bytes::Bytes;
 use std::ops::Range;
-use treemill_source::Identity;
+use treemill_source::{Checksums, Identity};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// What was seen of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Look {
+    /// Where, for messages.
+    pub(crate) place: String,
     pub(crate) size: u64,
     /// The bytes of [`sample`], one after the other.
     pub(crate) bytes: Vec<Bytes>,
     /// What the source itself says.
     pub(crate) identity: Option<Identity>,
+    pub(crate) checksums: Checksums,
 }
 
 /// The ranges of a file of `size` bytes in which sources must agree.
@@ -88,14 +91,23 @@ fn holds(one: &Range<u64>, other: &Range<u64>) -> bool {
 
 /// How a source differs from the file that was opened first, in words.
 pub(crate) fn difference(first: &Look, other: &Look) -> Option<String> {
+    let place = &first.place;
     if first.size != other.size {
         let (size, expected) = (other.size, first.size);
         return Some(format!(
-            "it has {size} bytes there, and {expected} elsewhere"
+            "it has {size} bytes there, and {expected} at {place}"
+        ));
+    }
+    if let Some(found) = other.checksums.difference(&first.checksums) {
+        let (algorithm, this, other) = (found.algorithm, found.this, found.other);
+        return Some(format!(
+            "its checksum {algorithm} is {this} there, and {other} at {place}"
         ));
     }
     if first.bytes != other.bytes {
-        return Some("its first or last bytes differ from those elsewhere".to_owned());
+        return Some(format!(
+            "its first or last bytes differ from those at {place}"
+        ));
     }
     let both = first.identity.zip(other.identity);
     if both.is_some_and(|(one, other)| one.place == other.place && one != other) {
@@ -130,9 +142,11 @@ mod tests {
     fn look(size: u64, bytes: &'static [u8], identity: Option<Identity>) -> Look {
         let bytes = vec![Bytes::from_static(bytes)];
         Look {
+            place: "root://a//f".to_owned(),
             size,
             bytes,
             identity,
+            checksums: Checksums::default(),
         }
     }
 
@@ -173,6 +187,30 @@ mod tests {
         assert!(differs(look(3, b"abd", None)).is_some_and(|why| why.contains("last bytes")));
         let changed = differs(look(3, b"abc", at("root://a//f", "2")));
         assert!(changed.is_some_and(|why| why.contains("changed")));
+    }
+
+    #[test]
+    fn checksums_must_agree_if_both_are_known_by_the_same() {
+        let knowing = |known: &[(&str, &str)]| {
+            let mut look = look(3, b"abc", None);
+            for (name, value) in known {
+                look.checksums.add(name, value);
+            }
+            look
+        };
+        let first = knowing(&[("adler32", "024d0127")]);
+        let differs = |known: &[(&str, &str)]| difference(&first, &knowing(known));
+        assert_eq!(differs(&[]), None);
+        assert_eq!(difference(&knowing(&[]), &first), None);
+        assert_eq!(differs(&[("ADLER32", "24D0127")]), None);
+        assert_eq!(differs(&[("md5", &"0".repeat(32))]), None);
+        let why = differs(&[("adler32", "24d0128"), ("md5", &"0".repeat(32))]).unwrap();
+        assert_eq!(
+            why,
+            "its checksum adler32 is 024d0128 there, and 024d0127 at root://a//f"
+        );
+        let other = look(4, b"abc", None);
+        assert!(difference(&first, &other).is_some_and(|why| why.contains("4 bytes")));
     }
 
     #[test]

@@ -4,14 +4,16 @@
 use crate::agreement::{self, Gathered, Look};
 use crate::limits::{LEAST_LOOK, LINGER, MOST_REPLICAS};
 use crate::members::{Number, Standing};
-use crate::opening::{self, Finder, Opener};
+use crate::opening::{Finder, Opener};
 use crate::state::{AskId, Decision, PartId, State};
 use crate::whole::{Place, places};
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
-use treemill_source::{Bytes, Identity, Promise, Source, SourceError, SourceErrorKind, Ticket};
+use treemill_source::{
+    Bytes, Checksums, Identity, Promise, Source, SourceError, SourceErrorKind, Ticket,
+};
 
 mod sampling;
 
@@ -42,6 +44,8 @@ struct Inner {
     /// Why sources failed last, for the errors of ranges that cannot be had.
     reasons: Vec<Option<String>>,
     reference: Option<Look>,
+    /// The checksums of the source that was opened first, once they were asked for.
+    checksums: Checksums,
     /// What is to be done, and whether a thread is doing it.
     decided: VecDeque<Decision>,
     performs: bool,
@@ -96,6 +100,7 @@ impl Core {
                 parts: HashMap::new(),
                 reasons,
                 reference: None,
+                checksums: Checksums::default(),
                 decided: VecDeque::new(),
                 performs: false,
                 gathered,
@@ -279,13 +284,9 @@ impl Core {
         let core = Arc::clone(self);
         let thread = std::thread::Builder::new().name("replica-open".to_owned());
         let started = thread.spawn(move || {
-            core.ensure_sample();
             let missing = || Err(SourceError::new(&core.name, "there is no such replica"));
             let opener = core.inner().openers.get(number).cloned();
-            let opened = opener.map_or_else(missing, |opener| opening::open(&opener));
-            if opened.is_ok() {
-                core.wait_for_first();
-            }
+            let opened = opener.map_or_else(missing, |opener| core.open_to_compare(&opener));
             core.opened(number, opened);
         });
         if let Err(error) = started {

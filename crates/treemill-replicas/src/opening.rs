@@ -19,15 +19,18 @@ pub struct Opener {
 /// on which it may wait for servers.
 pub type Finder = Box<dyn Fn() -> Vec<Opener> + Send + Sync>;
 
-/// Opens a replica and reads the bytes in which all must agree.
+/// Opens a replica and reads that in which all must agree.
 pub(crate) fn open(opener: &Opener) -> Result<(Arc<dyn Source>, Look), SourceError> {
     let source = (opener.open)()?;
     let tickets = source.submit(sample(source.size()));
+    let checksums = source.checksums(); // while the bytes are on their way
     let bytes = tickets.iter().map(Ticket::wait);
     let look = Look {
+        place: opener.name.clone(),
         size: source.size(),
         bytes: bytes.collect::<Result<_, _>>()?,
         identity: source.identity(),
+        checksums,
     };
     Ok((source, look))
 }

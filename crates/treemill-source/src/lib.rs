@@ -1,9 +1,10 @@
 //! Byte ranges of files: the [`Source`] trait, what distant sources need of it ([`Ticket`], [`Costs`],
-//! [`Identity`]), and files of this machine. Knows nothing of ROOT: other crates know what the bytes mean.
+//! [`Identity`], [`Checksums`]), and files of this machine. Knows nothing of ROOT: other crates know what the bytes mean.
 #![forbid(unsafe_code)]
 
 mod ablation;
 mod cause;
+mod checksums;
 mod costs;
 mod drain;
 mod edges;
@@ -23,6 +24,7 @@ mod ticket;
 pub use ablation::{Part, is_off, switch_off};
 pub use bytes::Bytes;
 pub use cause::Cause;
+pub use checksums::{Algorithm, Checksums, Difference, WantedChecksums};
 pub use costs::Costs;
 pub use drain::{Blocks, drain};
 pub use edges::Edges;

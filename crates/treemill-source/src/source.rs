@@ -1,6 +1,6 @@
 //! The trait of everything that has bytes.
 
-use crate::{Costs, Identity, SourceError, Ticket};
+use crate::{Checksums, Costs, Identity, SourceError, Ticket};
 use bytes::Bytes;
 use std::ops::Range;
 
@@ -88,6 +88,12 @@ pub trait Source: Send + Sync {
         false
     }
 
+    /// The file's checksums that the server tells without reading the file: none if it knows none, or is slow to say. May
+    /// wait for the server's answer once, but not for long; so it is asked for only where sources are compared.
+    fn checksums(&self) -> Checksums {
+        Checksums::default()
+    }
+
     /// Fills every request's buffer with its range: one vectored read. Afterwards each buffer is
     /// exactly as long as its range.
     ///
@@ -130,6 +136,10 @@ macro_rules! described_by {
 
         fn may_move(&$me) -> bool {
             $inner.may_move()
+        }
+
+        fn checksums(&$me) -> $crate::Checksums {
+            $inner.checksums()
         }
     };
 }

@@ -4,6 +4,7 @@ use crate::trouble::Trouble;
 use bytes::{Bytes, BytesMut};
 use std::ops::Range;
 use std::time::Duration;
+use treemill_source::Checksums;
 
 /// Asks one server for ranges of one file.
 pub trait Carrier: Send + Sync + 'static {
@@ -23,6 +24,11 @@ pub trait Carrier: Send + Sync + 'static {
     fn is_busy(&self, within: Duration) -> bool {
         let _ = within;
         false
+    }
+
+    /// The file's checksums, as [`treemill_source::Source::checksums`] has them. May wait; it is called from no task.
+    fn checksums(&self) -> Checksums {
+        Checksums::default()
     }
 
     /// Asks for `range`, once. The future ends with the first byte of the answer. Bytes of a version of the file other

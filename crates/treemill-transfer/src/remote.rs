@@ -15,7 +15,7 @@ use std::task::Poll;
 use std::time::Duration;
 use tokio::task::unconstrained;
 use treemill_source::{
-    Costs, Identity, Promise, Request, Source, SourceError, Ticket, read_by_tickets,
+    Checksums, Costs, Identity, Promise, Request, Source, SourceError, Ticket, read_by_tickets,
 };
 
 /// What the request that opened a file has told.
@@ -117,6 +117,10 @@ impl<C: Carrier> Source for Remote<C> {
 
     fn may_move(&self) -> bool {
         self.shared.carrier.may_move()
+    }
+
+    fn checksums(&self) -> Checksums {
+        self.shared.carrier.checksums()
     }
 
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {

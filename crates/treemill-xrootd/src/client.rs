@@ -99,6 +99,18 @@ impl Client {
         sessions.contains_key(&key)
     }
 
+    /// The session with an address's server, if there is one now.
+    pub(crate) fn made(&self, url: &Url) -> Option<Arc<Session>> {
+        let user = url.user.as_deref().unwrap_or(&self.options.user);
+        let key = Client::key(&Route::new(url), user);
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = Arc::clone(sessions.get(&key)?);
+        drop(sessions);
+        let place = place.try_lock().ok()?;
+        let usable = |session: &&Arc<Session>| !session.is_broken();
+        place.made.as_ref().filter(usable).map(Arc::clone)
+    }
+
     fn key(route: &Route, user: &str) -> Key {
         (
             route.server().clone(),

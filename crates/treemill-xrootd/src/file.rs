@@ -45,6 +45,19 @@ impl File {
         self.status
     }
 
+    /// The status of a file that can be read.
+    pub(crate) fn checked(&self) -> Result<Status, Error> {
+        let wrong = |kind, what| Error::new(kind, what).at(self.server());
+        let none = "the server does not tell the file's size";
+        let status = self
+            .status
+            .ok_or_else(|| wrong(ErrorKind::Protocol, none))?;
+        match status.is_folder() {
+            true => Err(wrong(ErrorKind::Invalid, "it is a folder, not a file")),
+            false => Ok(status),
+        }
+    }
+
     /// The server that serves the file, as `host:port`.
     #[must_use]
     pub fn server(&self) -> String {

@@ -89,8 +89,12 @@ pub(crate) const SILENCE: Duration = Duration::from_secs(8);
 /// How long one request may bring no byte while others of its connection do.
 pub(crate) const NEGLECT: Duration = Duration::from_secs(20);
 
-/// Bounds what a server may make one request wait (`kXR_wait`, `kXR_waitresp`), in all.
+/// Bounds what a server may make one request wait (`kXR_wait`, `kXR_waitresp`), in all, since it first asked for a wait.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+
+/// How long a server is waited for that is asked for a file's checksum, which it may have to read the file for: another
+/// source of the file is read when they are compared.
+pub(crate) const CHECKSUM_PATIENCE: Duration = Duration::from_secs(2);
 
 /// How long it may take to connect to one address: a full queue of connections drops the first words, which the kernel repeats
 /// after 1, 3 and 7 s.

@@ -15,16 +15,20 @@ use crate::url::{Server, Url, shown};
 use crate::wire::bodies::Status;
 use crate::wire::codes;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use treemill_source::{
-    Bytes, Costs, Identity, Promise, Request, Source, SourceError, Ticket, read_by_tickets,
+    Bytes, Checksums, Costs, Identity, Promise, Request, Source, SourceError, Ticket,
+    WantedChecksums, read_by_tickets,
 };
+
+mod checksums;
 
 /// A file of an XRootD server as a source. When its server is lost, it is opened again: at another one if a manager
 /// knows one, else at the same.
 pub struct XrootdSource {
     core: Arc<Core>,
+    wanted: WantedChecksums,
 }
 
 /// What the source shares with the threads of its connections, and with the one that opens the file again.
@@ -34,6 +38,8 @@ struct Core {
     name: String,
     status: Status,
     identity: Option<Identity>,
+    /// The checksums, once they were asked for.
+    checksums: OnceLock<Checksums>,
     began: Instant,
     state: Mutex<State>,
 }
@@ -83,13 +89,14 @@ impl XrootdSource {
         let failed = |error: Error| in_words(&name, &error, None);
         let route = Route::new(&parsed).beyond(distance);
         let file = client.open_by(&parsed, route).map_err(failed)?;
-        let status = check(&file).map_err(failed)?;
+        let status = file.checked().map_err(failed)?;
         let core = Core {
             client: Arc::clone(client),
             identity: settled(&name, status, SystemTime::now()),
             url: parsed,
             name,
             status,
+            checksums: OnceLock::new(),
             began: Instant::now(),
             state: Mutex::new(State {
                 wants: Wants::new(),
@@ -99,6 +106,7 @@ impl XrootdSource {
         };
         Ok(XrootdSource {
             core: Arc::new(core),
+            wanted: WantedChecksums::default(),
         })
     }
 
@@ -129,6 +137,10 @@ impl Source for XrootdSource {
 
     fn may_move(&self) -> bool {
         self.server() != self.core.url.server.to_string()
+    }
+
+    fn checksums(&self) -> Checksums {
+        self.asked_checksums()
     }
 
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
@@ -348,7 +360,7 @@ impl Core {
 
     /// The file, if it is the one that was opened first: of the same size, and on the same server of the same time.
     fn same(&self, file: File) -> Result<File, Error> {
-        let (now, first) = (check(&file)?, self.status);
+        let (now, first) = (file.checked()?, self.status);
         let is_there = self.state().file.server() == file.server();
         if now.size == first.size && (now.changed == first.changed || !is_there) {
             return Ok(file);
@@ -357,22 +369,6 @@ impl Core {
         let error = Error::new(ErrorKind::Changed, what);
         Err(error.at(file.server()).of(&self.url.path))
     }
-}
-
-/// The status of an open file.
-fn check(file: &File) -> Result<Status, Error> {
-    let wrong = |kind, what| Error::new(kind, what).at(file.server());
-    let none = || {
-        wrong(
-            ErrorKind::Protocol,
-            "the server does not tell the file's size",
-        )
-    };
-    let status = file.status().ok_or_else(none)?;
-    if status.is_folder() {
-        return Err(wrong(ErrorKind::Invalid, "it is a folder, not a file"));
-    }
-    Ok(status)
 }
 
 /// The file's identity, unless it changed so lately that it may change again within its time's second.

@@ -323,13 +323,9 @@ impl Stream {
                 token,
             },
             Reply::MoreAuth(challenge) => Outcome::MoreAuth(challenge),
-            Reply::Wait { seconds } if flight.wait(seconds, true, patience, now) => return Ok(()),
-            Reply::Promise { seconds } if flight.wait(seconds, false, patience, now) => {
-                return Ok(());
-            }
-            Reply::Promise { .. } => {
-                // The answer may still come, so the stream stays taken.
-                self.abandon(stream, Outcome::Busy, out);
+            Reply::Wait { seconds } if flight.wait(seconds, patience, now) => return Ok(()),
+            Reply::Promise { seconds } => {
+                flight.promise(seconds, patience, now);
                 return Ok(());
             }
             _ => Outcome::Busy,

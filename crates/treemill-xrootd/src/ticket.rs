@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::stream::Outcome;
 use std::sync::mpsc;
+use std::time::Duration;
 
 /// How a request ended: its outcome, or why it got none.
 pub(crate) type Answer = Result<Outcome, Error>;
@@ -32,5 +33,10 @@ impl Ticket {
             ))
         };
         self.0.recv().unwrap_or_else(gone)
+    }
+
+    /// Waits for the answer, but not for longer than this. What comes later is dropped.
+    pub(crate) fn wait_for(self, patience: Duration) -> Option<Answer> {
+        self.0.recv_timeout(patience).ok()
     }
 }

@@ -1,10 +1,11 @@
 //! Whether sources have the same file: what was seen of each, and what of those that have another one. Knows no requests
-//! but those for samples.
+//! but those for samples and checksums.
 
-use super::Core;
+use super::{Core, Inner};
 use crate::agreement::{self, Look};
 use crate::limits::FIRST;
 use crate::members::Number;
+use crate::opening::{self, Opener};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,8 +31,26 @@ impl Core {
         self.sample.get().map_or(&[], Vec::as_slice)
     }
 
+    /// Opens a source, on a thread that may wait. What it is compared by comes meanwhile from the one that was opened first.
+    pub(super) fn open_to_compare(
+        self: &Arc<Self>,
+        opener: &Opener,
+    ) -> Result<(Arc<dyn Source>, Look), SourceError> {
+        self.ensure_sample();
+        let opened = std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().name("replica-checksum".to_owned());
+            // Without a thread other things are compared.
+            let _ = thread.spawn_scoped(scope, || self.ask_checksums());
+            opening::open(opener)
+        });
+        if opened.is_ok() {
+            self.wait_for_first();
+        }
+        opened
+    }
+
     /// Asks for the sample, unless it is known what is in it.
-    pub(super) fn ensure_sample(self: &Arc<Self>) {
+    fn ensure_sample(self: &Arc<Self>) {
         if !self.is_settled() {
             self.sample();
         }
@@ -72,8 +91,7 @@ impl Core {
 
     pub(super) fn leave_out(self: &Arc<Self>, number: Number, why: &str) {
         let mut inner = self.inner();
-        let place = inner.openers.get(number).map(|opener| opener.name.clone());
-        let place = place.unwrap_or_default();
+        let place = inner.name_of(number);
         inner.reason(number, &SourceError::new(&place, why));
         drop(inner);
         let message = format!("{}: {place} is left out: {why}", self.name);
@@ -87,6 +105,7 @@ impl Core {
         let mut inner = self.inner();
         if look.size != size {
             let of_size = Look {
+                place: inner.name_of(self.first.0),
                 size,
                 ..look.clone()
             };
@@ -109,18 +128,33 @@ impl Core {
 
     /// Looks at the sample of the first source.
     fn settle_with(self: &Arc<Self>, bytes: Vec<Bytes>) {
+        let inner = self.inner();
         let look = Look {
+            place: inner.name_of(self.first.0),
             size: self.size,
             bytes,
             identity: self.first.1.identity(),
+            checksums: inner.checksums.clone(),
         };
+        drop(inner);
         if let Some(why) = self.settle(look) {
             self.leave_out(self.first.0, &why);
         }
     }
 
+    /// Asks for the checksums of the first source. May wait for its server.
+    fn ask_checksums(&self) {
+        let checksums = self.first.1.checksums();
+        let mut inner = self.inner();
+        let place = inner.name_of(self.first.0);
+        if let Some(reference) = inner.reference.as_mut().filter(|look| look.place == place) {
+            reference.checksums = checksums.clone();
+        }
+        inner.checksums = checksums;
+    }
+
     /// Waits for the sample of the first source, but not for long.
-    pub(super) fn wait_for_first(self: &Arc<Self>) {
+    fn wait_for_first(self: &Arc<Self>) {
         if self.is_settled() {
             return;
         }
@@ -129,5 +163,12 @@ impl Core {
                 return;
             }
         }
+    }
+}
+
+impl Inner {
+    fn name_of(&self, number: Number) -> String {
+        let opener = self.openers.get(number);
+        opener.map(|opener| opener.name.clone()).unwrap_or_default()
     }
 }

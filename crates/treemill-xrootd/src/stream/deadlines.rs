@@ -19,10 +19,20 @@ impl Stream {
         for flight in self.flights.values_mut() {
             out.extend(flight.resume(now).map(Event::Send));
         }
+        for stream in self.impatient(now) {
+            self.abandon(stream, Outcome::Busy, &mut out);
+        }
         for stream in self.neglected(now) {
             self.abandon(stream, Outcome::Neglected, &mut out);
         }
         out
+    }
+
+    /// Requests whose promised answers have not come while there was patience.
+    fn impatient(&self, now: Duration) -> Vec<u16> {
+        let flights = self.flights.iter();
+        let found = flights.filter(|(_, flight)| flight.is_impatient(now));
+        found.map(|(&stream, _)| stream).collect()
     }
 
     /// Requests that are overdue though nothing moves before them: one that queues after others which make progress

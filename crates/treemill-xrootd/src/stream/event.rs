@@ -25,7 +25,7 @@ pub enum Outcome {
     },
     /// The server wants more credentials.
     MoreAuth(Vec<u8>),
-    /// The server asked for more patience than there is.
+    /// The server asked for more patience than there is, or its promised answer did not come while there was some.
     Busy,
     /// No byte came for too long, neither of it nor of a request before it.
     Neglected,

@@ -31,12 +31,13 @@ pub(super) struct Flight {
     pub(super) phase: Phase,
     /// When it last made progress.
     pub(super) touched: Duration,
-    waited: Duration,
+    /// When its patience ends, if a server has asked for some.
+    patient_until: Option<Duration>,
 }
 
 impl Flight {
     pub(super) fn new(number: u64, request: Vec<u8>, most: usize, now: Duration) -> Self {
-        let (data, phase, waited) = (Vec::new(), Phase::Sent, Duration::ZERO);
+        let (data, phase, patient_until) = (Vec::new(), Phase::Sent, None);
         Flight {
             number,
             request,
@@ -45,7 +46,7 @@ impl Flight {
             most,
             phase,
             touched: now,
-            waited,
+            patient_until,
         }
     }
 
@@ -110,34 +111,45 @@ impl Flight {
         }
     }
 
-    /// The server asks for patience; false if there is not enough. `again`: the request is to be sent again then.
-    pub(super) fn wait(
-        &mut self,
-        seconds: u32,
-        again: bool,
-        patience: Duration,
-        now: Duration,
-    ) -> bool {
+    /// The request is to be sent again after some seconds; false if the patience, which the first wait begins, ends before.
+    pub(super) fn wait(&mut self, seconds: u32, patience: Duration, now: Duration) -> bool {
+        let end = self.patience_ends(patience, now);
         // A wait of nothing, again and again, ends as well.
-        let time = Duration::from_secs(u64::from(seconds.max(1)));
-        self.waited = self.waited.saturating_add(time);
-        if self.phase == Phase::Abandoned {
-            return !again;
-        }
-        if self.waited > patience {
+        let until = now.saturating_add(Duration::from_secs(u64::from(seconds.max(1))));
+        if self.phase == Phase::Abandoned || until > end {
             return false;
         }
-        let until = now.saturating_add(time);
-        self.phase = if again {
-            Phase::Waiting(until)
-        } else {
-            Phase::Promised(until)
-        };
+        self.restart(Phase::Waiting(until));
+        true
+    }
+
+    /// The answer comes within some seconds. That is the longest that the server may need, and mostly much more than it
+    /// needs (XRootD's says ten minutes for any checksum), so a promise is taken whatever it says: patience ends by the clock.
+    pub(super) fn promise(&mut self, seconds: u32, patience: Duration, now: Duration) {
+        self.patience_ends(patience, now);
+        if self.phase != Phase::Abandoned {
+            let until = now.saturating_add(Duration::from_secs(u64::from(seconds.max(1))));
+            self.restart(Phase::Promised(until));
+        }
+    }
+
+    fn patience_ends(&mut self, patience: Duration, now: Duration) -> Duration {
+        let end = now.saturating_add(patience);
+        *self.patient_until.get_or_insert(end)
+    }
+
+    /// The whole answer is still to come.
+    fn restart(&mut self, phase: Phase) {
+        self.phase = phase;
         self.data.clear();
         if let Some(pages) = &mut self.pages {
             pages.restart();
         }
-        true
+    }
+
+    /// Whether its patience has ended before the answer that was promised.
+    pub(super) fn is_impatient(&self, now: Duration) -> bool {
+        matches!(self.phase, Phase::Promised(_)) && self.patient_until.is_some_and(|end| end <= now)
     }
 
     /// The bytes to send again, if it is time.

@@ -2,6 +2,7 @@
 
 use super::cursor::{Cursor, text};
 use super::{Handle, WireError, codes};
+use treemill_source::Checksums;
 
 /// What a server says of itself ("kXR_protocol Request").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -236,6 +237,18 @@ pub fn segments<'a>(
         "{} bytes follow a vectored read",
         cursor.rest().len()
     )))
+}
+
+/// A file's checksum, `adler32 091e01de`; none if it is one that is not known ("kXR_query Checksum Request").
+#[must_use]
+pub fn checksums(body: &[u8]) -> Checksums {
+    let answer = text(body);
+    let mut words = answer.split_ascii_whitespace();
+    let mut found = Checksums::default();
+    if let (Some(algorithm), Some(value)) = (words.next(), words.next()) {
+        found.add(algorithm, value);
+    }
+    found
 }
 
 /// Values of a configuration, one a line in the order asked for; `None` where the server repeats the name, which says

@@ -42,6 +42,8 @@ pub enum Request {
     List { path: String },
     /// Where a file is; with `*` before the path, all servers that may have something there.
     Locate { path: String },
+    /// The checksum of a file.
+    Checksum { path: String },
     /// Values of the server's configuration, by names.
     Config { names: String },
     /// Asks whether the server is there.
@@ -71,7 +73,7 @@ impl Request {
             Request::Stat { .. } => codes::STAT,
             Request::List { .. } => codes::DIRLIST,
             Request::Locate { .. } => codes::LOCATE,
-            Request::Config { .. } => codes::QUERY,
+            Request::Checksum { .. } | Request::Config { .. } => codes::QUERY,
             Request::Ping => codes::PING,
         }
     }
@@ -138,6 +140,7 @@ impl Request {
                 bytes.push(codes::WITH_STATUS);
             }
             Request::Locate { .. } => bytes.extend(codes::BY_NAME.to_be_bytes()),
+            Request::Checksum { .. } => bytes.extend(codes::QUERY_CHECKSUM.to_be_bytes()),
             Request::Config { .. } => bytes.extend(codes::QUERY_CONFIG.to_be_bytes()),
             Request::Vector { .. } | Request::Stat { .. } | Request::Ping => {}
         }
@@ -153,7 +156,8 @@ impl Request {
             Request::Open { path }
             | Request::Stat { path }
             | Request::List { path }
-            | Request::Locate { path } => path.clone().into_bytes(),
+            | Request::Locate { path }
+            | Request::Checksum { path } => path.clone().into_bytes(),
             Request::Config { names } => names.clone().into_bytes(),
             // The first byte names the connection to answer on: this one.
             Request::Pages { again: true, .. } => vec![0, codes::PAGE_AGAIN],
@@ -232,7 +236,11 @@ impl Request {
             codes::STAT => Request::Stat { path: text()? },
             codes::DIRLIST => Request::List { path: text()? },
             codes::LOCATE => Request::Locate { path: text()? },
-            codes::QUERY => Request::Config { names: text()? },
+            codes::QUERY => match fixed.u16()? {
+                codes::QUERY_CHECKSUM => Request::Checksum { path: text()? },
+                codes::QUERY_CONFIG => Request::Config { names: text()? },
+                kind => return Err(WireError::new(format!("no query has the number {kind}"))),
+            },
             codes::PING => Request::Ping,
             _ => return Err(WireError::new(format!("no request has the number {code}"))),
         };

@@ -29,6 +29,7 @@ fn requests() -> impl Strategy<Value = Request> {
         path().prop_map(|path| Request::List { path }),
         path().prop_map(|path| Request::Locate { path }),
         path().prop_map(|names| Request::Config { names }),
+        path().prop_map(|path| Request::Checksum { path }),
         any::<Handle>().prop_map(|handle| Request::Close { handle }),
         (any::<Handle>(), any::<u64>(), any::<u32>()).prop_map(|(handle, offset, length)| {
             Request::Read {

@@ -34,14 +34,29 @@ fn waits_end_when_patience_does() {
 }
 
 #[test]
-fn a_promise_that_is_too_long_gives_its_request_up_but_keeps_its_stream() {
+fn a_promise_for_later_than_patience_is_taken() {
+    for seconds in [0_u32, 119, 120, 121, 600, u32::MAX] {
+        let mut stream = reading(1);
+        let promise = response(1, codes::WAIT_RESPONSE, &seconds.to_be_bytes());
+        assert_eq!(stream.taken(&promise, at(0)).unwrap(), []);
+        let answer = promised(1, codes::OK, b"x");
+        let events = stream.taken(&answer, at(1)).unwrap();
+        assert_eq!(events, [done(1, Outcome::Data(b"x".to_vec()))]);
+        assert_eq!(stream.tick(at(1000)), [], "nothing is due");
+    }
+}
+
+#[test]
+fn a_promise_that_outlasts_patience_gives_its_request_up_but_keeps_its_stream() {
     let mut stream = reading(1);
     let promise = response(1, codes::WAIT_RESPONSE, &500_u32.to_be_bytes());
-    assert_eq!(
-        stream.taken(&promise, at(0)).unwrap(),
-        [done(1, Outcome::Busy)]
-    );
-    assert_eq!(stream.tick(at(400)), []);
+    assert_eq!(stream.taken(&promise, at(0)).unwrap(), []);
+    assert_eq!(stream.tick(at(119)), []);
+    // Another promise brings no more patience.
+    assert_eq!(stream.taken(&promise, at(119)).unwrap(), []);
+    assert_eq!(stream.tick(at(120)), [done(1, Outcome::Busy)]);
+    assert_eq!(stream.tick(at(400)), [], "it ends once");
+    assert_eq!(stream.in_flight(), 0);
     assert_eq!(
         stream
             .taken(&promised(1, codes::OK, b"late"), at(450))
@@ -52,6 +67,21 @@ fn a_promise_that_is_too_long_gives_its_request_up_but_keeps_its_stream() {
         stream.taken(&response(1, codes::OK, b""), at(450)).is_err(),
         "the stream is free"
     );
+}
+
+#[test]
+fn a_wait_after_a_promise_has_the_patience_that_is_left() {
+    for (seconds, outcome) in [(20_u32, None), (21, Some(Outcome::Busy))] {
+        let mut stream = reading(1);
+        let promise = response(1, codes::WAIT_RESPONSE, &600_u32.to_be_bytes());
+        assert_eq!(stream.taken(&promise, at(0)).unwrap(), []);
+        let wait = promised(1, codes::WAIT, &seconds.to_be_bytes());
+        let expected: Vec<_> = outcome
+            .map(|outcome| done(1, outcome))
+            .into_iter()
+            .collect();
+        assert_eq!(stream.taken(&wait, at(100)).unwrap(), expected);
+    }
 }
 
 #[test]
