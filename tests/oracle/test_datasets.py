@@ -9,7 +9,7 @@ import awkward as ak
 import pytest
 import treemill as tm
 
-from .conftest import HERE
+from .archives import PROGRAMS
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_a_tree_that_another_process_is_writing(tmp_path):
     if importlib.util.find_spec("ROOT") is None:
         pytest.skip("ROOT is not installed (dependency group `oracle`)")
     path = tmp_path / "f.root"
-    command = [sys.executable, "-W", "ignore", str(HERE / "root" / "grow.py"), str(path)]
+    command = [sys.executable, "-W", "ignore", str(PROGRAMS / "grow.py"), str(path)]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as writer:

@@ -4,7 +4,7 @@ the numbers that measure a packetizer. Pure."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..frozen import frozen
@@ -42,7 +42,7 @@ class Span:
     entries: int
 
 
-@frozen
+@dataclass(frozen=True)
 class Timeline:
     """Times in seconds from the query's start. `seconds` is the time of the last record: the end of
     the query, if it has ended."""

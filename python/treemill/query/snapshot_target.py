@@ -7,6 +7,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -183,7 +184,7 @@ def titles_of(branches: Mapping[str, QueriedBranch], columns: Mapping[str, str])
     return titles
 
 
-@frozen
+@dataclass(frozen=True)
 class SnapshotFile:
     """A file that was written."""
 
