@@ -1,5 +1,6 @@
 """A session on a cluster gives what a local session gives."""
 
+import dataclasses
 import time
 
 import awkward as ak
@@ -8,7 +9,6 @@ import pytest
 import treemill as tm
 from treemill.backend.dask.pool import DaskPool
 from treemill.bench.generate import write
-from treemill.frozen import replaced
 
 
 def bookings(events):
@@ -199,7 +199,7 @@ def test_a_snapshot(session, events, tmp_path):
 
 def test_workers_have_a_packet_ahead(cluster, tmp_path, monkeypatch):
     """They begin it without asking, and no entry is done twice or not at all."""
-    short = replaced(DaskPool.sizing, first=500, shortest=0.02, longest=0.1)
+    short = dataclasses.replace(DaskPool.sizing, first=500, shortest=0.02, longest=0.1)
     monkeypatch.setattr(DaskPool, "sizing", short)
     path = tmp_path / "one.root"
     write(path, events=40_000, cluster=100, codec="zstd")

@@ -3,6 +3,7 @@ too much memory, Ctrl-C in the client, workers that die while bytes of far files
 The counts are those of an undisturbed run, or the report names what is missing.
 """
 
+import dataclasses
 import json
 import os
 import signal
@@ -14,7 +15,6 @@ from pathlib import Path
 import pytest
 import treemill as tm
 from treemill.backend.dask.pool import DaskPool
-from treemill.frozen import replaced
 from treemill.packetizer import Prefetch
 
 from tools.link.link import Link, Wire
@@ -153,7 +153,7 @@ def test_a_worker_dies_while_far_bytes_are_on_their_way(
     link, tmp_path, events, kind, monkeypatch, turn
 ):
     skip_without(kind.missing())
-    several = replaced(DaskPool.sizing, first=1000)  # packets a file
+    several = dataclasses.replace(DaskPool.sizing, first=1000)  # packets a file
     monkeypatch.setattr(DaskPool, "sizing", several)
     with kind(link.hosts["far"]) as server, Processes(tmp_path) as processes:
         names = [f"store/{os.path.basename(path)}" for path in events.files]

@@ -3,6 +3,7 @@ on files that are taken for far ones."""
 
 import shutil
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import far_files
@@ -10,7 +11,6 @@ import pytest
 import treemill as tm
 from treemill.backend.processes.pool import ProcessPool
 from treemill.backend.threads import ThreadPool
-from treemill.frozen import replaced
 from treemill.packetizer import (
     FileFailed,
     FileOpened,
@@ -242,7 +242,7 @@ def many(paths, tmp_path):
 def small_packets(monkeypatch):
     """Several packets a file, so that the first worker has something to be promised."""
     for pool in (ThreadPool, ProcessPool):
-        monkeypatch.setattr(pool, "sizing", replaced(pool.sizing, first=1000))
+        monkeypatch.setattr(pool, "sizing", replace(pool.sizing, first=1000))
 
 
 @pytest.mark.usefixtures("small_packets")

@@ -1,11 +1,12 @@
 """Packets that are promised ahead, and files that are opened ahead, on real servers: what is read
 is what is in the files, whatever workers are told before they need it."""
 
+from dataclasses import replace
+
 import pytest
 import treemill as tm
 from treemill.backend.processes.pool import ProcessPool
 from treemill.backend.threads import ThreadPool
-from treemill.frozen import replaced
 from treemill.packetizer import OpenAhead, Prefetch
 from treemill.session.front import connect
 
@@ -20,7 +21,7 @@ def urls(request, xrootd, files):
 def small_packets(monkeypatch):
     """Several packets a file, so that something is promised while the first one is done."""
     for pool in (ThreadPool, ProcessPool):
-        monkeypatch.setattr(pool, "sizing", replaced(pool.sizing, first=1000))
+        monkeypatch.setattr(pool, "sizing", replace(pool.sizing, first=1000))
 
 
 def booked(events):

@@ -8,11 +8,12 @@ from __future__ import annotations
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from ..errors import QueryError, TreemillError, WorkerError
-from ..frozen import frozen, replaced
+from ..frozen import frozen
 from ..io_report import IOReport
 from ..packetizer import Coverage, FileSize, LeasedTrace, Monitored, Sizing, Trace
 from ..worker.task import Task
@@ -35,7 +36,7 @@ __all__ = [
 
 @cache
 def _sized(sizing: Sizing, least: float, first: int) -> Sizing:
-    return replaced(sizing, least=least or sizing.least, first=first or sizing.first)
+    return replace(sizing, least=least or sizing.least, first=first or sizing.first)
 
 
 def sizing_of(sizing: Sizing, task: Task, workers: int | None) -> Sizing:

@@ -9,8 +9,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from ..frozen import frozen
-
 PROMISES = 4
 """Packets that are promised to one worker, at most."""
 OPENINGS = 8
@@ -27,7 +25,7 @@ _REST = 1.5
 """What is left is not cut when it is less than this many times the length of a packet."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Sizing:
     """The parameters; times in seconds."""
 
