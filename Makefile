@@ -114,12 +114,12 @@ demo: build
 # Rust's tests wait for servers for half of their time, so Python's run beside them.
 test: test-packages
 	cargo test --workspace --exclude treemill-py --locked --quiet --no-run
-	$(MAKE) --jobs 2 --output-sync=line test-rust test-python
+	$(MAKE) --jobs 2 test-rust test-python
 
 test-packages: build $(VENV)/.oracle $(VENV)/.remote $(VENV)/.browser $(VENV)/servers/.packages $(VENV)/oldest/.packages servers
 
 test-rust: $(VENV)/servers/.packages servers
-	cargo test --workspace --exclude treemill-py --locked --quiet
+	env -u MAKEFLAGS cargo test --workspace --exclude treemill-py --locked --quiet
 
 test-python: test-packages
 	$(BIN)/python -m pytest $(if $(SLOW),,-m "not slow") --numprocesses $(TEST_PROCESSES) --dist loadfile
