@@ -62,7 +62,9 @@ class _Root(Program):
         return {n: [*map(h.GetBinContent, range(h.GetNcells()))] for n, h in found.items()}
 
     def versions(self) -> dict[str, str]:
-        return {"ROOT": self._module.ROOT.gROOT.GetVersion()}
+        import ROOT  # only where ROOT is the rival
+
+        return {"ROOT": ROOT.gROOT.GetVersion()}
 
 
 _KINDS = {"treemill": _Treemill, "rdataframe": _Root}

@@ -80,7 +80,10 @@ class _Page:
         known = about | ({"not measured yet": missing} if missing else {})
         title = f"The tt̄ analysis of the Analysis Grand Challenge, {publish.today()}"
         text = report.markdown(title, tables.facts(known), rows, verdicts)
-        what = "-agc" + "-quick" * self._chosen.quick
+        # Some parts alone do not replace what the same day has of all.
+        parts = self._chosen.parts
+        some = "" if set(parts) == set(_PARTS) else f"-{'-'.join(parts)}"
+        what = f"-agc{some}" + "-quick" * self._chosen.quick
         if missing:
             publish.partial(self._chosen.output, what, numbers, text)
         else:
