@@ -111,15 +111,16 @@ build: $(VENV)/.core
 demo: build
 	$(BIN)/python -m treemill demo
 
+CARGO_TEST := cargo test --workspace --exclude treemill-py --locked --quiet
 # Rust's tests wait for servers for half of their time, so Python's run beside them.
 test: test-packages
-	cargo test --workspace --exclude treemill-py --locked --quiet --no-run
+	$(CARGO_TEST) --no-run
 	$(MAKE) --jobs 2 test-rust test-python
 
 test-packages: build $(VENV)/.oracle $(VENV)/.remote $(VENV)/.browser $(VENV)/servers/.packages $(VENV)/oldest/.packages servers
 
 test-rust: $(VENV)/servers/.packages servers
-	env -u MAKEFLAGS cargo test --workspace --exclude treemill-py --locked --quiet
+	env -u MAKEFLAGS $(CARGO_TEST)
 
 test-python: test-packages
 	$(BIN)/python -m pytest $(if $(SLOW),,-m "not slow") --numprocesses $(TEST_PROCESSES) --dist loadfile

@@ -5,7 +5,7 @@ Measures nothing and judges nothing.
 import datetime
 import sys
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from . import data, machine, tables
@@ -39,6 +39,13 @@ def partial(folder: Path, what: str, numbers: object, text: str) -> Path:
     written.write_text(text)
     say(f"written: {written}")
     return written
+
+
+def of_parts(chosen: Sequence[str], parts: Collection[str]) -> str:
+    """What a page's name says of the parts that it has: nothing if these are all. Some parts alone
+    do not replace what the same day has of all."""
+    some = "" if set(chosen) == set(parts) else f"-{'-'.join(chosen)}"
+    return some.replace(" ", "-").lower()
 
 
 def page(folder: Path, what: str, numbers: object, text: str) -> Path:

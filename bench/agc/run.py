@@ -80,10 +80,8 @@ class _Page:
         known = about | ({"not measured yet": missing} if missing else {})
         title = f"The tt̄ analysis of the Analysis Grand Challenge, {publish.today()}"
         text = report.markdown(title, tables.facts(known), rows, verdicts)
-        # Some parts alone do not replace what the same day has of all.
-        parts = self._chosen.parts
-        some = "" if set(parts) == set(_PARTS) else f"-{'-'.join(parts)}"
-        what = f"-agc{some}" + "-quick" * self._chosen.quick
+        parts = publish.of_parts(self._chosen.parts, _PARTS)
+        what = f"-agc{parts}" + "-quick" * self._chosen.quick
         if missing:
             publish.partial(self._chosen.output, what, numbers, text)
         else:

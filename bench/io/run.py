@@ -96,9 +96,7 @@ def main(arguments: list[str]) -> int:
     remarks = "".join(f"- {note}\n" for note in dict.fromkeys(notes))
     legends = [_LEGEND, *dict.fromkeys(_LEGENDS[PARTS[part]] for part in options.parts)]
     text = "\n".join([title, tables.facts(about), *legends, tables.rows(rows), remarks])
-    # Some parts alone do not replace what the same day has of all.
-    chosen = "" if set(options.parts) == set(PARTS) else f"-{'-'.join(options.parts)}"
-    name = "-io" + chosen.replace(" ", "-").lower() + "-quick" * options.quick
+    name = "-io" + publish.of_parts(options.parts, PARTS) + "-quick" * options.quick
     publish.page(options.output, name, raw, text)
     return 1 if findings.is_wrong else 0
 

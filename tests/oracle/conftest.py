@@ -23,17 +23,10 @@ def bounded_memory():
 
 @pytest.fixture(scope="session")
 def root_program():
-    """Runs a program of `root/` in a process of its own, where ROOT keeps its global state."""
+    """Runs a program of `root/`: see `archives.run`."""
     if importlib.util.find_spec("ROOT") is None:
         pytest.skip("ROOT is not installed (dependency group `oracle`)")
-
-    def run(name, *arguments, check=True):
-        done = archives.run(name, *arguments)
-        if check:
-            assert done.returncode == 0, f"{name}:\n{done.stdout}\n{done.stderr}"
-        return done.returncode
-
-    return run
+    return archives.run
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pytest
 import treemill._core as core
 from treemill.errors import UnsupportedError
 
-from tools.readers.compare import read
+from tools.readers.compare import read, readable_branches
 
 from . import archives
 
@@ -25,13 +25,12 @@ def values(path):
         if each["class"].endswith("RNTuple"):
             continue
         tree = file.tree(f"{each['path']};{each['cycle']}")
-        for branch in tree.branches():
-            if branch["supported"] and branch["kind"] != "group":
-                name = each["path"], each["cycle"], branch["path"]
-                try:
-                    found[name] = repr(read(tree, branch["path"]).to_list())
-                except UnsupportedError:  # some of its objects
-                    found[name] = "unsupported"
+        for branch in readable_branches(tree):
+            name = each["path"], each["cycle"], branch["path"]
+            try:
+                found[name] = repr(read(tree, branch["path"]).to_list())
+            except UnsupportedError:  # some of its objects
+                found[name] = "unsupported"
     return found
 
 

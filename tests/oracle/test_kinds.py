@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import treemill._core as core
 
-from tools.readers.compare import read
+from tools.readers.compare import read, readable_branches
 
 COMPRESSIONS = ["none", "zlib", "lzma", "old", "lz4", "zstd"]
 SPLITS = [0, 1, 99]
@@ -206,7 +206,7 @@ def trees(folder, compression):
 
 
 def readable(tree):
-    return {b["path"]: b for b in tree.branches() if b["supported"] and b["kind"] != "group"}
+    return {branch["path"]: branch for branch in readable_branches(tree)}
 
 
 def check(tree, path, formula):

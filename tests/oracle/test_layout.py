@@ -11,7 +11,7 @@ import treemill._core as core
 import uproot
 
 from tests.corpus_files import CORPUS, FILES, with_slow_ones
-from tools.readers.compare import difference, walk
+from tools.readers.compare import difference, readable_branches, walk
 
 pytestmark = [
     pytest.mark.skipif(not FILES, reason=f"no corpus at {CORPUS}"),
@@ -145,8 +145,9 @@ def test_two_collections_of_one_name():
     """Delphes', of which a program has added another one called alike: each goes by its own."""
     path = str(CORPUS / "uproot-issue513.root")
     tree = core.File(path).tree("Delphes")
-    listed = [b for b in tree.branches() if b["supported"] and b["kind"] != "group"]
-    firsts = {b["name"]: b for b in reversed(listed)}  # the first of a name is the one that is read
+    firsts = {
+        b["name"]: b for b in reversed(readable_branches(tree))
+    }  # the first of a name is the one that is read
     together = tree.read(list(firsts), 0, 3)
     for name, column in zip(firsts, together, strict=True):
         (alone,) = tree.read([name], 0, 3)

@@ -14,6 +14,7 @@ from treemill.arrays.from_core import layout
 from written import jagged, write
 
 from tests.corpus_files import CORPUS, FILES, with_slow_ones
+from tools.readers.compare import readable_branches
 
 
 def same(ours, theirs):
@@ -68,11 +69,7 @@ def test_of_files(core, name):
     file = core.File(str(CORPUS / name))
     for listed in file.trees():
         tree = file.tree(f"{listed['path']};{listed['cycle']}")
-        kinds = {
-            (b["cpp_type"], b["kind"]): b
-            for b in tree.branches()
-            if b["supported"] and b["kind"] != "group"
-        }
+        kinds = {(b["cpp_type"], b["kind"]): b for b in readable_branches(tree)}
         stop = min(tree.num_entries, 20)
         for first in (stop // 3, stop):
             compared(tree, kinds.values(), first, stop)

@@ -155,6 +155,11 @@ def _attempt(read: Callable[[], ak.Array]) -> ak.Array | BaseException:
         return error
 
 
+def readable_branches(tree: Any) -> list[dict[str, Any]]:
+    """The branches of a core.Tree that have values of their own, and can be read."""
+    return [b for b in tree.branches() if b["supported"] and b["kind"] != "group"]
+
+
 def read(tree: Any, name: str, start: int = 0, stop: int | None = None) -> ak.Array:
     """A branch of a core.Tree as an awkward array, by awkward's own way from Arrow."""
     (column,) = tree.read([name], start, tree.num_entries if stop is None else stop)

@@ -132,14 +132,13 @@ fn waited<T: Send + 'static>(
 }
 
 async fn opening(file: File, wanted: WantedChecksums) -> Result<(Ranges, Opened, Links), Trouble> {
-    let (mut opened, answer, links) = insist(&file.server, || first(&file)).await?;
+    let (mut opened, answer, links) = insist(&file.server, || first(&file, wanted)).await?;
     opened.identity = identity(&file, &answer.version, opened.size);
     let versions = Mutex::new(Versions::new(opened.size, &answer.server, answer.version));
-    let checksums = Known::new(&file.address, &answer.headers, wanted);
     let ranges = Ranges {
         file,
         versions,
-        checksums,
+        checksums: answer.checksums,
     };
     Ok((ranges, opened, links))
 }
@@ -148,16 +147,16 @@ async fn opening(file: File, wanted: WantedChecksums) -> Result<(Ranges, Opened,
 struct Answer {
     server: String,
     version: Version,
-    headers: HeaderMap,
+    checksums: Known,
 }
 
 /// The request that opens a file, and what has come by it.
-async fn first(file: &File) -> Result<(Opened, Answer, Links), Trouble> {
+async fn first(file: &File, wanted: WantedChecksums) -> Result<(Opened, Answer, Links), Trouble> {
     let sent = Instant::now();
     let (mut reply, accepted) = soon(file.range(&(0..HEAD), None, WHOLE)).await?;
     let latency = sent.elapsed();
     let (links, server) = (std::mem::take(&mut reply.links), reply.server.clone());
-    let headers = reply.response.headers().clone();
+    let checksums = Known::new(reply.response.headers(), wanted);
     let head = match accepted.size {
         Some(size) if accepted.is_beyond => {
             drop(reply);
@@ -189,7 +188,7 @@ async fn first(file: &File) -> Result<(Opened, Answer, Links), Trouble> {
     let answer = Answer {
         server,
         version: accepted.version,
-        headers,
+        checksums,
     };
     Ok((opened, answer, links))
 }

@@ -15,15 +15,14 @@ use treemill_transfer::wait;
 /// What is known of the checksums of a file.
 #[derive(Debug)]
 pub(crate) struct Known {
-    address: Address,
     told: Checksums,
     is_asked: bool,
     answer: OnceLock<Checksums>,
 }
 
 impl Known {
-    /// What is known by the headers of the answer that opened the file at `address`.
-    pub(crate) fn new(address: &Address, headers: &HeaderMap, wanted: WantedChecksums) -> Self {
+    /// What is known by the headers of the answer that opened the file.
+    pub(crate) fn new(headers: &HeaderMap, wanted: WantedChecksums) -> Self {
         let told = digest::told(headers);
         let is_wanted = match wanted {
             WantedChecksums::Told => false,
@@ -31,17 +30,17 @@ impl Known {
             WantedChecksums::Computed => true,
         };
         Known {
-            address: address.clone(),
             is_asked: is_wanted && told.is_empty(),
             told,
             answer: OnceLock::new(),
         }
     }
 
-    /// The checksums, for which the server is asked once, if it is asked at all. Waits for its answer.
-    pub(crate) fn checksums(&self) -> Checksums {
+    /// The checksums of the file at `address`, for which its server is asked once, if it is asked at all. Waits for the
+    /// answer.
+    pub(crate) fn checksums(&self, address: &Address) -> Checksums {
         let known = match self.is_asked {
-            true => self.answer.get_or_init(|| ask(self.address.clone())),
+            true => self.answer.get_or_init(|| ask(address.clone())),
             false => &self.told,
         };
         known.clone()

@@ -34,7 +34,7 @@ impl Carrier for Ranges {
     }
 
     fn checksums(&self) -> Checksums {
-        self.checksums.checksums()
+        self.checksums.checksums(&self.file.address)
     }
 
     async fn ask(&self, range: Range<u64>) -> Result<Part<Reply>, Trouble> {

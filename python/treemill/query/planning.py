@@ -141,12 +141,6 @@ class _Above:
         return [NOMINAL, *affecting]
 
 
-class _ByPlace(dict[Place, _Above]):
-    def __missing__(self, node: Place) -> _Above:
-        found = self[node] = _Above(node)
-        return found
-
-
 def plan(
     bookings: Sequence[Booking],
     axes: Mapping[int, Sequence[FixedAxis]] | None = None,
@@ -157,9 +151,9 @@ def plan(
     booked: list[PlacedBooking] = []
     planned = Plan()
     counts: dict[tuple[int | None, str | None], int] = {}
-    above = _ByPlace()
+    above = cache(_Above)
     for booking in bookings:
-        steps = above[booking.node]
+        steps = above(booking.node)
         wanted, variations = booking.wanted, [NOMINAL]
         if steps.is_varied:
             planned.names[booking.number] = steps.names
@@ -273,7 +267,7 @@ def extents(
     booked: list[PlacedBooking] = []
     known: dict[tuple[int | None, str], int] = {}
     places: dict[tuple[int, int], list[int]] = {}
-    above = _ByPlace()
+    above = cache(_Above)
     for booking in bookings:
         wanted = booking.wanted
         if not isinstance(wanted, Hist):
@@ -290,7 +284,7 @@ def extents(
             if isinstance(axis, AutomaticAxis) and axis.most:
                 wanted_here.append(Quantiles(expr, MOST_OF_ALL, bounded=True))
             numbers = places.setdefault((booking.number, dimension), [])
-            for variation in above[booking.node].variations(booking) if grows else [NOMINAL]:
+            for variation in above(booking.node).variations(booking) if grows else [NOMINAL]:
                 at = numbering.at(booking.node, variation)
                 for asked in wanted_here:
                     numbering.words.update(*(expr.words for expr in asked.expressions()))

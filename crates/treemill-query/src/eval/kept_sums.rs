@@ -96,18 +96,14 @@ impl Batch<'_> {
     fn input_before(&mut self, s: SelectionId, id: NodeId, of: LevelId) -> Made<Option<Value>> {
         let node = self.plan.graph.node(id);
         let input = match (&node.op, node.inputs.as_slice()) {
-            (Op::Const(_), _) => id,
+            (Op::Const(_), _) => return self.node(s, id).map(Some),
             (Op::Take(_), [input]) if self.plan.graph.node(*input).level == of => *input,
             _ => return Ok(None),
         };
-        let is_const = input == id;
-        if !is_const
-            && self
-                .outside(Some(s), input, |value| value.valid.is_none())
-                .is_none()
-        {
-            return Ok(None);
+        let is_known = self.outside(Some(s), input, |value| value.valid.is_none());
+        match is_known.is_some() {
+            true => self.node(s, input).map(Some),
+            false => Ok(None),
         }
-        self.node(s, input).map(Some)
     }
 }

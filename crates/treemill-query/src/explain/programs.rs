@@ -96,15 +96,11 @@ fn work_in_words(work: Operation, arguments: &[String]) -> String {
 pub(super) fn map_in_words(map: Map, arguments: &[String]) -> String {
     let of = |name: &str| format!("{}({})", name.to_lowercase(), arguments.join(", "));
     let between = |sign: &str| format!("({})", arguments.join(&format!(" {sign} ")));
+    if let Some(op) = map.comparison() {
+        return between(comparison(op));
+    }
     match map {
         Map::Real(op) | Map::Int(op) | Map::UInt(op) => between(sign(op)),
-        Map::CompareReal(op)
-        | Map::CompareInt(op)
-        | Map::CompareUInt(op)
-        | Map::CompareBool(op)
-        | Map::CompareIntUInt(op)
-        | Map::CompareIntReal(op)
-        | Map::CompareUIntReal(op) => between(comparison(op)),
         Map::And => between("and"),
         Map::Or => between("or"),
         Map::Real1(op) => of(&format!("{op:?}")),
