@@ -153,8 +153,14 @@ def _joined(starts: Sequence[Sequence[warm.Cell]]) -> list[warm.Cell]:
 
 
 def _by_place(cells: Sequence[warm.Cell], version: str) -> dict[str, float]:
-    """Medians of one version, in seconds."""
-    return {cell.place: cell.times.median for cell in cells if cell.rival.startswith(version)}
+    """Medians of one version, in seconds. Parts may ask the same query of files of theirs, so that
+    the part's name is in the place."""
+    found = {}
+    for cell in cells:
+        answered, _, part = cell.rival.partition("-")
+        if answered == version:
+            found[f"{part} {cell.place}"] = cell.times.median
+    return found
 
 
 def _page(commit: str, about: Mapping[str, object], starts: Sequence[Sequence[warm.Cell]]) -> str:
