@@ -2,6 +2,7 @@
 process in which nothing else was done. Prints as JSON what the process used before and after them.
 """
 
+import ctypes
 import gc
 import json
 import os
@@ -13,6 +14,9 @@ from pathlib import Path
 import treemill as tm
 
 from .conftest import children
+
+_THP_DISABLE = 41
+"""`PR_SET_THP_DISABLE` of prctl(2): pages of 2 MB that come and go would hide a leak."""
 
 
 class Nothing(tm.Selector):
@@ -40,6 +44,7 @@ def one(events, mode):
 
 
 def main(mode, sessions, *paths):
+    ctypes.CDLL(None).prctl(_THP_DISABLE, 1, 0, 0, 0)
     events = tm.dataset(list(paths), "Events")
     # The first ones load modules, and fill caches and the allocator's pools.
     for _ in range(int(sessions) // 10):
