@@ -2,7 +2,7 @@
 //! users write it. `cargo run --release --package treemill-query --example tuples`
 #![allow(clippy::restriction)]
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/query/common/mod.rs"]
 mod common;
 mod jets;
 

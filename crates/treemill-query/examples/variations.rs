@@ -5,7 +5,7 @@
 //! with a weight. With one round the loop is left out, so that `valgrind --tool=callgrind` counts treemill's instructions.
 #![allow(clippy::restriction)]
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/query/common/mod.rs"]
 mod common;
 
 use arrow_array::types::{Float32Type, UInt32Type};

@@ -8,6 +8,7 @@
     clippy::arithmetic_side_effects
 )]
 
+#[path = "query/common/mod.rs"]
 mod common;
 
 use common::Steps;

@@ -2,10 +2,8 @@
 //! computed before.
 #![allow(clippy::restriction)]
 
-mod common;
-
-use common::table::Table;
-use common::{Steps, combinations, results_of_each};
+use crate::common::table::Table;
+use crate::common::{Steps, combinations, results_of_each};
 use proptest::prelude::*;
 use treemill_query::{DType, Number, Outcome};
 

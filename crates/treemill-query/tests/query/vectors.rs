@@ -1,9 +1,7 @@
 //! Four-vectors, their sums and what is made of them: known answers, event by event.
 #![allow(clippy::restriction)]
 
-mod common;
-
-use common::known::{NONE, check};
+use crate::common::known::{NONE, check};
 
 #[test]
 fn vectors() {

@@ -1,11 +1,9 @@
 //! Whole queries: strings, filters between values, what they say of themselves, and where they end.
 #![allow(clippy::restriction)]
 
-mod common;
-
-use common::Steps;
-use common::known::{each, events};
-use common::table::Table;
+use crate::common::Steps;
+use crate::common::known::{each, events};
+use crate::common::table::Table;
 use treemill_query::{DType, Number, Outcome, Scratch};
 
 #[test]

@@ -1,11 +1,9 @@
 //! Queries and data that are not what they should be.
 #![allow(clippy::restriction)]
 
-mod common;
-
-use common::Steps;
-use common::parse::parse;
-use common::table::{Table, numbers};
+use crate::common::Steps;
+use crate::common::parse::parse;
+use crate::common::table::{Table, numbers};
 use std::error::Error;
 use treemill_query::spec::{Action, Booking, Expr, Expression, Literal, Spec, Step, Wanted};
 use treemill_query::{
@@ -231,7 +229,7 @@ fn long_chains_of_definitions_cost_no_stack() {
 /// What is wrong with the language's lists and loops, and what the message says of it.
 #[test]
 fn loops_and_lists_that_make_no_sense() {
-    let table = common::events::events();
+    let table = crate::common::events::events();
     let cases = [
         (
             "sum(j for j in Muon)",

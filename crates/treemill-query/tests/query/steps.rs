@@ -1,10 +1,8 @@
 //! Filters, definitions and bookings over a small table, and messages about what is wrong.
 #![allow(clippy::restriction)]
 
-mod common;
-
-use common::events::events;
-use common::{Steps, regular, values};
+use crate::common::events::events;
+use crate::common::{Steps, regular, values};
 use treemill_query::{Number, Outcome};
 
 /// Sum over all values, as a float.

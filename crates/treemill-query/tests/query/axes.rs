@@ -1,10 +1,8 @@
 //! Cells of axes, as boost-histogram chose them (axis_golden.py wrote axis_golden.json).
 #![allow(clippy::restriction)]
 
-mod common;
-
-use common::table::Table;
-use common::{Steps, values};
+use crate::common::table::Table;
+use crate::common::{Steps, values};
 use serde::Deserialize;
 use treemill_query::DType;
 use treemill_query::spec::Axis;

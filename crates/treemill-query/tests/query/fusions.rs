@@ -2,10 +2,8 @@
 //! however often they stand. Results are compared in `forms.rs` and `together.rs`.
 #![allow(clippy::restriction)]
 
-mod common;
-
-use common::Steps;
-use common::table::Table;
+use crate::common::Steps;
+use crate::common::table::Table;
 use treemill_query::DType;
 
 /// Two collections by pt, eta, phi, mass, one by px, py, pz, energy, and numbers of the entry.

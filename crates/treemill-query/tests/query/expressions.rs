@@ -1,10 +1,8 @@
 //! Expressions over small tables, with results worked out by hand.
 #![allow(clippy::restriction)]
 
-mod common;
-
-use common::events::events;
-use common::{Steps, regular, results_of_each, values};
+use crate::common::events::events;
+use crate::common::{Steps, regular, results_of_each, values};
 use treemill_query::{Number, Outcome};
 
 /// The values in order of events, by way of one batch per event; `None`: none in that event.

@@ -2,10 +2,8 @@
 //! Equal to the bit.
 #![allow(clippy::restriction)]
 
-mod common;
-
-use common::table::Table;
-use common::{Steps, regular};
+use crate::common::table::Table;
+use crate::common::{Steps, regular};
 use proptest::prelude::*;
 use treemill_query::{DType, Outcome};
 

@@ -1,10 +1,8 @@
 //! Lists of lists: known answers.
 #![allow(clippy::restriction)]
 
-mod common;
-
-use common::Steps;
-use common::table::Table;
+use crate::common::Steps;
+use crate::common::table::Table;
 use treemill_query::{DType, Number, Outcome};
 
 #[test]

@@ -1,15 +1,12 @@
 //! Random expressions over random jagged data, against an evaluator that goes event by event.
 #![allow(clippy::restriction)]
 
-mod common;
-mod reference;
-
-use common::parse::parse;
-use common::table::Table;
-use common::{Steps, regular};
+use crate::common::parse::parse;
+use crate::common::table::Table;
+use crate::common::{Steps, regular};
+use crate::reference::evaluate::{Event, V, evaluate};
+use crate::reference::expressions::{condition, list, mask, scalar};
 use proptest::prelude::*;
-use reference::evaluate::{Event, V, evaluate};
-use reference::expressions::{condition, list, mask, scalar};
 use treemill_query::{DType, Number, Outcome, Scratch};
 
 /// Random events, as the evaluator and as the engine see them.
@@ -251,7 +248,7 @@ fn check_values(text: &str, filter: &str, data: &Data, size: usize) -> Result<()
     prop_assert!(compiled.is_ok(), "{text} {filter}: {:?}", compiled.err());
     let mut outcomes = steps.run_in(&table, size);
     prop_assert_eq!(&outcomes[5], &Outcome::Count(passed), "{}", filter);
-    let hist = common::values(&outcomes.remove(6));
+    let hist = crate::common::values(&outcomes.remove(6));
     let (found, wanted) = (found(&outcomes[1..5]), summary(&values));
     let scale: f64 = values
         .iter()

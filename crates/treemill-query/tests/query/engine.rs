@@ -1,10 +1,8 @@
 //! What is read and when, merging, transport.
 #![allow(clippy::restriction)]
 
-mod common;
-
-use common::table::Table;
-use common::{Steps, regular};
+use crate::common::table::Table;
+use crate::common::{Steps, regular};
 use proptest::prelude::*;
 use treemill_query::{DType, Outcome, Partial, ProcessError, Query, QueryError, Scratch};
 
@@ -221,7 +219,7 @@ fn a_thousand_histograms_share_their_columns() {
     assert!(
         results
             .iter()
-            .all(|result| common::values(result).iter().sum::<f64>() == 3.0)
+            .all(|result| crate::common::values(result).iter().sum::<f64>() == 3.0)
     );
 }
 

@@ -2,10 +2,8 @@
 //! of them, before and behind a filter, in batches of all sizes.
 #![allow(clippy::restriction)]
 
-mod common;
-
-use common::Steps;
-use common::table::Table;
+use crate::common::Steps;
+use crate::common::table::Table;
 use proptest::prelude::*;
 use treemill_query::DType;
 

@@ -2,10 +2,8 @@
 //! them, against loops written out: the same to the bit, for every number of items, NaN and infinities.
 #![allow(clippy::restriction)]
 
-mod common;
-
-use common::table::Table;
-use common::{Steps, combinations};
+use crate::common::table::Table;
+use crate::common::{Steps, combinations};
 use proptest::prelude::*;
 use treemill_query::{DType, Number, Outcome};
 

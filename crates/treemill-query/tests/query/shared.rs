@@ -2,10 +2,8 @@
 //! function that gets a value for each row.
 #![allow(clippy::restriction)]
 
-mod common;
-
-use common::parse::parse;
-use common::table::Table;
+use crate::common::parse::parse;
+use crate::common::table::Table;
 use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
 use treemill_query::spec::{Action, Booking, Expr, Expression, Spec, Step, Wanted};

@@ -1,10 +1,8 @@
 //! Spans of the work that tracing shows: batches that are evaluated, partials that are merged.
 #![allow(clippy::restriction)]
 
-mod common;
-
-use common::Steps;
-use common::events::events;
+use crate::common::Steps;
+use crate::common::events::events;
 use treemill_testing::spans_of;
 
 #[test]

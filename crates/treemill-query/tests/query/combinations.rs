@@ -2,10 +2,8 @@
 //! what is read at a time, narrowed events, cut collections, missing values.
 #![allow(clippy::restriction)]
 
-mod common;
-
-use common::table::Table;
-use common::{Steps, combinations};
+use crate::common::table::Table;
+use crate::common::{Steps, combinations};
 use treemill_query::{DType, Number, Outcome};
 
 /// Lists of 0 to 11 items, in no order of length; values that repeat.

@@ -1,10 +1,8 @@
 //! Loops, tuples and records: known answers, event by event.
 #![allow(clippy::restriction)]
 
-mod common;
-
-use common::known::{NONE, check, events};
-use common::{Steps, regular, values};
+use crate::common::known::{NONE, check, events};
+use crate::common::{Steps, regular, values};
 use treemill_query::{Number, Outcome};
 
 #[test]
