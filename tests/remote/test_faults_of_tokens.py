@@ -16,6 +16,8 @@ from tools.servers.xrootd import Federation, XRootD
 
 ANOTHER = "eyJhbGciOiJub25lIn0.another-secret-of-the-user.x"
 STORED = "store/trees/events_2.root"
+_REFUSED = "Unable to enable TLS"
+"""What xrootd logs of a client that does not trust its certificate."""
 
 
 @pytest.fixture
@@ -146,3 +148,22 @@ def test_what_is_known_of_a_file_counts_for_some_seconds_and_no_byte_is_read_fro
         monkeypatch.setattr("treemill.tree.remote._RECENT", 0.0)
         for known in (events, tm.dataset(where)):
             assert_is_distrusted(outcome(lambda known=known: len(known)), hosts)
+
+
+@pytest.mark.slow
+def test_the_redirector_leads_past_a_server_whose_certificate_is_a_strangers(
+    hosts, files, paths, authority, tmp_path, user, nothing_remembered
+):
+    stranger = certificates.make_authority(tmp_path / "stranger")
+    expected = total(tm.dataset(paths[2], "Events")).value
+    with guarded_federation(hosts, tmp_path, authority, stranger, authority) as federation:
+        federation.put(files[STORED], STORED)
+        log = federation.servers[0].processes[-1].log
+        # Which server the redirector names first is its own choice: until it was the stranger's.
+        for attempt in range(20):
+            where = federated(federation).replace("roots://", f"roots://user{attempt}@")
+            found = outcome(lambda where=where: total(tm.dataset(where)).value)
+            assert found == expected
+            if _REFUSED in log.read_text():
+                break
+        assert _REFUSED in log.read_text()
