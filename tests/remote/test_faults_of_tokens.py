@@ -6,7 +6,7 @@ token.
 import pytest
 import treemill as tm
 
-from tests.remote.conftest import TOKEN, serve, skip_without
+from tests.remote.conftest import TOKEN, serve, settle, skip_without
 from tests.remote.test_faults import assert_names, outcome, total, url
 from tools.link.link import Link
 from tools.link.link import missing as link_missing
@@ -16,6 +16,8 @@ from tools.servers.xrootd import Federation, XRootD
 
 ANOTHER = "eyJhbGciOiJub25lIn0.another-secret-of-the-user.x"
 STORED = "store/trees/events_2.root"
+_REFUSED = "Unable to enable TLS"
+"""What xrootd logs of a client that does not trust its certificate."""
 
 
 @pytest.fixture
@@ -102,15 +104,66 @@ def test_a_federation_with_tls_and_tokens(
     assert ANOTHER not in str(error)
 
 
+def assert_is_distrusted(error, hosts):
+    """It names the file and the data server that was asked, and no token."""
+    assert isinstance(error, tm.SourceError), error
+    assert "certificate is not trusted" in str(error)
+    assert any(f"server {host.address}:1094" in str(error) for host in hosts[1:])
+    assert "events_2.root" in str(error)
+    assert TOKEN not in str(error)
+
+
 @pytest.mark.slow
-def test_a_data_server_whose_certificate_is_a_strangers(
+def test_data_servers_whose_certificates_are_a_strangers(
     hosts, files, authority, tmp_path, user, nothing_remembered
 ):
     stranger = certificates.make_authority(tmp_path / "stranger")
     with guarded_federation(hosts, tmp_path, authority, stranger, stranger) as federation:
         federation.put(files[STORED], STORED)
-        error = outcome(lambda: total(tm.dataset(federated(federation))).value)
-    assert isinstance(error, tm.SourceError), error
-    assert "events_2.root" in str(error)
-    assert "certificate" in str(error)
-    assert TOKEN not in str(error)
+        # No other test has asked this user's servers for anything.
+        where = federated(federation).replace("roots://", "roots://stranger@")
+        for ask in (len, lambda events: events.branches, lambda events: total(events).value):
+            assert_is_distrusted(outcome(lambda ask=ask: ask(tm.dataset(where))), hosts)
+
+
+@pytest.mark.slow
+def test_what_is_known_of_a_file_counts_for_some_seconds_and_no_byte_is_read_from_a_stranger(
+    hosts, files, authority, tmp_path, user, nothing_remembered, monkeypatch
+):
+    """The number of entries is from the servers that were trusted; they were asked lately."""
+    monkeypatch.setattr("treemill.tree.remote._RECENT", 3600.0)
+    with guarded_federation(hosts, tmp_path / "1", *[authority] * 3) as federation:
+        federation.put(files[STORED], STORED)
+        where = federated(federation).replace("roots://", "roots://known@")
+        settle(where.removesuffix(":Events"))
+        events = tm.dataset(where)
+        assert len(events) == 7321
+    stranger = certificates.make_authority(tmp_path / "stranger")
+    with guarded_federation(hosts, tmp_path / "2", authority, stranger, stranger) as federation:
+        federation.put(files[STORED], STORED)
+        for known in (events, tm.dataset(where)):
+            assert len(known) == 7321
+            assert_is_distrusted(outcome(lambda known=known: total(known).value), hosts)
+            assert_is_distrusted(outcome(lambda known=known: known.arrays("Jet_pt")), hosts)
+        monkeypatch.setattr("treemill.tree.remote._RECENT", 0.0)
+        for known in (events, tm.dataset(where)):
+            assert_is_distrusted(outcome(lambda known=known: len(known)), hosts)
+
+
+@pytest.mark.slow
+def test_the_redirector_leads_past_a_server_whose_certificate_is_a_strangers(
+    hosts, files, paths, authority, tmp_path, user, nothing_remembered
+):
+    stranger = certificates.make_authority(tmp_path / "stranger")
+    expected = total(tm.dataset(paths[2], "Events")).value
+    with guarded_federation(hosts, tmp_path, authority, stranger, authority) as federation:
+        federation.put(files[STORED], STORED)
+        log = federation.servers[0].processes[-1].log
+        # Which server the redirector names first is its own choice: until it was the stranger's.
+        for attempt in range(20):
+            where = federated(federation).replace("roots://", f"roots://user{attempt}@")
+            found = outcome(lambda where=where: total(tm.dataset(where)).value)
+            assert found == expected
+            if _REFUSED in log.read_text():
+                break
+        assert _REFUSED in log.read_text()

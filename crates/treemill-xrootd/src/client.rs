@@ -189,6 +189,7 @@ impl Client {
         request: impl Fn(String) -> Request,
     ) -> Result<(Arc<Session>, Vec<u8>), Error> {
         let user = url.user.as_deref().unwrap_or(&self.options.user);
+        let mut reason: Option<Error> = None;
         loop {
             let answer = self.once(&route, user, || request(route.path()));
             let error = match answer {
@@ -212,11 +213,15 @@ impl Client {
                 },
                 Err(error) => error.at(route.server()),
             };
-            // What a manager knows of its servers' files may be out of date.
-            let may_be_elsewhere = error.is_transient() || error.kind() == ErrorKind::NotFound;
-            if !(may_be_elsewhere && route.failed(error.kind())) {
-                return Err(error.of(&url.path));
+            if error.may_be_elsewhere() && route.failed(error.kind()) {
+                if error.kind() != ErrorKind::NotFound {
+                    reason.get_or_insert(error);
+                }
+                continue;
             }
+            // A manager without another server says that there is no such file, though there is one.
+            let why = reason.filter(|_| error.kind() == ErrorKind::NotFound);
+            return Err(why.unwrap_or(error).of(&url.path));
         }
     }
 

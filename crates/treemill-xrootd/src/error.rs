@@ -11,6 +11,8 @@ pub enum ErrorKind {
     NotFound,
     /// The server does not let this user do it, or no authentication is at hand that it takes.
     Denied,
+    /// The server's certificate is not that of a server which this client trusts.
+    Untrusted,
     /// Nothing came for longer than the options allow.
     Timeout,
     /// The connection could not be made, or broke.
@@ -103,6 +105,12 @@ impl Error {
     pub fn is_transient(&self) -> bool {
         use ErrorKind::{Busy, Connection, Damaged, Protocol, Timeout};
         matches!(self.kind, Timeout | Connection | Busy | Protocol | Damaged)
+    }
+
+    /// Whether a manager that has named the server may know another one that does better: what it knows of its servers'
+    /// files may be out of date, and each server has a certificate of its own.
+    pub(crate) fn may_be_elsewhere(&self) -> bool {
+        self.is_transient() || matches!(self.kind, ErrorKind::NotFound | ErrorKind::Untrusted)
     }
 
     /// The error of a source called `name`, which comes from this one.

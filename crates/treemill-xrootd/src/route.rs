@@ -21,7 +21,10 @@ impl Reason {
     fn of(kind: ErrorKind) -> Self {
         match kind {
             ErrorKind::NotFound => Reason::Missing,
-            ErrorKind::Timeout | ErrorKind::Connection | ErrorKind::Damaged => Reason::Io,
+            ErrorKind::Timeout
+            | ErrorKind::Connection
+            | ErrorKind::Damaged
+            | ErrorKind::Untrusted => Reason::Io,
             _ => Reason::Server,
         }
     }
@@ -229,12 +232,13 @@ mod tests {
             ("s1", ErrorKind::Connection),
             ("s2", ErrorKind::Busy),
             ("s3", ErrorKind::NotFound),
+            ("s4", ErrorKind::Untrusted),
         ] {
             route.redirected(server, Some(7), "y=2", "").unwrap();
             assert!(route.failed(kind));
             assert_eq!(route.server().to_string(), "m:1094");
         }
-        let tried = "/a?x=1&tried=s1,s2,s3&triedrc=ioerr,srverr,enoent";
+        let tried = "/a?x=1&tried=s1,s2,s3,s4&triedrc=ioerr,srverr,enoent,ioerr";
         assert_eq!(route.path(), tried);
         assert!(!route.failed(ErrorKind::Busy));
     }

@@ -75,7 +75,7 @@ fn refused(error: rustls::Error) -> Error {
         let what = format!(
             "the server's certificate is not trusted: {why}. Authorities are the system's, those of SSL_CERT_FILE, and those in X509_CERT_DIR"
         );
-        return Error::new(ErrorKind::Denied, what).with_cause(error);
+        return Error::new(ErrorKind::Untrusted, what).with_cause(error);
     }
     Error::new(ErrorKind::Protocol, format!("TLS failed: {error}")).with_cause(error)
 }

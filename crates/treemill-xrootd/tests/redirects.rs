@@ -91,6 +91,22 @@ fn another_server_is_asked_for_when_one_does_not_have_the_file_after_all() {
 }
 
 #[test]
+fn why_a_server_failed_is_said_and_not_that_its_manager_knows_no_other() {
+    let dead = closed_port();
+    let manager = serve(move |path| match path.contains("tried=") {
+        true => {
+            let refused = [&3011_u32.to_be_bytes()[..], b"no servers have the file\0"].concat();
+            (codes::ERROR, refused)
+        }
+        false => redirect("127.0.0.1", dead, "y=2"),
+    });
+    let error = size(manager).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Connection, "{error}");
+    assert_eq!(error.server(), format!("127.0.0.1:{dead}"));
+    assert_eq!(error.file(), "/a");
+}
+
+#[test]
 fn redirects_in_circles_and_servers_that_all_fail_end() {
     let dead = closed_port();
     let error = size(serve(move |_| redirect("127.0.0.1", dead, ""))).unwrap_err();
