@@ -62,7 +62,9 @@ impl Pool {
         let fitting = shelf.iter().enumerate().rev();
         let fitting = fitting.filter(|(_, buffer)| buffer.capacity() >= n);
         let Some((place, _)) = fitting.min_by_key(|(_, buffer)| buffer.capacity()) else {
-            return vec![T::default(); n];
+            let mut buffer = vec![T::default(); room(n)];
+            buffer.truncate(n);
+            return buffer;
         };
         let mut buffer = shelf.remove(place);
         self.bytes -= bytes(&buffer);
@@ -145,6 +147,16 @@ impl Pool {
     }
 }
 
+/// Elements that a new buffer for `n` has room for, in steps of an eighth: the next batch seldom has as many, and a
+/// buffer that is a little too small for it would be made anew, page by page.
+fn room(n: usize) -> usize {
+    let step = n.next_power_of_two() >> 4;
+    match step {
+        0 => n,
+        step => n.next_multiple_of(step),
+    }
+}
+
 fn bytes<T>(buffer: &Vec<T>) -> usize {
     buffer.capacity() * size_of::<T>()
 }
@@ -167,6 +179,19 @@ mod tests {
         assert_eq!(large.capacity(), 1000);
         pool.give_vec(taken);
         assert_eq!(pool.take::<f64>(100).len(), 100);
+    }
+
+    #[test]
+    fn a_new_buffer_is_large_enough_for_a_little_more() {
+        let mut pool = Pool::default();
+        for (n, more) in [(100_000, 104_000), (65_537, 73_728), (1 << 20, 1 << 20)] {
+            let first: Vec<u32> = pool.take(n);
+            let place = first.as_ptr();
+            pool.give_vec(first);
+            let second: Vec<u32> = pool.take(more);
+            assert_eq!((second.len(), second.as_ptr()), (more, place), "{n}");
+        }
+        assert!((0..100_000).all(|n| (n..=n + n / 8).contains(&room(n))));
     }
 
     #[test]

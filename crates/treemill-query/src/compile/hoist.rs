@@ -14,17 +14,18 @@ struct Carried {
 }
 
 impl Compiler<'_> {
-    /// The operation before the steps that its inputs have in common, followed by these; `None` if none of them makes
-    /// more items of what is there.
+    /// The operation before the steps that its inputs have in common, followed by these; `None` if none of them repeats
+    /// what is there.
     pub(super) fn hoisted(&mut self, op: Map, inputs: &[NodeId], ty: Type) -> Option<NodeId> {
         let mut steps: Vec<Carried> = Vec::new();
         let mut last = 0;
         let mut now = inputs.to_vec();
         while let Some(step) = self.step_before(&now) {
             now.clone_from(&step.inputs);
-            let expands = self.graph.level(step.to).kind.expands();
+            // A value goes from its level to items that conditions have left in one step, past the product of lists.
+            let repeats = step.op == Op::Spread || self.graph.level(step.to).kind.expands();
             steps.push(step);
-            if expands {
+            if repeats {
                 last = steps.len();
             }
         }
