@@ -37,13 +37,13 @@ PATIENCE = 300.0
 @pytest.fixture(scope="module")
 def outcomes(request: pytest.FixtureRequest) -> dict[str, list[Outcome]]:
     """By file of those that are to be tested, as `make compare` finds them: in processes of their
-    own."""
+    own. A test of no file by itself is of all."""
     chosen = {
-        item.callspec.params.get("name")
+        getattr(item, "callspec", None) and item.callspec.params.get("name")
         for item in request.session.items
-        if item.path == request.path and hasattr(item, "callspec")
+        if item.path == request.path and "outcomes" in item.fixturenames
     }
-    names = [name for name in FILES if name in chosen] or FILES
+    names = FILES if None in chosen else [name for name in FILES if name in chosen]
     found = compare([CORPUS / name for name in names], PATIENCE, jobs=os.cpu_count() or 1)
     return {path.name: some for path, some in found.items()}
 
