@@ -35,9 +35,9 @@ _LOOPBACK = "loopback"
 _LINKS = {_LOOPBACK: 0.0, "0.3 ms": 0.15, "20 ms": 10.0}
 """Round trips, and delays of one way."""
 _PARALLEL_LINKS = (_LOOPBACK, "20 ms")
-_MEGABYTES, _LARGE, _QUICK = 80, 320, 4
+_MEGABYTES, _LARGE, _QUICK = 80, 480, 4
 """Sizes of the files. pNFS reads the large one: what a run takes beside the bytes, half a second on
-a slow machine, is an eighth of the time that four servers take for them."""
+a slow machine, is a tenth of the time that four servers take for them."""
 _SERVER = "server's cpu"
 """The name of a counter that is added to a run's own."""
 _MOST_ROUNDS = 3
