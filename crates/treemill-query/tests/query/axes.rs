@@ -1,5 +1,4 @@
 //! Cells of axes, as boost-histogram chose them (axis_golden.py wrote axis_golden.json).
-#![allow(clippy::restriction)]
 
 use crate::common::table::Table;
 use crate::common::{Steps, values};

@@ -1,6 +1,5 @@
 //! Values of combinations against loops written out: all sizes and types, lists shorter and longer than
 //! what is read at a time, narrowed events, cut collections, missing values.
-#![allow(clippy::restriction)]
 
 use crate::common::table::Table;
 use crate::common::{Steps, combinations};

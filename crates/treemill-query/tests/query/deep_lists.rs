@@ -1,5 +1,4 @@
 //! Lists of lists: known answers.
-#![allow(clippy::restriction)]
 
 use crate::common::Steps;
 use crate::common::table::Table;

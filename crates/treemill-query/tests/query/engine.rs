@@ -1,5 +1,4 @@
 //! What is read and when, merging, transport.
-#![allow(clippy::restriction)]
 
 use crate::common::table::Table;
 use crate::common::{Steps, regular};

@@ -1,5 +1,4 @@
 //! Expressions over small tables, with results worked out by hand.
-#![allow(clippy::restriction)]
 
 use crate::common::events::events;
 use crate::common::{Steps, regular, results_of_each, values};

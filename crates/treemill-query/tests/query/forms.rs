@@ -1,6 +1,5 @@
 //! What is read of combinations in one go (mass and momentum of vectors' sums), and through cuts on
 //! them, against loops written out: the same to the bit, for every number of items, NaN and infinities.
-#![allow(clippy::restriction)]
 
 use crate::common::table::Table;
 use crate::common::{Steps, combinations};

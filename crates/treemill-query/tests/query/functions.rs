@@ -1,9 +1,4 @@
 //! Functions that are given to a query: which values they are asked for, and what their errors say.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects
-)]
 
 use arrow_array::{ArrayRef, Float64Array};
 use std::error::Error;

@@ -1,6 +1,5 @@
 //! Each fusion fires: operations that are written apart become one step of a program, wherever and
 //! however often they stand. Results are compared in `forms.rs` and `together.rs`.
-#![allow(clippy::restriction)]
 
 use crate::common::Steps;
 use crate::common::table::Table;

@@ -1,6 +1,5 @@
 //! What loops in loops compute before they repeat it, against loops written out: the same to the bit; and that it is
 //! computed before.
-#![allow(clippy::restriction)]
 
 use crate::common::table::Table;
 use crate::common::{Steps, combinations, results_of_each};

@@ -1,6 +1,5 @@
 //! What filters keep of lists, for events that passed a cut on the same condition, against the same for events that a stored
 //! number chooses: there the condition is computed anew. Equal to the bit.
-#![allow(clippy::restriction)]
 
 use crate::common::table::Table;
 use crate::common::{Steps, regular};

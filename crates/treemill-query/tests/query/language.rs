@@ -1,5 +1,4 @@
 //! Loops, tuples and records: known answers, event by event.
-#![allow(clippy::restriction)]
 
 use crate::common::known::{NONE, check, events};
 use crate::common::{Steps, regular, values};

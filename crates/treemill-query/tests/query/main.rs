@@ -1,5 +1,6 @@
 //! What queries compute, in one program: a program for each file would be linked for each. `folded` counts memory
 //! and is one by itself.
+#![allow(clippy::restriction)]
 
 mod axes;
 mod combinations;

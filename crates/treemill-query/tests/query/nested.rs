@@ -1,6 +1,5 @@
 //! Filters beside each other, some of which pass all events that others pass, against each of them in a query of its own.
 //! Equal to the bit.
-#![allow(clippy::restriction)]
 
 use crate::common::table::Table;
 use crate::common::{Steps, regular};

@@ -1,5 +1,4 @@
 //! Whole queries: strings, filters between values, what they say of themselves, and where they end.
-#![allow(clippy::restriction)]
 
 use crate::common::Steps;
 use crate::common::known::{each, events};

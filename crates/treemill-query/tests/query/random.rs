@@ -1,5 +1,4 @@
 //! Random expressions over random jagged data, against an evaluator that goes event by event.
-#![allow(clippy::restriction)]
 
 use crate::common::parse::parse;
 use crate::common::table::Table;

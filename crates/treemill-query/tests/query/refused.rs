@@ -1,5 +1,4 @@
 //! Queries and data that are not what they should be.
-#![allow(clippy::restriction)]
 
 use crate::common::Steps;
 use crate::common::parse::parse;

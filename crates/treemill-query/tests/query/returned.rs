@@ -1,9 +1,4 @@
 //! Functions that take whole lists, and give several values or lists: what they get, what becomes of what they give.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects
-)]
 
 use arrow_array::types::Float64Type;
 use arrow_array::{ArrayRef, Float64Array, ListArray};

@@ -1,6 +1,5 @@
 //! Functions that take arguments whose values rows share: they get few values and places, and the results are those of a
 //! function that gets a value for each row.
-#![allow(clippy::restriction)]
 
 use crate::common::parse::parse;
 use crate::common::table::Table;

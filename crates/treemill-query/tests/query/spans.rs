@@ -1,5 +1,4 @@
 //! Spans of the work that tracing shows: batches that are evaluated, partials that are merged.
-#![allow(clippy::restriction)]
 
 use crate::common::Steps;
 use crate::common::events::events;

@@ -1,5 +1,4 @@
 //! Filters, definitions and bookings over a small table, and messages about what is wrong.
-#![allow(clippy::restriction)]
 
 use crate::common::events::events;
 use crate::common::{Steps, regular, values};

@@ -1,6 +1,5 @@
 //! Values that are computed together, as coordinates of vectors are, are those that each has alone: any
 //! of them, before and behind a filter, in batches of all sizes.
-#![allow(clippy::restriction)]
 
 use crate::common::Steps;
 use crate::common::table::Table;

@@ -1,5 +1,4 @@
 //! Four-vectors, their sums and what is made of them: known answers, event by event.
-#![allow(clippy::restriction)]
 
 use crate::common::known::{NONE, check};
 
