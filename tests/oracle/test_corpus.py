@@ -39,7 +39,7 @@ def outcomes(request: pytest.FixtureRequest) -> dict[str, list[Outcome]]:
     """By file of those that are to be tested, as `make compare` finds them: in processes of their
     own. A test of no file by itself is of all."""
     chosen = {
-        getattr(item, "callspec", None) and item.callspec.params.get("name")
+        item.callspec.params.get("name") if hasattr(item, "callspec") else None
         for item in request.session.items
         if item.path == request.path and "outcomes" in item.fixturenames
     }
