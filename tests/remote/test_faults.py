@@ -159,7 +159,7 @@ def test_a_file_that_is_replaced_by_another_is_no_mixture(server, paths):
 
 
 class Resetting:
-    """Leads to a server, 2 MB in a second, and resets all of its connections once a second."""
+    """Leads to a server, 1 MB in a second, and resets all of its connections once a second."""
 
     def __init__(self, server):
         self._server = server.host.address, server.ports[0]
@@ -190,7 +190,7 @@ class Resetting:
             while received := one.recv(1 << 15):
                 other.sendall(received)
                 with self._wire:
-                    self._is_over.wait(len(received) / 2e6)
+                    self._is_over.wait(len(received) / 1e6)
 
     def _reset(self):
         while not self._is_over.wait(1):

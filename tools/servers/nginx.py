@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shutil
+import socket
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -45,6 +47,7 @@ http {{
     location / {{ autoindex on; }}
     location ~ ^/moved/(?<path>.*)$ {{ return 302 $scheme://$http_host/$path$is_args$args; }}
   }}
+  server {{ listen unix:{folder}/settled; access_log off; return 204; }}
 }}
 """
 _CERTIFICATE = """\
@@ -110,7 +113,17 @@ class Nginx(Server):
         return f"{scheme}://{self.host.address}:{self.ports[0]}/{path}"
 
     def requests(self) -> list[str]:
-        """What it was asked for: `STATUS METHOD PATH range=… sent=BYTES`, as requests ended."""
+        """What it was asked for: `STATUS METHOD PATH range=… sent=BYTES`, as requests ended.
+
+        An answer is here before its line is in the log, so one more answer is waited for: by then
+        the only thread has written the lines of those before it. A killed server has no more.
+        """
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as settled:
+            settled.settimeout(5)
+            settled.connect(str(self.folder / "settled"))
+            settled.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            while settled.recv(1 << 10):
+                pass
         path = self.folder / "access.log"
         return path.read_text().splitlines() if path.exists() else []
 
@@ -121,6 +134,7 @@ class Nginx(Server):
 
     def _start(self) -> None:
         (port,) = self.ports
+        (self.folder / "settled").unlink(missing_ok=True)  # that of a server that was killed
         tls, lines = "", []
         if self._certificate is not None:
             tls = " ssl"

@@ -1,8 +1,10 @@
 //! A real `nginx`: a temporary folder, a free port, an unprivileged user, TLS where it is asked for.
 
 use std::fs::{self, Permissions};
+use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -33,6 +35,7 @@ impl Nginx {
                client_body_temp_path {here}/t1; proxy_temp_path {here}/t2; fastcgi_temp_path {here}/t3;
                uwsgi_temp_path {here}/t4; scgi_temp_path {here}/t5;
                server {{ listen 127.0.0.1:{port} {listen}; root {here}/data; {more} }}
+               server {{ listen unix:{here}/settled; access_log off; return 204; }}
              }}"
         );
         fs::write(
@@ -84,8 +87,12 @@ impl Nginx {
         })
     }
 
-    /// What the server has answered so far, one line a request.
+    /// What the server has answered so far, one line a request. An answer is here before its line is in the log, so one
+    /// more answer is waited for: the server's only thread has written the lines of those before it by then.
     pub fn requests(&self) -> Vec<String> {
+        let mut settled = UnixStream::connect(self.folder.join("settled")).unwrap();
+        settled.write_all(b"GET / HTTP/1.0\r\n\r\n").unwrap();
+        settled.read_to_end(&mut Vec::new()).unwrap();
         let log = fs::read_to_string(self.folder.join("access")).unwrap_or_default();
         log.lines().map(str::to_owned).collect()
     }
