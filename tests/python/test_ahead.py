@@ -14,7 +14,10 @@ class Bound:
     wanted, entry_bytes = 6000, 3
 
     def __init__(self, path=FAR):
-        self.is_near = path == NEAR
+        self.is_near, self.is_done = path == NEAR, False
+
+    def is_spent(self):
+        return self.is_done
 
     def ahead(self):
         return 0 if self.is_near else self.wanted
@@ -142,3 +145,13 @@ def test_a_promise_does_not_close_the_file_that_is_read():
     near, query = workload_of(NEAR, workers=1)
     near.bound(0), near.bound(1), near.bound(0)
     assert query.bound == [0, 1, 0]
+
+
+def test_files_that_are_done_leave_before_those_whose_bytes_are_on_their_way():
+    workload, query = workload_of(FAR, workers=1)
+    asked = [workload.bound(file) for file in range(12)]
+    for file in range(12, 20):
+        workload.bound(file).is_done = True
+        workload.ahead(file)  # it is the one that was used last
+    assert [workload.bound(file) for file in range(12)] == asked
+    assert query.bound == list(range(20)), "each is bound once"

@@ -190,21 +190,38 @@ def test_a_server_of_the_official_client_that_is_dead(files, nothing_remembered)
     assert f"127.0.0.1:{server.ports[0]}" in str(error)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("step", ["open_file", "read"])
-def test_a_file_system_that_hangs(memory, monkeypatch, step):
-    """When the file is opened, or when it is read."""
-    never = threading.Event()
-    events = tm.dataset(f"{memory}{TREES[0]}", "Events")
-    if step == "read":
-        assert events.num_entries == 5000
-    owner = over_fsspec._FsspecFile if step == "read" else over_fsspec
-    monkeypatch.setattr(owner, step, lambda *_: never.wait())
+def assert_it_hangs(events):
+    """Reads a column of a file system that hangs: the error."""
     error = outcome(lambda: events.arrays(["Muon_pt"]))
-    never.set()
     assert isinstance(error, tm.SourceError), error
     assert "nothing was heard for 25 s" in str(error)
     assert f"memory://{TREES[0]}" in str(error)
+
+
+@pytest.mark.slow
+def test_a_file_system_that_hangs_when_a_file_is_opened(memory, monkeypatch):
+    never = threading.Event()
+    monkeypatch.setattr(over_fsspec, "open_file", lambda *_: never.wait())
+    assert_it_hangs(tm.dataset(f"{memory}{TREES[0]}", "Events"))
+    never.set()
+
+
+@pytest.mark.slow
+def test_a_file_system_that_hangs_when_an_open_file_is_read(memory, monkeypatch):
+    hangs, never = threading.Event(), threading.Event()
+    read = over_fsspec._FsspecFile.read
+
+    def read_or_hang(file, ranges):
+        if hangs.is_set():
+            never.wait()
+        return read(file, ranges)
+
+    monkeypatch.setattr(over_fsspec._FsspecFile, "read", read_or_hang)
+    events = tm.dataset(f"{memory}{TREES[0]}", "Events")
+    assert events.num_entries == 5000
+    hangs.set()
+    assert_it_hangs(events)
+    never.set()
 
 
 def test_the_official_client_waits_no_longer_than_the_bridge():

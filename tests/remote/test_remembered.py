@@ -57,6 +57,27 @@ def test_a_file_is_asked_for_its_state_and_for_no_byte_until_it_changes(kind, fi
         assert changed.requests > 0
 
 
+@pytest.mark.parametrize(("fresh", "looks"), [(3600.0, 0), (0.0, 1)])
+def test_a_pass_takes_the_word_of_the_look_that_opened_the_file_once(
+    files, monkeypatch, fresh, looks
+):
+    skip_without(Nginx.missing())
+    monkeypatch.setattr("treemill.tree.remote._FRESH", fresh)
+    with Nginx() as server, tm.connect(workers=1, mode="threads") as session:
+        url = server.put(files[PATH], PATH)
+        long_ago(server, 1000)
+        events = tm.dataset(f"{url}:Events")
+        assert events.branches  # opens the file
+
+        def looks_of_a_pass():
+            before = len(asked(server))
+            session.run(events.sum("Jet_pt"), progress=False)
+            return sum("range=bytes=0-0 " in line for line in asked(server)[before:])
+
+        assert looks_of_a_pass() == looks
+        assert looks_of_a_pass() == 1
+
+
 def long_ago(server, seconds):
     """The file was written before: its state is certain at once."""
     path = server.data / PATH

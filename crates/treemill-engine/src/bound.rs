@@ -226,6 +226,13 @@ impl Bound {
         self.rest().idle.len()
     }
 
+    /// Whether the file's last packet is done, no other one runs, and nothing was asked for that is not used.
+    #[must_use]
+    pub fn is_spent(&self) -> bool {
+        let rest = self.rest();
+        rest.is_read && rest.busy() == 0
+    }
+
     /// Keeps what a packet needed for the file's next packet.
     fn keep(&self, state: State, stop: u64) {
         let mut rest = self.rest();

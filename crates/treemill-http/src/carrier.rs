@@ -98,6 +98,11 @@ impl File {
         }
     }
 
+    /// The connections over which ranges are asked for at the same time.
+    pub(crate) fn connections(&self) -> usize {
+        self.line.connections()
+    }
+
     /// Asks, and follows redirects.
     pub(crate) async fn send(&self, ask: &Ask) -> Result<Reply, Trouble> {
         self.send_for(ask, None).await

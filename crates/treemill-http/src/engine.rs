@@ -6,7 +6,7 @@ use reqwest::{Client, Version, redirect};
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use treemill_transfer::{Kind, PerProcess, Trouble};
+use treemill_transfer::{IN_FLIGHT, Kind, PerProcess, Trouble};
 
 static ENGINE: PerProcess<Engine> = PerProcess::new();
 
@@ -57,6 +57,15 @@ impl Line {
         let client =
             client.ok_or_else(|| Trouble::new(Kind::Final, "there is no client of HTTP"))?;
         Ok((client, flight))
+    }
+
+    /// The connections that requests share.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        match self.is_multiplexed.load(Ordering::Relaxed) {
+            true => LANES,
+            false => IN_FLIGHT,
+        }
     }
 
     /// An answer has come by this version of the protocol.

@@ -16,7 +16,7 @@ pub(crate) const SERVER_SILENCE: Duration = Duration::from_millis(9_800);
 pub(crate) const IDLE: Duration = Duration::from_secs(60);
 
 /// Idle connections to one server that are kept at most: as many as may be busy.
-pub(crate) const MOST_IDLE: usize = 64;
+pub(crate) const MOST_IDLE: usize = treemill_transfer::IN_FLIGHT;
 
 /// Connections to one server of HTTP/2, at most.
 pub(crate) const LANES: usize = 4;

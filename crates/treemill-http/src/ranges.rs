@@ -29,6 +29,10 @@ impl Carrier for Ranges {
         &self.file.server
     }
 
+    fn connections(&self) -> usize {
+        self.file.connections()
+    }
+
     fn may_move(&self) -> bool {
         self.versions().first() != self.file.server
     }

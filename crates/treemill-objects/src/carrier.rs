@@ -8,7 +8,7 @@ use object_store::path::Path;
 use object_store::{GetOptions, GetRange, GetResult, ObjectMeta, ObjectStore};
 use std::ops::Range;
 use std::sync::Arc;
-use treemill_transfer::{Body, Carrier, Kind, Part, Trouble};
+use treemill_transfer::{Body, Carrier, IN_FLIGHT, Kind, Part, Trouble};
 
 /// An object that is open.
 pub(crate) struct Object {
@@ -64,6 +64,10 @@ impl Carrier for Object {
 
     fn server(&self) -> &str {
         &self.server
+    }
+
+    fn connections(&self) -> usize {
+        IN_FLIGHT
     }
 
     async fn ask(&self, range: Range<u64>) -> Result<Part<Stream>, Trouble> {

@@ -111,6 +111,11 @@ impl Bound {
         py.detach(|| self.inner.forget(&(start..stop)));
     }
 
+    /// Whether the file's last packet is done, no other one runs, and nothing was asked for that is not used.
+    fn is_spent(&self) -> bool {
+        self.inner.is_spent()
+    }
+
     /// The bytes that should be in flight or wait for their use; 0 if the file is a near one.
     fn ahead(&self) -> u64 {
         self.inner.ahead()

@@ -11,7 +11,7 @@ use state::{Found, Policy, State};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tracing::trace_span;
 use treemill_disk::Shelf;
 use treemill_source::{Bytes, Part, Source, SourceError, Ticket, is_off};
@@ -93,15 +93,12 @@ impl Inbox {
     }
 
     fn policy(&self) -> Policy {
-        let costs = self.source.costs();
-        let gap = match is_off(Part::Coalescing) {
-            true => 0,
-            false => costs.gap(),
-        };
+        let mut costs = self.source.costs();
+        if is_off(Part::Coalescing) {
+            costs.range = Duration::ZERO;
+        }
         Policy {
-            gap,
-            over: costs.over_read(),
-            most: costs.most_bytes,
+            costs,
             ahead: costs.ahead(),
             held: costs.held(),
         }

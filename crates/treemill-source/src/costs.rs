@@ -2,7 +2,7 @@
 
 use crate::limits::{
     BLIND_GAP, BLIND_OVER_READ, BLIND_RANGE, FIRST_WINDOW, HELD, LEAST_AHEAD, MOST_AHEAD,
-    MOST_RANGE,
+    MOST_GAP_SPEED, MOST_RANGE,
 };
 use std::time::Duration;
 
@@ -60,33 +60,47 @@ impl Costs {
         self.round_trip.is_zero()
     }
 
-    /// Bytes between two ranges up to which it is cheaper to read them, too, than to ask for two ranges. None where a range
-    /// costs nothing beside its bytes.
+    /// Bytes between two ranges up to which it is cheaper to read them, too, than to ask for two ranges, among ranges that
+    /// have `bytes` in all. While the speed is not known, it is what `bytes` take over connections that are new. None where a
+    /// range costs nothing beside its bytes.
     ///
     /// ```
     /// use std::time::Duration;
     /// use treemill_source::Costs;
     ///
     /// let far = Costs::far(Duration::from_millis(20));
-    /// assert_eq!(far.gap(), 32 << 10);
-    /// assert_eq!(Costs { range: Duration::ZERO, ..far }.gap(), 0);
+    /// assert_eq!(far.gap(1 << 20), 32 << 10);
+    /// assert_eq!(Costs { range: Duration::ZERO, ..far }.gap(1 << 20), 0);
+    /// let requests = Costs { range: far.round_trip / 64, bytes_per_second: Some(100e6), ..far };
+    /// assert_eq!(requests.gap(1 << 20), 31_250);
     /// ```
     #[must_use]
-    pub fn gap(&self) -> u64 {
+    pub fn gap(&self, bytes: u64) -> u64 {
         if self.range.is_zero() {
             return 0;
         }
-        let known = |speed: f64| in_bytes(speed * self.range.as_secs_f64());
-        self.bytes_per_second
-            .map_or(BLIND_GAP, known)
-            .min(BLIND_GAP)
+        let at = |speed: f64| in_bytes(speed.min(MOST_GAP_SPEED) * self.range.as_secs_f64());
+        match self.bytes_per_second {
+            Some(speed) => at(speed),
+            None => at(self.growing(bytes)).max(BLIND_GAP),
+        }
     }
 
-    /// Bytes between ranges of one submission that may be read with them. While the speed is not known, it is not known
-    /// either what they cost.
+    /// Bytes per second of so many bytes over connections that are new.
+    #[allow(clippy::cast_precision_loss)]
+    fn growing(&self, bytes: u64) -> f64 {
+        bytes as f64 / (self.trips(bytes) * self.round_trip.as_secs_f64())
+    }
+
+    /// Bytes between ranges that may be read with them, if the ranges have `bytes` in all. While the speed is not known, it
+    /// is not known either what they cost; where a range is a request of its own, no more is read than is wanted.
     #[must_use]
-    pub fn over_read(&self) -> u64 {
-        self.bytes_per_second.map_or(BLIND_OVER_READ, |_| u64::MAX)
+    pub fn over_read(&self, bytes: u64) -> u64 {
+        match self.bytes_per_second {
+            _ if self.range > BLIND_RANGE => bytes.max(BLIND_OVER_READ),
+            Some(_) => u64::MAX,
+            None => BLIND_OVER_READ,
+        }
     }
 
     /// Round trips in which a number of bytes comes, beyond the one before the first byte: while connections are
@@ -172,6 +186,29 @@ mod tests {
             ..known(1000, Some(5000.0))
         };
         assert_eq!(capped.trips(7000 + 4000), 3.8);
+    }
+
+    #[test]
+    fn wide_gaps_are_read_where_each_range_is_a_request() {
+        let far = known(64 * FIRST_WINDOW, None);
+        let requests = Costs {
+            range: far.round_trip / 64,
+            ..far
+        };
+        // 30 MB come in five round trips: 6 MB in each, of which a request is a sixty-fourth.
+        let gap = requests.gap(30_000_000);
+        assert!((90_000..100_000).contains(&gap), "{gap}");
+        assert_eq!(requests.over_read(30_000_000), 30_000_000);
+        assert_eq!(requests.gap(0), BLIND_GAP);
+        assert_eq!(far.gap(30_000_000), BLIND_GAP);
+        let slow = known(FIRST_WINDOW, Some(1e6));
+        assert_eq!((slow.gap(0), slow.over_read(0)), (200, u64::MAX));
+        // A link without limits is no reason to read without limits.
+        let fast = Costs {
+            bytes_per_second: Some(1e12),
+            ..requests
+        };
+        assert!(fast.gap(0) < 12 * BLIND_GAP);
     }
 
     proptest! {

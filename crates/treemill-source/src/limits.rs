@@ -11,13 +11,16 @@ use std::time::Duration;
 /// the cache remembers of it may be of an earlier content. Clocks that are kept by NTP differ by far less.
 pub(crate) const SETTLED: Duration = Duration::from_secs(2);
 
-/// Bytes between two ranges of a distant source that are read as one, at most, and while its speed is not known. CMSSW's
-/// rule for links that it does not know.
+/// Bytes between two ranges of a distant source that are read as one while its speed is not known. CMSSW's rule for links
+/// that it does not know.
 pub(crate) const BLIND_GAP: u64 = 32 << 10;
 /// Bytes of all such gaps of one submission, while the source's speed is not known: CMSSW's rule, too.
 pub(crate) const BLIND_OVER_READ: u64 = 256 << 10;
 /// Time that one more range costs a distant source, while nothing was measured.
 pub(crate) const BLIND_RANGE: Duration = Duration::from_micros(200);
+/// Bytes per second that are believed of what lies between ranges, at most: that which makes a blind gap of a blind range.
+#[allow(clippy::cast_precision_loss)]
+pub(crate) const MOST_GAP_SPEED: f64 = BLIND_GAP as f64 / BLIND_RANGE.as_secs_f64();
 /// Bytes of one range of a distant source, at most, while it does not say how many it gives at once.
 pub(crate) const MOST_RANGE: u64 = 8 << 20;
 /// Bytes that are asked for ahead at least: the decompression of less takes shorter than most answers.

@@ -14,6 +14,11 @@ pub trait Carrier: Send + Sync + 'static {
     /// The server's name, which all of its files share.
     fn server(&self) -> &str;
 
+    /// The connections to the server, together with its other files, over which ranges are asked for at the same time.
+    fn connections(&self) -> usize {
+        1
+    }
+
     /// Whether another server has answered in its place, and yet another one may do so next time.
     fn may_move(&self) -> bool {
         false

@@ -51,6 +51,11 @@ impl Watch {
         self.meter.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn arrived(&self, bytes: usize) {
+        self.meter().arrived(bytes, self.now());
+        self.gate.arrived(bytes);
+    }
+
     /// Why a request that waits since `asked` need not be sent: the server has been given up since, and is silent.
     pub(crate) fn given_up_since(&self, asked: Duration) -> Option<Trouble> {
         let held = self.given_up.lock().unwrap_or_else(PoisonError::into_inner);
@@ -71,6 +76,8 @@ struct Flight<'a>(&'a Watch);
 
 impl<'a> Flight<'a> {
     fn new(watch: &'a Watch) -> Self {
+        let round_trip = watch.meter().costs().round_trip;
+        watch.gate().asked(round_trip);
         watch.meter().started(watch.now());
         Flight(watch)
     }
@@ -136,7 +143,7 @@ async fn attempt<C: Carrier>(
         let chunk = match chunk {
             Chunk::Placed(placed) if skip == 0 && placed.len() as u64 <= wanted => {
                 let gained = placed.len();
-                watch.meter().arrived(gained, watch.now());
+                watch.arrived(gained);
                 buffer.unsplit(placed); // without a copy, where it stands after the others
                 trial.gained(gained as u64, begun.elapsed());
                 continue;
@@ -144,7 +151,7 @@ async fn attempt<C: Carrier>(
             Chunk::Placed(placed) => placed.freeze(),
             Chunk::Bytes(bytes) => bytes,
         };
-        watch.meter().arrived(chunk.len(), watch.now());
+        watch.arrived(chunk.len());
         let gained = append(buffer, chunk, &mut skip, wanted);
         trial.gained(gained as u64, begun.elapsed());
     }

@@ -1,5 +1,5 @@
-//! What all requests to one server share, over all of its files: how many are in flight, and whether it is silent. Knows
-//! no request.
+//! What all requests to one server share, over all of its files: how many are in flight, how wide their connections have
+//! become, and whether the server is silent. Knows no request.
 
 use crate::health::Health;
 use crate::limits::IN_FLIGHT;
@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
+use treemill_source::Growth;
 
 type Gates = Mutex<HashMap<String, Arc<Gate>>>;
 
@@ -17,6 +18,7 @@ static GATES: PerProcess<Gates> = PerProcess::new();
 pub(crate) struct Gate {
     pub(crate) places: Arc<Semaphore>,
     health: Mutex<Health>,
+    growth: Mutex<Growth>,
     begun: Instant,
 }
 
@@ -25,12 +27,39 @@ impl Gate {
         Gate {
             places: Arc::new(Semaphore::new(IN_FLIGHT)),
             health: Mutex::default(),
+            growth: Mutex::default(),
             begun: Instant::now(),
         }
     }
 
     pub(crate) fn now(&self) -> Duration {
         self.begun.elapsed()
+    }
+
+    /// A request is sent, after this place was taken for it.
+    pub(crate) fn asked(&self, round_trip: Duration) {
+        if self.free().saturating_add(1) >= IN_FLIGHT {
+            self.growth().asked(self.now(), round_trip);
+        }
+    }
+
+    /// Bytes have come.
+    pub(crate) fn arrived(&self, bytes: usize) {
+        self.growth().arrived(bytes as u64, self.now());
+    }
+
+    /// Bytes that the next round trip brings over one connection that is in use.
+    pub(crate) fn window(&self) -> u64 {
+        self.growth().window()
+    }
+
+    /// Requests that may be sent at once.
+    pub(crate) fn free(&self) -> usize {
+        self.places.available_permits()
+    }
+
+    fn growth(&self) -> MutexGuard<'_, Growth> {
+        self.growth.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn health(&self) -> MutexGuard<'_, Health> {

@@ -18,7 +18,7 @@ mod trouble;
 
 pub use carrier::{Body, Carrier, Chunk, Part};
 pub use delivery::{insist, soon};
-pub use limits::{HEAD, SILENCE, WHOLE};
+pub use limits::{HEAD, IN_FLIGHT, SILENCE, WHOLE};
 pub use meter::Meter;
 pub use parts::parts;
 pub use process::PerProcess;

@@ -13,9 +13,12 @@ pub const WHOLE: u64 = 16 << 20;
 /// recommend 8 to 16 MB; smaller parts share a few connections better.
 pub(crate) const PART: u64 = 4 << 20;
 
+/// The round trip from which on smaller parts than these come by several connections that are new.
+pub(crate) const WIDE_DISTANCE: Duration = Duration::from_millis(20);
+
 /// Bounds the requests that are in flight to one server. Over an ocean the small baskets of old files wait for this
 /// bound: with 64 they come half again as fast as with 32. fsspec's clients allow 100 connections.
-pub(crate) const IN_FLIGHT: usize = 64;
+pub const IN_FLIGHT: usize = 64;
 
 /// Bounds the time without a byte while an answer is due.
 pub const SILENCE: Duration = Duration::from_secs(10);

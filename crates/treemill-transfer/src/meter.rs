@@ -1,6 +1,6 @@
 //! Latency and speed of a source, from what its requests see. Time comes in as durations. Knows no clock.
 
-use crate::limits::{MEMORY, UNKNOWN_ROUND_TRIP};
+use crate::limits::{IN_FLIGHT, MEMORY, UNKNOWN_ROUND_TRIP};
 use std::time::Duration;
 use treemill_source::{Costs, Flow};
 
@@ -33,6 +33,10 @@ pub struct Meter {
 }
 
 impl Meter {
+    fn round_trip(&self) -> Duration {
+        self.round_trip.unwrap_or(UNKNOWN_ROUND_TRIP)
+    }
+
     /// A request is sent.
     pub fn started(&mut self, now: Duration) {
         self.flow.asked(now);
@@ -58,7 +62,7 @@ impl Meter {
     #[allow(clippy::cast_precision_loss, clippy::arithmetic_side_effects)]
     pub fn arrived(&mut self, bytes: usize, now: Duration) {
         self.seen = Some(now);
-        let round_trip = self.round_trip.unwrap_or(UNKNOWN_ROUND_TRIP);
+        let round_trip = self.round_trip();
         if let Some((bytes, time)) = self.flow.arrived(bytes as u64, now, round_trip) {
             self.bytes += bytes as f64;
             self.seconds += time.as_secs_f64();
@@ -75,14 +79,16 @@ impl Meter {
         self.seen.is_some_and(|seen| seen > then)
     }
 
-    /// The costs so far.
+    /// The costs so far. A range is a request, which has one of the places in flight for a round trip.
     #[must_use]
     #[allow(clippy::arithmetic_side_effects)]
     pub fn costs(&self) -> Costs {
         let known = self.seconds > 0.0;
+        let far = Costs::far(self.round_trip());
         Costs {
             bytes_per_second: known.then(|| self.bytes / self.seconds),
-            ..Costs::far(self.round_trip.unwrap_or(UNKNOWN_ROUND_TRIP))
+            range: far.range.max(self.round_trip() / IN_FLIGHT as u32),
+            ..far
         }
     }
 }
@@ -92,6 +98,15 @@ mod tests {
     use super::*;
 
     const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn a_request_costs_its_part_of_a_round_trip() {
+        let mut meter = Meter::default();
+        meter.answered(128 * MS);
+        assert_eq!(meter.costs().range, 2 * MS);
+        meter.answered(MS);
+        assert_eq!(meter.costs().range, MS / 5);
+    }
 
     /// Answers that come in one burst tell the round trip, and neither that the source is slow nor that it is fast.
     #[test]

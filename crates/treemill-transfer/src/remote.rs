@@ -2,7 +2,7 @@
 
 use crate::carrier::Carrier;
 use crate::delivery::{Watch, deliver};
-use crate::limits::PART;
+use crate::limits::{PART, WIDE_DISTANCE};
 use crate::meter::Meter;
 use crate::parts::parts;
 use crate::runtime::runtime;
@@ -80,6 +80,24 @@ impl<C: Carrier> Remote<C> {
         }
     }
 
+    /// Bytes of one request at most. A large range over an ocean comes sooner by many connections, while most have nothing to
+    /// do: each has what its next round trip brings, or more.
+    fn part(&self, ranges: &[Range<u64>]) -> u64 {
+        let costs = self.costs();
+        let connections = self.shared.carrier.connections();
+        let free = self.shared.watch.gate().free().min(connections);
+        if connections < 2 || costs.round_trip < WIDE_DISTANCE || free < connections / 2 {
+            return PART;
+        }
+        let bytes = ranges
+            .iter()
+            .map(|range| range.end.saturating_sub(range.start));
+        let bytes = bytes.fold(0, u64::saturating_add);
+        let each = |bytes: u64, of: usize| bytes.div_ceil(of as u64);
+        let window = each(costs.window, connections);
+        each(bytes, free).max(window).min(PART)
+    }
+
     /// An answer that needs no request; `None` if one is needed.
     fn at_once(&self, range: &Range<u64>) -> Option<Result<Bytes, SourceError>> {
         if range.end > self.opened.size || range.start > range.end {
@@ -108,7 +126,13 @@ impl<C: Carrier> Source for Remote<C> {
     }
 
     fn costs(&self) -> Costs {
-        self.shared.watch.meter().costs()
+        let costs = self.shared.watch.meter().costs();
+        let others = self.shared.carrier.connections().saturating_sub(1) as u64;
+        let new = costs.window.saturating_mul(others);
+        Costs {
+            window: self.shared.watch.gate().window().saturating_add(new),
+            ..costs
+        }
     }
 
     fn identity(&self) -> Option<Identity> {
@@ -129,12 +153,13 @@ impl<C: Carrier> Source for Remote<C> {
 
     fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
         let mut queue = Vec::new();
+        let most = self.part(&ranges);
         let mut one = |range: Range<u64>| {
             if let Some(answer) = self.at_once(&range) {
                 return Ticket::ready(answer);
             }
             let (ticket, promise) = Ticket::new(&self.opened.name, range.clone());
-            queue.extend(pieces(range, promise));
+            queue.extend(pieces(range, promise, most));
             ticket
         };
         let tickets = ranges.into_iter().map(&mut one).collect();
@@ -202,9 +227,9 @@ struct Whole {
     state: Mutex<(Vec<Option<BytesMut>>, Option<Promise>)>,
 }
 
-/// The parts of a range, which share one allocation.
-fn pieces(range: Range<u64>, promise: Promise) -> Vec<Piece> {
-    let parts = parts(range.clone(), PART);
+/// The parts of a range of `most` bytes at most, which share one allocation.
+fn pieces(range: Range<u64>, promise: Promise, most: u64) -> Vec<Piece> {
+    let parts = parts(range.clone(), most);
     let length = range.end.saturating_sub(range.start);
     let mut rest = BytesMut::with_capacity(usize::try_from(length).unwrap_or(0));
     let state = Mutex::new((parts.iter().map(|_| None).collect(), Some(promise)));
@@ -282,7 +307,31 @@ mod tests {
     use tokio::task::yield_now;
 
     /// Notes where ranges begin that it is asked for, and gives them with a pause.
-    struct Noting(Arc<Mutex<Vec<u64>>>);
+    struct Noting {
+        server: &'static str,
+        asked: Arc<Mutex<Vec<u64>>>,
+        connections: usize,
+    }
+
+    fn opened(latency: Duration) -> Opened {
+        Opened {
+            name: "far".to_owned(),
+            size: 10_000_000,
+            identity: None,
+            head: Bytes::new(),
+            latency,
+        }
+    }
+
+    fn noting(server: &'static str, connections: usize) -> (Noting, Arc<Mutex<Vec<u64>>>) {
+        let asked = Arc::default();
+        let noting = Noting {
+            server,
+            asked: Arc::clone(&asked),
+            connections,
+        };
+        (noting, asked)
+    }
 
     struct Zeros(Option<Bytes>);
 
@@ -297,11 +346,15 @@ mod tests {
         type Body = Zeros;
 
         fn server(&self) -> &str {
-            "notes"
+            self.server
+        }
+
+        fn connections(&self) -> usize {
+            self.connections
         }
 
         async fn ask(&self, range: Range<u64>) -> Result<Part<Zeros>, Trouble> {
-            self.0.lock().unwrap().push(range.start);
+            self.asked.lock().unwrap().push(range.start);
             yield_now().await;
             let length = usize::try_from(range.end.saturating_sub(range.start)).unwrap();
             Ok(Part {
@@ -314,20 +367,35 @@ mod tests {
     /// More than are in flight at once, and more than a task may do in one go.
     #[test]
     fn ranges_are_asked_for_in_their_order() {
-        let asked = Arc::default();
-        let opened = Opened {
-            name: "far".to_owned(),
-            size: 10_000,
-            identity: None,
-            head: Bytes::new(),
-            latency: Duration::from_millis(1),
-        };
-        let remote = Remote::new(Noting(Arc::clone(&asked)), opened);
+        let (noting, asked) = noting("order", 1);
+        let remote = Remote::new(noting, opened(Duration::from_millis(1)));
         let starts: Vec<u64> = (0..1000).map(|number| number * 10).collect();
         let tickets = remote.submit(starts.iter().map(|&start| start..start + 10).collect());
         for ticket in tickets {
             assert_eq!(ticket.wait().unwrap().len(), 10);
         }
         assert_eq!(*asked.lock().unwrap(), starts);
+    }
+
+    /// How many requests bring one range.
+    fn requests(server: &'static str, connections: usize, latency: u64, bytes: u64) -> usize {
+        let (noting, asked) = noting(server, connections);
+        let remote = Remote::new(noting, opened(Duration::from_millis(latency)));
+        let range = std::iter::once(5..5 + bytes);
+        for ticket in remote.submit(range.collect()) {
+            assert_eq!(ticket.wait().unwrap().len() as u64, bytes);
+        }
+        asked.lock().unwrap().len()
+    }
+
+    #[test]
+    fn over_an_ocean_a_large_range_comes_by_many_connections_while_they_are_new() {
+        assert_eq!(requests("near", 64, 1, 140_000), 1);
+        assert_eq!(requests("single", 1, 137, 140_000), 1);
+        assert_eq!(requests("ocean", 64, 137, 10_000), 1);
+        assert_eq!(requests("ocean", 64, 137, 140_000), 10);
+        assert_eq!(requests("ocean", 64, 137, 9_000_000), 64);
+        // By now each brings a hundred and fifty kilobytes at once.
+        assert_eq!(requests("ocean", 64, 137, 140_000), 1);
     }
 }

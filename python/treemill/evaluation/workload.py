@@ -93,10 +93,16 @@ class QueryWorkload:
             # Each holds the buffers of its columns: memory may grow with workers, not with files.
             most = self._workers * (_NEXT if self._far else 1)
             while len(self._bound) > most:
-                self._bound.popitem(last=False)
+                del self._bound[self._least_wanted()]
             if self._binding.get(file) is binding:
                 del self._binding[file]
         return made
+
+    def _least_wanted(self) -> int:
+        """The file that leaves for another one: one that is done, if there is any. The bytes of the
+        others may have been asked for, and would be asked for again."""
+        spent = (file for file, bound in self._bound.items() if bound.is_spent())
+        return next(spent, next(iter(self._bound)))
 
     def ahead(self, file: int) -> int:
         """The entries whose bytes the core wants ahead; 0 for files on disks."""

@@ -23,6 +23,9 @@ _GLOB = re.compile(r"[*\[]|\?(?!.*=)")
 """The signs of a glob in a URL; a question mark before an equals sign begins a query."""
 _RECENT = 10.0
 """Seconds for which a look at a file that is not for a pass takes an earlier look's word."""
+_FRESH = 2.0
+"""Seconds for which the first pass over a file takes the word of the look that was for no pass: it
+is what the file was opened for, to know its columns, a round trip or two ago."""
 _SILENT = 5.0
 """Seconds after which a question that failed says that its server is silent: its other files are
 not asked for at once, too."""
@@ -39,6 +42,7 @@ class Remote:
 
     def __init__(self) -> None:
         self._looks: dict[str, tuple[float, Identity]] = {}
+        self._first: dict[str, tuple[float, Identity]] = {}
         self._sizes: dict[tuple[str, ...], tuple[float, int]] = {}
         self._failures: dict[str, tuple[float, SourceError]] = {}
         self._lock = threading.Lock()
@@ -68,7 +72,7 @@ class Remote:
             when, failure = self._failures.pop(path, (-_RECENT, None))
         if failure is not None and time.monotonic() - when < _RECENT:
             raise failure  # of a moment ago: a server that is silent is not waited for twice
-        return self._looked(path, True)
+        return self._fresh(path) or self._looked(path, True)
 
     def _looked(self, path: str, soon: bool) -> Identity:
         identity = _look(path, soon)
@@ -78,7 +82,18 @@ class Remote:
 
     def recent_identity(self, path: str) -> Identity:
         """See Storage."""
-        return self._recent(path) or self.identity(path)
+        known = self._recent(path)
+        if known is None:
+            known = self.identity(path)
+            with self._lock:
+                self._first[path] = time.monotonic(), known
+        return known
+
+    def _fresh(self, path: str) -> Identity | None:
+        """What was seen a moment ago, once: the next pass looks again."""
+        with self._lock:
+            when, identity = self._first.pop(path, (-_FRESH, None))
+        return identity if time.monotonic() - when < _FRESH else None
 
     def size(self, path: str) -> int:
         """Bytes, of a file that will not be opened by this address alone; they may be some seconds
@@ -115,7 +130,7 @@ class Remote:
                 return path, None  # asked for when the file is wanted
             begun = time.monotonic()
             try:
-                return path, self._looked(path, soon)
+                return path, self._fresh(path) or self._looked(path, soon)
             except SourceError as failure:
                 now = time.monotonic()
                 if now - begun > _SILENT:

@@ -7,6 +7,7 @@
 use crate::plan;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ops::Range;
+use treemill_source::Costs;
 
 /// A range of the file, as the maps have it.
 type Place = (u64, u64);
@@ -14,16 +15,21 @@ type Place = (u64, u64);
 /// What the source's costs say about what is sent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Policy {
-    /// Ranges less than this apart are sent as one.
-    pub(crate) gap: u64,
-    /// Bytes that may be read between ranges of one submission.
-    pub(crate) over: u64,
-    /// Bytes of one range at most, if it is made of several.
-    pub(crate) most: u64,
+    /// They say which ranges are sent as one.
+    pub(crate) costs: Costs,
     /// Bytes that may be in flight.
     pub(crate) ahead: u64,
     /// Bytes that may be in flight or wait for their use.
     pub(crate) held: u64,
+}
+
+impl Policy {
+    /// Ranges that are sent together, near ones as one.
+    fn joined(&self, ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+        let bytes = ranges.iter().map(length).fold(0, u64::saturating_add);
+        let (gap, over) = (self.costs.gap(bytes), self.costs.over_read(bytes));
+        plan::coalesce(ranges, gap, self.costs.most_bytes, over)
+    }
 }
 
 /// One range that was asked for.
@@ -139,7 +145,7 @@ impl<T: Clone> State<T> {
             }
             self.queue.pop_front();
         }
-        plan::coalesce(chosen, policy.gap, policy.most, policy.over)
+        policy.joined(chosen)
     }
 
     /// What is to be sent because a reader waits for `range`, room or not: with it, what else its lease waits for, half of
@@ -165,7 +171,7 @@ impl<T: Clone> State<T> {
             room = room.saturating_sub(bytes);
             chosen.push(other.0..other.1);
         }
-        plan::coalesce(chosen, policy.gap, policy.most, policy.over)
+        policy.joined(chosen)
     }
 
     /// Notes which flights are here. They come about in the order in which they were sent: one that comes before its turn

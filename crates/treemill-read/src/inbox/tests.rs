@@ -27,6 +27,17 @@ enum Event {
     Send,
 }
 
+/// Ranges up to `gap` apart are sent as one, of `most` bytes at most.
+fn policy(gap: u32, most: u64, ahead: u64, held: u64) -> Policy {
+    let costs = Costs {
+        bytes_per_second: Some(gap.into()),
+        range: Duration::from_secs(1),
+        most_bytes: most,
+        ..FAR
+    };
+    Policy { costs, ahead, held }
+}
+
 /// Ranges of 100 bytes, with gaps of 10 between them; every tenth has 1000 bytes.
 fn range(number: u64) -> Range<u64> {
     let start = number * 1010;
@@ -50,8 +61,8 @@ proptest! {
     /// Whatever happens: a range that is asked for waits or is in flight, a flight has a want, what is in flight is
     /// bounded, and nothing stays when all leases have ended.
     #[test]
-    fn nothing_is_lost_and_nothing_stays(events in events(), ahead in 0_u64..3000, gap in 0_u64..1000) {
-        let policy = Policy { gap, most: 3000, ahead, held: 2 * ahead, over: 5000 };
+    fn nothing_is_lost_and_nothing_stays(events in events(), ahead in 0_u64..3000, gap in 0_u32..1000) {
+        let policy = policy(gap, 3000, ahead, 2 * ahead);
         let mut state: State<u64> = State::default();
         let mut asked: HashMap<u64, BTreeMap<u64, u32>> = HashMap::new();
         let (mut sent, mut here) = (0, BTreeMap::new());
@@ -89,8 +100,8 @@ proptest! {
                     let coming = state.coming();
                     let bytes: u64 = due.iter().map(|range| range.end - range.start).sum();
                     // Gaps between the ranges are over-read beside the budgets.
-                    prop_assert!(before + bytes <= 2 * ahead + 30 * gap || before == 0);
-                    prop_assert!(due.is_empty() || coming + bytes <= ahead + 30 * gap || before == 0);
+                    prop_assert!(before + bytes <= 2 * ahead + 30 * u64::from(gap) || before == 0);
+                    prop_assert!(due.is_empty() || coming + bytes <= ahead + 30 * u64::from(gap) || before == 0);
                     for range in due {
                         sent += 1;
                         here.insert(sent, sent % 3 > 0);
@@ -133,13 +144,7 @@ proptest! {
 
 #[test]
 fn a_reader_that_waits_gets_what_it_needs_next_though_others_have_all_the_room() {
-    let policy = Policy {
-        gap: 0,
-        most: 3000,
-        ahead: 1000,
-        held: 1000,
-        over: 0,
-    };
+    let policy = policy(0, 3000, 1000, 1000);
     let mut state: State<u64> = State::default();
     state.ask(1, (1..6).map(single));
     state.ask(2, (11..20).map(single));
@@ -163,13 +168,7 @@ fn a_reader_that_waits_gets_what_it_needs_next_though_others_have_all_the_room()
 /// one slow range uses what came meanwhile all at once. The server always has something to send.
 #[test]
 fn a_server_is_never_idle_while_bytes_wait_for_their_use() {
-    let policy = Policy {
-        gap: 0,
-        most: 100,
-        ahead: 1000,
-        held: 4000,
-        over: 0,
-    };
+    let policy = policy(0, 100, 1000, 4000);
     let mut state: State<u64> = State::default();
     let small = |number: u64| number * 200..number * 200 + 100;
     state.ask(1, (0..100).map(|number| (small(number), 1)));
