@@ -267,11 +267,11 @@ def test_small_files_are_opened_a_few_at_once():
     first = lambda options: options[0]  # noqa: E731
     world = World([50] * 30, first, 1, known={0}, ahead=lambda file: 10_000, tells=True)
     worker = world.packetizer._state.workers[0]
-    assert len(world.opening) == 8
+    assert len(world.opening) == 16
     while world.opening:
-        assert len(worker.coming) + len(worker.ready) <= 8, "not all that there are"
+        assert len(worker.coming) + len(worker.ready) <= 16, "not all that there are"
         assert len(world.promised[0]) <= 4
         world.step_ahead()
-    assert world.opened_ahead == 12
+    assert world.opened_ahead == 20
     world.run()
     assert world.check_account().missing == []

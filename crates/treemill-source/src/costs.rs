@@ -86,7 +86,7 @@ impl Costs {
         }
     }
 
-    /// Bytes per second of so many bytes over connections that are new.
+    /// The speed at which connections that are new bring `bytes`, in bytes per second.
     #[allow(clippy::cast_precision_loss)]
     fn growing(&self, bytes: u64) -> f64 {
         bytes as f64 / (self.trips(bytes) * self.round_trip.as_secs_f64())

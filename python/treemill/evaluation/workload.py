@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["QueryWorkload"]
 
-_NEXT = 13
+_NEXT = 21
 """Files on servers to which a worker may be bound at once: the one that it reads, those that its
 promises are in, and those that it has opened ahead."""
 _LEAST_ENTRY = 1e-3

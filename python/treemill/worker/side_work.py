@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["SideWork"]
 
-_AT_ONCE = 10
+_AT_ONCE = 18
 """Threads of one worker, at most: most of them wait for a file to be opened, and the packetizer has
-a worker open eight at once."""
+a worker open sixteen at once."""
 
 
 class SideWork(Generic[P]):
