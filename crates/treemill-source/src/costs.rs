@@ -89,6 +89,8 @@ impl Costs {
     /// The speed at which connections that are new bring `bytes`, in bytes per second.
     #[allow(clippy::cast_precision_loss)]
     fn growing(&self, bytes: u64) -> f64 {
+        // Of no bytes at all, too: one byte takes as long as any other of the first window.
+        let bytes = bytes.max(1);
         bytes as f64 / (self.trips(bytes) * self.round_trip.as_secs_f64())
     }
 
@@ -199,7 +201,7 @@ mod tests {
         let gap = requests.gap(30_000_000);
         assert!((90_000..100_000).contains(&gap), "{gap}");
         assert_eq!(requests.over_read(30_000_000), 30_000_000);
-        assert_eq!(requests.gap(0), BLIND_GAP);
+        assert_eq!((requests.gap(0), requests.gap(1)), (BLIND_GAP, BLIND_GAP));
         assert_eq!(far.gap(30_000_000), BLIND_GAP);
         let slow = known(FIRST_WINDOW, Some(1e6));
         assert_eq!((slow.gap(0), slow.over_read(0)), (200, u64::MAX));
