@@ -1,6 +1,20 @@
-//! Splits a range into parts. Pure.
+//! Splits a range into parts, and says how large they are. Pure.
 
+use crate::limits::{PART, WIDE_DISTANCE};
 use std::ops::Range;
+use treemill_source::Costs;
+
+/// Bytes of one request at most, if `bytes` are asked for and `free` connections have nothing to do. A large range over an
+/// ocean comes sooner by many connections, while most are free: each has what its next round trip brings, or more.
+pub(crate) fn part_bytes(bytes: u64, costs: &Costs, connections: usize, free: usize) -> u64 {
+    let free = free.min(connections);
+    if connections < 2 || costs.round_trip < WIDE_DISTANCE || free < connections / 2 {
+        return PART;
+    }
+    let each = |bytes: u64, of: usize| bytes.div_ceil(of as u64);
+    let window = each(costs.window, connections);
+    each(bytes, free).max(window).min(PART)
+}
 
 /// Parts of `range` in order, nearly equal and of `most` bytes at most; none of an empty range. A `most` of zero
 /// counts as one.
@@ -27,6 +41,28 @@ pub fn parts(range: Range<u64>, most: u64) -> Vec<Range<u64>> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::time::Duration;
+
+    #[test]
+    fn parts_are_what_new_connections_bring_while_most_are_free() {
+        let new = Costs {
+            window: 64 * 14_600,
+            ..Costs::far(Duration::from_millis(137))
+        };
+        assert_eq!(part_bytes(140_000, &new, 64, 64), 14_600);
+        assert_eq!(part_bytes(9_000_000, &new, 64, 64), 140_625);
+        assert_eq!(part_bytes(9_000_000, &new, 64, 32), 281_250);
+        assert_eq!(part_bytes(9_000_000, &new, 64, 31), PART);
+        assert_eq!(part_bytes(1 << 40, &new, 64, 64), PART);
+        // Each brings a hundred and fifty kilobytes at once by now.
+        let grown = Costs {
+            window: 9_900_000,
+            ..new
+        };
+        assert!(part_bytes(140_000, &grown, 64, 64) > 140_000);
+        let near = Costs::far(Duration::from_millis(1));
+        assert_eq!(part_bytes(140_000, &near, 64, 64), PART);
+    }
 
     proptest! {
         #[test]
