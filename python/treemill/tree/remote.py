@@ -42,7 +42,7 @@ class Remote:
 
     def __init__(self) -> None:
         self._looks: dict[str, tuple[float, Identity]] = {}
-        self._first: dict[str, tuple[float, Identity]] = {}
+        self._unused: set[str] = set()  # whose last look was for no pass
         self._sizes: dict[tuple[str, ...], tuple[float, int]] = {}
         self._failures: dict[str, tuple[float, SourceError]] = {}
         self._lock = threading.Lock()
@@ -72,9 +72,16 @@ class Remote:
             when, failure = self._failures.pop(path, (-_RECENT, None))
         if failure is not None and time.monotonic() - when < _RECENT:
             raise failure  # of a moment ago: a server that is silent is not waited for twice
-        return self._fresh(path) or self._looked(path, True)
+        return self._looked(path, True)
 
     def _looked(self, path: str, soon: bool) -> Identity:
+        # What was seen a moment ago, once: the next pass looks again.
+        with self._lock:
+            is_unused = path in self._unused
+            self._unused.discard(path)
+        fresh = self._seen(path, _FRESH) if is_unused else None
+        if fresh is not None:
+            return fresh
         identity = _look(path, soon)
         with self._lock:
             self._looks[path] = time.monotonic(), identity
@@ -82,29 +89,23 @@ class Remote:
 
     def recent_identity(self, path: str) -> Identity:
         """See Storage."""
-        known = self._recent(path)
+        known = self._seen(path, _RECENT)
         if known is None:
             known = self.identity(path)
             with self._lock:
-                self._first[path] = time.monotonic(), known
+                self._unused.add(path)
         return known
-
-    def _fresh(self, path: str) -> Identity | None:
-        """What was seen a moment ago, once: the next pass looks again."""
-        with self._lock:
-            when, identity = self._first.pop(path, (-_FRESH, None))
-        return identity if time.monotonic() - when < _FRESH else None
 
     def size(self, path: str) -> int:
         """Bytes, of a file that will not be opened by this address alone; they may be some seconds
         old."""
-        return (self._recent(path) or self._looked(path, False)).size
+        return (self._seen(path, _RECENT) or self._looked(path, False)).size
 
-    def _recent(self, path: str) -> Identity | None:
+    def _seen(self, path: str, seconds: float) -> Identity | None:
+        """What the last look saw, if it is no older."""
         with self._lock:
-            known = self._looks.get(path)
-        is_recent = known is not None and time.monotonic() - known[0] < _RECENT
-        return known[1] if known is not None and is_recent else None
+            when, identity = self._looks.get(path, (-seconds, None))
+        return identity if time.monotonic() - when < seconds else None
 
     def has_size(self, replicas: Sequence[str], size: int) -> None:
         """A file that lies at all of these addresses has this many bytes now."""
@@ -130,7 +131,7 @@ class Remote:
                 return path, None  # asked for when the file is wanted
             begun = time.monotonic()
             try:
-                return path, self._fresh(path) or self._looked(path, soon)
+                return path, self._looked(path, soon)
             except SourceError as failure:
                 now = time.monotonic()
                 if now - begun > _SILENT:
