@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import QueryError
 from ..worker.packet_boundaries import PacketBoundaries
+from ..worker.side_work import FILES_AT_ONCE
 
 if TYPE_CHECKING:
     from treemill import _core
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["QueryWorkload"]
 
-_NEXT = 21
-"""Files on servers to which a worker may be bound at once: the one that it reads, those that its
-promises are in, and those that it has opened ahead."""
 _LEAST_ENTRY = 1e-3
 """Bytes per entry, at least, if entries that are fetched ahead are counted."""
 
@@ -91,7 +89,7 @@ class QueryWorkload:
             if made.ahead():
                 self._far.add(file)
             # Each holds the buffers of its columns: memory may grow with workers, not with files.
-            most = self._workers * (_NEXT if self._far else 1)
+            most = self._workers * (FILES_AT_ONCE if self._far else 1)
             while len(self._bound) > most:
                 del self._bound[self._least_wanted()]
             if self._binding.get(file) is binding:

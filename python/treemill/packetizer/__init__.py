@@ -60,7 +60,7 @@ from .nodes import host_of, node_of
 from .outcome import Outcome
 from .packetizer import Packetizer
 from .policy import Policy
-from .sizing import CLUSTER, Sizing
+from .sizing import CLUSTER, OPENINGS, PROMISES, Sizing
 from .steps import Step
 from .timeline import Span, Timeline, TimelineReader
 from .trace import LeasedTrace, Record, Trace
@@ -70,7 +70,9 @@ __all__ = [
     "CLUSTER",
     "MEASURES",
     "NOTHING_BEYOND",
+    "OPENINGS",
     "PER_DECADE",
+    "PROMISES",
     "SECONDS",
     "Action",
     "Beyond",

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Generic
 
-from ..packetizer import Packet
+from ..packetizer import OPENINGS, PROMISES, Packet
 from .workload import P, Workload
 
 if TYPE_CHECKING:
@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 
     from .workload import Bound
 
-__all__ = ["SideWork"]
+__all__ = ["FILES_AT_ONCE", "SideWork"]
 
-_AT_ONCE = 18
-"""Threads of one worker, at most: most of them wait for a file to be opened, and the packetizer has
-a worker open sixteen at once."""
+FILES_AT_ONCE = 1 + PROMISES + OPENINGS
+"""Files on servers that one worker is at, at most: the one that it reads, those that its promises
+are in, and those that it has opened ahead."""
+_AT_ONCE = OPENINGS + 2
+"""Threads of one worker, at most: most of them wait for a file to be opened."""
 
 
 class SideWork(Generic[P]):
