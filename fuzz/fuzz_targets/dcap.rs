@@ -53,9 +53,8 @@ fn converse(all: Vec<Asked>, bytes: &[u8], piece: usize) {
     all.iter().cloned().for_each(|asked| mover.sent(asked));
     let mut due = all.into_iter();
     for piece in bytes.chunks(piece) {
-        let mut done = Vec::new();
-        let taken = mover.take(piece, &mut done);
-        for (asked, outcome) in done {
+        let taken = mover.take(piece);
+        while let Some((asked, outcome)) = mover.answer() {
             assert_eq!(due.next().as_ref(), Some(&asked));
             if let Outcome::Data(parts) = outcome {
                 let mut pairs = asked.pieces().iter().zip(&parts);

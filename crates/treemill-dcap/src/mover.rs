@@ -47,6 +47,8 @@ enum Stage {
 #[derive(Debug)]
 pub struct Mover {
     asked: VecDeque<Asked>,
+    /// Answers that the caller has not taken.
+    answered: VecDeque<(Asked, Outcome)>,
     stage: Stage,
     /// Bytes of a message or a length that is not complete.
     head: Vec<u8>,
@@ -60,6 +62,7 @@ impl Default for Mover {
     fn default() -> Self {
         Mover {
             asked: VecDeque::new(),
+            answered: VecDeque::new(),
             stage: Stage::Accept,
             head: Vec::new(),
             parts: Vec::new(),
@@ -80,21 +83,24 @@ impl Mover {
         self.asked.len()
     }
 
-    /// All requests that are not answered: the connection is given up.
-    pub fn lost(&mut self) -> Vec<Asked> {
-        self.asked.drain(..).collect()
+    /// Takes the oldest answer that has come.
+    pub fn answer(&mut self) -> Option<(Asked, Outcome)> {
+        self.answered.pop_front()
     }
 
-    /// Bytes have come: `done` gets the requests that are answered, the oldest first, also those before an error.
+    /// All requests that are not answered, or whose answer was not taken: the connection is given up. An answer that was taken
+    /// may have said that those after it are of no use.
+    pub fn lost(&mut self) -> Vec<Asked> {
+        let answered = self.answered.drain(..).map(|(asked, _)| asked);
+        answered.chain(self.asked.drain(..)).collect()
+    }
+
+    /// Bytes have come: there may be answers now, also those before an error.
     ///
     /// # Errors
     /// If the bytes break the protocol. Then the connection must be given up; the request that they are about is the oldest
-    /// of [`Mover::lost`].
-    pub fn take(
-        &mut self,
-        mut bytes: &[u8],
-        done: &mut Vec<(Asked, Outcome)>,
-    ) -> Result<(), Broken> {
+    /// of [`Mover::lost`], once all answers are taken.
+    pub fn take(&mut self, mut bytes: &[u8]) -> Result<(), Broken> {
         while !bytes.is_empty() {
             if self.asked.is_empty() {
                 return Err(Broken("it has sent what was not asked for"));
@@ -114,7 +120,8 @@ impl Mover {
                     if self.message(&mut bytes)?
                         && let Some(outcome) = self.said()?
                     {
-                        done.extend(self.asked.pop_front().map(|asked| (asked, outcome)));
+                        let asked = self.asked.pop_front();
+                        self.answered.extend(asked.map(|asked| (asked, outcome)));
                         self.stage = Stage::Accept;
                         self.parts.clear();
                     }

@@ -146,13 +146,18 @@ impl Session {
         (self.end(&why), why)
     }
 
-    /// Bytes have come: what they answer, or what is wrong with them.
-    fn take(&self, bytes: &[u8]) -> (Vec<(Asked, Outcome)>, Result<(), Trouble>) {
+    /// Takes the oldest answer that has come.
+    fn answer(&self) -> Option<(Asked, Outcome)> {
+        self.state().mover.answer()
+    }
+
+    /// Bytes have come: there may be answers, or something is wrong with them.
+    fn take(&self, bytes: &[u8]) -> Result<(), Trouble> {
         let now = self.began.elapsed();
         let mut state = self.state();
         state.heard = now;
-        let mut done = Vec::new();
-        let taken = state.mover.take(bytes, &mut done);
+        let due = state.mover.due();
+        let taken = state.mover.take(bytes);
         let taken = taken.map_err(|broken| {
             Trouble::new(
                 Kind::Transient,
@@ -162,11 +167,11 @@ impl Session {
         let (meter, growth) = &mut *self.meter();
         meter.arrived(bytes.len(), now);
         growth.arrived(u64::try_from(bytes.len()).unwrap_or(u64::MAX), now);
-        for _ in &done {
+        for _ in state.mover.due()..due {
             meter.ended();
             state.sent.pop_front();
         }
-        (done, taken)
+        taken
     }
 
     /// Whether an answer is due for too long.
@@ -211,8 +216,9 @@ async fn hear<L: Listener>(session: Weak<Session>, socket: Arc<TcpStream>, liste
             Ok(Ok(0)) => (closed(), false),
             Ok(Err(trouble)) => (trouble, false),
             Ok(Ok(count)) => {
-                let (done, taken) = session.take(buffer.get(..count).unwrap_or_default());
-                for (asked, outcome) in done {
+                let taken = session.take(buffer.get(..count).unwrap_or_default());
+                // One at a time: an answer may end the session, and those after it are lost with it.
+                while let Some((asked, outcome)) = session.answer() {
                     listener.answered(&session, asked, outcome);
                 }
                 match taken {

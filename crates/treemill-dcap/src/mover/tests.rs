@@ -75,7 +75,9 @@ fn given(mover: &mut Mover, mut bytes: &[u8], cuts: &[usize]) -> (Vec<(Asked, Ou
     while !bytes.is_empty() {
         let (now, later) = bytes.split_at((*cuts.next().unwrap()).min(bytes.len()));
         bytes = later;
-        if mover.take(now, &mut all).is_err() {
+        let taken = mover.take(now);
+        all.extend(std::iter::from_fn(|| mover.answer()));
+        if taken.is_err() {
             return (all, true);
         }
     }
@@ -172,15 +174,36 @@ fn a_file_that_is_shorter_and_a_request_that_is_not_known_are_told() {
         answer(ACKNOWLEDGED, own, 0, &[]),
         answer(FINISHED, own, 0, &[]),
     );
-    let mut done = Vec::new();
     let bytes = [&accepted[..], &data, &finished].concat();
-    assert_eq!(mover.take(&bytes, &mut done), Ok(()));
-    assert_eq!(done, [(one.clone(), Outcome::Short)]);
-    done.clear();
+    assert_eq!(mover.take(&bytes), Ok(()));
+    assert_eq!(mover.answer(), Some((one.clone(), Outcome::Short)));
     mover.sent(one.clone());
     let bytes = refusal(ACKNOWLEDGED, 666, "Invalid mover command");
-    assert_eq!(mover.take(&bytes, &mut done), Ok(()));
+    assert_eq!(mover.take(&bytes), Ok(()));
     let outcome = Outcome::Refused("Invalid mover command".to_owned());
-    assert_eq!(done, [(one, outcome)]);
-    assert!(mover.take(&[0], &mut done).is_err(), "nothing is due");
+    assert_eq!(mover.answer(), Some((one, outcome)));
+    assert!(mover.take(&[0]).is_err(), "nothing is due");
+}
+
+/// The size is asked for first. When it is not that of the file, the bytes after it are not the file's.
+#[test]
+fn answers_behind_one_that_ends_the_connection_are_lost_with_it() {
+    let piece = |start| Piece {
+        want: 0,
+        range: start..start + 5,
+        is_alone: false,
+        tries: 0,
+    };
+    let all = [Asked::Size, Asked::One(piece(0)), Asked::One(piece(9))];
+    let mut mover = Mover::default();
+    all.iter().cloned().for_each(|asked| mover.sent(asked));
+    let bytes: Vec<u8> = all[..2]
+        .iter()
+        .flat_map(|asked| sent(asked, 9, None))
+        .collect();
+    assert_eq!(mover.take(&bytes), Ok(()));
+    assert_eq!(mover.answer(), Some((Asked::Size, Outcome::Size(0))));
+    assert_eq!(mover.due(), 1);
+    assert_eq!(mover.lost(), all[1..]);
+    assert_eq!(mover.answer(), None);
 }
