@@ -11,13 +11,14 @@ mod common;
 
 use common::authority::Authority;
 use common::bytes;
-use common::nginx::{Nginx, free_port};
+use common::nginx::Nginx;
 use common::scripted::{Scripted, sound};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use treemill_http::open;
 use treemill_source::{Source, SourceError};
+use treemill_testing::free_port;
 
 const SIZE: usize = 20_000_000;
 /// Variables that say what the process of a test trusts and shows.

@@ -8,11 +8,12 @@
 )]
 
 use std::fs;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use treemill_source::Source;
+use treemill_testing::free_port;
 
 struct Ganesha {
     folder: tempfile::TempDir,
@@ -28,9 +29,7 @@ impl Ganesha {
             return None;
         }
         let folder = tempfile::tempdir().unwrap();
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        drop(listener);
+        let port = free_port();
         fs::create_dir(folder.path().join("data")).unwrap();
         fs::create_dir(folder.path().join("recovery")).unwrap();
         let at = folder.path().display();

@@ -11,12 +11,13 @@ use object_store::ObjectStoreExt;
 use object_store::aws::AmazonS3Builder;
 use object_store::path::Path;
 use std::fs;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use treemill_objects::{Entry, exists, list, open, stat};
 use treemill_source::{Request, Source};
+use treemill_testing::free_port;
 
 const KEY: &str = "testkey-not-secret";
 const SECRET: &str = "S3CRETS3CRETS3CRET";
@@ -31,9 +32,7 @@ impl Server {
     fn start(name: &str) -> Option<Self> {
         let folder = std::env::temp_dir().join(format!("s3-{name}-{}", std::process::id()));
         fs::create_dir_all(folder.join("data")).unwrap();
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        drop(listener);
+        let port = free_port();
         let address = format!("127.0.0.1:{port}");
         let versity: [&str; 4] = [
             "--port",

@@ -11,17 +11,9 @@ mod common;
 
 use common::scripted::{Script, converse, redirect, serve};
 use std::net::TcpListener;
+use treemill_testing::free_port;
 use treemill_xrootd::wire::codes;
 use treemill_xrootd::{Client, ErrorKind, Options, Url};
-
-/// A port at which nothing listens.
-fn closed_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port()
-}
 
 fn size(port: u16) -> Result<u64, treemill_xrootd::Error> {
     let url = Url::parse(&format!("root://127.0.0.1:{port}//a?x=1")).unwrap();
@@ -48,7 +40,7 @@ fn a_redirect_is_followed_with_its_opaque_part() {
 
 #[test]
 fn another_server_is_asked_for_when_one_is_not_there_or_breaks_off() {
-    for broken in [closed_port(), serve(|_| (u16::MAX, Vec::new()))] {
+    for broken in [free_port(), serve(|_| (u16::MAX, Vec::new()))] {
         let server = has_it();
         let manager = serve(move |path| {
             redirect(
@@ -92,7 +84,7 @@ fn another_server_is_asked_for_when_one_does_not_have_the_file_after_all() {
 
 #[test]
 fn why_a_server_failed_is_said_and_not_that_its_manager_knows_no_other() {
-    let dead = closed_port();
+    let dead = free_port();
     let manager = serve(move |path| match path.contains("tried=") {
         true => {
             let refused = [&3011_u32.to_be_bytes()[..], b"no servers have the file\0"].concat();
@@ -108,7 +100,7 @@ fn why_a_server_failed_is_said_and_not_that_its_manager_knows_no_other() {
 
 #[test]
 fn redirects_in_circles_and_servers_that_all_fail_end() {
-    let dead = closed_port();
+    let dead = free_port();
     let error = size(serve(move |_| redirect("127.0.0.1", dead, ""))).unwrap_err();
     assert_eq!((error.kind(), error.file()), (ErrorKind::Connection, "/a"));
     assert_eq!(error.server(), format!("127.0.0.1:{dead}"));

@@ -2,12 +2,13 @@
 
 use std::fs::{self, Permissions};
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use treemill_testing::free_port;
 
 pub struct Nginx {
     process: Child,
@@ -124,9 +125,4 @@ pub fn open_to_all(folder: &Path) {
             fs::set_permissions(entry.path(), Permissions::from_mode(0o644)).unwrap();
         }
     }
-}
-
-pub fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
 }

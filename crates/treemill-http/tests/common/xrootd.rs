@@ -1,12 +1,13 @@
 //! A real `xrootd` with its HTTP plug-in: a temporary folder, free ports, an unprivileged user.
 
-use super::nginx::{folder, free_port, open_to_all};
+use super::nginx::{folder, open_to_all};
 use std::fs;
 use std::net::TcpStream;
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use treemill_testing::free_port;
 
 const PLUG_INS: [&str; 4] = [
     "/usr/lib/x86_64-linux-gnu/libXrdHttp-5.so",

@@ -9,11 +9,12 @@ pub mod scripted;
 pub mod tokens;
 
 use std::fs::{self, Permissions};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use treemill_testing::free_port;
 
 /// The user and group `nobody`; xrootd refuses to run as root.
 const NOBODY: u32 = 65534;
@@ -73,11 +74,7 @@ impl Xrootd {
             return None;
         }
         let folder = std::env::temp_dir().join(format!("xrootd-{name}-{}", std::process::id()));
-        let port = TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
+        let port = free_port();
         fs::create_dir_all(&folder).unwrap();
         if !install(&folder) {
             return None;
