@@ -110,7 +110,9 @@ fn observed(source: Arc<XrootdSource>, url: &str) -> Arc<dyn Source> {
 /// The file's addresses at the servers that its manager knows to have it, but for the one that serves it now. They get
 /// what servers get that the manager redirects to.
 fn places(url: &Url, serving: &str) -> Vec<Place> {
-    let known = client(&url.address(), 0).replicas(url).unwrap_or_default();
+    let known = client(&url.address(), 0)
+        .replicas(url, false)
+        .unwrap_or_default();
     let others = known
         .into_iter()
         .filter(|other| !is_same(&other.server.to_string(), serving));
@@ -144,13 +146,22 @@ fn stat(url: &str) -> Result<Stat, SourceError> {
     })
 }
 
-/// The hosts of a manager's servers that have the file.
+/// The hosts of a manager's servers that have the file, of those that it knows at once: workers read other files meanwhile.
 pub(crate) fn hosts(url: &str) -> Result<Vec<String>, SourceError> {
     let parsed = parsed(url)?;
     let name = parsed.to_string();
-    let places = client(url, 0)
-        .replicas(&parsed)
-        .map_err(|e| failed(&name, &e))?;
+    let client = client(url, 0);
+    let ask = || {
+        let places = client.replicas(&parsed, true);
+        places.map_err(|error| failed(&name, &error))
+    };
+    // The first question has the manager ask its servers, of which the first that answers is named. The second one is
+    // answered from what it knows by then, and as its administrators want servers to be named.
+    let places = if ask()?.is_empty() {
+        Vec::new()
+    } else {
+        ask()?
+    };
     Ok(places.into_iter().map(|place| place.server.host).collect())
 }
 

@@ -148,17 +148,19 @@ impl Client {
     pub(crate) fn locate_all(&self, url: &Url) -> Result<Vec<Location>, Error> {
         let all = |path| Request::Locate {
             path: format!("*{path}"),
+            at_once: false,
         };
         let (session, body) = self.ask(url, all)?;
         Location::decode_all(&body).map_err(named(url, &session))
     }
 
-    /// The servers that have a file.
+    /// The servers that have a file. A manager waits a second for them if it has not been asked for the file before;
+    /// `at_once`: it names those that it knows as soon as it knows one.
     ///
     /// # Errors
     /// As [`Client::open`].
-    pub fn locate(&self, url: &Url) -> Result<Vec<Location>, Error> {
-        let (session, body) = self.ask(url, |path| Request::Locate { path })?;
+    pub fn locate(&self, url: &Url, at_once: bool) -> Result<Vec<Location>, Error> {
+        let (session, body) = self.ask(url, |path| Request::Locate { path, at_once })?;
         Location::decode_all(&body).map_err(named(url, &session))
     }
 

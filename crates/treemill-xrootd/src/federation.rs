@@ -70,15 +70,15 @@ impl Client {
     }
 
     /// The addresses of a file at the servers that a manager knows to have it; below it there may be managers, which lead
-    /// to one of theirs. None if the address's server is no manager.
+    /// to one of theirs. None if the address's server is no manager. `at_once` as for [`Client::locate`].
     ///
     /// # Errors
     /// As [`Client::open`].
-    pub fn replicas(&self, url: &Url) -> Result<Vec<Url>, Error> {
+    pub fn replicas(&self, url: &Url, at_once: bool) -> Result<Vec<Url>, Error> {
         if !self.is_manager(url)? {
             return Ok(Vec::new());
         }
-        let mut places = self.locate(url)?;
+        let mut places = self.locate(url, at_once)?;
         places.retain(|place| !place.is_pending);
         Ok(addresses(url, &places))
     }

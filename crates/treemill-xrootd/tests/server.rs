@@ -53,7 +53,7 @@ fn what_the_server_has_is_found() {
         .map(|e| (e.name.as_str(), e.status.unwrap().size))
         .collect();
     assert_eq!(found, [("a.root", SIZE as u64), ("b.root", 0)]);
-    let places = client.locate(&url(&server, "/a.root")).unwrap();
+    let places = client.locate(&url(&server, "/a.root"), false).unwrap();
     assert!(
         places[0].server.ends_with(&format!(":{}", server.port)),
         "{places:?}"

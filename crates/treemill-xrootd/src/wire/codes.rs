@@ -79,6 +79,9 @@ pub const WITH_STATUS: u8 = 2;
 /// `kXR_locate`: servers by their names where these are known, which certificates are made out to.
 pub const BY_NAME: u16 = 256;
 
+/// `kXR_locate`: a manager does not wait for servers that have not answered it yet, once it knows one.
+pub const AT_ONCE: u16 = 8192;
+
 /// `kXR_query`: a file's checksum (`kXR_Qcksum`), and values of the server's configuration.
 pub const QUERY_CHECKSUM: u16 = 3;
 pub const QUERY_CONFIG: u16 = 7;

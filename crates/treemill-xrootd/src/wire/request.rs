@@ -40,8 +40,9 @@ pub enum Request {
     Stat { path: String },
     /// What a folder holds, with the status of each entry.
     List { path: String },
-    /// Where a file is; with `*` before the path, all servers that may have something there.
-    Locate { path: String },
+    /// Where a file is; with `*` before the path, all servers that may have something there. `at_once`: those that are
+    /// known now are enough.
+    Locate { path: String, at_once: bool },
     /// The checksum of a file.
     Checksum { path: String },
     /// Values of the server's configuration, by names.
@@ -139,7 +140,10 @@ impl Request {
                 bytes.extend(zeros(15));
                 bytes.push(codes::WITH_STATUS);
             }
-            Request::Locate { .. } => bytes.extend(codes::BY_NAME.to_be_bytes()),
+            Request::Locate { at_once, .. } => {
+                let now = if *at_once { codes::AT_ONCE } else { 0 };
+                bytes.extend((codes::BY_NAME | now).to_be_bytes());
+            }
             Request::Checksum { .. } => bytes.extend(codes::QUERY_CHECKSUM.to_be_bytes()),
             Request::Config { .. } => bytes.extend(codes::QUERY_CONFIG.to_be_bytes()),
             Request::Vector { .. } | Request::Stat { .. } | Request::Ping => {}
@@ -156,7 +160,7 @@ impl Request {
             Request::Open { path }
             | Request::Stat { path }
             | Request::List { path }
-            | Request::Locate { path }
+            | Request::Locate { path, .. }
             | Request::Checksum { path } => path.clone().into_bytes(),
             Request::Config { names } => names.clone().into_bytes(),
             // The first byte names the connection to answer on: this one.
@@ -235,7 +239,10 @@ impl Request {
             },
             codes::STAT => Request::Stat { path: text()? },
             codes::DIRLIST => Request::List { path: text()? },
-            codes::LOCATE => Request::Locate { path: text()? },
+            codes::LOCATE => Request::Locate {
+                path: text()?,
+                at_once: fixed.u16()? & codes::AT_ONCE != 0,
+            },
             codes::QUERY => match fixed.u16()? {
                 codes::QUERY_CHECKSUM => Request::Checksum { path: text()? },
                 codes::QUERY_CONFIG => Request::Config { names: text()? },

@@ -27,7 +27,7 @@ fn requests() -> impl Strategy<Value = Request> {
         path().prop_map(|path| Request::Open { path }),
         path().prop_map(|path| Request::Stat { path }),
         path().prop_map(|path| Request::List { path }),
-        path().prop_map(|path| Request::Locate { path }),
+        (path(), any::<bool>()).prop_map(|(path, at_once)| Request::Locate { path, at_once }),
         path().prop_map(|names| Request::Config { names }),
         path().prop_map(|path| Request::Checksum { path }),
         any::<Handle>().prop_map(|handle| Request::Close { handle }),
