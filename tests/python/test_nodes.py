@@ -27,7 +27,7 @@ def made(entries, names, max_foreign=None):
 
 
 def give(nodes, worker):
-    file = nodes.pick(worker.host, 0.0)
+    file = nodes.pick(worker, 0.0)
     if file is not None:
         nodes.move(worker, file)
     return None if file is None else file.number
@@ -88,14 +88,31 @@ def test_a_file_of_unknown_size_is_work_until_it_is_opened():
 
 
 def test_files_that_are_located_are_read_on_their_hosts():
-    files, nodes = made([100, 100, None, 100], ["x://redirector/"] * 4)
-    on_b = WorkerState(0, "b")
+    files, nodes = made([100, 100, None, 200], ["x://redirector/"] * 4)
+    assert nodes.pick(WorkerState(0), 100.0) is files[0], "to be opened ahead"
     nodes.take(files[0], 10)
-    assert nodes.pick("b", 100.0) is files[0]
-    nodes.move(on_b, files[0])
-    nodes.locate({0: "x://a/", 1: "x://a/", 2: "x://b/", 3: "x://b/"})
-    assert (nodes.left, nodes.unknown) == (290, 1)
+    nodes.locate(dict(zip(files, ["x://a/", "x://a/", "x://b/", "x://b/"], strict=True)), set())
+    assert (nodes.left, nodes.unknown) == (390, 1)
+    assert [nodes.host(file) for file in files] == ["a", "a", "b", "b"]
     assert give(nodes, WorkerState(1, "b")) == 2
     assert give(nodes, WorkerState(2, "b")) == 3
     assert give(nodes, WorkerState(3, "a")) == 1
-    assert nodes.next_in(on_b) is files[0], "it was taken up before"
+
+
+def test_what_is_being_opened_is_left_still():
+    files, nodes = made([None] * 4, ["x://a/", "x://a/", "x://b/", "x://b/"])
+    assert nodes.pick(WorkerState(0, "a"), 100.0) is files[0]
+    nodes.begin_opening(files[0])
+    assert nodes.pick(WorkerState(0, "a"), 100.0) is files[1], "no node is behind"
+    nodes.end_opening(files[0])
+    assert nodes.pick(WorkerState(0, "a"), 100.0) is files[2], "it could not be opened"
+
+
+def test_a_worker_that_looks_for_its_next_file_is_no_reader_of_its_node():
+    files, nodes = made([100] * 11, ["x://a/"] * 5 + ["x://b/"] * 6)
+    readers = [WorkerState(0, "a"), WorkerState(1, "b")]
+    assert [give(nodes, worker) for worker in readers] == [0, 5]
+    for worker in readers:
+        nodes.take(worker.file, 100)
+        nodes.measured(worker, worker.file, 100, 1.0)
+    assert nodes.pick(readers[0], 0.0) is files[1], "b has more left, and a reader of its own"

@@ -9,6 +9,7 @@ from packet_world import World
 from treemill.packetizer import (
     Commit,
     FileFailed,
+    FilesLocated,
     Finish,
     Hint,
     OpenAhead,
@@ -273,5 +274,32 @@ def test_small_files_are_opened_a_few_at_once():
         assert len(world.promised[0]) <= 4
         world.step_ahead()
     assert world.opened_ahead == 20
+    world.run()
+    assert world.check_account().missing == []
+
+
+@pytest.mark.parametrize("answers", [1, 5, 10])
+def test_files_that_were_opened_ahead_are_left_to_workers_of_their_hosts(answers):
+    first = lambda options: options[0]  # noqa: E731
+    world = World([50] * 16, first, 2, hosts=["a", "b"], known={0}, ahead=lambda file: 10_000)
+    workers = world.packetizer._state.workers
+    while sum(len(worker.coming) for worker in workers.values()) < 10:
+        world.step()
+    for _ in range(answers):
+        world.step_ahead()
+    opened = [(n, file) for n, w in workers.items() for file in [*w.ready, *w.coming]]
+    strayed = [(n, file) for n, file in opened if file.number % 2 != n]
+    assert 3 < len(strayed) < len(opened)
+    world.tell(FilesLocated({n: "x://b/" if n % 2 else "x://a/" for n in range(16)}))
+    for number, file in opened:
+        worker = workers[number]
+        is_own = (number, file) not in strayed
+        assert (file in worker.ready or file in worker.coming.keys() - worker.declined) == is_own
+    for number, file in strayed:
+        if file in workers[number].coming:
+            hint = OpenAhead(number, file.number)
+            world.opening.remove(hint)
+            world.tell(world.opened(number, file.number, beside=True))
+            assert file not in workers[number].ready
     world.run()
     assert world.check_account().missing == []

@@ -59,10 +59,10 @@ class Assignment:
         if file is None and worker.ready:
             file = self._ready(worker)
         if file is None:
-            state.nodes.move(worker, None)  # it must not count as a reader when nodes are compared
             if worker.coming:
                 return None  # one of them is open sooner than any other file
-            file = state.nodes.pick(worker.host, state.totals.mean)
+            state.nodes.move(worker, None)  # it must not count as a reader when nodes are compared
+            file = state.nodes.pick(worker, state.totals.mean)
         if file is None:
             return None
         state.nodes.move(worker, file)
@@ -95,7 +95,7 @@ class Assignment:
             return file
         if 0 < state.nodes.unknown <= state.sharing - len(state.workers):
             return None
-        return state.nodes.pick(worker.host, state.totals.mean)
+        return state.nodes.pick(worker, state.totals.mean)
 
     def reserve(self, worker: WorkerState, file: File) -> Packet:
         """Reserves one more packet for a worker, of this file."""
@@ -134,7 +134,7 @@ class Assignment:
 
     def _open(self, worker: WorkerState, file: File, now: float) -> OpenFile:
         worker.opening, worker.began = True, now
-        self._state.opening += 1  # only files of unknown size are opened by an order
+        self._state.begin_opening(file)
         return OpenFile(worker.number, file.number)
 
     def _hand_out(

@@ -155,6 +155,7 @@ class WorkerState:
     coming: dict[File, float] = field(
         default_factory=dict
     )  # files that it opens beside: since when
+    declined: set[File] = field(default_factory=set)  # of these, the files that others will read
     ready: deque[File] = field(default_factory=deque)  # files that it has opened so, to be read
     opened: set[int] = field(default_factory=set)  # far files that it has read from or opened
 

@@ -58,6 +58,7 @@ class StorageNode:
     started: list[tuple[int, int, File]] = field(default_factory=list)  # a heap: most left first
     left: int = 0  # entries never handed out, of files of known size
     unknown: int = 0  # fresh files of unknown size
+    opening: int = 0  # files of unknown size that workers open
     foreign: int = 0  # workers of other hosts that read from it
     rate: float | None = None  # entries per second of one reader, lately
     speed: float = 0.0  # entries per second of all present readers, as last measured
@@ -122,24 +123,37 @@ class Nodes:
             node.left += left
             self.left += left
 
-    def locate(self, nodes: Mapping[int, str]) -> None:
-        """Puts files, by their numbers, on the nodes with these names; those that were taken up
-        stay where they are."""
-        moved = []
+    def locate(self, names: Mapping[File, str], opening: Set[File]) -> None:
+        """Puts files on the nodes with these names. No worker may be reading one of them; those
+        among `opening` are being opened, and of unknown size."""
+        fresh: set[File] = set()
         for node in self._nodes:
-            if not any(file.number in nodes for file in node.fresh):
-                continue
-            gone = [file for file in node.fresh if file.number in nodes]
-            node.fresh = deque(file for file in node.fresh if file.number not in nodes)
-            for file in gone:
-                self._count(node, file, -1)
-            moved += gone
-        for file in sorted(moved, key=lambda file: file.number):
-            node = self._node(nodes[file.number])
+            gone = [file for file in node.fresh if file in names]
+            if gone:
+                node.fresh = deque(file for file in node.fresh if file not in names)
+                fresh.update(gone)
+            if any(file in names for _, _, file in node.started):
+                node.started = [each for each in node.started if each[2] not in names]
+                heapify(node.started)
+        for file in sorted(names, key=lambda file: file.number):
+            old, node = self._of[file.number], self._node(names[file])
             self._of[file.number] = node
-            self._count(node, file, 1)
-            node.fresh.append(file)
+            if file in fresh:
+                self._count(old, file, -1)
+                self._count(node, file, 1)
+                node.fresh.append(file)
+            elif file in opening:
+                old.opening -= 1
+                node.opening += 1
+            elif file.left:
+                old.left -= file.left
+                node.left += file.left
+                heappush(node.started, (-file.left, file.number, file))
         self._weigh_all()
+
+    def host(self, file: File) -> str | None:
+        """The host of the file's node, if it is known."""
+        return self._of[file.number].host
 
     @property
     def has_work(self) -> bool:
@@ -150,20 +164,24 @@ class Nodes:
         """Files of unknown size that no worker has tried to open."""
         return [f for node in self._nodes for f in node.fresh if f.entries is None]
 
-    def pick(self, host: str | None, mean: float) -> File | None:
-        """A file for a worker on `host`: it has entries left or has to be opened. None if there is
-        no such file, or none on a node that one more worker may read from. `mean`: the expected
-        entries of a file of unknown size."""
+    def pick(self, worker: WorkerState, mean: float) -> File | None:
+        """A file for the worker: it has entries left or has to be opened. None if there is no such
+        file, or none on a node that one more worker may read from. `mean`: the expected entries of
+        a file of unknown size."""
         self._mean = max(mean, 1.0)
-        own = self._by_host.get(host, ()) if host is not None else ()
+        own = self._by_host.get(worker.host, ()) if worker.host is not None else ()
         best = max(own, key=self._weight, default=None)
         if best is not None and not best.has_work:
             best = None
         other = self._most_left()
-        if other is not None and (
-            best is None or _PREFERENCE * self._weight(best) < self._weight(other)
-        ):
-            best = other
+        if best is not None and other is not None:
+            # The worker reads from one of the two, and not faster than from the other.
+            here = self._of[worker.file.number] if worker.file is not None else None
+            mine, theirs = (
+                self._weight(node, worker.speed if node is here else 0.0) for node in (best, other)
+            )
+            best = other if _PREFERENCE * mine < theirs else best
+        best = best or other
         return None if best is None else self._file(best)
 
     def next_in(self, worker: WorkerState) -> File | None:
@@ -231,6 +249,16 @@ class Nodes:
                     node.fresh.remove(file)
                 return file, start, stop
         return None
+
+    def begin_opening(self, file: File) -> None:
+        """Notes that a worker opens the file, whose size is unknown. What it has is left still."""
+        node = self._of[file.number]
+        node.opening += 1
+        self._place(node)
+
+    def end_opening(self, file: File) -> None:
+        """Notes that the file is open, or that it cannot be opened."""
+        self._of[file.number].opening -= 1
 
     def opened(self, file: File) -> None:
         """Notes that the file's size has become known."""
@@ -324,8 +352,9 @@ class Nodes:
                 return file
         return None
 
-    def _weight(self, node: StorageNode) -> float:
-        """Seconds until the node has nothing left, with one average reader more."""
-        left = node.left + node.unknown * self._mean
-        speed = node.speed
+    def _weight(self, node: StorageNode, without: float = 0.0) -> float:
+        """Seconds until the node has nothing left, with one average reader more, and `without` one
+        of this speed."""
+        left = node.left + (node.unknown + node.opening) * self._mean
+        speed = node.speed - without
         return left / ((speed if speed > 0.0 else 0.0) + (self._rate or 1.0))

@@ -200,7 +200,7 @@ class Packetizer(View):
         file = worker.file
         self._state.nodes.move(worker, None)
         if worker.opening and file is not None:
-            self._state.opening -= 1
+            self._state.end_opening(file)
             self._recovery.retry_file(file, worker, WorkerGone(event.reason), True, event.fault)
         self._promises.drop(worker)
         self._reserves.drop(worker, [])  # there is no one to be told
@@ -224,14 +224,17 @@ class Packetizer(View):
             if file not in worker.coming:
                 return  # it was put back meanwhile
             asked = worker.coming.pop(file)
-            worker.ready.append(file)
+            if file in worker.declined:
+                worker.declined.remove(file)
+            else:
+                worker.ready.append(file)
         else:
             asked, worker.opening = worker.began, False
         if event.ahead:
             self._state.opened_in(now - asked)
         self._note_ahead(worker, file.number, event.ahead)
         if file.entries is None:
-            self._state.opening -= 1
+            self._state.end_opening(file)
             file.entries, file.cuts = event.entries, event.cuts
             file.check_done()
             self._state.totals.opened(event.entries)
@@ -254,7 +257,7 @@ class Packetizer(View):
             self._promises.not_opened(worker, file)
         else:
             worker.opening = False
-            self._state.opening -= 1
+            self._state.end_opening(file)
             self._state.nodes.move(worker, None)
             self._recovery.retry_file(file, worker, event.error, event.retry)
             self._feeding.feed(worker, now, actions)
@@ -335,7 +338,7 @@ class Packetizer(View):
         self._feeding.feed(worker, now, actions)
 
     def _located(self, event: FilesLocated, now: float, actions: list[Action]) -> None:
-        self._state.nodes.locate(event.nodes)
+        self._promises.locate(event.nodes)
         self._feeding.feed_idle(now, actions)
 
     def _tick(self, event: Tick, now: float, actions: list[Action]) -> None:

@@ -7,7 +7,8 @@ worker that would be done with it sooner. For near files nothing here has an eff
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
 
 from .assignment import Assignment
 from .entities import File, WorkerState
@@ -65,10 +66,10 @@ class Promises:
         while len(worker.coming) + len(worker.ready) < OPENINGS and near < wanted:
             if 0 < state.nodes.unknown <= state.sharing - len(state.workers):
                 return  # those that have not joined yet will want a file each
-            file = state.nodes.pick(worker.host, state.totals.mean)
+            file = state.nodes.pick(worker, state.totals.mean)
             if file is None or file is worker.file or file in worker.coming or file in worker.ready:
                 return
-            state.opening += file.entries is None
+            state.begin_opening(file)
             near += self._left_in(file)
             yield file
 
@@ -113,6 +114,23 @@ class Promises:
                     self._last.append((done, number, packet))
         self._last.sort(key=lambda each: each[:2])
 
+    def locate(self, nodes: Mapping[int, str]) -> None:
+        """Puts files, by their numbers, on the nodes with these names. Those that a worker was only
+        to open ahead are left to workers of their own hosts; those that are being read stay where
+        they are."""
+        state = self._state
+        reading = {worker.file for worker in state.workers.values()}
+        found = {state.files[number]: name for number, name in nodes.items()}
+        movable = {file: name for file, name in found.items() if file not in reading}
+        state.nodes.locate(movable, state.opening)
+        hosts = {worker.host for worker in state.workers.values()}
+        for worker in state.workers.values():
+            others = hosts - {worker.host}
+            ahead = [*worker.ready, *worker.coming]
+            theirs = {f for f in ahead if f in found and state.nodes.host(f) in others}
+            worker.ready = deque(file for file in worker.ready if file not in theirs)
+            worker.declined |= theirs & worker.coming.keys()
+
     def drop(self, worker: WorkerState) -> list[Packet]:
         """Puts all back that was promised to a worker or is being opened ahead by it. Returns the
         packets."""
@@ -128,8 +146,9 @@ class Promises:
         """Puts a file back that a worker was to open ahead. What may be wrong with it comes again
         when it is opened by an order."""
         del worker.coming[file]
+        worker.declined.discard(file)
         if file.entries is None:
-            self._state.opening -= 1
+            self._state.end_opening(file)
             self._recovery.reopen(file)
 
     def drop_all(self) -> None:

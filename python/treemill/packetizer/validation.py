@@ -37,10 +37,10 @@ def _wrong(state: State) -> Iterator[str]:
         yield "an idle worker has not joined or is lost"
     if state.tainted != {n for n, worker in workers.items() if worker.tainted}:
         yield f"tainted workers are {state.tainted}"
-    opening = sum(worker.opening for worker in workers.values())
-    opening += sum(file.entries is None for w in workers.values() for file in w.coming)
+    opening = {worker.file for worker in workers.values() if worker.opening}
+    opening |= {file for w in workers.values() for file in w.coming if file.entries is None}
     if state.opening != opening:
-        yield f"{state.opening} files are said to be being opened, not {opening}"
+        yield f"{len(state.opening)} files are said to be being opened, not {len(opening)}"
     yield from _wrong_promises(state)
     yield from _wrong_sums(state)
     for file in state.files:
@@ -70,6 +70,8 @@ def _wrong_promises(state: State) -> Iterator[str]:
     for number, worker in state.workers.items():
         if (worker.tainted or state.ending.announced) and (worker.coming or worker.ready):
             yield f"worker {number} opens files ahead, and should not"
+        if not worker.declined <= worker.coming.keys():
+            yield f"worker {number} declines files that it does not open"
         unknown = {file.number for file in worker.coming if file.entries is None}
         if unknown & opened:
             yield f"worker {number} opens files that are being opened already"
