@@ -40,7 +40,7 @@ def check(value: object, name: str = "output") -> None:
             "tuples, sets, text or Booleans that are the same in all chunks, or objects of your "
             "own with a method merge(other) or with +"
         )
-    if isinstance(value, MutableMapping):
+    if isinstance(value, dict | MutableMapping):
         for key, each in value.items():
             check(each, f"{name}[{key!r}]")
 
@@ -51,7 +51,7 @@ def check_neutral(value: object, name: str = "output") -> None:
     check(value, name)
     kind = _kind(value)
     assert kind is not None
-    if isinstance(value, MutableMapping):
+    if isinstance(value, dict | MutableMapping):
         for key, each in value.items():
             check_neutral(each, f"{name}[{key!r}]")
     elif kind.filled is not None and kind.filled(value):
@@ -118,7 +118,8 @@ class _Kind(Generic[V]):
 
 
 def _kind(value: object) -> _Kind[Any] | None:
-    return next((kind for kind in _KINDS if kind.matches(value)), None)
+    known = _OF_TYPE.get(type(value))
+    return known or next((kind for kind in _KINDS if kind.matches(value)), None)
 
 
 def _merge_dicts(first: _Dict, second: _Dict, name: str) -> _Dict:
@@ -297,7 +298,12 @@ def _some_bins(value: Hist) -> bool:
     return any(bool((part != 0).any()) for part in parts)
 
 
-_DICT: _Kind[Any] = _Kind(lambda value: isinstance(value, MutableMapping), lambda a, b: a, None)
+_DICT: _Kind[Any] = _Kind(
+    lambda value: isinstance(value, dict | MutableMapping), lambda a, b: a, None
+)
+_CONSTANT: _Kind[Any] = _Kind(_is_constant, _same, None)
+_NUMBER: _Kind[Any] = _Kind(_is_number, _add_numbers, lambda value: bool(value != 0))
+_LIST: _Kind[Any] = _Kind(lambda value: isinstance(value, list | deque), _extend, bool)
 _ACCUMULATOR = _Kind(_has("add", "identity"), _call_add, None)
 """coffea's accumulators."""
 
@@ -305,10 +311,10 @@ _ACCUMULATOR = _Kind(_has("add", "identity"), _call_add, None)
 _KINDS: tuple[_Kind[Any], ...] = (
     _DICT,
     _Kind(_of("boost_histogram", "Histogram"), _add, _some_bins),
-    _Kind(_is_constant, _same, None),
-    _Kind(_is_number, _add_numbers, lambda value: bool(value != 0)),
+    _CONSTANT,
+    _NUMBER,
     _Kind(_is_array, _add_arrays, lambda value: bool(value.any())),
-    _Kind(lambda value: isinstance(value, list | deque), _extend, bool),
+    _LIST,
     _Kind(lambda value: type(value) is tuple, _append, bool),
     _Kind(lambda value: isinstance(value, MutableSet | frozenset), _unite, bool),
     _Kind(_of("awkward", "Array"), _concatenate, lambda value: len(value) > 0),
@@ -316,3 +322,11 @@ _KINDS: tuple[_Kind[Any], ...] = (
     _ACCUMULATOR,
     _Kind(_adds, _add, None),
 )
+
+_OF_TYPE: dict[type, _Kind[Any]] = {
+    **dict.fromkeys([int, float, complex], _NUMBER),
+    **dict.fromkeys([bool, str, bytes, type(None)], _CONSTANT),
+    dict: _DICT,
+    list: _LIST,
+}
+"""The kinds of the commonest types, which need no search."""
