@@ -30,8 +30,9 @@ UV_COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --g
 # Processes that find no bytecode of our modules, and may write none, compile them anew at each start.
 unexport PYTHONDONTWRITEBYTECODE
 
-# Tests start threads and processes of their own: few at once, however many cores there are.
-TEST_PROCESSES ?= 2
+# Tests start threads and processes of their own: few at once, however many cores there are. On two cores three of them have
+# something to do while others wait for servers and clusters.
+TEST_PROCESSES ?= 3
 SOAK_MINUTES ?= 10
 
 .PHONY: compare demo docs test test-packages test-rust test-python test-oldest servers soak stress lint bench bench-types bench-facility bench-quick bench-cluster bench-io fuzz build wheels conda lock clean

@@ -304,7 +304,7 @@ def test_ctrl_c_twice_does_not_wait(paths):
 @pytest.mark.parametrize(
     ("mode", "sessions"),
     [
-        ("threads", 1000),
+        ("threads", 300),
         ("processes", 20),
         pytest.param("processes", 1000, marks=pytest.mark.slow),
     ],

@@ -14,7 +14,6 @@ from tests.corpus_files import CORPUS, with_slow_ones
 coffea = pytest.importorskip("coffea", reason="coffea is not installed")
 
 from coffea.analysis_tools import PackedSelection, Weights  # noqa: E402
-from coffea.lumi_tools import LumiMask  # noqa: E402, F401 - as processors import it
 from coffea.nanoevents import BaseSchema, NanoAODSchema, NanoEventsFactory  # noqa: E402
 from coffea.nanoevents.methods import candidate, nanoaod, vector  # noqa: E402
 from treemill.bench.generate import write  # noqa: E402

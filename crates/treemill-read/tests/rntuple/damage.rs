@@ -17,7 +17,7 @@ fn is_fair(error: &ReadError) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
     fn damage_under_right_checksums_does_no_harm(

@@ -369,7 +369,7 @@ fn servers() -> impl Strategy<Value = Vec<Server>> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 3000, failure_persistence: None, rng_seed: RngSeed::Fixed(15), ..ProptestConfig::default()
+        cases: 1000, failure_persistence: None, rng_seed: RngSeed::Fixed(15), ..ProptestConfig::default()
     })]
 
     #[test]
