@@ -1,6 +1,7 @@
 """How a session puts treemill on a cluster whose processes are slow or stopped."""
 
 import asyncio
+import pickle
 import threading
 from types import SimpleNamespace
 
@@ -11,7 +12,7 @@ pytest.importorskip("distributed", reason="needs Dask: pip install 'treemill[clu
 
 from treemill.backend.dask import line as lines
 from treemill.backend.dask.line import Line
-from treemill.backend.dask.messages import VERSION
+from treemill.backend.dask.messages import VERSION, HeldPartial
 
 
 @pytest.fixture
@@ -44,3 +45,27 @@ def test_a_cluster_that_never_takes_it_is_an_error(client, monkeypatch):
     monkeypatch.setattr(lines, "_INSTALL", 0.0)
     with pytest.raises(WorkerError, match=r"on the scheduler tcp://there:8786 .* within 0 seconds"):
         Line(client, silence=0.0).install()
+
+
+def test_partials_come_in_their_order_some_at_once(client):
+    """The first one is answered when a fourth is asked for; no more are on their way."""
+    parts = [HeldPartial(number, "tcp://there:1", 1) for number in range(9)]
+    asked, most = [], 0
+    released = asyncio.Event()
+
+    async def read(work, part):
+        nonlocal most
+        asked.append(part.merger)
+        most = max(most, len(asked) - len(got))
+        if len(asked) == 4:
+            released.set()
+        await released.wait()
+        return {"data": b"", "about": pickle.dumps((part.merger, {}))}
+
+    got = []
+    line = Line(client, silence=60.0)
+    line._read = read
+    for count, _, _ in line.read("work", parts):
+        got.append(count)
+    assert got == list(range(9))
+    assert most == 4

@@ -73,8 +73,9 @@ class FetchedResult:
         """Returns what is in these parts as one, and how many commits each has."""
         merged, task = self._begin(), self._task
         commits = {}
-        for part in parts:
-            commits[part.merger], covers, data = self._line.read(self._work, part)
+        reads = self._line.read(self._work, parts)
+        for part, (count, covers, data) in zip(parts, reads, strict=True):
+            commits[part.merger] = count
             if data is not None and task is not None:
                 merged.commit(task.load(data), covers)
         return merged, commits

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import asyncio
 import pickle
-from collections.abc import Awaitable, Callable
-from concurrent.futures import CancelledError
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import CancelledError, Future
 from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...errors import UnsupportedError, WorkerError
@@ -31,6 +33,8 @@ _CONNECT = 3.0
 """Seconds after which a worker counts as hidden from this process."""
 _AGAIN = 6.0
 """Seconds within which a scheduler must be there again after its connection broke."""
+_AT_ONCE = 4
+"""Partials that are on their way to this process, at most: each may be large."""
 _INSTALL = 30.0
 """Seconds for which workers may import treemill, at least: on a busy machine that takes a while."""
 
@@ -114,17 +118,21 @@ class Line:
         )
         return content
 
-    def read(self, work: str, part: HeldPartial) -> Read:
-        """Returns what a merger has, from its worker; see Merger. Raises Gone."""
-
+    def read(self, work: str, parts: Sequence[HeldPartial]) -> Iterator[Read]:
+        """Returns what mergers have, from their workers, in this order; see Merger. Some are on
+        their way while the caller merges one. Raises Gone."""
+        coming: deque[Future[ReadAnswer]] = deque()
+        rest = iter(parts)
         try:
-            answer = self._wait(self._read(work, part), self._silence)
-        except (OSError, TimeoutError) as error:
-            raise Gone(str(error)) from error
-        try:
-            return opened(answer)
-        except RefusedByMerger as error:
-            raise Gone from error
+            while True:
+                for part in islice(rest, _AT_ONCE - len(coming)):
+                    coming.append(self._begin(self._read(work, part), self._silence))
+                if not coming:
+                    return
+                yield _received(coming.popleft())
+        finally:
+            for reading in coming:
+                reading.cancel()
 
     async def _read(self, work: str, part: HeldPartial) -> ReadAnswer:
         about = {"work": part.work or work, "merger": part.merger}
@@ -172,8 +180,20 @@ class Line:
             ) from None
 
     def _wait(self, request: Awaitable[_T], seconds: float) -> _T:
+        return self._begin(request, seconds).result()
+
+    def _begin(self, request: Awaitable[_T], seconds: float) -> Future[_T]:
         async def within() -> _T:
             return await asyncio.wait_for(request, seconds)
 
         loop = self._client.loop.asyncio_loop
-        return asyncio.run_coroutine_threadsafe(within(), loop).result()
+        return asyncio.run_coroutine_threadsafe(within(), loop)
+
+
+def _received(reading: Future[ReadAnswer]) -> Read:
+    try:
+        return opened(reading.result())
+    except (OSError, TimeoutError) as error:
+        raise Gone(str(error)) from error
+    except RefusedByMerger as error:
+        raise Gone from error
