@@ -101,11 +101,11 @@ def test_files_that_are_located_are_read_on_their_hosts():
 
 def test_what_is_being_opened_is_left_still():
     files, nodes = made([None] * 4, ["x://a/", "x://a/", "x://b/", "x://b/"])
-    assert nodes.pick(WorkerState(0, "a"), 100.0) is files[0]
+    assert nodes.pick(WorkerState(0, "a"), 1.0) is files[0]
     nodes.begin_opening(files[0])
-    assert nodes.pick(WorkerState(0, "a"), 100.0) is files[1], "no node is behind"
+    assert nodes.pick(WorkerState(0, "a"), 1.0) is files[1], "no node is behind"
     nodes.end_opening(files[0])
-    assert nodes.pick(WorkerState(0, "a"), 100.0) is files[2], "it could not be opened"
+    assert nodes.pick(WorkerState(0, "a"), 1.0) is files[2], "it could not be opened"
 
 
 def test_a_worker_that_looks_for_its_next_file_is_no_reader_of_its_node():
