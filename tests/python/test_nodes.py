@@ -91,7 +91,7 @@ def test_files_that_are_located_are_read_on_their_hosts():
     files, nodes = made([100, 100, None, 200], ["x://redirector/"] * 4)
     assert nodes.pick(WorkerState(0), 100.0) is files[0], "to be opened ahead"
     nodes.take(files[0], 10)
-    nodes.locate(dict(zip(files, ["x://a/", "x://a/", "x://b/", "x://b/"], strict=True)), set())
+    nodes.locate(dict(zip(files, ["x://a/", "x://a/", "x://b/", "x://b/"], strict=True)))
     assert (nodes.left, nodes.unknown) == (390, 1)
     assert [nodes.host(file) for file in files] == ["a", "a", "b", "b"]
     assert give(nodes, WorkerState(1, "b")) == 2

@@ -72,6 +72,10 @@ def test_such_histories_have_promises_in_them():
     assert min(kept, broken, opened, discarded) > 20, (kept, broken, opened, discarded)
 
 
+def first(options):
+    return options[0]
+
+
 def first_of(entries=400, workers=1, **options):
     """A world of one far file of known size, whose first packets are of 50 entries, after the first
     packet of the first worker: until then nobody knows that the file is far."""
@@ -265,7 +269,6 @@ def test_what_is_known_of_a_file_beforehand_is_believed():
 
 
 def test_small_files_are_opened_a_few_at_once():
-    first = lambda options: options[0]  # noqa: E731
     world = World([50] * 30, first, 1, known={0}, ahead=lambda file: 10_000, tells=True)
     worker = world.packetizer._state.workers[0]
     assert len(world.opening) == 16
@@ -280,7 +283,6 @@ def test_small_files_are_opened_a_few_at_once():
 
 @pytest.mark.parametrize("answers", [1, 5, 10])
 def test_files_that_were_opened_ahead_are_left_to_workers_of_their_hosts(answers):
-    first = lambda options: options[0]  # noqa: E731
     world = World([50] * 16, first, 2, hosts=["a", "b"], known={0}, ahead=lambda file: 10_000)
     workers = world.packetizer._state.workers
     while sum(len(worker.coming) for worker in workers.values()) < 10:
@@ -301,5 +303,16 @@ def test_files_that_were_opened_ahead_are_left_to_workers_of_their_hosts(answers
             world.opening.remove(hint)
             world.tell(world.opened(number, file.number, beside=True))
             assert file not in workers[number].ready
+    world.run()
+    assert world.check_account().missing == []
+
+
+def test_a_file_that_is_read_stays_where_it_is():
+    world = World([400], min, 2, known={0}, hosts=["a", "b"], nodes=["x://redirector/"])
+    nodes, (file,) = world.packetizer._state.nodes, world.packetizer._state.files
+    reader = next(w for w in world.packetizer._state.workers.values() if w.file is file)
+    world.tell(FilesLocated({0: "x://b/"}))
+    assert nodes.host(file) == "redirector", "it was taken up before"
+    assert nodes.next_in(reader) is file
     world.run()
     assert world.check_account().missing == []

@@ -233,7 +233,7 @@ def test_a_file_that_is_opened_beside_by_a_lost_worker_goes_to_another_one():
     made.handle(WorkerJoined(1), 1.2)
     made.handle(WorkerLost(0), 1.3)
     made.validate()
-    assert len(made._state.opening) == 1, "of the other worker"
+    assert len(made._state.nodes.opening) == 1, "of the other worker"
     assert not made._state.workers[1].coming
 
 

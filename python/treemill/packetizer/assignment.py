@@ -61,7 +61,7 @@ class Assignment:
         if file is None:
             if worker.coming:
                 return None  # one of them is open sooner than any other file
-            state.nodes.move(worker, None)  # it must not count as a reader when nodes are compared
+            state.nodes.move(worker, None)  # its own place on a node must not count as taken
             file = state.nodes.pick(worker, state.totals.mean)
         if file is None:
             return None
@@ -120,7 +120,7 @@ class Assignment:
         state = self._state
         if not state.policy.speculate or state.more:
             return None
-        if state.ending.reason is not None or state.opening:
+        if state.ending.reason is not None or state.nodes.opening:
             return None
         if not state.everything_handed_out:
             return None
@@ -134,7 +134,7 @@ class Assignment:
 
     def _open(self, worker: WorkerState, file: File, now: float) -> OpenFile:
         worker.opening, worker.began = True, now
-        self._state.begin_opening(file)
+        self._state.nodes.begin_opening(file)  # only files of unknown size are opened by an order
         return OpenFile(worker.number, file.number)
 
     def _hand_out(

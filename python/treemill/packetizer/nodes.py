@@ -84,6 +84,7 @@ class Nodes:
         self._of: list[StorageNode] = []  # by file
         self.left = 0  # entries never handed out, over all nodes
         self.unknown = 0  # fresh files of unknown size, over all nodes
+        self.opening: set[File] = set()  # of unknown size: workers open them, by an order or ahead
         self._named: dict[str | None, StorageNode] = {}
         for file, name in zip(files, names, strict=True):
             self._add(file, name)
@@ -123,9 +124,8 @@ class Nodes:
             node.left += left
             self.left += left
 
-    def locate(self, names: Mapping[File, str], opening: Set[File]) -> None:
-        """Puts files on the nodes with these names. No worker may be reading one of them; those
-        among `opening` are being opened, and of unknown size."""
+    def locate(self, names: Mapping[File, str]) -> None:
+        """Puts files on the nodes with these names. No worker may be reading one of them."""
         fresh: set[File] = set()
         for node in self._nodes:
             gone = [file for file in node.fresh if file in names]
@@ -142,7 +142,7 @@ class Nodes:
                 self._count(old, file, -1)
                 self._count(node, file, 1)
                 node.fresh.append(file)
-            elif file in opening:
+            elif file in self.opening:
                 old.opening -= 1
                 node.opening += 1
             elif file.left:
@@ -174,14 +174,14 @@ class Nodes:
         if best is not None and not best.has_work:
             best = None
         other = self._most_left()
-        if best is not None and other is not None:
-            # The worker reads from one of the two, and not faster than from the other.
-            here = self._of[worker.file.number] if worker.file is not None else None
-            mine, theirs = (
-                self._weight(node, worker.speed if node is here else 0.0) for node in (best, other)
-            )
-            best = other if _PREFERENCE * mine < theirs else best
-        best = best or other
+        here = None if worker.file is None else self._of[worker.file.number]
+
+        def weight(node: StorageNode) -> float:
+            # A worker that looks for its next file is no reader beside itself.
+            return self._weight(node, worker.speed if node is here else 0.0)
+
+        if best is None or (other is not None and _PREFERENCE * weight(best) < weight(other)):
+            best = other
         return None if best is None else self._file(best)
 
     def next_in(self, worker: WorkerState) -> File | None:
@@ -252,12 +252,14 @@ class Nodes:
 
     def begin_opening(self, file: File) -> None:
         """Notes that a worker opens the file, whose size is unknown. What it has is left still."""
+        self.opening.add(file)
         node = self._of[file.number]
         node.opening += 1
         self._place(node)
 
     def end_opening(self, file: File) -> None:
         """Notes that the file is open, or that it cannot be opened."""
+        self.opening.remove(file)
         self._of[file.number].opening -= 1
 
     def opened(self, file: File) -> None:

@@ -200,7 +200,7 @@ class Packetizer(View):
         file = worker.file
         self._state.nodes.move(worker, None)
         if worker.opening and file is not None:
-            self._state.end_opening(file)
+            self._state.nodes.end_opening(file)
             self._recovery.retry_file(file, worker, WorkerGone(event.reason), True, event.fault)
         self._promises.drop(worker)
         self._reserves.drop(worker, [])  # there is no one to be told
@@ -234,7 +234,7 @@ class Packetizer(View):
             self._state.opened_in(now - asked)
         self._note_ahead(worker, file.number, event.ahead)
         if file.entries is None:
-            self._state.end_opening(file)
+            self._state.nodes.end_opening(file)
             file.entries, file.cuts = event.entries, event.cuts
             file.check_done()
             self._state.totals.opened(event.entries)
@@ -257,7 +257,7 @@ class Packetizer(View):
             self._promises.not_opened(worker, file)
         else:
             worker.opening = False
-            self._state.end_opening(file)
+            self._state.nodes.end_opening(file)
             self._state.nodes.move(worker, None)
             self._recovery.retry_file(file, worker, event.error, event.retry)
             self._feeding.feed(worker, now, actions)

@@ -69,7 +69,8 @@ class Promises:
             file = state.nodes.pick(worker, state.totals.mean)
             if file is None or file is worker.file or file in worker.coming or file in worker.ready:
                 return
-            state.begin_opening(file)
+            if file.entries is None:
+                state.nodes.begin_opening(file)
             near += self._left_in(file)
             yield file
 
@@ -121,13 +122,14 @@ class Promises:
         state = self._state
         reading = {worker.file for worker in state.workers.values()}
         found = {state.files[number]: name for number, name in nodes.items()}
-        movable = {file: name for file, name in found.items() if file not in reading}
-        state.nodes.locate(movable, state.opening)
+        state.nodes.locate({file: name for file, name in found.items() if file not in reading})
         hosts = {worker.host for worker in state.workers.values()}
         for worker in state.workers.values():
-            others = hosts - {worker.host}
-            ahead = [*worker.ready, *worker.coming]
-            theirs = {f for f in ahead if f in found and state.nodes.host(f) in others}
+            theirs = set()
+            for file in (*worker.ready, *worker.coming):
+                host = state.nodes.host(file)
+                if file in found and host in hosts and host != worker.host:
+                    theirs.add(file)
             worker.ready = deque(file for file in worker.ready if file not in theirs)
             worker.declined |= theirs & worker.coming.keys()
 
@@ -148,7 +150,7 @@ class Promises:
         del worker.coming[file]
         worker.declined.discard(file)
         if file.entries is None:
-            self._state.end_opening(file)
+            self._state.nodes.end_opening(file)
             self._recovery.reopen(file)
 
     def drop_all(self) -> None:

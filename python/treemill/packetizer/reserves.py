@@ -62,7 +62,7 @@ class Reserves:
             if file is None:
                 return
             if file.entries is None:
-                state.begin_opening(file)
+                state.nodes.begin_opening(file)
                 worker.coming[file] = now
                 actions.append(OpenAhead(worker.number, file.number))
                 return

@@ -49,8 +49,6 @@ class State:
     """Whether files may still be added: then it is too early to run a packet twice."""
     beyond: Beyond = field(default_factory=Beyond)
     """What is expected to be added: packets need not get short before."""
-    opening: set[File] = field(default_factory=set)
-    """The files of unknown size that workers are opening, by an order or ahead."""
     opening_seconds: float = 0.7
     """How long opening a far file takes, lately; before any was opened, five round trips over an
     ocean."""
@@ -77,19 +75,7 @@ class State:
     def everything_handed_out(self) -> bool:
         """True if no work waits for a worker without any, as far as is known: there may be
         promises."""
-        return not (self.again.waiting or self.nodes.has_work or self.opening)
-
-    def begin_opening(self, file: File) -> None:
-        """Notes that a worker opens a file, whose size may be unknown."""
-        if file.entries is None:
-            self.opening.add(file)
-            self.nodes.begin_opening(file)
-
-    def end_opening(self, file: File) -> None:
-        """Notes that no worker opens the file any more. Its size is not known yet."""
-        if file in self.opening:
-            self.opening.remove(file)
-            self.nodes.end_opening(file)
+        return not (self.again.waiting or self.nodes.has_work or self.nodes.opening)
 
     def opened_in(self, seconds: float) -> None:
         """Notes how long opening a far file has taken."""

@@ -39,8 +39,8 @@ def _wrong(state: State) -> Iterator[str]:
         yield f"tainted workers are {state.tainted}"
     opening = {worker.file for worker in workers.values() if worker.opening}
     opening |= {file for w in workers.values() for file in w.coming if file.entries is None}
-    if state.opening != opening:
-        yield f"{len(state.opening)} files are said to be being opened, not {len(opening)}"
+    if state.nodes.opening != opening:
+        yield f"{len(state.nodes.opening)} files are said to be being opened, not {len(opening)}"
     yield from _wrong_promises(state)
     yield from _wrong_sums(state)
     for file in state.files:

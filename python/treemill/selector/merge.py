@@ -40,7 +40,7 @@ def check(value: object, name: str = "output") -> None:
             "tuples, sets, text or Booleans that are the same in all chunks, or objects of your "
             "own with a method merge(other) or with +"
         )
-    if isinstance(value, dict | MutableMapping):
+    if isinstance(value, MutableMapping):
         for key, each in value.items():
             check(each, f"{name}[{key!r}]")
 
@@ -51,7 +51,7 @@ def check_neutral(value: object, name: str = "output") -> None:
     check(value, name)
     kind = _kind(value)
     assert kind is not None
-    if isinstance(value, dict | MutableMapping):
+    if isinstance(value, MutableMapping):
         for key, each in value.items():
             check_neutral(each, f"{name}[{key!r}]")
     elif kind.filled is not None and kind.filled(value):
@@ -298,9 +298,7 @@ def _some_bins(value: Hist) -> bool:
     return any(bool((part != 0).any()) for part in parts)
 
 
-_DICT: _Kind[Any] = _Kind(
-    lambda value: isinstance(value, dict | MutableMapping), lambda a, b: a, None
-)
+_DICT: _Kind[Any] = _Kind(lambda value: isinstance(value, MutableMapping), lambda a, b: a, None)
 _CONSTANT: _Kind[Any] = _Kind(_is_constant, _same, None)
 _NUMBER: _Kind[Any] = _Kind(_is_number, _add_numbers, lambda value: bool(value != 0))
 _LIST: _Kind[Any] = _Kind(lambda value: isinstance(value, list | deque), _extend, bool)
