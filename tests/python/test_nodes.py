@@ -3,7 +3,8 @@
 import pytest
 from treemill.packetizer import node_of
 from treemill.packetizer.entities import File, WorkerState
-from treemill.packetizer.nodes import Nodes, host_of
+from treemill.packetizer.nodes import Nodes
+from treemill.packetizer.storage_node import Left, host_of
 
 
 @pytest.mark.parametrize(
@@ -73,17 +74,17 @@ def test_a_finished_node_is_not_offered():
     assert give(nodes, worker) == 1
     nodes.take(files[1], 50)
     assert give(nodes, worker) is None
-    assert not nodes.has_work
+    assert not nodes.left.is_some
 
 
 def test_a_file_of_unknown_size_is_work_until_it_is_opened():
     files, nodes = made([None], [None])
-    assert nodes.has_work
+    assert nodes.left.is_some
     assert give(nodes, WorkerState(0)) == 0
-    assert not nodes.has_work
+    assert not nodes.left.is_some
     files[0].entries = 10
     nodes.opened(files[0])
-    assert nodes.has_work
+    assert nodes.left.is_some
     assert give(nodes, WorkerState(1)) == 0
 
 
@@ -92,7 +93,7 @@ def test_files_that_are_located_are_read_on_their_hosts():
     assert nodes.pick(WorkerState(0), 100.0) is files[0], "to be opened ahead"
     nodes.take(files[0], 10)
     nodes.locate(dict(zip(files, ["x://a/", "x://a/", "x://b/", "x://b/"], strict=True)))
-    assert (nodes.left, nodes.unknown) == (390, 1)
+    assert nodes.left == Left(390, 1)
     assert [nodes.host(file) for file in files] == ["a", "a", "b", "b"]
     assert give(nodes, WorkerState(1, "b")) == 2
     assert give(nodes, WorkerState(2, "b")) == 3
@@ -116,3 +117,26 @@ def test_a_worker_that_looks_for_its_next_file_is_no_reader_of_its_node():
         nodes.take(worker.file, 100)
         nodes.measured(worker, worker.file, 100, 1.0)
     assert nodes.pick(readers[0], 0.0) is files[1], "b has more left, and a reader of its own"
+
+
+def test_a_reader_may_stay_on_a_node_that_is_full_because_of_it():
+    files, nodes = made([100, 100], ["x://a/", "x://a/"], max_foreign=1)
+    far = WorkerState(0, "b")
+    assert give(nodes, far) == 0
+    nodes.take(files[0], 100)
+    assert give(nodes, WorkerState(1, "c")) is None, "the place is taken"
+    assert give(nodes, far) == 1
+
+
+def test_a_node_comes_to_the_top_when_files_turn_out_large_or_its_reader_slow():
+    files, nodes = made([None, None, 100, 100], ["x://a/", "x://a/", "x://b/", "x://c/"])
+    assert nodes.pick(WorkerState(0), 10.0) is files[2], "two files of 10 entries"
+    assert nodes.pick(WorkerState(0), 1000.0) is files[0], "two files of 1,000 entries"
+    files, nodes = made([100, 110], ["x://a/", "x://b/"])
+    reader = WorkerState(0, "a")
+    nodes.move(reader, files[0])
+    nodes.measured(reader, files[0], 10, 0.1)
+    assert nodes.pick(WorkerState(1), 1.0) is files[1]
+    nodes.measured(reader, files[0], 10, 10.0)
+    nodes.take(files[1], 60)
+    assert nodes.pick(WorkerState(1), 1.0) is files[0]

@@ -119,7 +119,7 @@ def test_a_commit_does_not_break_promises():
 def late(**options):
     """Worker 0 has a packet, with which it is late, and promises; there is no other work."""
     world = first_of(**options)
-    while not world.promised[0] or world.packetizer._state.nodes.has_work:
+    while not world.promised[0] or world.packetizer._state.nodes.left.is_some:
         world.step()
     world.now += 1000.0
     return world, list(world.promised[0].values())

@@ -56,12 +56,12 @@ from .events import (
 from .group_counts import GroupCounts
 from .measures import MEASURES, Measure, Spent
 from .monitoring import Monitored, Monitoring
-from .nodes import host_of, node_of
 from .outcome import Outcome
 from .packetizer import Packetizer
 from .policy import Policy
 from .sizing import CLUSTER, OPENINGS, PROMISES, Sizing
 from .steps import Step
+from .storage_node import host_of, node_of
 from .timeline import Span, Timeline, TimelineReader
 from .trace import LeasedTrace, Record, Trace
 from .worker_tally import PER_DECADE, SECONDS, OfWorker

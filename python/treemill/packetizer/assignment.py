@@ -61,11 +61,10 @@ class Assignment:
         if file is None:
             if worker.coming:
                 return None  # one of them is open sooner than any other file
-            state.nodes.move(worker, None)  # its own place on a node must not count as taken
             file = state.nodes.pick(worker, state.totals.mean)
+        state.nodes.move(worker, file)
         if file is None:
             return None
-        state.nodes.move(worker, file)
         if file.entries is None:
             return self._open(worker, file, now)
         return self._hand_out(worker, file, self._cut(worker, file), 1, now)
@@ -93,7 +92,7 @@ class Assignment:
         file = state.nodes.next_in(worker) or self._ready(worker)
         if file is not None or worker.coming:
             return file
-        if 0 < state.nodes.unknown <= state.sharing - len(state.workers):
+        if 0 < state.nodes.left.unknown <= state.sharing - len(state.workers):
             return None
         return state.nodes.pick(worker, state.totals.mean)
 

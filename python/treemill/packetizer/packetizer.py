@@ -53,13 +53,14 @@ from .feeding import Feeding
 from .growth import Growth
 from .mergers import Mergers
 from .merging import Merging
-from .nodes import Nodes, host_of
+from .nodes import Nodes
 from .policy import Policy
 from .promises import Promises
 from .recovery import Recovery
 from .reserves import Reserves
 from .sizing import Sizing
 from .state import State
+from .storage_node import host_of
 from .view import View
 
 

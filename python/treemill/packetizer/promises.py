@@ -64,7 +64,7 @@ class Promises:
         near += sum(file.left for file in worker.ready)
         near += worker.file.left if worker.file is not None else 0
         while len(worker.coming) + len(worker.ready) < OPENINGS and near < wanted:
-            if 0 < state.nodes.unknown <= state.sharing - len(state.workers):
+            if 0 < state.nodes.left.unknown <= state.sharing - len(state.workers):
                 return  # those that have not joined yet will want a file each
             file = state.nodes.pick(worker, state.totals.mean)
             if file is None or file is worker.file or file in worker.coming or file in worker.ready:

@@ -26,8 +26,8 @@ class State:
     """The files by number. A file's entries from `next` on were never handed out. Its `entries` are
     None until a worker has opened it; they stay None if the file is given up."""
     nodes: Nodes
-    """`left` is the sum of the entries that the files have left. `unknown` is the number of files
-    of unknown size that no worker has tried to open."""
+    """`left`: the sum of the entries that the files have left, and the number of files of unknown
+    size that no worker has tried to open."""
     totals: Totals
     """`known` is the sum of all sizes that are known, `unknown` the number of files of unknown size
     that may still be opened."""
@@ -63,7 +63,7 @@ class State:
     def left(self) -> float:
         """The entries that are neither done nor any worker's, not even by a promise; a file of
         unknown size counts as many as the others on average."""
-        known = self.nodes.left + self.again.entries
+        known = self.nodes.left.entries + self.again.entries
         return known + self.totals.rest if self.totals.unknown else known
 
     @property
@@ -75,7 +75,7 @@ class State:
     def everything_handed_out(self) -> bool:
         """True if no work waits for a worker without any, as far as is known: there may be
         promises."""
-        return not (self.again.waiting or self.nodes.has_work or self.nodes.opening)
+        return not (self.again.waiting or self.nodes.left.is_some or self.nodes.opening)
 
     def opened_in(self, seconds: float) -> None:
         """Notes how long opening a far file has taken."""

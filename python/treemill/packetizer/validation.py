@@ -83,8 +83,8 @@ def _wrong_sums(state: State) -> Iterator[str]:
     again = sum(a.stop - a.start for a in state.again.waiting if a.stop is not None)
     if state.again.entries != again:
         yield f"{state.again.entries} entries are said to be done again, not {again}"
-    if state.nodes.left != left:
-        yield f"nodes have {state.nodes.left} entries left, files {left}"
+    if state.nodes.left.entries != left:
+        yield f"nodes have {state.nodes.left.entries} entries left, files {left}"
     given_up = {gap.file for gap in state.ledger.coverage().missing if gap.stop is None}
     unknown = sum(f.entries is None and f.number not in given_up for f in state.files)
     if state.totals.unknown != unknown:
