@@ -174,7 +174,10 @@ impl Source for Lanes {
         }
         // A large range comes in parts, so that no connection has it alone while the others have nothing to do.
         let loads: Vec<Load> = lanes.iter().map(Lane::load).collect();
-        let part = |range: &Range<u64>| cut(range, part_bytes(range, all, &loads));
+        let part = |range: &Range<u64>| match range.end <= self.size() {
+            true => cut(range, part_bytes(range, all, &loads)),
+            false => vec![range.clone()], // an error of its own
+        };
         let parts: Vec<Vec<Range<u64>>> = ranges.iter().map(part).collect();
         let mut tickets = self.deal(&lanes, loads, parts.concat()).into_iter();
         let whole = |(range, parts): (Range<u64>, Vec<Range<u64>>)| {
@@ -228,11 +231,12 @@ impl Lanes {
         let all = Arc::new(parts.clone());
         for part in parts {
             let (joining, all) = (Arc::clone(&joining), Arc::clone(&all));
+            let range = Some(range.clone());
             part.on_ready(move |answer| {
                 let mut state = held_joining(&joining);
                 state.left = state.left.saturating_sub(1);
                 let answer = match answer {
-                    Err(error) => Err(error),
+                    Err(error) => Err(SourceError { range, ..error }),
                     Ok(_) if state.left > 0 => return,
                     Ok(_) => together(&all),
                 };
@@ -370,8 +374,55 @@ mod tests {
             let expected: Vec<u8> = range.map(|at| (at % 251) as u8).collect();
             assert!(ticket.wait().unwrap() == expected.as_slice());
         }
-        let beyond = lanes.submit(vec![0..(16 << 20) + 1, 0..5]);
-        beyond[0].wait().unwrap_err();
-        beyond[1].wait().unwrap();
+        let beyond = lanes.submit(vec![0..(16 << 20) + 1, 0..u64::MAX, 0..5]);
+        assert_eq!(beyond[0].wait().unwrap_err().range, Some(0..(16 << 20) + 1));
+        assert_eq!(beyond[1].wait().unwrap_err().range, Some(0..u64::MAX));
+        beyond[2].wait().unwrap();
+    }
+
+    /// Breaks off after half of its bytes.
+    struct Half(Memory);
+
+    impl Source for Half {
+        fn name(&self) -> &str {
+            self.0.name()
+        }
+
+        fn size(&self) -> u64 {
+            self.0.size()
+        }
+
+        fn costs(&self) -> Costs {
+            self.0.costs()
+        }
+
+        fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
+            read_by_tickets(self, requests)
+        }
+
+        fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
+            let broken = |range: &Range<u64>| SourceError {
+                range: Some(range.clone()),
+                ..SourceError::new("m", "it broke off")
+            };
+            let one = |range: Range<u64>| match range.end > self.size() / 2 {
+                true => Ticket::ready(Err(broken(&range))),
+                false => self.0.submit(vec![range]).remove(0),
+            };
+            ranges.into_iter().map(one).collect()
+        }
+    }
+
+    #[test]
+    fn an_error_names_the_range_that_was_asked_for() {
+        let half =
+            || -> Arc<dyn Source> { Arc::new(Half(Memory::new("m", vec![0; 16 << 20], FAR))) };
+        let lanes = Lanes::new(half(), Arc::new(move |_, _| Ok(half())));
+        lanes.submit(megabytes(2));
+        lanes.others.wait(Duration::MAX);
+        assert_eq!(lanes.lanes().len(), MOST_LANES);
+        let asked = 7..16 << 20;
+        let ticket = lanes.submit(vec![asked.clone()]).remove(0);
+        assert_eq!(ticket.wait().unwrap_err().range, Some(asked));
     }
 }
