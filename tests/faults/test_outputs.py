@@ -2,11 +2,13 @@
 
 import errno
 import os
+import time
 from pathlib import Path
 
 import awkward as ak
 import pytest
 import treemill as tm
+from treemill.backend.processes.master import TemplateWorkers
 from treemill.results.file_output import FileOutput
 
 
@@ -74,18 +76,58 @@ def test_parts_as_a_dataset_replace_an_older_one(session, events, truth, tmp_pat
         good = truth[truth.MET_pt > 30]
         assert sorted(found.MET_pt.to_list()) == sorted(good.MET_pt.to_list())
         assert ak.sum(ak.num(found.Jet_pt)) == ak.sum(ak.num(good.Jet_pt))
-        assert [each.name for each in tmp_path.iterdir()] == ["skim"]
+        assert_only(tmp_path, "skim")
+
+
+def assert_only(folder, name):
+    """Fails unless there is nothing else soon: threads throw parts away that were made in vain."""
+    until = time.monotonic() + 10
+    while [each.name for each in folder.iterdir()] != [name]:
+        assert time.monotonic() < until, sorted(folder.iterdir())
+        time.sleep(0.001)
+
+
+class LateSkim(Skim):
+    """The first worker with a packet has its first rows when the result is there: another worker
+    runs that packet, too."""
+
+    def process(self, events):
+        try:
+            os.mkdir(f"{self.inputs['flags']}/late")
+        except FileExistsError:
+            pass
+        else:
+            while not os.path.exists(self.inputs["path"]):
+                time.sleep(0.001)
+        super().process(events)
+
+
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+def test_a_late_worker_leaves_no_part(mode, events, tmp_path, monkeypatch):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    inputs = {"path": str(folder / "skim"), "as_dataset": True, "flags": tmp_path}
+    end = TemplateWorkers._end
+
+    def slow_end(master, number):
+        time.sleep(0.3)  # the process that waits could write, if there were a result by now
+        end(master, number)
+
+    monkeypatch.setattr(TemplateWorkers, "_end", slow_end)
+    with tm.connect(workers=2, mode=mode) as session:
+        session.run(LateSkim(), events, inputs=inputs)
+    assert_only(folder, "skim")
 
 
 def test_a_disk_that_is_full_when_the_first_part_is_begun(events, tmp_path, monkeypatch):
-    rename = os.rename
+    mkdir = os.mkdir
 
-    def full(source, target):
-        if Path(target).name.startswith(".skim.root"):
+    def full(path, mode=0o777):
+        if Path(path).name.startswith(".skim.root"):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        rename(source, target)
+        mkdir(path, mode)
 
-    monkeypatch.setattr(os, "rename", full)
+    monkeypatch.setattr(os, "mkdir", full)
     inputs = {"path": str(tmp_path / "skim.root"), "as_dataset": False}
     with (
         tm.connect(workers=2, mode="threads") as session,

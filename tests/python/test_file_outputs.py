@@ -1,10 +1,10 @@
 """Files of selectors have the order of what they were made of; hidden folders of parts go."""
 
-import json
 import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import awkward as ak
@@ -226,9 +226,10 @@ def test_what_a_killed_client_leaves_is_removed(paths, events, tmp_path, mode):
 )
 def test_only_what_certainly_is_nobodys_is_removed(tmp_path, change, goes):
     client = parts.client_here()
+    client = replace(client, **change)
     folder = Path(parts.hidden_folder(str(tmp_path / "x.root"), client))
-    parts.claim(str(folder), client)
-    (folder / "owner").write_text(json.dumps(client.__dict__ | change))
+    parts.claim(str(folder))
+    (folder / "some.part").touch()
     nobodys = tmp_path / ".y.root.parts"
     nobodys.mkdir()
     parts.remove_abandoned(str(tmp_path))
@@ -242,10 +243,31 @@ def test_late_workers_leave_no_folder(tmp_path):
 
     client = parts.client_here()
     folder = parts.hidden_folder(str(tmp_path / "x.root"), client)
-    parts.claim(folder, client)
+    parts.claim(folder)
     store = Store(folder, "x.root")
     parts.remove(folder)
     with pytest.raises(tm.SourceError):
         Store(folder, "x.root")
     store.discard()
     assert os.listdir(tmp_path) == []
+
+
+def test_an_empty_folder_that_another_worker_removes_is_made_again(tmp_path, monkeypatch):
+    output, removed = FileOutput(tmp_path / "x.root"), []
+    made = parts.claim
+
+    def claim(folder):
+        made(folder)
+        if not removed:
+            parts.remove_if_empty(folder)
+            removed.append(folder)
+
+    monkeypatch.setattr("treemill.results.file_output.claim", claim)
+    output.write({"x": [1.0, 2.0]})
+    assert removed
+    parts.remove_if_empty(removed[0])
+    assert os.path.isdir(removed[0]), "it has a part"
+    output.close()
+    output.finish()
+    assert tm.dataset(f"{tmp_path}/x.root").arrays(["x"]).x.tolist() == [1.0, 2.0]
+    assert os.listdir(tmp_path) == ["x.root"]

@@ -143,6 +143,10 @@ class Pass(ABC):
     def abort(self, reason: str) -> None:
         """Ends at once with what is merged; the work that is not committed is lost."""
 
+    def settle(self) -> None:
+        """Waits, after the end, until no worker is left that cannot remove its files itself."""
+        return
+
     @property
     @abstractmethod
     def merged(self) -> Results:

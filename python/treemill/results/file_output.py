@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ..arrays.kinds import Kind, Kinds, number
 from ..arrays.stored import Store, Stored
-from ..errors import QueryError, writing
+from ..errors import QueryError, SourceError, writing
 from ..query.snapshot_target import check_tree, compression_of
 from ..tree.file_tree import UNORDERED
 from .parts import claim, hidden_folder, remove, remove_if_empty
@@ -147,10 +147,16 @@ class FileOutput:
         self._open.pieces.append(piece)
 
     def _store(self) -> Store:
-        with writing(self.path):
+        while True:
             if not os.path.isdir(self._folder):
-                claim(self._folder)
-        return Store(self._folder, self.path)
+                with writing(self.path):
+                    claim(self._folder)
+            try:
+                return Store(self._folder, self.path)
+            except SourceError:
+                # Another worker that had nothing to hand over may have removed the empty folder.
+                if os.path.isdir(self._folder):
+                    raise
 
     def close(self) -> None:
         """Ends this part; later writes go into another one."""

@@ -1,11 +1,12 @@
 """Hidden folders beside a file that is being written, for its parts: their owners, how they are
-removed, and how folders that a killed process has left behind are found. Standard library only.
+removed, and how folders that a killed process has left behind are found. A folder's name says its
+owner, so that it is made and removed in one step each. Standard library only.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
+import hashlib
 import os
 import shutil
 import threading
@@ -24,7 +25,6 @@ __all__ = [
     "work_for",
 ]
 
-_OWNER = "owner"
 _SUFFIX = ".parts"
 
 
@@ -44,6 +44,18 @@ class Client:
         """True if its process has certainly ended. This is not known for processes of other
         machines, or of earlier boots of this machine."""
         return self.machine == _machine() and _started(self.pid) != self.started
+
+    def __str__(self) -> str:
+        return f"{self.number}-{self.pid}-{self.started}-{self.machine}"
+
+    @classmethod
+    def of(cls, folder: str) -> Client | None:
+        """The owner of a folder, if it has the name of a folder of parts."""
+        words = folder.removesuffix(_SUFFIX).rpartition(".")[2].split("-")
+        if len(words) != 4 or not folder.endswith(_SUFFIX) or not words[1].isdecimal():
+            return None
+        number, pid, started, machine = words
+        return cls(int(pid), started, machine, number)
 
 
 def client_here() -> Client:
@@ -69,28 +81,19 @@ def hidden_folder(path: str, client: Client | None = None) -> str:
     without a `client`, to the one that this thread works for."""
     folder, name = os.path.split(path)
     client = client or getattr(_local, "client", None) or client_here()
-    return os.path.join(folder, f".{name}.{client.number}{_SUFFIX}")
+    return os.path.join(folder, f".{name}.{client}{_SUFFIX}")
 
 
-def claim(folder: str, client: Client | None = None) -> None:
-    """Makes the folder with a note of its owner in it, unless it is there; removes those beside it
-    whose clients are gone. Raises OSError, and then has made nothing."""
+def claim(folder: str) -> None:
+    """Makes the folder, unless it is there; removes those beside it whose clients are gone. Raises
+    OSError, and then has made nothing."""
     remove_abandoned(os.path.dirname(folder))
-    client = client or getattr(_local, "client", None) or client_here()
-    made = _unnamed(folder)
-    os.makedirs(made)
-    try:
-        Path(made, _OWNER).write_text(json.dumps(client.__dict__))
-        os.rename(made, folder)  # so a folder of that name has an owner
-    except OSError:
-        shutil.rmtree(made, ignore_errors=True)
-        if not os.path.isdir(folder):
-            raise
+    os.makedirs(folder, exist_ok=True)
 
 
 def remove(folder: str) -> None:
     """Removes the folder with all its files. A thread that still writes there finds no folder."""
-    gone = _unnamed(folder)
+    gone = os.path.join(os.path.dirname(folder), f".{_word()}.{Client.of(folder)}{_SUFFIX}")
     try:
         os.rename(folder, gone)
     except OSError:
@@ -98,49 +101,41 @@ def remove(folder: str) -> None:
     shutil.rmtree(gone, ignore_errors=True)
 
 
-def _unnamed(folder: str) -> str:
-    """A path beside the folder that nothing else has."""
-    return os.path.join(os.path.dirname(folder), f".{_word()}{_SUFFIX}")
-
-
 def remove_if_empty(folder: str) -> None:
-    """Removes the folder if it holds nothing but the note of its owner."""
+    """Removes the folder if nothing is in it."""
     with contextlib.suppress(OSError):
-        if set(os.listdir(folder)) <= {_OWNER}:
-            remove(folder)
+        os.rmdir(folder)
 
 
 def remove_abandoned(folder: str) -> None:
     """Removes the folders of parts in this folder whose clients are gone."""
     with contextlib.suppress(OSError):
         for entry in os.scandir(folder):
-            if entry.name.startswith(".") and entry.name.endswith(_SUFFIX):
-                client = _owner(entry.path)
-                if client is not None and client.is_gone:
-                    remove(entry.path)
+            client = Client.of(entry.name) if entry.name.startswith(".") else None
+            if client is not None and client.is_gone:
+                remove(entry.path)
 
 
-def _owner(folder: str) -> Client | None:
-    try:
-        return Client(**json.loads(Path(f"{folder}/{_OWNER}").read_text()))
-    except (OSError, ValueError, TypeError):
-        return None
+def _short(words: str) -> str:
+    return hashlib.blake2b(words.encode(), digest_size=4).hexdigest()
 
 
 @cache
 def _machine() -> str:
-    """This boot of this machine, with the namespace of process numbers if the system has them."""
+    """A word for this boot of this machine, with the namespace of process numbers if the system has
+    them."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-        return f"{boot} {os.readlink('/proc/self/ns/pid')}"
+        return _short(f"{boot} {os.readlink('/proc/self/ns/pid')}")
     except OSError:
-        return _said("sysctl", "-n", "kern.bootsessionuuid") or os.uname().nodename
+        return _short(_said("sysctl", "-n", "kern.bootsessionuuid") or os.uname().nodename)
 
 
 def _started(pid: int) -> str:
-    """When a process has started, in the system's words; "" if there is no such process."""
+    """A word for the time when a process has started; "" if there is no such process."""
     if not os.path.isdir("/proc/self"):
-        return _said("ps", "-o", "lstart=", "-p", str(pid))
+        words = _said("ps", "-o", "lstart=", "-p", str(pid))
+        return words and _short(words)
     try:
         # The fields after the command's name, which may contain anything: state is field 3, start
         # 22.

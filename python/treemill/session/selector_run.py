@@ -30,6 +30,8 @@ from .state import QueryState
 from .subset import known_sizes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..chain.chain import Chain
 
 __all__ = ["SelectorQuery"]
@@ -161,7 +163,7 @@ class SelectorQuery(Query[object]):
         with self._lock:
             if self._value is _NOTHING:
                 output = self._results(self._no_entries() if raw is None else raw)
-                finish_files(output)
+                self._end_files(finish_files, output)
                 with raising():
                     changed = self._selector.end(output)
                 self._value = output if changed is None else changed
@@ -173,8 +175,14 @@ class SelectorQuery(Query[object]):
             return super().final()
         except BaseException:
             if self._value is _NOTHING and self._pass is not None:
-                drop_files((self._merged.results() or [{}])[0])
+                self._end_files(drop_files, (self._merged.results() or [{}])[0])
             raise
+
+    def _end_files(self, end: Callable[[object], None], output: object) -> None:
+        # A late worker must not make a folder for its part once the others' is gone.
+        if self._pass is not None and any(file_outputs(output)):
+            self._pass.settle()
+        end(output)
 
 
 def _refuse_files(partial: Partial) -> None:

@@ -26,7 +26,18 @@ from ...worker.task import Task
 from ..pickled import pickled
 from ..stuck_threads import leave_behind
 from .channel import Channel
-from .messages import DropTask, Exited, Fork, Inputs, Kill, Load, Ready, StartFailed, TaskLoaded
+from .messages import (
+    DropTask,
+    Exited,
+    Fork,
+    Inputs,
+    Kill,
+    Load,
+    PassGone,
+    Ready,
+    StartFailed,
+    TaskLoaded,
+)
 from .program import command
 
 __all__ = ["TemplateWorkers", "cause"]
@@ -90,6 +101,7 @@ class TemplateWorkers:
         self._over = threading.Event()
         self._numbers = itertools.count()
         self._passes: dict[int, Listener] = {}
+        self._gone: dict[int, threading.Event] = {}  # of passes that may have a process
         self._channels: dict[tuple[int, int], Channel] = {}
         self._digest: bytes | None = None
         self._submitting = threading.Lock()
@@ -119,6 +131,7 @@ class TemplateWorkers:
             if not self.alive:
                 return False
             self._loading[number] = time.monotonic()
+            self._gone[number] = threading.Event()
             self._passes[number] = listener
             try:
                 if task.inputs is not None:
@@ -159,6 +172,13 @@ class TemplateWorkers:
         """Ends the workers of a pass that is over. Does not wait for them."""
         self._call(lambda: self._end(number))
 
+    def wait_for_end(self, number: int) -> None:
+        """Waits until no process of a pass that was ended is left, for `patience` seconds. The
+        master's own thread, which would be told of that, does not wait."""
+        gone = self._gone.get(number)
+        if gone is not None and threading.current_thread() is not self._thread:
+            gone.wait(self._patience)
+
     def close(self) -> None:
         """Ends the passes and the template, and waits for their end."""
         self._closing = time.monotonic()
@@ -180,6 +200,7 @@ class TemplateWorkers:
         for listener in passes.values():
             listener.orphaned(reason)
         leave_behind([self._thread], workers=False)
+        self._none_is_left()
         self._over.set()
 
     def _call(self, command: Callable[[], None]) -> None:
@@ -272,6 +293,8 @@ class TemplateWorkers:
                 listener.heard(worker, channel.drain())
                 listener.exited(worker, message.code)
             self.forget(number, worker)
+        elif isinstance(message, PassGone):
+            self._gone.pop(message.number).set()
 
     def _obey(self) -> None:
         with contextlib.suppress(Empty):
@@ -284,8 +307,6 @@ class TemplateWorkers:
             self._kill_template()  # it loads a task that no pass needs, perhaps without end
         for place in [place for place in self._channels if place[0] == number]:
             self.forget(*place)
-            # A worker whose channel is closed ends, unless its process is stopped.
-            self.kill(*place)
         with contextlib.suppress(OSError):
             self._template.send(DropTask(number))
 
@@ -306,6 +327,11 @@ class TemplateWorkers:
         for each in (self._template, self._wake, self._woken):
             each.close()
         self._wait_for_template()
+        self._none_is_left()
+
+    def _none_is_left(self) -> None:
+        for gone in list(self._gone.values()):
+            gone.set()
 
     def _wait_for_template(self) -> int:
         """Waits for the template's end, kills it if necessary, and returns its exit code."""

@@ -14,6 +14,7 @@ __all__ = [
     "Inputs",
     "Kill",
     "Load",
+    "PassGone",
     "Ready",
     "StartFailed",
     "Started",
@@ -62,7 +63,7 @@ class Kill:
 
 @frozen
 class DropTask:
-    """Drop a pass's task: the pass is over."""
+    """Drop a pass's task and kill its workers: the pass is over. `PassGone` answers."""
 
     number: int
 
@@ -106,6 +107,13 @@ class Exited:
 
     key: Key
     code: int
+
+
+@frozen
+class PassGone:
+    """The task is dropped, and no process of the pass is left."""
+
+    number: int
 
 
 # From a worker to the session.

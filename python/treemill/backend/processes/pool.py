@@ -337,5 +337,9 @@ class ProcessPass(CoordinatedPass):
         if self._given_up:
             self._master.abandon("the workers' session was in a merge that does not end")
 
+    def settle(self) -> None:
+        """See Pass."""
+        self._master.wait_for_end(self._number)
+
     def _dismiss(self) -> None:
         self._master.finished(self._number)

@@ -29,6 +29,7 @@ from .messages import (
     Inputs,
     Kill,
     Load,
+    PassGone,
     Ready,
     Started,
     StartFailed,
@@ -54,6 +55,7 @@ class Template:
         self._inputs: Mapping[str, object] | None = None
         self._inputs_error: BaseException | None = None  # with which they failed to load
         self._children: dict[int, tuple[int, int]] = {}  # process id -> key
+        self._ending: set[int] = set()  # passes that are over and whose workers may still run
 
     def serve(self) -> None:
         """Handles messages until the session closes its end."""
@@ -158,6 +160,19 @@ class Template:
         parcel = self._parcels.pop(message.number, None)
         if parcel is not None:
             parcel.close()
+        # A worker whose channel is closed ends, unless its process is stopped.
+        for pid, (number, _) in self._children.items():
+            if number == message.number:
+                _kill_group(pid)
+        self._ending.add(message.number)
+        self._tell_gone()
+
+    def _tell_gone(self) -> None:
+        gone = self._ending - {number for number, _ in self._children.values()}
+        self._ending -= gone
+        for number in gone:
+            with contextlib.suppress(OSError):
+                self._channel.send(PassGone(number))
 
     def _reap(self) -> None:
         for pid in list(self._children):
@@ -173,6 +188,7 @@ class Template:
                 os.killpg(pid, signal.SIGKILL)
             with contextlib.suppress(OSError):
                 self._channel.send(Exited(key, os.waitstatus_to_exitcode(status)))
+        self._tell_gone()
 
     def _end_children(self) -> None:
         for pid in self._children:
