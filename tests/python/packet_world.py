@@ -206,6 +206,7 @@ class World:
         for action in actions:
             if isinstance(action, Finish):
                 self.finishes.append(action)
+                self.there_at_the_end = set(self.partials)
             elif isinstance(action, Halt):
                 self.halted = True
             elif isinstance(action, OpenAhead):

@@ -58,7 +58,7 @@ def test_the_packets_that_count_are_those_of_the_result(mergers):
         history.live()
         timeline = Timeline.of(world.trace)
         assert sum(span.entries for span in timeline.spans) == len(world.result)
-        assert timeline.at_the_end <= set(world.partials)
+        assert timeline.at_the_end == world.there_at_the_end
 
 
 def test_the_oldest_records_are_dropped_and_their_workers_are_not():
