@@ -269,14 +269,14 @@ def test_what_is_known_of_a_file_beforehand_is_believed():
 
 
 def test_small_files_are_opened_a_few_at_once():
-    world = World([50] * 30, first, 1, known={0}, ahead=lambda file: 10_000, tells=True)
+    world = World([50] * 90, first, 1, known={0}, ahead=lambda file: 10_000, tells=True)
     worker = world.packetizer._state.workers[0]
-    assert len(world.opening) == 16
+    assert len(world.opening) == 64
     while world.opening:
-        assert len(worker.coming) + len(worker.ready) <= 16, "not all that there are"
+        assert len(worker.coming) + len(worker.ready) <= 64, "not all that there are"
         assert len(world.promised[0]) <= 4
         world.step_ahead()
-    assert world.opened_ahead == 20
+    assert world.opened_ahead == 68
     world.run()
     assert world.check_account().missing == []
 

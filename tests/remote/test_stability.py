@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -154,7 +155,11 @@ def test_a_far_large_file_has_several_sessions_at_a_pool_of_dcap(core, large):
         start = stored.size - 3_000_000
         read, _ = stored.drain(start, stored.size, 1 << 20, 4 << 20)
         assert read == 3_000_000
-        assert connections(link.hosts["s"].address, but=door.ports[0]) == 4
+        # What is read may be here before all of its sessions are.
+        until = time.monotonic() + 30
+        while connections(link.hosts["s"].address, but=door.ports[0]) != 4:
+            assert time.monotonic() < until
+            time.sleep(0.01)
         assert_is_whole(door.url("large.root"))
 
 

@@ -61,6 +61,12 @@ pub fn set_descriptions(place: Option<(&Path, u64)>) {
     put(&DESCRIPTIONS, place);
 }
 
+/// Whether something of a file's data in this state is kept, by the names in the folder.
+#[must_use]
+pub fn keeps(identity: &Identity) -> bool {
+    get(&DATA).is_some_and(|place| shelf::is_there(&place, identity))
+}
+
 /// What is kept of a file's data in this state; `None` if there is no cache, or if it cannot be read.
 #[must_use]
 pub fn shelf(identity: &Identity) -> Option<Arc<Shelf>> {

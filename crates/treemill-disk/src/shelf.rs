@@ -10,7 +10,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 use treemill_source::{Bytes, Identity};
@@ -49,17 +49,29 @@ struct Record {
     offset: u64,
 }
 
+/// The segments whose names begin so.
+fn segments(place: &Place, stem: &str) -> io::Result<impl Iterator<Item = io::Result<PathBuf>>> {
+    let is_wanted = move |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| name.starts_with(stem) && name.ends_with(sweep::ENDING))
+    };
+    let paths = std::fs::read_dir(&place.folder)?.map(|entry| Ok(entry?.path()));
+    Ok(paths.filter(move |path| path.as_ref().map_or(true, is_wanted)))
+}
+
+/// Whether something may be kept of a file.
+pub(crate) fn is_there(place: &Place, identity: &Identity) -> bool {
+    let stem = stem(identity);
+    segments(place, &stem).is_ok_and(|mut paths| paths.any(|path| path.is_ok()))
+}
+
 impl Shelf {
     pub(crate) fn open(place: Arc<Place>, identity: &Identity) -> io::Result<Self> {
         let stem = stem(identity);
         let mut state = State::default();
-        for entry in std::fs::read_dir(&place.folder)? {
-            let path = entry?.path();
-            let name = path.file_name().and_then(|name| name.to_str());
-            if name.is_some_and(|name| name.starts_with(&stem) && name.ends_with(sweep::ENDING)) {
-                // Another process may remove it at any moment.
-                let _ = index(&path, &mut state.records);
-            }
+        for path in segments(&place, &stem)? {
+            // Another process may remove it at any moment.
+            let _ = index(&path?, &mut state.records);
         }
         Ok(Shelf {
             place,

@@ -74,8 +74,14 @@ impl Lanes {
             others: Arc::default(),
             opening: Mutex::new(Some(opening)),
         };
-        // All of a packet is asked for at once, as soon as the file's description is read: lanes must be open by then.
-        if lanes.size() >= LANE_FILE {
+        // All of a packet is asked for at once, as soon as the file's description is read: lanes must be open by then, if
+        // it is not all on the disk.
+        let is_kept = || {
+            lanes
+                .identity()
+                .is_some_and(|known| treemill_disk::keeps(&known))
+        };
+        if lanes.size() >= LANE_FILE && !is_kept() {
             lanes.widen();
         }
         lanes

@@ -92,10 +92,12 @@ pub fn schemes() -> Vec<&'static str> {
 /// # Errors
 /// If there is no such file, or it cannot be opened; if the scheme is unknown.
 pub fn open(url: &str) -> Result<Arc<dyn Source>, SourceError> {
-    match ready::take(url) {
-        Some(source) => Ok(source),
-        None => open_now(url),
-    }
+    let source = match ready::take(url) {
+        Some(source) => source,
+        None => open_now(url)?,
+    };
+    ready::note(url, &source);
+    Ok(source)
 }
 
 fn open_now(url: &str) -> Result<Arc<dyn Source>, SourceError> {
@@ -132,13 +134,12 @@ fn open_found(url: &str, home: &str) -> Result<Arc<dyn Source>, SourceError> {
 }
 
 /// The state that [`stat`] gives, of a file that will be opened soon: it is opened now, which tells its state too,
-/// and what it says of itself is on its way when it is wanted. A file that was looked at before is only asked for
-/// its state.
+/// and what it says of itself is on its way when it is wanted. A file that is open is only asked for its state.
 ///
 /// # Errors
 /// As [`open`].
 pub fn look(url: &str) -> Result<Stat, SourceError> {
-    if !ready::is_first(url) {
+    if !ready::is_wanted(url) {
         return stat(url);
     }
     let source = open_now(url)?;

@@ -16,7 +16,7 @@ pub(crate) const MOST_DOCUMENTS: usize = 2;
 pub(crate) const DESCRIBED_DISTANCE: Duration = Duration::from_millis(2);
 
 /// Files that are open before they are wanted.
-pub(crate) const MOST_READY: usize = 32;
+pub(crate) const MOST_READY: usize = 128;
 /// How long a file stays open without being wanted.
 pub(crate) const READY_FOR: Duration = Duration::from_secs(20);
 

@@ -1,9 +1,9 @@
-//! Files that were opened when their state was asked for, until the caller opens them: that saves round trips. Knows no
-//! protocol.
+//! Files that were opened when their state was asked for, until the caller opens them: that saves round trips. Those that the
+//! caller has open are only asked for their state. Knows no protocol.
 
 use crate::limits::{MOST_READY, READY_FOR};
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 use treemill_source::Source;
 
@@ -12,8 +12,8 @@ struct Ready {
     /// The process that has opened them: connections do not outlive a fork.
     process: u32,
     open: Vec<(String, Instant, Arc<dyn Source>)>,
-    /// Digests of addresses that were looked at before.
-    seen: HashSet<u64>,
+    /// What the caller has opened, by digests of addresses.
+    opened: HashMap<u64, Weak<dyn Source>>,
 }
 
 static READY: Mutex<Option<Ready>> = Mutex::new(None);
@@ -37,10 +37,28 @@ fn with<T>(work: impl FnOnce(&mut Ready) -> T) -> T {
     work(ready)
 }
 
-/// Whether an address is looked at for the first time, and there is room for one more.
-pub(crate) fn is_first(url: &str) -> bool {
-    let digest = xxhash_rust::xxh3::xxh3_64(url.as_bytes());
-    with(|ready| ready.seen.insert(digest) && ready.open.len() < MOST_READY)
+/// Whether a file is to be opened when it is looked at: it is not open yet, and there is room for one more.
+pub(crate) fn is_wanted(url: &str) -> bool {
+    let is_open = |source: &Weak<dyn Source>| source.strong_count() > 0;
+    with(|ready| {
+        let is_ready = ready.open.iter().any(|(known, ..)| known == url);
+        let is_open = ready.opened.get(&digest(url)).is_some_and(is_open);
+        !is_ready && !is_open && ready.open.len() < MOST_READY
+    })
+}
+
+/// Notes that the caller has opened a file.
+pub(crate) fn note(url: &str, source: &Arc<dyn Source>) {
+    with(|ready| {
+        if ready.opened.len() == ready.opened.capacity() {
+            ready.opened.retain(|_, known| known.strong_count() > 0);
+        }
+        ready.opened.insert(digest(url), Arc::downgrade(source));
+    });
+}
+
+fn digest(url: &str) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(url.as_bytes())
 }
 
 pub(crate) fn keep(url: &str, source: Arc<dyn Source>) {

@@ -33,8 +33,9 @@ Value = TypeVar("Value")
 
 _KEPT = 64
 """Files that stay open, at most: fewer than systems allow, more than there are workers."""
-_SOON = 16
-"""Files on servers that are opened when a pass begins, before its workers ask for them, at most."""
+_SOON = 128
+"""Files on servers that are opened when a pass begins, before its workers ask for them, at most: as
+many as the core keeps ready."""
 
 
 class OpenTrees:
