@@ -35,7 +35,7 @@ unexport PYTHONDONTWRITEBYTECODE
 TEST_PROCESSES ?= 3
 SOAK_MINUTES ?= 10
 
-.PHONY: compare demo docs test test-packages test-rust test-python test-oldest servers soak stress lint bench bench-types bench-facility bench-quick bench-cluster bench-io fuzz build wheels conda lock clean
+.PHONY: compare demo docs test test-packages test-programs test-rust test-python test-oldest servers soak stress lint bench bench-types bench-facility bench-quick bench-cluster bench-io fuzz build wheels conda lock clean
 .DEFAULT_GOAL := build
 
 # `python3 -m venv` is a package of its own on Debian, and a C compiler may be missing in a container.
@@ -103,7 +103,7 @@ servers:
 		|| echo "no servers from Debian's packages: their tests will be skipped"; fi
 
 $(VENV)/.core: $(RUST_SOURCES) pyproject.toml $(VENV)/.packages
-	PATH=$(CURDIR)/$(BIN):$$PATH MATURIN_PEP517_ARGS=--locked \
+	PATH=$(CURDIR)/$(BIN):$$PATH MATURIN_PEP517_ARGS=--locked env -u MAKEFLAGS \
 		$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -112,16 +112,19 @@ build: $(VENV)/.core
 demo: build
 	$(BIN)/python -m treemill demo
 
-CARGO_TEST := cargo test --workspace --exclude treemill-py --locked --quiet
+# Cargo has as many jobs as there are cores, also if make has several.
+CARGO_TEST := env -u MAKEFLAGS cargo test --workspace --exclude treemill-py --locked --quiet
 # Rust's tests wait for servers for half of their time, so Python's run beside them.
-test: test-packages
-	$(CARGO_TEST) --no-run
+test: test-packages test-programs
 	$(MAKE) --jobs 2 test-rust test-python
+
+test-programs: | $(BIN)/python
+	$(CARGO_TEST) --no-run
 
 test-packages: build $(VENV)/.oracle $(VENV)/.remote $(VENV)/.browser $(VENV)/servers/.packages $(VENV)/oldest/.packages servers
 
 test-rust: $(VENV)/servers/.packages servers
-	env -u MAKEFLAGS $(CARGO_TEST)
+	$(CARGO_TEST)
 
 test-python: test-packages
 	$(BIN)/python -m pytest $(if $(SLOW),,-m "not slow") --numprocesses $(TEST_PROCESSES) --dist loadfile
