@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import time
@@ -151,8 +152,16 @@ class _Link:
         words = [f"{start}:{length}" for start, length in ranges]
         command = self._command([*program, self._url, str(repeat), *words])
         start = time.perf_counter()
+        # A process in another network need not begin in the same folder.
+        paths = {"PYTHONPATH": os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")])}
         done = subprocess.run(
-            command, cwd=REPOSITORY, capture_output=True, text=True, timeout=patience, check=True
+            command,
+            cwd=REPOSITORY,
+            env=os.environ | paths,
+            capture_output=True,
+            text=True,
+            timeout=patience,
+            check=True,
         )
         seconds = time.perf_counter() - start
         said = json.loads(done.stdout)

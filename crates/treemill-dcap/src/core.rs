@@ -94,6 +94,11 @@ impl Core {
         }
     }
 
+    /// Whether there is no connection to a pool.
+    pub(crate) fn is_lost(&self) -> bool {
+        !matches!(self.state().link, Link::Open(_))
+    }
+
     pub(crate) fn costs(&self) -> Costs {
         let mut state = self.state();
         if let Link::Open(session) = &state.link {

@@ -77,6 +77,10 @@ impl Source for DcapSource {
         self.identity
     }
 
+    fn is_lost(&self) -> bool {
+        self.core.is_lost()
+    }
+
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         read_by_tickets(self, requests)
     }

@@ -161,6 +161,10 @@ impl Source for Lanes {
         self.first.source.may_move()
     }
 
+    fn is_lost(&self) -> bool {
+        self.lanes().iter().all(|lane| lane.source.is_lost())
+    }
+
     fn checksums(&self) -> Checksums {
         self.first.source.checksums()
     }

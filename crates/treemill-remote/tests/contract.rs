@@ -160,10 +160,13 @@ fn a_client() {
         }
         assert!(is_gone.join().unwrap());
     });
+    let has_connection = ["root", "dcap"].contains(&kind.as_str());
+    assert_eq!(bare.is_lost(), has_connection);
     order("restart");
     if kind != "s3" {
         // The bucket was in the server's memory.
         reads(&*bare, &bytes);
+        assert!(!bare.is_lost());
         reads(&*several, &bytes);
         reads(&*open(&url).unwrap(), &bytes);
     }

@@ -2,7 +2,7 @@
 //! Answers come by the sources' own threads; one more looks for late ones while any are due.
 
 use crate::agreement::{self, Gathered, Look};
-use crate::limits::{LEAST_LOOK, LINGER, MOST_REPLICAS};
+use crate::limits::{LEAST_LOOK, LINGER, LOSS_LOOK, MOST_REPLICAS};
 use crate::members::{Number, Standing};
 use crate::opening::{Finder, Opener};
 use crate::state::{AskId, Decision, PartId, State};
@@ -375,10 +375,10 @@ impl Core {
             let mut inner = self.inner();
             let idle = inner.state.is_idle();
             let due = inner.state.due();
-            let wait = due.map_or(LINGER, |due| due.saturating_sub(self.now()));
+            let wait = due.map_or(LINGER, |due| due.saturating_sub(self.now()).min(LOSS_LOOK));
             let woken = self
                 .bell
-                .wait_timeout(inner, wait.clamp(LEAST_LOOK, LINGER))
+                .wait_timeout(inner, wait.max(LEAST_LOOK))
                 .unwrap_or_else(PoisonError::into_inner);
             inner = woken.0;
             if inner.state.is_idle() && (idle || inner.has_ended) {
@@ -386,8 +386,24 @@ impl Core {
                 return;
             }
             drop(inner);
-            self.act(|state, now| state.tick(now));
+            let lost = self.lost();
+            self.act(|state, now| {
+                for number in lost {
+                    state.lost(number, now);
+                }
+                state.tick(now)
+            });
         }
+    }
+
+    /// The sources that have lost their connections. They are asked when nothing is locked.
+    fn lost(&self) -> Vec<Number> {
+        let sources = self.inner().sources.clone();
+        let numbered = sources.into_iter().enumerate();
+        numbered
+            .filter(|(_, source)| source.as_ref().is_some_and(|source| source.is_lost()))
+            .map(|(number, _)| number)
+            .collect()
     }
 }
 

@@ -111,6 +111,9 @@ pub(crate) const SAMPLE: u64 = 1024;
 /// How long the thread that looks for late answers stays when none is due.
 pub(crate) const LINGER: Duration = Duration::from_secs(5);
 
+/// How often it looks whether a source that owes answers has lost its connection.
+pub(crate) const LOSS_LOOK: Duration = Duration::from_millis(200);
+
 /// Bounds how often it looks.
 pub(crate) const LEAST_LOOK: Duration = Duration::from_millis(20);
 

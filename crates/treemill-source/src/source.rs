@@ -88,6 +88,12 @@ pub trait Source: Send + Sync {
         false
     }
 
+    /// Whether the connection to the server is lost for now: what was asked for comes if and when there is a new one. Another
+    /// source of the same file can be asked meanwhile.
+    fn is_lost(&self) -> bool {
+        false
+    }
+
     /// The file's checksums that the server tells without reading the file: none if it knows none, or is slow to say. May
     /// wait for the server's answer once, but not for long; so it is asked for only where sources are compared.
     fn checksums(&self) -> Checksums {
@@ -136,6 +142,10 @@ macro_rules! described_by {
 
         fn may_move(&$me) -> bool {
             $inner.may_move()
+        }
+
+        fn is_lost(&$me) -> bool {
+            $inner.is_lost()
         }
 
         fn checksums(&$me) -> $crate::Checksums {

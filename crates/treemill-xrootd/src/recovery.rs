@@ -76,6 +76,11 @@ impl Recovery {
         self.attempts
     }
 
+    /// Whether nothing can be sent: the connection is lost.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.phase != Phase::Open
+    }
+
     /// Pieces are wanted.
     pub(crate) fn wanted(&mut self, pieces: Vec<Piece>, now: Duration) -> Vec<Step> {
         if pieces.is_empty() {

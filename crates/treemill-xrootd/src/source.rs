@@ -139,6 +139,12 @@ impl Source for XrootdSource {
         self.server() != self.core.url.server.to_string()
     }
 
+    fn is_lost(&self) -> bool {
+        // A file of which nothing is in flight is not opened again before something is wanted.
+        let state = self.core.state();
+        state.recovery.is_lost() || state.file.session().is_broken()
+    }
+
     fn checksums(&self) -> Checksums {
         self.asked_checksums()
     }

@@ -8,6 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 impl State {
+    /// A source has lost its connection: all that it owes is late.
+    pub(crate) fn lost(&mut self, member: Number, now: Duration) {
+        for ask in self.asks.values_mut().filter(|ask| ask.member == member) {
+            ask.due = ask.due.min(now);
+        }
+    }
+
     /// Looks for requests that are late.
     pub(crate) fn tick(&mut self, now: Duration) -> Vec<Decision> {
         let mut decisions = self.tend(now);

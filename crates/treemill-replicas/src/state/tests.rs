@@ -300,6 +300,34 @@ fn a_server_that_falls_silent_costs_less_than_three_seconds() {
 }
 
 #[test]
+fn what_a_source_owes_that_has_lost_its_connection_is_asked_of_the_other_one_at_once() {
+    let (mut state, start) = (State::new(2, 1), Duration::from_secs(1));
+    for number in 0..2 {
+        state.opened(number, Duration::from_millis(137), start);
+    }
+    let (_, decisions) = state.wanted(std::slice::from_ref(&(0..4 * MB)), start);
+    let mut owed = BTreeMap::new();
+    for decision in decisions {
+        let Decision::Ask(number, parts) = decision else {
+            panic!("{decision:?}");
+        };
+        let ranges = parts.into_iter().map(|(_, range)| range);
+        owed.entry(number).or_insert_with(Vec::new).extend(ranges);
+    }
+    let soon = start + Duration::from_millis(1);
+    assert_eq!(state.tick(soon), [], "nothing is late");
+    state.lost(0, soon);
+    let [Decision::Ask(1, again)] = &state.tick(soon)[..] else {
+        panic!("the other one is not asked");
+    };
+    let again: Vec<_> = again.iter().map(|(_, range)| range.clone()).collect();
+    let mut expected = owed[&0].clone();
+    expected.sort_by_key(|range| range.start);
+    assert_eq!(again, expected);
+    assert_eq!(state.tick(soon), [], "once");
+}
+
+#[test]
 fn servers_that_the_caller_has_not_named_are_found_when_they_are_worth_it() {
     let servers = || vec![server(137, 20e6), server(137, 20e6)];
     let mut short = Simulation::hiding(servers(), 1, 1);
