@@ -285,6 +285,16 @@ def test_the_client_dies_and_no_process_is_left(paths):
         assert wait_for_end(pid)
 
 
+def test_a_pass_may_be_ended_twice(events):
+    with tm.connect(workers=2, mode="processes") as session:
+        expected = session.run(events.count(), progress=False)
+        master = session._pool.master()
+        for _ in range(2):
+            master.finished(0)
+            assert session.run(events.count(), progress=False) == expected
+        assert session._pool.master() is master, "its thread goes on"
+
+
 def test_ctrl_c_twice_does_not_wait(paths):
     client = start_client(paths)
     pids = {int(pid) for _ in range(2) for pid in client.stdout.readline().split()}

@@ -117,7 +117,7 @@ def remove_abandoned(folder: str) -> None:
 
 
 def _short(words: str) -> str:
-    return hashlib.blake2b(words.encode(), digest_size=4).hexdigest()
+    return hashlib.blake2b(words.encode(), digest_size=8).hexdigest()
 
 
 @cache

@@ -294,7 +294,9 @@ class TemplateWorkers:
                 listener.exited(worker, message.code)
             self.forget(number, worker)
         elif isinstance(message, PassGone):
-            self._gone.pop(message.number).set()
+            gone = self._gone.pop(message.number, None)  # a pass may be ended twice
+            if gone is not None:
+                gone.set()
 
     def _obey(self) -> None:
         with contextlib.suppress(Empty):
