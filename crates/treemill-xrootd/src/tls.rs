@@ -81,5 +81,27 @@ fn refused(error: rustls::Error) -> Error {
 }
 
 fn broken(error: std::io::Error) -> Error {
-    Error::new(ErrorKind::Protocol, format!("TLS failed: {error}")).with_cause(error)
+    // What one thread has read is said to another one that writes, too.
+    match error.downcast::<rustls::Error>() {
+        Ok(error) => refused(error),
+        Err(error) => {
+            Error::new(ErrorKind::Protocol, format!("TLS failed: {error}")).with_cause(error)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_certificate_that_is_not_trusted_is_so_for_all_threads() {
+        let why = rustls::Error::InvalidCertificate(rustls::CertificateError::BadSignature);
+        let one = refused(why.clone());
+        let other = broken(std::io::Error::new(std::io::ErrorKind::InvalidData, why));
+        assert_eq!(one.to_string(), other.to_string());
+        assert!(matches!(other.kind(), ErrorKind::Untrusted));
+        let lost = broken(std::io::ErrorKind::BrokenPipe.into());
+        assert!(lost.to_string().starts_with("TLS failed"), "{lost}");
+    }
 }
