@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 from treemill.evaluation.workload import QueryWorkload
+from treemill.worker.side_work import FILES_AT_ONCE
 from treemill.worker.workload import SpanWorkload
 
 FAR, NEAR = "root://host//data/{}.root", "/data/{}.root"
@@ -51,7 +52,7 @@ class Trees(list):
         self.far = frozenset(self if path == FAR else ())
 
 
-def workload_of(path, files=30, workers=1):
+def workload_of(path, files=FILES_AT_ONCE + 10, workers=1):
     chain = SimpleNamespace(
         locations=[SimpleNamespace(path=path.format(i)) for i in range(files)],
         trees=Trees(path, files),
@@ -136,10 +137,10 @@ def test_two_threads_bind_a_file_once_and_another_file_meanwhile():
 def test_a_promise_does_not_close_the_file_that_is_read():
     workload, query = workload_of(FAR, workers=1)
     first = workload.bound(0)
-    for file in range(1, 21):
+    for file in range(1, FILES_AT_ONCE):
         workload.bound(file)
     assert workload.bound(0) is first
-    for file in range(1, 25):
+    for file in range(1, FILES_AT_ONCE + 4):
         workload.bound(file)
     assert workload.bound(0) is not first, "memory does not grow with files"
     near, query = workload_of(NEAR, workers=1)
@@ -149,9 +150,10 @@ def test_a_promise_does_not_close_the_file_that_is_read():
 
 def test_files_that_are_done_leave_before_those_whose_bytes_are_on_their_way():
     workload, query = workload_of(FAR, workers=1)
-    asked = [workload.bound(file) for file in range(20)]
-    for file in range(20, 30):
+    some = range(FILES_AT_ONCE - 1)
+    asked = [workload.bound(file) for file in some]
+    for file in range(len(some), len(some) + 10):
         workload.bound(file).is_done = True
         workload.ahead(file)  # it is the one that was used last
-    assert [workload.bound(file) for file in range(20)] == asked
-    assert query.bound == list(range(30)), "each is bound once"
+    assert [workload.bound(file) for file in some] == asked
+    assert query.bound == list(range(len(some) + 10)), "each is bound once"

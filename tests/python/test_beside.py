@@ -12,6 +12,7 @@ import treemill as tm
 from treemill.backend.processes.pool import ProcessPool
 from treemill.backend.threads import ThreadPool
 from treemill.packetizer import (
+    OPENINGS,
     FileFailed,
     FileOpened,
     Forget,
@@ -215,12 +216,12 @@ def test_files_are_opened_beside_a_packet(far, fails):
 
 def test_after_the_pass_nothing_more_is_begun(far):
     beside = begun(far)
-    for number in range(30):
+    for number in range(OPENINGS + 20):
         beside.prefetch(packet(number))
     far.wait_for("bound", 0)
     beside.leave()
     far.may_open.set()
-    assert far.said.count(("bound", 0)) <= 18, "as many as there are threads"
+    assert far.said.count(("bound", 0)) <= OPENINGS + 2, "as many as there are threads"
     assert all(words[0] == "bound" for words in far.said)
 
 
