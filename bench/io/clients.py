@@ -21,7 +21,7 @@ from .. import data
 from ..measured import Row, ratios
 from ..protocol import EXAMPLES, REPOSITORY
 from . import floor, goals
-from .field import Field
+from .field import Field, own_modules
 from .findings import Findings
 
 LEGEND = """\
@@ -152,12 +152,10 @@ class _Link:
         words = [f"{start}:{length}" for start, length in ranges]
         command = self._command([*program, self._url, str(repeat), *words])
         start = time.perf_counter()
-        # A process in another network need not begin in the same folder.
-        paths = {"PYTHONPATH": os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")])}
         done = subprocess.run(
             command,
             cwd=REPOSITORY,
-            env=os.environ | paths,
+            env=os.environ | own_modules(),
             capture_output=True,
             text=True,
             timeout=patience,

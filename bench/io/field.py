@@ -130,7 +130,6 @@ class Field:
         the servers, on their host."""
         words = [sys.executable, "-W", "ignore", "-m", "bench.io.contestants"]
         words += [contestant.key, task.text()]
-        paths = [str(REPOSITORY / "python"), str(REPOSITORY), os.environ.get("PYTHONPATH", "")]
         hears, says = os.pipe()
         known = os.environ | dict(contestant.environment) | dict(environment or {})
         host = self.far if beside else self._client
@@ -140,7 +139,7 @@ class Field:
             stderr=subprocess.PIPE,
             text=True,
             cwd=REPOSITORY,
-            env=known | {"PYTHONPATH": os.pathsep.join(paths), BEGAN: str(says)},
+            env=known | own_modules() | {BEGAN: str(says)},
             pass_fds=(says,),
             start_new_session=True,
         )
@@ -153,6 +152,13 @@ class Field:
                 process.communicate()
                 return Run(None)
         return _understood(said, complaints)
+
+
+def own_modules() -> dict[str, str]:
+    """The variable by which a process finds this package and `bench`: one in another network need
+    not begin in the same folder."""
+    paths = [str(REPOSITORY / "python"), str(REPOSITORY), os.environ.get("PYTHONPATH", "")]
+    return {"PYTHONPATH": os.pathsep.join(paths)}
 
 
 @contextlib.contextmanager

@@ -89,11 +89,3 @@ def desk(client, look):
         return look(dask_scheduler.plugins["treemill"]._desk)
 
     return client.run_on_scheduler(see)
-
-
-def until(true, what, seconds=SECONDS):
-    """Waits until `true()` holds."""
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, f"waited in vain for: {what}"
-        time.sleep(0.02)

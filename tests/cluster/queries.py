@@ -6,7 +6,9 @@ import os
 
 import pytest
 
-from .processes import desk, until
+from tests.waiting import until
+
+from .processes import desk
 
 again = pytest.mark.parametrize("turn", range(int(os.environ.get("STRESS", "1"))))
 

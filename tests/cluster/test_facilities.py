@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 import treemill as tm
 
-from .processes import Processes, until
+from tests.waiting import until
+
+from .processes import Processes
 
 
 @pytest.mark.parametrize("submasters", [False, pytest.param(2, marks=pytest.mark.slow)])

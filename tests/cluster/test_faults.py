@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 import treemill as tm
 
-from .processes import Processes, until
+from tests.waiting import until
+
+from .processes import Processes
 from .queries import again, at_work, check, committed, started
 
 pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="stops processes by signals")

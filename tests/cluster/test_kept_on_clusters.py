@@ -15,7 +15,9 @@ import treemill as tm
 from treemill.checkpoint import Folder, Pace, PassRecord
 from treemill.session import keeping
 
-from .processes import Processes, desk, until
+from tests.waiting import until
+
+from .processes import Processes, desk
 
 pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="stops processes by signals")
 

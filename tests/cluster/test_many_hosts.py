@@ -7,7 +7,8 @@ import pytest
 import treemill as tm
 from treemill.packetizer import HandedOn
 
-from .processes import until
+from tests.waiting import until
+
 from .queries import again, check, slow
 from .test_faults import processes, pytestmark  # noqa: F401
 from .test_retiring import held

@@ -4,7 +4,9 @@ join while a query runs."""
 import pytest
 import treemill as tm
 
-from .processes import Processes, until
+from tests.waiting import until
+
+from .processes import Processes
 
 
 @pytest.fixture

@@ -11,7 +11,9 @@ import pytest
 import treemill as tm
 from treemill.packetizer import HandedOn, Timeline, WorkerLeaving
 
-from .processes import desk, until
+from tests.waiting import until
+
+from .processes import desk
 from .queries import again, check, slow
 from .test_faults import processes, pytestmark  # noqa: F401
 

@@ -17,12 +17,13 @@ import treemill as tm
 from treemill.backend.dask.pool import DaskPool
 from treemill.packetizer import Prefetch
 
+from tests.waiting import until
 from tools.link.link import Link, Wire
 from tools.link.link import missing as link_missing
 from tools.servers.nginx import Nginx
 from tools.servers.xrootd import XRootD
 
-from .processes import Processes, until
+from .processes import Processes
 from .queries import again, at_work, check, committed, started
 
 TIMEOUT = "12s"  # the shortest of Dask's

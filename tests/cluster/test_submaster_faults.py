@@ -12,10 +12,11 @@ import time
 import pytest
 import treemill as tm
 
+from tests.waiting import until
 from tools.link.link import Link, Wire
 from tools.link.link import missing as link_missing
 
-from .processes import Processes, until
+from .processes import Processes
 from .queries import again, at_work, check, committed, started
 from .test_faults import attached_after_the_client_was_killed, processes, pytestmark  # noqa: F401
 from .test_storms import TIMEOUT, skip_without

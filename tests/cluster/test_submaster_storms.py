@@ -12,7 +12,9 @@ from random import Random
 import pytest
 import treemill as tm
 
-from .processes import desk, until
+from tests.waiting import until
+
+from .processes import desk
 from .queries import again, check, started
 from .test_faults import processes, pytestmark  # noqa: F401
 

@@ -10,7 +10,9 @@ import treemill as tm
 from treemill.cli.trace import load
 from treemill.packetizer import Timeline
 
-from .processes import desk, until
+from tests.waiting import until
+
+from .processes import desk
 from .queries import again, at_work, check, committed, started
 from .test_faults import processes, pytestmark  # noqa: F401
 

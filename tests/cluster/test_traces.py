@@ -10,7 +10,9 @@ from treemill.cli.trace import load
 from treemill.packetizer import Policy, joined
 from treemill.trace.summary import summary
 
-from .processes import Processes, until
+from tests.waiting import until
+
+from .processes import Processes
 from .queries import again, check, committed, started
 
 

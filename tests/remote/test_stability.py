@@ -7,7 +7,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +15,7 @@ import pytest
 import treemill as tm
 from treemill.tree import source
 
+from tests.waiting import until
 from tools.link.link import Link, Wire
 from tools.link.link import missing as link_missing
 from tools.servers.ganesha import Ganesha
@@ -156,10 +156,8 @@ def test_a_far_large_file_has_several_sessions_at_a_pool_of_dcap(core, large):
         read, _ = stored.drain(start, stored.size, 1 << 20, 4 << 20)
         assert read == 3_000_000
         # What is read may be here before all of its sessions are.
-        until = time.monotonic() + 30
-        while connections(link.hosts["s"].address, but=door.ports[0]) != 4:
-            assert time.monotonic() < until
-            time.sleep(0.01)
+        address, door_port = link.hosts["s"].address, door.ports[0]
+        until(lambda: connections(address, but=door_port) == 4, "four sessions")
         assert_is_whole(door.url("large.root"))
 
 

@@ -394,17 +394,7 @@ mod tests {
     struct Half(Memory);
 
     impl Source for Half {
-        fn name(&self) -> &str {
-            self.0.name()
-        }
-
-        fn size(&self) -> u64 {
-            self.0.size()
-        }
-
-        fn costs(&self) -> Costs {
-            self.0.costs()
-        }
+        treemill_source::described_by!(self => self.0);
 
         fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
             read_by_tickets(self, requests)

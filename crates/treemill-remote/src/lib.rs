@@ -134,18 +134,18 @@ fn open_found(url: &str, home: &str) -> Result<Arc<dyn Source>, SourceError> {
 }
 
 /// The state that [`stat`] gives, of a file that will be opened soon: it is opened now, which tells its state too,
-/// and what it says of itself is on its way when it is wanted. A file that is open is only asked for its state.
+/// and what it says of itself is on its way when it is wanted. A file that is open, or
+/// that another thread opens, is only asked for its state.
 ///
 /// # Errors
 /// As [`open`].
 pub fn look(url: &str) -> Result<Stat, SourceError> {
-    if !ready::is_wanted(url) {
+    if !ready::begin(url) {
         return stat(url);
     }
-    let source = open_now(url)?;
-    let found = state_of(&*source);
-    ready::keep(url, source);
-    Ok(found)
+    let source = open_now(url);
+    ready::keep(url, source.as_ref().ok().cloned());
+    Ok(state_of(&*source?))
 }
 
 /// The state of an open file.

@@ -7,13 +7,28 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 use treemill_source::Source;
 
+/// A file that waits for the caller.
+struct Waiting {
+    url: String,
+    since: Instant,
+    /// `None` while it is being opened.
+    source: Option<Arc<dyn Source>>,
+}
+
 #[derive(Default)]
 struct Ready {
     /// The process that has opened them: connections do not outlive a fork.
     process: u32,
-    open: Vec<(String, Instant, Arc<dyn Source>)>,
+    waiting: Vec<Waiting>,
     /// What the caller has opened, by digests of addresses.
     opened: HashMap<u64, Weak<dyn Source>>,
+}
+
+impl Waiting {
+    fn new(url: &str, source: Option<Arc<dyn Source>>) -> Self {
+        let (url, since) = (url.to_owned(), Instant::now());
+        Waiting { url, since, source }
+    }
 }
 
 static READY: Mutex<Option<Ready>> = Mutex::new(None);
@@ -32,18 +47,23 @@ fn with<T>(work: impl FnOnce(&mut Ready) -> T) -> T {
         ..Ready::default()
     });
     ready
-        .open
-        .retain(|(_, since, _)| since.elapsed() < READY_FOR);
+        .waiting
+        .retain(|file| file.since.elapsed() < READY_FOR);
     work(ready)
 }
 
-/// Whether a file is to be opened when it is looked at: it is not open yet, and there is room for one more.
-pub(crate) fn is_wanted(url: &str) -> bool {
+/// Whether the caller is to open a file when it looks at it, and then to [`keep`] it: it is not open, no other thread opens
+/// it, and there is room for one more.
+pub(crate) fn begin(url: &str) -> bool {
     let is_open = |source: &Weak<dyn Source>| source.strong_count() > 0;
     with(|ready| {
-        let is_ready = ready.open.iter().any(|(known, ..)| known == url);
+        let is_here = ready.waiting.iter().any(|file| file.url == url);
         let is_open = ready.opened.get(&digest(url)).is_some_and(is_open);
-        !is_ready && !is_open && ready.open.len() < MOST_READY
+        let begins = !is_here && !is_open && ready.waiting.len() < MOST_READY;
+        if begins {
+            ready.waiting.push(Waiting::new(url, None));
+        }
+        begins
     })
 }
 
@@ -61,13 +81,48 @@ fn digest(url: &str) -> u64 {
     xxhash_rust::xxh3::xxh3_64(url.as_bytes())
 }
 
-pub(crate) fn keep(url: &str, source: Arc<dyn Source>) {
-    with(|ready| ready.open.push((url.to_owned(), Instant::now(), source)));
+/// A file that was begun is open, or could not be opened.
+pub(crate) fn keep(url: &str, source: Option<Arc<dyn Source>>) {
+    with(|ready| {
+        ready
+            .waiting
+            .retain(|file| file.url != url || file.source.is_some());
+        if source.is_some() {
+            ready.waiting.push(Waiting::new(url, source));
+        }
+    });
 }
 
 pub(crate) fn take(url: &str) -> Option<Arc<dyn Source>> {
     with(|ready| {
-        let place = ready.open.iter().position(|(known, ..)| known == url)?;
-        Some(ready.open.swap_remove(place).2)
+        let is_it = |file: &Waiting| file.url == url && file.source.is_some();
+        let place = ready.waiting.iter().position(is_it)?;
+        ready.waiting.swap_remove(place).source
     })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use treemill_source::{Costs, Memory};
+
+    #[test]
+    fn a_file_is_opened_by_one_thread_and_not_while_it_is_open() {
+        let url = "root://host//ready.root";
+        let file = || -> Arc<dyn Source> { Arc::new(Memory::new(url, vec![0; 9], Costs::NEAR)) };
+        assert!(begin(url));
+        assert!(!begin(url), "another thread opens it");
+        assert!(take(url).is_none());
+        keep(url, None);
+        assert!(begin(url), "it could not be opened");
+        keep(url, Some(file()));
+        assert!(!begin(url), "it is ready");
+        let source = take(url).unwrap();
+        note(url, &source);
+        assert!(!begin(url), "the caller has it open");
+        drop(source);
+        assert!(begin(url));
+        keep(url, None);
+    }
 }

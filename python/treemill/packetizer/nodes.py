@@ -181,10 +181,10 @@ class Nodes:
         self._of[file.number].measured(rate)
         self._rate = rate if self._rate is None else 0.99 * self._rate + 0.01 * rate
         here = self._here(worker)
-        slower, worker.speed = worker.speed - rate, rate
+        before, worker.speed = worker.speed, rate
         if here is not None:
-            here.speed -= slower
-            if slower > 0.0:
+            here.speed += rate - before
+            if rate < before:
                 self._place(here)
 
     def rate(self, worker: WorkerState, file: File, usual: float) -> float:
