@@ -71,8 +71,9 @@ def done_by(output, pids):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("submasters", [False, 2])
 @again
-def test_the_scheduler_is_killed_and_another_cluster_goes_on(events, tmp_path, turn):
+def test_the_scheduler_is_killed_and_another_cluster_goes_on(events, tmp_path, submasters, turn):
     folder, hurry = tmp_path / "kept", tmp_path / "hurry"
     spans = slow(hurry)
     for name in ("one", "two"):
@@ -93,8 +94,9 @@ def test_the_scheduler_is_killed_and_another_cluster_goes_on(events, tmp_path, t
     assert 0 < before < events.num_entries
     hurry.touch()
     with Processes(tmp_path / "two") as processes:
-        second = {each.pid for each in processes.add(1, 2)}
-        with tm.connect(processes.address) as session:
+        second = {each.pid for each in processes.add(2, 2)}
+        with tm.connect(processes.address, submasters=submasters) as session:
+            session._pool._client.wait_for_workers(2, timeout=60)
             output = session.run(spans, events, checkpoint=folder)
             report = session.report
             check(events, output)
@@ -105,13 +107,16 @@ def test_the_scheduler_is_killed_and_another_cluster_goes_on(events, tmp_path, t
             assert session.run(spans, events, checkpoint=folder) == output, "nothing is done again"
 
 
-def test_bookings_with_automatic_ranges_go_on(session, events, tmp_path):
+@pytest.mark.parametrize("submasters", [False, True])
+def test_bookings_with_automatic_ranges_go_on(cluster, events, tmp_path, submasters):
     good = events.filter("nMuon >= 1")
-    plain = session.run(good.hist("MET_pt", bins=20), good.count())
-    for before in (0, events.num_entries):
-        found = session.run(good.hist("MET_pt", bins=20), good.count(), checkpoint=tmp_path)
-        assert session.report.entries_before == before
-        assert found == plain
+    with tm.connect(cluster, submasters=submasters) as session:
+        plain = session.run(good.hist("MET_pt", bins=20), good.count())
+        for before in (0, events.num_entries):
+            found = session.run(good.hist("MET_pt", bins=20), good.count(), checkpoint=tmp_path)
+            assert session.report.entries_before == before
+            assert session.report.complete
+            assert found == plain
     names = sorted(path.name for path in tmp_path.glob("*.checkpoint"))
     assert names == ["0-fill.checkpoint", "0-ranges.checkpoint"]
 

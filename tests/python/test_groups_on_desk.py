@@ -35,6 +35,7 @@ from treemill.packetizer import (
     Discard,
     Discarded,
     FileOpened,
+    FileSize,
     HandedOn,
     OpenFile,
     PacketDone,
@@ -43,6 +44,7 @@ from treemill.packetizer import (
     WorkerJoined,
 )
 from treemill.packetizer import Refused as RefusedEvent
+from treemill.submasters import KeepingLessor
 
 
 class Job:
@@ -323,6 +325,9 @@ def live(world, seed, **changes):
     """A query from its begin to its end, in which every entry is counted once."""
     served = ["root://a"] * len(FILES)
     world.desk.begin("work", request(submasters=world.size, served=served, **changes))
+    done = changes.get("done", {})
+    before = sum(stop - start for ranges in done.values() for start, stop in ranges)
+    assert world.desk.status("work").before == before
     found = None
     for _ in range(60_000):
         world.step()
@@ -334,18 +339,21 @@ def live(world, seed, **changes):
     assert ended is not None, f"seed {seed} does not end"
     assert ended.error is None, (seed, ended.error)
     for file, entries in enumerate(FILES):
-        mine = sorted((start, stop) for at, start, stop in found if at == file)
+        mine = sorted(
+            [*done.get(file, []), *((start, stop) for at, start, stop in found if at == file)]
+        )
         assert [start for start, _ in mine] == [0, *(stop for _, stop in mine)][:-1], seed
         assert mine[-1][1] == entries, seed
         assert ended.coverage.processed[file] == [(0, entries)]
-    check_counts(world, ended)
+    assert ended.entries == sum(FILES)
+    check_counts(world, ended, before)
     return ended
 
 
-def check_counts(world, ended):
+def check_counts(world, ended, before):
     """What workers have done is counted: all that was merged, and nothing that was not done."""
     done = [worker.sums for worker in ended.monitored.workers.values() if worker.sums]
-    assert sum(sums["entries"] for sums in done) >= sum(FILES)
+    assert sum(sums["entries"] for sums in done) >= sum(FILES) - before
     packets = sum(sums["packets"] for sums in done)
     assert packets <= world.packets
     assert sum(sums["seconds"] for sums in done) == pytest.approx(0.1 * packets)
@@ -373,6 +381,24 @@ def test_every_entry_once_if_those_die_that_lead():
         live(world, seed)
         killed += world.killed_leaders
     assert killed > 10
+
+
+@pytest.mark.parametrize(
+    "done",
+    [{0: [(0, 40), (60, 61)], 2: [(70, 77)]}, {0: [(1, 130)], 1: [(0, 1)]}, {1: []}],
+)
+def test_what_is_in_the_result_already_is_not_done_again(done):
+    sizes = [FileSize(entries) for entries in FILES]
+    for files in (sizes, [size if n in done else None for n, size in enumerate(sizes)]):
+        for seed in range(4):
+            live(World(seed, leaders=True), seed, files=files, done=done)
+
+
+def test_entries_that_are_done_are_those_of_a_file_whose_size_is_known():
+    with pytest.raises(ValueError, match="its size is not known"):
+        KeepingLessor([None], done={0: [(0, 10)]})
+    with pytest.raises(ValueError, match="of 9 entries, those up to 10 are said to be done"):
+        KeepingLessor([FileSize(9)], done={0: [(0, 10)]})
 
 
 def test_nothing_is_counted_if_that_is_not_asked_for():

@@ -157,9 +157,9 @@ impl<'a> Batch<'a> {
 
     /// Forgets what is known of all selections from one on.
     pub fn forget(&mut self, from: SelectionId) {
-        self.composed.clear();
         let forgotten = self.selections.split_off(from);
         self.give_back(forgotten);
+        self.give_composed();
     }
 
     /// Gives back what is known of the events of a cut, if these are others than those of the cut `above`. What is asked
@@ -199,9 +199,16 @@ impl<'a> Batch<'a> {
 
     /// Gives all buffers back.
     pub fn finish(mut self) {
-        self.composed.clear();
         let selections = std::mem::take(&mut self.selections);
         self.give_back(selections);
+        self.give_composed();
+    }
+
+    /// Gives back composed selection vectors: some were looked through once, by no value that is kept.
+    fn give_composed(&mut self) {
+        for list in std::mem::take(&mut self.composed).into_values().flatten() {
+            self.pool.give(list);
+        }
     }
 
     fn give_back(&mut self, selections: Vec<Selection>) {

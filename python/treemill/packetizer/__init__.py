@@ -1,7 +1,7 @@
 """Decides which worker processes which entries next. Pure: events in, actions out, with the time
 given by the caller. Has no clock, no thread and no I/O; knows nothing of the rest of treemill."""
 
-from .coverage import Coverage, Missing, News, joined
+from .coverage import Coverage, Missing, News, gaps, joined
 from .dataset_events import (
     NOTHING_BEYOND,
     Beyond,
@@ -141,6 +141,7 @@ __all__ = [
     "WorkerJoined",
     "WorkerLeaving",
     "WorkerLost",
+    "gaps",
     "host_of",
     "joined",
     "node_of",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ..frozen import frozen
 from .entities import Range
 
-__all__ = ["Coverage", "Missing", "News", "joined", "joined_missing"]
+__all__ = ["Coverage", "Missing", "News", "gaps", "joined", "joined_missing"]
 
 
 @frozen
@@ -54,6 +54,20 @@ def joined(ranges: Iterable[Range]) -> list[Range]:
         else:
             merged.append((start, stop))
     return merged
+
+
+def gaps(ranges: Sequence[Range], entries: int) -> list[Range]:
+    """The ranges of a file with this many entries between these, which are ascending and touch
+    nowhere. Raises ValueError if they go beyond its end.
+
+    >>> gaps([(0, 10), (30, 40)], 50)
+    [(10, 30), (40, 50)]
+    """
+    ends = [0, *(stop for _, stop in ranges)]
+    if ends[-1] > entries:
+        raise ValueError(f"of {entries} entries, those up to {ends[-1]} are said to be done")
+    starts = [*(start for start, _ in ranges), entries]
+    return [each for each in zip(ends, starts, strict=True) if each[0] < each[1]]
 
 
 def joined_missing(given_up: Iterable[Missing]) -> list[Missing]:

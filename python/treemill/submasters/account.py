@@ -74,6 +74,11 @@ class LeaseAccount:
 
     # What happens.
 
+    def begin_with(self, file: int, done: list[Range]) -> None:
+        """Notes ascending ranges that are in the result before anything is leased."""
+        self._committed[file] = done
+        self.committed_entries += sum(stop - start for start, stop in done)
+
     def lease(self, sub: int, part: Part) -> None:
         """Notes that the sub-master gets the part, which is not leased."""
         files = self._held.setdefault(sub, {})

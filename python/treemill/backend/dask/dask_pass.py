@@ -218,10 +218,12 @@ class DaskPass(Pass):
         self._line.ask("begin", self.name, request)
 
     def _group_size(self) -> int | None:
-        """Returns how many workers a sub-master leads; None: there are none. What a checkpoint has
-        cannot be leased around, and only the scheduler records packets, for a file as for the
-        report."""
-        if self._before.covers or max(self._pool.trace, self._request.trace):
+        """Returns how many workers a sub-master leads; None: there are none. Only the scheduler
+        records packets, for a file as for the report, and leases around what a checkpoint has need
+        its files' sizes."""
+        done = self._before.covers or {}
+        unknown = any(self._files[file] is None for file in done)
+        if unknown or max(self._pool.trace, self._request.trace):
             return None
         return group_size(self._pool.submasters, self.workers)
 

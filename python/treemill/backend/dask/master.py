@@ -14,7 +14,17 @@ from math import inf
 
 from ...errors import WorkerError
 from ...frozen import replaced
-from ...packetizer import Coverage, Finish, GroupCounts, Halt, Monitored, Stop, Tick, host_of
+from ...packetizer import (
+    Coverage,
+    Finish,
+    GroupCounts,
+    Halt,
+    Monitored,
+    Stop,
+    Tick,
+    host_of,
+    joined,
+)
 from ...submasters import HandedUp, KeepingLessor, NotComing, Opened, Reach, SubLost
 from ...submasters.messages import Downward, LessorEvent
 from .admission import UNLIMITED
@@ -66,6 +76,8 @@ class Master(Inheriting):
         self._roster = Roster(request.submasters)
         self._in_a_row = 0
         self._counts = None if request.served is None else GroupCounts()
+        self._done = {file: joined(ranges) for file, ranges in request.done.items()}
+        self._before = Coverage(self._done, []).entries
         self._sizes = {n: size.entries for n, size in enumerate(request.files) if size is not None}
         self._began = clock()
         self._over_at: float | None = None
@@ -89,7 +101,8 @@ class Master(Inheriting):
         """Returns which entries are merged, and which are given up."""
         if self._ended is not None:
             return self._ended.coverage
-        return Coverage({}, []) if self._lessor is None else self._lessor.coverage(kept=True)
+        lessor = self._lessor
+        return Coverage(self._done, []) if lessor is None else lessor.coverage(kept=True)
 
     def parts(self, whole: bool = True) -> tuple[HeldPartial, ...] | None:
         """The partials that sub-masters have; None if `whole` and workers have something to do."""
@@ -126,12 +139,12 @@ class Master(Inheriting):
         roster = self._roster
         expected = 0 if self._lessor is None else self._lessor.expected_entries
         pulse = roster.pulse
-        pulse = replaced(pulse, entries=min(pulse.entries, expected))
+        pulse = replaced(pulse, entries=max(min(pulse.entries, expected - self._before), 0))
         return Status(
             self.change,
             pulse,
             expected,
-            0,
+            self._before,
             roster.workers,
             self._seconds,
             roster.begun >= self.request.workers,
@@ -164,6 +177,7 @@ class Master(Inheriting):
                 leasing_of(self.request),
                 reach=self._reach,
                 expected=[led.group.name for led in groups],
+                done=self.request.done,
             )
             for led in groups:
                 self._appoint(led)
@@ -387,8 +401,7 @@ class Master(Inheriting):
     def _end(self, error: BaseException | None) -> None:
         lessor = self._lessor
         self._over_at = self._clock()
-        coverage = Coverage({}, []) if lessor is None else lessor.coverage()
-        entries = 0 if lessor is None else lessor.committed_entries
+        coverage = Coverage(self._done, []) if lessor is None else lessor.coverage()
         self._end_with(
-            PassEnded(error, coverage, entries, None, dict(self._sizes), self.monitored())
+            PassEnded(error, coverage, coverage.entries, None, dict(self._sizes), self.monitored())
         )
