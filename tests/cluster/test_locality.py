@@ -66,19 +66,20 @@ def of_own_host(output, hosts):
 
 
 @pytest.mark.slow
-def test_hosts_of_addresses(file, tmp_path, together):
+@pytest.mark.parametrize("submasters", [False, 2])
+def test_hosts_of_addresses(file, tmp_path, together, submasters):
     skip_without(XRootD.missing())
     with XRootD() as server, Processes(tmp_path) as processes:
         hosts, pids = ("127.0.0.1", "127.0.0.2"), {}
         for host in hosts:
-            (worker,) = processes.add(1, 1, "--no-nanny", "--host", host)
+            (worker,) = processes.add(1, submasters or 1, "--no-nanny", "--host", host)
             pids[worker.pid] = lambda name, host=host: f"//{host}:" in name
         for number in range(FILES):
             server.put(file, f"data/{number}.root")
         # Half of the files are said to be on each of the hosts, in the order that is worst.
         urls = [server.url(f"data/{number}.root") for number in range(FILES)]
         urls[FILES // 2 :] = [url.replace(*hosts) for url in urls[FILES // 2 :]]
-        with tm.connect(processes.address) as session:
+        with tm.connect(processes.address, submasters=submasters) as session:
             session._pool._client.wait_for_workers(2, timeout=60)
             output = session.run(reads(together), tm.dataset(urls[::-1], "Events"))
         assert output["n"] == FILES * EVENTS
@@ -111,3 +112,34 @@ def test_a_redirector_names_the_hosts(file, tmp_path, together):
             assert len({name for _, _, name in output["read"]}) == FILES
             _, share = of_own_host(output, pids)
             assert share > 0.6, "the first files were begun before the redirector had answered"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("submasters", [False, 2])
+def test_of_replicas_the_one_at_the_own_host_is_read(file, tmp_path, together, submasters):
+    """Each file is on a server far away, which is named first, and on one of the workers' hosts."""
+    skip_without(link_missing() or XRootD.missing())
+    with Link(["client", "far", "s1", "s2"], here="client") as link:
+        hosts = [link.hosts["s1"], link.hosts["s2"]]
+        servers = [XRootD(host=link.hosts["far"]), *(XRootD(host=host) for host in hosts)]
+        with servers[0] as far, servers[1] as one, servers[2] as two:
+            replicas, near = {}, {one: set(), two: set()}
+            for number in range(FILES):
+                name, here = f"data/{number}.root", one if number < FILES // 2 else two
+                far.put(file, name)
+                here.put(file, name)
+                replicas[f"/store/{number}.root"] = [far.url(name), here.url(name)]
+                near[here].add(far.url(name))
+            events = tm.dataset(dict(reversed(replicas.items())), "Events")
+            with Processes(tmp_path, host=link.hosts["client"].address) as processes:
+                pids = {}
+                for server, host in zip((one, two), hosts, strict=True):
+                    (worker,) = processes.add(1, submasters or 1, "--no-nanny", enter=host.enter)
+                    pids[worker.pid] = near[server].__contains__
+                with tm.connect(processes.address, submasters=submasters) as session:
+                    session._pool._client.wait_for_workers(2, timeout=60)
+                    output = session.run(reads(together), events)
+            assert output["n"] == FILES * EVENTS
+            assert len({name for _, _, name in output["read"]}) == FILES
+            _, share = of_own_host(output, pids)
+            assert share > 0.6

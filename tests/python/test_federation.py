@@ -2,6 +2,7 @@
 
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -91,6 +92,18 @@ def test_each_site_reads_its_own_files(events, files):
     with Session(FederatedPool(sites, mine)) as session:
         assert session.run(events.count()) == events.num_entries
     assert {name: sorted(each) for name, each in seen.items()} == mine
+
+
+def test_a_file_with_replicas_is_near_to_the_sites_that_have_one(files, tmp_path):
+    copy = tmp_path / "copy.root"
+    copy.write_bytes(Path(files[0]).read_bytes())
+    events = tm.dataset({"/store/a.root": [files[0], str(copy)]}, tree="Events")
+    for near, far in ("ab", "ba"):
+        seen = {"a": set(), "b": set()}
+        sites = {name: Watched(files=seen[name]) for name in seen}
+        with Session(FederatedPool(sites, {near: str(copy), far: "/nowhere/*"})) as session:
+            assert session.run(events.count()) == events.num_entries
+        assert seen == {near: {files[0]}, far: set()}
 
 
 def test_what_a_site_cannot_open_is_left_to_the_other(events, files):

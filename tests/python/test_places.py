@@ -33,3 +33,19 @@ def test_of_a_files_hosts_one_with_workers_and_few_files_is_taken():
     assert sorted(found.values()) == ["root://a/d"] * 2 + ["root://b/d"] * 2
     assert places.nodes({9: at[:1]}) == {9: "root://far/d"}
     assert places.nodes({9: []}) == {}
+
+
+def test_a_file_belongs_to_a_host_that_is_known_later_to_have_a_worker():
+    places = Places(["root://far/d"] * 4)
+    at = {file: [f"root://far//d/{file}", f"root://node{file % 2}//d/{file}"] for file in range(4)}
+    first = places.nodes(at)
+    assert set(first.values()) == {"root://far/d", "root://node0/d", "root://node1/d"}
+    places.worker("10.0.0.1", ("Node1", "localhost"))
+    moved = places.nodes_beside("10.0.0.1", ("Node1", "localhost"))
+    assert moved
+    assert first | moved == {**first, 1: "root://node1/d", 3: "root://node1/d"}
+    assert places.nodes_beside("10.0.0.1", ("Node1",)) == {}, "these belong there already"
+    places.worker("far", ())
+    assert set(places.nodes_beside("far", ()).values()) == {"root://far/d"}
+    assert places.nodes_beside("far", ()) == {}
+    assert places.nodes_beside("elsewhere", ("other",)) == {}

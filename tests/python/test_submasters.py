@@ -297,3 +297,17 @@ def test_leases_suit_the_packets():
     leasing = Leasing.of(CLUSTER, skip_errors=True)
     assert (leasing.hold, leasing.shortest, leasing.longest) == (3.0, 3.0, 20.0)
     assert leasing.skip_errors
+
+
+def test_what_is_taken_back_is_not_at_the_hosts_of_workers():
+    nodes = ["root://own/x", "root://far/x"] * 2
+    inner = LeasedPacketizer(sizing=Sizing(first=50), node=nodes.__getitem__)
+    sub = SubMaster(0, "own", inner)
+    sub.join(0.0)
+    sub.handle(WorkerJoined(0, "own"), 0.0)
+    parts = tuple(Part(file, 0, 100 * (4 - file)) for file in range(4))
+    sub.handle(Grant(0, parts), 0.0)
+    for wanted, files in ((300, {1, 3}), (100, {1, 3}), (100, {0, 2})):
+        (returned,) = sub.handle(TakeBack(0, wanted), 0.0).up
+        assert {part.file for part in returned.parts} <= files
+        assert sum(part.stop - part.start for part in returned.parts) == wanted

@@ -88,6 +88,8 @@ class Request:
     """The node that serves the file with this number; None: what workers do is not counted."""
     query: object = None
     """What makes the user's result. It is pickled if the workers outlive this process."""
+    addresses: Callable[[], Mapping[int, Sequence[str]]] = dict
+    """Gives all addresses of each file that has several, by the file's number."""
     nodes: Callable[[], Sequence[str | None]] = tuple
     """Gives the nodes of the files, as their addresses say them; None: the address says nothing. Is
     for workers on several hosts only."""

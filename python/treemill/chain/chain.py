@@ -111,6 +111,11 @@ class Chain:
         """The files' paths."""
         return tuple(location.path for location in self.locations)
 
+    @cached_property
+    def replicas(self) -> dict[str, tuple[str, ...]]:
+        """All addresses of each file that lies at several, by its path."""
+        return {each.path: each.replicas for each in self.locations if each.replicas}
+
     def has_file(self, path: str) -> bool:
         """True if one of the files lies at this path, by whatever name."""
         return any(is_same(file, path) for file in self.files)

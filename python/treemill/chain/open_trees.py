@@ -271,11 +271,14 @@ def _open_replicas(location: Location, expected: Identity) -> OpenTree:
 
 
 def _file_of(location: Location) -> File:
-    """A file that lies at several addresses, open."""
+    """A file that lies at several addresses, open. One at this host is read first."""
     from treemill import _core  # heavy: core
 
+    from ..tree.own_host import nearest_first  # start-up: most files have one address
+
     prepare()
-    return _core.File(location.logical or location.path, replicas=location.replicas)
+    replicas = nearest_first(location.replicas)
+    return _core.File(location.logical or location.path, replicas=replicas)
 
 
 _ready = ReadyFiles(_file_of)

@@ -81,7 +81,9 @@ class Growth:
         self._must_grow()
         state = self._state
         wanted = float("inf") if event.entries is None else event.entries
-        for file, start, stop in state.nodes.give_back(wanted, state.totals.mean, event.among):
+        hosts = {worker.host for worker in state.workers.values()}
+        mean = state.totals.mean
+        for file, start, stop in state.nodes.give_back(wanted, mean, event.among, hosts):
             if stop is None:
                 self._drop_unknown(file)
             else:

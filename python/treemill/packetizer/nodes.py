@@ -141,14 +141,17 @@ class Nodes:
         """Hands out the file's entries up to `stop`. Returns the range."""
         return self._of[file.number].take(file, stop)
 
-    def give_back(self, wanted: float, mean: float, among: Set[int] | None) -> list[Part]:
+    def give_back(
+        self, wanted: float, mean: float, among: Set[int] | None, hosts: Set[str | None]
+    ) -> list[Part]:
         """Takes out about this many entries that were never handed out, of the files `among`, from
-        the nodes that have most left. `mean` as in `pick`."""
+        the nodes that have most left; from those of these `hosts`, which have workers, when the
+        others have nothing left. `mean` as in `pick`."""
         self._expect(mean)
         given: list[Part] = []
         nodes = [node for node in self._nodes if node.left.is_some]
         while nodes and wanted > 0:
-            node = max(nodes, key=self._weight)
+            node = max(nodes, key=lambda node: (node.host not in hosts, self._weight(node)))
             part = node.give_back(wanted, among)
             if part is None:
                 nodes.remove(node)

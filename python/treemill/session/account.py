@@ -38,6 +38,10 @@ class FilePlaces:
         file, first, _ = self.spans[number]
         return self.files[file], first
 
+    def named(self, count: int) -> list[str]:
+        """The names of the first files."""
+        return [self[number][0] for number in range(count)]
+
     def node(self, number: int) -> str:
         """The node that serves a file."""
         path = self[number][0]

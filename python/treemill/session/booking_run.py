@@ -51,7 +51,8 @@ class BookedQuery(Query[tuple[object, ...]]):
     ) -> None:
         self._origin = bookings[0].node.origin
         chain = as_chain(self._origin.chain)
-        super().__init__(chain.files, pool, options, options.spans(chain), kept)
+        spans = options.spans(chain)
+        super().__init__(chain.files, pool, options, spans, kept, chain.replicas)
         self.bookings = tuple(bookings)
         self.titles = [booking.title for booking in bookings]
         self.title = self.account.title = ", ".join(self.titles)

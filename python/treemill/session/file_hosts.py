@@ -1,15 +1,16 @@
-"""Where the files of a pass lie: the hosts that their addresses name, and those that servers name
-when they are asked. So workers may read the files of their own host. Knows no worker.
+"""Where the files of a pass lie: the hosts that their addresses and those of their replicas name,
+and those that servers name when they are asked. So workers may read the files of their own host.
+Knows no worker.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..packetizer import node_of
 from ..tree import source
 
-__all__ = ["located", "nodes"]
+__all__ = ["addresses", "located", "nodes"]
 
 _BATCH = 256
 """Files whose hosts are told at once: the first are wanted before the last are known."""
@@ -24,12 +25,28 @@ def nodes(files: Sequence[str]) -> list[str | None]:
     return [node_of(file) if source.is_url(file) else None for file in files]
 
 
-def located(files: Sequence[str]) -> Iterator[dict[int, list[str]]]:
+def addresses(
+    files: Sequence[str], replicas: Mapping[str, Sequence[str]]
+) -> dict[int, Sequence[str]]:
+    """All addresses of each file that has several, by its number. `replicas`: these, by its path.
+
+    >>> addresses(["/a.root", "root://one//b.root"], {"root://one//b.root": ["root://one//b.root"]})
+    {1: ['root://one//b.root']}
+    """
+    if not replicas:
+        return {}
+    return {number: replicas[file] for number, file in enumerate(files) if file in replicas}
+
+
+def located(
+    files: Sequence[str], replicas: Mapping[str, Sequence[str]]
+) -> Iterator[dict[int, list[str]]]:
     """The addresses of files, by their numbers, at the hosts that have them. Only of files whose
-    servers lead to others; servers that lead nowhere are asked once."""
+    servers lead to others; servers that lead nowhere are asked once, and none is asked for files
+    with `replicas`."""
     by_server: dict[str, list[int]] = {}
     for number, file in enumerate(files):
-        if source.is_url(file):
+        if source.is_url(file) and file not in replicas:
             by_server.setdefault(source.server(file), []).append(number)
     first = source.hosts([files[numbers[0]] for numbers in by_server.values()])
     leading = [n for numbers in by_server.values() if first.get(files[numbers[0]]) for n in numbers]

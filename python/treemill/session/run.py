@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
@@ -24,7 +24,7 @@ from ..packetizer import FileSize, WorkerGone
 from ..worker.task import Task
 from ..worker.workload import Span
 from .account import Account
-from .file_hosts import located, nodes
+from .file_hosts import addresses, located, nodes
 from .options import RunOptions
 from .state import QueryNews, QueryState
 from .subset import useful_workers
@@ -61,9 +61,10 @@ class Query(ABC, Generic[Result]):
         options: RunOptions,
         spans: Sequence[Span] | None,
         kept: KeptQuery | None = None,
+        replicas: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         """`spans`: the parts of files to go through; None: all entries of all files. `kept`: what
-        is kept on disk; None: nothing."""
+        is kept on disk; None: nothing. `replicas`: all addresses of a file, by its path."""
         self.id = os.urandom(6).hex()
         """Names the query: `Session.attach` takes it, if the workers are a cluster's."""
         self.account = Account(files, spans)
@@ -72,6 +73,7 @@ class Query(ABC, Generic[Result]):
         self._skip_errors = options.skip_errors
         self._spans = spans
         self._kept = kept
+        self._replicas = replicas or {}
         self._recording = _recording_of(options, pool)
         self._monitor = options.monitor
         self._lock = threading.Lock()
@@ -308,9 +310,7 @@ class Query(ABC, Generic[Result]):
     def _request(
         self, task: Task, sizes: Sequence[FileSize | None], keeping: Keeping | None = None
     ) -> Request:
-        def files() -> list[str]:
-            return [self.account.place(number)[0] for number in range(len(sizes))]
-
+        files = self.account.places.named
         return Request(
             task,
             sizes if keeping is None else keeping.with_sizes(sizes),
@@ -323,8 +323,9 @@ class Query(ABC, Generic[Result]):
             served=None if self._monitor is False else self.account.places.node,
             trace=0 if self._recording is None else self._recording.records,
             query=self,
-            nodes=lambda: nodes(files()),
-            locate=lambda: located(files()),
+            addresses=lambda: addresses(files(len(sizes)), self._replicas),
+            nodes=lambda: nodes(files(len(sizes))),
+            locate=lambda: located(files(len(sizes)), self._replicas),
         )
 
     def _lead(self, running: Pass) -> None:

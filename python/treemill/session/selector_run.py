@@ -54,8 +54,8 @@ class SelectorQuery(Query[object]):
     ) -> None:
         """`node`: a place in the dataset's query; the selector sees the entries that arrive there.
         `chain` None: there is no dataset, but a number of cycles."""
-        files = ("cycles",) if chain is None else chain.files
-        super().__init__(files, pool, options, options.spans(chain), kept)
+        files, replicas = (("cycles",), {}) if chain is None else (chain.files, chain.replicas)
+        super().__init__(files, pool, options, options.spans(chain), kept, replicas)
         if kept is not None:
             refuse_end_worker(selector)
         self.title = self.account.title = selector.title

@@ -5,7 +5,7 @@ is."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 
 from ..packetizer import Coverage, FileSize, Range, gaps, joined
 from .account import LeaseAccount
@@ -148,6 +148,11 @@ class KeepingLessor(Lessor):
     def coverage(self, kept: bool = False) -> Coverage:
         """Returns which entries are in the result (`kept`: or kept), which are not, and why."""
         return self._account.with_kept() if kept else self._account.coverage()
+
+    def moved(self, files: Set[int]) -> None:
+        """Notes that `reach` gives something else for these files."""
+        if files:
+            self._pool.move(files)
 
     def coming(self, site: str) -> None:
         """Notes that a sub-master of this site is to be expected: the query waits for it."""

@@ -89,6 +89,19 @@ class UnleasedParts:
         pile.parts.append(part)
         pile.count(part, 1)
 
+    def move(self, files: Set[int]) -> None:
+        """Puts the parts of these files where they belong now."""
+        moved = []
+        for pile in self._piles.values():
+            its = [part for part in pile.parts if part.file in files]
+            if its:
+                pile.parts = deque(part for part in pile.parts if part.file not in files)
+                for part in its:
+                    pile.count(part, -1)
+                moved += its
+        for part in moved:
+            self.add(part)
+
     def bar(self, site: str, file: int) -> None:
         """Notes that a site cannot open a file, of which nothing is in the pool."""
         self._barred.setdefault(file, set()).add(site)

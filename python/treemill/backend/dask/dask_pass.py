@@ -7,7 +7,7 @@ from __future__ import annotations
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import ClassVar, Protocol
 
@@ -212,6 +212,7 @@ class DaskPass(Pass):
             before=self._before.put(blobs),
             kept=kept_of(self._request),
             limits=pool.limits,
+            addresses=_at_hosts(self._request.addresses()),
             submasters=self._group_size(),
         )
         self._line.put(blobs)
@@ -354,3 +355,8 @@ class DaskPass(Pass):
         on_end, self._on_end, self.on_begin = self._on_end, lambda ended: None, lambda: None
         on_end(self)
         self._task, self._before = None, Resumption()
+
+
+def _at_hosts(addresses: Mapping[int, Sequence[str]]) -> dict[int, list[str]]:
+    """Those of files all of whose addresses name a host: one that does not is near to all."""
+    return {n: list(each) for n, each in addresses.items() if all("://" in one for one in each)}

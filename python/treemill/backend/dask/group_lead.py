@@ -7,7 +7,7 @@ Pure but for the clock that it is given.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import replace
 from functools import partial
 
@@ -29,6 +29,7 @@ from ...submasters.messages import Downward, Upward
 from .group_messages import (
     Declined,
     Down,
+    Hosted,
     Inherit,
     Inherited,
     LeadGroup,
@@ -36,7 +37,7 @@ from .group_messages import (
     inner_name,
 )
 from .lead import Lead
-from .messages import End, Fetch, PassRequest, RecallFrom, Unreached
+from .messages import End, Fetch, Loaded, PassRequest, RecallFrom, Unreached
 from .participant import Participant
 
 __all__ = ["HAND_UP_SECONDS", "GroupCoordinator", "GroupLead", "leasing_of"]
@@ -70,10 +71,10 @@ class GroupCoordinator:
             speculate=True,
             expected_workers=0,
         )
-        nodes = request.nodes
-        self.crew = LeasedPacketizer(policy, request.sizing, node=lambda file: nodes[file])
+        self.nodes = list(request.nodes)
+        self.crew = LeasedPacketizer(policy, request.sizing, node=self.nodes.__getitem__)
         self.sub = SubMaster(order.sub, order.site, self.crew, leasing_of(request))
-        self.up: list[Upward | Inherited | Declined] = []
+        self.up: list[Upward | Inherited | Declined | Hosted] = []
         self.begun: set[int] = set()
         self.began = clock() - order.seconds  # the whole pass
         self.ended: float | None = None
@@ -159,6 +160,7 @@ class GroupLead(Lead):
     def handle(self, message: Down | Inherit | Renounce) -> list[tuple[str, object]]:
         """Handles what the scheduler has said."""
         if isinstance(message, Down):
+            self._move(self._places.nodes(message.addresses))
             self._carry_out(self.group.handle(message.message))
         elif isinstance(message, Inherit):
             self._inheriting[message.giver] = message.commits
@@ -194,6 +196,15 @@ class GroupLead(Lead):
         if self._holders.at(self._number) is None:
             super()._elect(host)
             self.group.join()
+
+    def _move(self, nodes: Mapping[int, str]) -> None:
+        """Notes it for the files that are granted from now on."""
+        for file, node in nodes.items():
+            self.group.nodes[file] = node
+
+    def _loaded(self, process: Participant, message: Loaded) -> None:
+        super()._loaded(process, message)
+        self.group.up.append(Hosted(process.host, message.names))
 
     def _unreached(self, process: Participant, message: Unreached) -> None:
         """What another one has cannot be got, or a process cannot hand over what it has: then it is

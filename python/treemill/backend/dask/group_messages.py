@@ -6,6 +6,9 @@ so that nothing of an earlier sub-master is taken for a later one's. Plain data,
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+
 from ...frozen import frozen
 from ...packetizer import Monitored
 from ...submasters.messages import Downward, Upward
@@ -18,6 +21,7 @@ __all__ = [
     "Down",
     "Give",
     "GroupStatus",
+    "Hosted",
     "Inherit",
     "Inherited",
     "LeadGroup",
@@ -73,6 +77,8 @@ class Down:
     work: str
     sub: int
     message: Downward
+    addresses: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    """Where the files of a grant are, if the client has found that out."""
 
 
 @frozen
@@ -156,6 +162,14 @@ class Declined:
 
 
 @frozen
+class Hosted:
+    """A process of the group is on this host, which has these names, as far as they are known."""
+
+    host: str
+    names: tuple[str, ...]
+
+
+@frozen
 class GroupStatus:
     """How a group stands."""
 
@@ -176,7 +190,7 @@ class Up:
 
     work: str
     sub: int
-    messages: tuple[Upward | Inherited | Declined, ...]
+    messages: tuple[Upward | Inherited | Declined | Hosted, ...]
     status: GroupStatus
     error: BaseException | None = None
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 
-from ...submasters import KeepingLessor, SubLost
+from ...submasters import KeepingLessor, NotComing, SubLost
 from ...submasters.messages import Downward, LessorEvent
-from .group_messages import Declined, Inherit, Inherited, Renounce, Up
+from .group_messages import Declined, Inherit, Inherited, Renounce, Under, Up
 from .grouping import Member
 from .heirs import Estate, Estates, heir_of
 from .messages import PassRequest
@@ -52,8 +52,8 @@ class Inheriting(PassState):
         """A process that leaves has nothing more of the pass."""
 
     @abstractmethod
-    def _begin_anew(self, led: Led, end: Callable[[], None]) -> None:
-        """A group has no sub-master any more: it gets another one."""
+    def _appoint(self, led: Led) -> None:
+        """Makes a process of a group its sub-master, if one can be."""
 
     def _resign(self) -> None:
         """Those that lead and will go resign, if anybody stays."""
@@ -76,6 +76,22 @@ class Inheriting(PassState):
             self._heir_failed(sub)
             self._forsake(self._estates[sub], "it had nothing")
             self._drop_out(address)
+
+    def _begin_anew(self, led: Led, end: Callable[[], None]) -> None:
+        """A group has no sub-master any more: it gets another one. `end` notes how it has ended."""
+        assert self._lessor is not None
+        # The lessor ends a pass for which no workers are to be expected.
+        self._lessor.coming(led.group.name if led.group.members else NO_SITE)
+        end()
+        gone = self._roster.depose(led)
+        if self.over:
+            return
+        for address in led.group.members:
+            self._say(address, Under(self.name, gone, None))
+        if led.group.members:
+            self._appoint(led)
+        else:
+            self._handle(NotComing(led.group.name))
 
     def _bequeath(self) -> None:
         """Asks sub-masters to take what others have merged that will go."""

@@ -89,6 +89,7 @@ class Lead(PassState):
         self._sent = self._packetizer.sent  # the packets on the way to a merger
         self._begun = False
         self._any_leaving = False  # whether a process has ever been told to leave
+        self._move(self._places.nodes(request.addresses))
 
     # What others may read.
 
@@ -229,9 +230,7 @@ class Lead(PassState):
             process.counted.follow(message.event)
             self._hear_event(process, message.event)
         elif isinstance(message, Loaded):
-            process.loaded = message.workers == process.numbers
-            process.place = self._places.worker(process.host, message.names)
-            self._elect(process.host)
+            self._loaded(process, message)
         elif isinstance(message, Unreached):
             self._unreached(process, message)
         elif isinstance(message, Crashed):
@@ -260,6 +259,12 @@ class Lead(PassState):
         if isinstance(event, WorkerJoined):
             self._tell_losses()
 
+    def _loaded(self, process: Participant, message: Loaded) -> None:
+        process.loaded = message.workers == process.numbers
+        process.place = self._places.worker(process.host, message.names)
+        self._move(self._places.nodes_beside(process.host, message.names))
+        self._elect(process.host)
+
     def _unreached(self, process: Participant, message: Unreached) -> None:
         holder = self._holders.at(message.merger)
         if holder is None or holder.merger != message.merger:
@@ -272,8 +277,13 @@ class Lead(PassState):
 
     def locate(self, addresses: Mapping[int, Sequence[str]]) -> Messages:
         """The client has found out which hosts have these files."""
-        self._handle(FilesLocated(self._places.nodes(addresses)))
+        self._move(self._places.nodes(addresses))
         return self._told()
+
+    def _move(self, nodes: Mapping[int, str]) -> None:
+        """These files are at these nodes."""
+        if nodes:
+            self._handle(FilesLocated(nodes))
 
     def _ask_to_stop(self, reason: str) -> None:
         self._handle(Stop(reason))

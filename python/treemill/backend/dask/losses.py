@@ -9,10 +9,17 @@ from ...errors import WorkerError
 from ...frozen import replaced
 from ...packetizer import MergerLost, Packetizer, WorkerLost
 
-__all__ = ["Losses"]
+__all__ = ["IN_A_ROW", "Losses", "given_up"]
 
-_IN_A_ROW = 5
-"""Processes that may be lost before one of their workers has done a packet."""
+IN_A_ROW = 5
+"""Processes that may be lost before any work was done: before one of their workers has done a
+packet, or one that leads a group has handed up something."""
+
+
+def given_up(address: str, reason: str) -> WorkerError:
+    """The error if so many are lost."""
+    words = f"{IN_A_ROW} of Dask's workers in a row were lost before they had done anything"
+    return WorkerError(f"given up: {words}: {reason}", worker=address)
 
 
 class Losses:
@@ -28,10 +35,7 @@ class Losses:
     def process_lost(self, address: str, reason: str, fault: bool) -> WorkerError | None:
         """Counts a lost process. Returns an error if too many were lost in a row."""
         self._in_a_row += fault
-        if self._in_a_row < _IN_A_ROW:
-            return None
-        words = f"{_IN_A_ROW} of Dask's workers in a row were lost before they had done anything"
-        return WorkerError(f"given up: {words}: {reason}", worker=address)
+        return None if self._in_a_row < IN_A_ROW else given_up(address, reason)
 
     def work_was_done(self) -> None:
         """Notes that a worker has done a packet."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from math import inf
 
-from ...errors import WorkerError
 from ...frozen import replaced
 from ...packetizer import (
     Coverage,
@@ -22,10 +21,9 @@ from ...packetizer import (
     Monitored,
     Stop,
     Tick,
-    host_of,
     joined,
 )
-from ...submasters import HandedUp, KeepingLessor, NotComing, Opened, Reach, SubLost
+from ...submasters import Grant, HandedUp, KeepingLessor, NotComing, Opened, SubLost
 from ...submasters.messages import Downward, LessorEvent
 from .admission import UNLIMITED
 from .group_lead import leasing_of
@@ -34,6 +32,7 @@ from .group_messages import (
     Declined,
     Down,
     Give,
+    Hosted,
     Inherited,
     LeadGroup,
     Release,
@@ -46,14 +45,13 @@ from .group_messages import (
 )
 from .grouping import Member
 from .inheriting import NO_SITE, Inheriting
+from .losses import IN_A_ROW, given_up
 from .messages import Crashed, End, HeldPartial, PassEnded, PassRequest, Status
+from .near_groups import NearGroups
 from .pass_state import Messages
 from .roster import Led, Roster
 
 __all__ = ["Master"]
-
-_IN_A_ROW = 5
-"""Leading processes that may be lost before any has handed up something."""
 
 
 class Master(Inheriting):
@@ -67,6 +65,7 @@ class Master(Inheriting):
             request,
             files=(),
             done={},
+            addresses={},
             keep=inf,
             wait=inf,
             submasters=None,
@@ -74,6 +73,8 @@ class Master(Inheriting):
             limits=UNLIMITED,
         )
         self._roster = Roster(request.submasters)
+        self._near = NearGroups(request.nodes, self._roster.at_host)
+        self._near.locate(request.addresses)
         self._in_a_row = 0
         self._counts = None if request.served is None else GroupCounts()
         self._done = {file: joined(ranges) for file, ranges in request.done.items()}
@@ -128,9 +129,8 @@ class Master(Inheriting):
     def monitored(self) -> Monitored | None:
         """Returns what workers have done so far, or in all, if it is counted."""
         counts = self._counts
-        return None if counts is None else counts.total(self._seconds)
+        return None if counts is None else counts.total(self._seconds())
 
-    @property
     def _seconds(self) -> float:
         return (self._over_at or self._clock()) - self._began
 
@@ -146,7 +146,7 @@ class Master(Inheriting):
             expected,
             self._before,
             roster.workers,
-            self._seconds,
+            self._seconds(),
             roster.begun >= self.request.workers,
             self.parts(),
             self._ended,
@@ -159,8 +159,11 @@ class Master(Inheriting):
         if not self.over and address not in self._members:
             member = self._members[address] = Member(address, host, place, threads)
             self._alone_since = None
+            of_host, before = self._near.named(host), self._roster.at_host(host)
             if self._lessor is not None:
                 self._seat(member)
+            if self._roster.at_host(host) != before:
+                self._moved(of_host)
         return self._told()
 
     def begin(self) -> Messages:
@@ -175,16 +178,12 @@ class Master(Inheriting):
             self._lessor = KeepingLessor(
                 self.request.files,
                 leasing_of(self.request),
-                reach=self._reach,
+                reach=self._near.reach,
                 expected=[led.group.name for led in groups],
                 done=self.request.done,
             )
             for led in groups:
                 self._appoint(led)
-
-    def _reach(self, file: int) -> Reach:
-        host = host_of(self.request.nodes[file])
-        return Reach() if host is None else Reach(self._roster.at_host(host))
 
     def _seat(self, member: Member) -> None:
         """Puts a process that comes later in a group."""
@@ -201,7 +200,7 @@ class Master(Inheriting):
         """Makes a process of a group its sub-master, if one can be."""
         leader = self._roster.appoint(led)
         if leader is not None and led.sub is not None:
-            about = (led.group.name, leader.host, leader.workers, self._inner, self._seconds)
+            about = (led.group.name, leader.host, leader.workers, self._inner, self._seconds())
             self._say(leader.address, LeadGroup(self.name, led.sub, *about))
 
     def _introduce(self, led: Led, member: Member) -> None:
@@ -241,32 +240,13 @@ class Master(Inheriting):
     def _depose(self, led: Led, reason: str, fault: bool) -> None:
         """The process that leads a group is lost."""
         self._in_a_row += fault
-        if self._in_a_row >= _IN_A_ROW:
-            words = (
-                f"{_IN_A_ROW} of Dask's workers in a row were lost before they had done anything"
-            )
-            self._fail(WorkerError(f"given up: {words}: {reason}"))
+        if self._in_a_row >= IN_A_ROW:
+            self._fail(given_up(led.leader or "", reason))
             return
         lost = led.sub
         assert lost is not None
         self._heir_failed(lost)
         self._begin_anew(led, lambda: self._handle(SubLost(lost, reason)))
-
-    def _begin_anew(self, led: Led, end: Callable[[], None]) -> None:
-        """A group has no sub-master any more: it gets another one. `end` notes how it has ended."""
-        assert self._lessor is not None
-        # The lessor ends a pass for which no workers are to be expected.
-        self._lessor.coming(led.group.name if led.group.members else NO_SITE)
-        end()
-        gone = self._roster.depose(led)
-        if self.over:
-            return
-        for address in led.group.members:
-            self._say(address, Under(self.name, gone, None))
-        if led.group.members:
-            self._appoint(led)
-        else:
-            self._handle(NotComing(led.group.name))
 
     # Messages of processes.
 
@@ -313,6 +293,9 @@ class Master(Inheriting):
         for each in message.messages:
             if isinstance(each, Inherited | Declined):
                 continue
+            if isinstance(each, Hosted):
+                self._moved(self._near.named(each.host, each.names))
+                continue
             if isinstance(each, Opened):
                 self._sizes[each.file] = each.size.entries
             elif isinstance(each, HandedUp):
@@ -339,8 +322,13 @@ class Master(Inheriting):
     # What the client asks.
 
     def locate(self, addresses: Mapping[int, Sequence[str]]) -> Messages:
-        """Ignores locations of files: they are not used with sub-masters."""
+        """The client has found out which hosts have these files."""
+        self._moved(self._near.locate(addresses))
         return self._told()
+
+    def _moved(self, files: set[int]) -> None:
+        if self._lessor is not None:
+            self._lessor.moved(files)
 
     def _ask_to_stop(self, reason: str) -> None:
         self._handle(Stop(reason))
@@ -396,7 +384,8 @@ class Master(Inheriting):
             for sub in subs:
                 led = self._roster.subs.get(sub)
                 if led is not None and led.leader is not None:
-                    self._say(led.leader, Down(self.name, sub, order))
+                    known = self._near.addresses(order.parts) if isinstance(order, Grant) else {}
+                    self._say(led.leader, Down(self.name, sub, order, known))
 
     def _end(self, error: BaseException | None) -> None:
         lessor = self._lessor

@@ -94,6 +94,8 @@ class PassRequest:
     """Names the client's checkpoint."""
     limits: Limits = UNLIMITED
     """How many workers may take part."""
+    addresses: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    """All addresses of each file that has several of them, each at a host."""
     submasters: int | None = None
     """How many workers a sub-master leads; None: the scheduler leads all of them."""
 

@@ -22,6 +22,9 @@ class Places:
         self._of_files = {host_of(node) for node in nodes} - {None}
         self._of_workers: dict[str, str] = {}  # names of workers' hosts, to the one that is used
         self._files: dict[str, int] = {}  # by node: how many files were put there
+        self._nodes: dict[int, list[str]] = {}  # by file: the nodes that have it
+        self._chosen: dict[int, str] = {}  # one of these
+        self._found: dict[str, set[int]] = {}  # by host: files that it has
 
     def worker(self, host: str, names: Sequence[str]) -> str:
         """The name for the host of a worker, which the cluster calls `host` and which says that it
@@ -36,15 +39,41 @@ class Places:
     def nodes(self, addresses: Mapping[int, Sequence[str]]) -> dict[int, str]:
         """The node of each of these files, of which these are addresses at the hosts that have it:
         one with a worker, if there is one, and among these the one with the fewest files."""
-        found = {}
         for file, each in addresses.items():
-            nodes = [self._named(node_of(address)) for address in each]
-            known = set(self._of_workers.values())
+            self._nodes[file] = [node_of(address) for address in each]
+            for node in self._nodes[file]:
+                self._found.setdefault(host_of(node) or "", set()).add(file)
+        return self._choose(addresses)
+
+    def nodes_beside(self, host: str, names: Sequence[str]) -> dict[int, str]:
+        """The nodes of those files that are at this host and belong elsewhere now that it is known
+        to have a worker."""
+        known = (self._found.get(name.lower(), ()) for name in (host, *names))
+        before = {file: self._chosen.get(file) for file in sorted(set().union(*known))}
+        found = self._choose(before)
+        return {file: node for file, node in found.items() if node != before[file]}
+
+    def _choose(self, files: Iterable[int]) -> dict[int, str]:
+        known = set(self._of_workers.values())
+        found = {}
+        for file in files:
+            nodes = [self._named(node) for node in self._nodes[file]]
             near = [node for node in nodes if host_of(node) in known] or nodes
             if near:
-                found[file] = min(near, key=lambda node: self._files.get(node, 0))
-                self._files[found[file]] = self._files.get(found[file], 0) + 1
+                found[file] = self._chosen[file] = self._fewest(near, self._chosen.get(file))
         return found
+
+    def _fewest(self, nodes: Sequence[str], before: str | None) -> str:
+        """The one of these nodes with the fewest files, to which a file is moved from `before`."""
+        if before is not None:
+            self._files[before] -= 1
+        node = min(nodes, key=lambda node: (self._files.get(node, 0), node != before))
+        self._files[node] = self._files.get(node, 0) + 1
+        return node
+
+    def host(self, name: str) -> str:
+        """The name for a host that is called so."""
+        return self._of_workers.get(name, name)
 
     def _named(self, node: str) -> str:
         """The node, with its host by the name that is used."""
@@ -52,4 +81,4 @@ class Places:
         self._of_files.add(host)
         scheme, _, rest = node.partition("://")
         partition = rest.rpartition("/")[2]
-        return f"{scheme}://{self._of_workers.get(host, host)}/{partition}"
+        return f"{scheme}://{self.host(host)}/{partition}"

@@ -42,10 +42,12 @@ class Roster:
         self._size = size
         self._next = 0
         self._gone = Pulse()  # the counters of sub-masters that are lost
+        self._at_host: dict[str, frozenset[str]] | None = None  # None: to be found again
         self._begun = 0  # the same of workers that had got a packet
 
     def form(self, members: Iterable[Member]) -> None:
         """Forms groups of the processes that there are."""
+        self._at_host = None
         self.groups = [Led(group) for group in grouped(members, self._size)]
         self.of = {address: led for led in self.groups for address in led.group.members}
 
@@ -58,6 +60,7 @@ class Roster:
         if led is None:
             led = Led(Group(f"group {len(self.groups)}"))
             self.groups.append(led)
+        self._at_host = None
         led.group.members[member.address] = member
         self.of[member.address] = led
         return led
@@ -66,6 +69,7 @@ class Roster:
         """Takes a process out of its group."""
         led = self.of.pop(address, None)
         if led is not None:
+            self._at_host = None
             del led.group.members[address]
             led.leaving.discard(address)
         return led
@@ -112,8 +116,10 @@ class Roster:
 
     def at_host(self, host: str) -> frozenset[str]:
         """The names of the groups with processes on this host."""
-        return frozenset(
-            led.group.name
-            for led in self.groups
-            if any(member.host == host for member in led.group.members.values())
-        )
+        if self._at_host is None:
+            found: dict[str, set[str]] = {}
+            for led in self.groups:
+                for member in led.group.members.values():
+                    found.setdefault(member.host, set()).add(led.group.name)
+            self._at_host = {each: frozenset(names) for each, names in found.items()}
+        return self._at_host.get(host, frozenset())

@@ -57,12 +57,12 @@ class FederatedPool(Pool):
             for name, patterns in (reach or {}).items()
         }
 
-    def reach(self, path: str) -> Reach:
-        """The sites that can read a file."""
+    def reach(self, addresses: Sequence[str]) -> Reach:
+        """The sites that can read a file, which lies at all of these addresses."""
         near = frozenset(
             name
             for name, patterns in self._patterns.items()
-            if any(fnmatch(path, pattern) for pattern in patterns)
+            if any(fnmatch(each, pattern) for pattern in patterns for each in addresses)
         )
         return Reach(near, only=bool(near))
 
@@ -136,7 +136,9 @@ class FederatedPass(Pass):
         self._finished = False
         self._broken: BaseException | None = None  # a merge that failed half way
         workload = task.workload(0)
-        reaches = [pool.reach(workload.place(file)[0]) for file in range(len(request.files))]
+        paths = [workload.place(file)[0] for file in range(len(request.files))]
+        addresses = request.addresses()
+        reaches = [pool.reach(addresses.get(n, (path,))) for n, path in enumerate(paths)]
         leasing = replace(LEASING, skip_errors=request.skip_errors)
         self._lessor = Lessor(
             request.files, leasing, reach=reaches.__getitem__, expected=list(pool.sites)

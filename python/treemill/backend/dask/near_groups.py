@@ -1,0 +1,63 @@
+"""Which groups of a pass are near to a file: those with a process on a host that has the file. A
+file's own address names a host, or the client has found out which hosts have it. Pure: asks no name
+service and no server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from ...packetizer import host_of, node_of
+from ...submasters import Part, Reach
+from .places import Places
+
+__all__ = ["NearGroups"]
+
+
+class NearGroups:
+    """The groups near to each file. What changes that gives the numbers of the files for which it
+    may have become another answer."""
+
+    def __init__(
+        self, nodes: Sequence[str | None], groups_at: Callable[[str], frozenset[str]]
+    ) -> None:
+        """`nodes`: of the pass's files, as their addresses say them. `groups_at` gives the names of
+        the groups with processes on a host, which the cluster calls so."""
+        self._places = Places(nodes)
+        self._groups_at = groups_at
+        self._found: dict[int, list[str]] = {}  # addresses, as the client has found them
+        self._hosts: list[list[str]] = [[] for _ in nodes]  # that have a file
+        self._files: dict[str, set[int]] = {}  # that are on a host
+        for file, node in enumerate(nodes):
+            self._put(file, [host_of(node)])
+
+    def reach(self, file: int) -> Reach:
+        """See Lessor."""
+        near = (self._groups_at(self._places.host(host)) for host in self._hosts[file])
+        return Reach(frozenset().union(*near))
+
+    def addresses(self, parts: Iterable[Part]) -> dict[int, list[str]]:
+        """What the client has found of the files of these parts."""
+        return {part.file: self._found[part.file] for part in parts if part.file in self._found}
+
+    def locate(self, addresses: Mapping[int, Sequence[str]]) -> set[int]:
+        """The client has found out at which addresses these files are."""
+        for file, each in addresses.items():
+            if each:
+                self._found[file] = list(each)
+                self._put(file, [host_of(node_of(address)) for address in each])
+        return set(addresses)
+
+    def named(self, host: str, names: Sequence[str] = ()) -> set[int]:
+        """A process is on this host, which the cluster calls `host` and which has these names."""
+        self._places.worker(host, names)
+        known = {host, *(name.lower() for name in names)}
+        found = [self._files.get(name, ()) for name in known if self._places.host(name) == host]
+        return set().union(*found)
+
+    def _put(self, file: int, hosts: Iterable[str | None]) -> None:
+        for host in self._hosts[file]:
+            self._files[host].discard(file)
+        self._hosts[file] = [host for host in hosts if host]
+        for host in self._hosts[file]:
+            self._files.setdefault(host, set()).add(file)
