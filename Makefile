@@ -143,7 +143,7 @@ stress: build
 	STRESS=$(STRESS) $(BIN)/python -m pytest -q tests/cluster/test_faults.py tests/cluster/test_kept_on_clusters.py \
 		tests/cluster/test_retiring.py tests/cluster/test_many_hosts.py tests/cluster/test_storms.py \
 		tests/cluster/test_submasters_on_dask.py tests/cluster/test_submaster_storms.py \
-		tests/cluster/test_submaster_faults.py tests/cluster/test_sites.py
+		tests/cluster/test_submaster_faults.py tests/cluster/test_sites.py tests/cluster/test_many_processes.py
 	$(BIN)/python -m pytest -q tests/remote/test_stability.py tests/remote/test_storages.py
 
 lint: $(VENV)/.packages build
