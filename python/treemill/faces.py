@@ -43,9 +43,9 @@ def short_errors(function: Callable[_Arguments, _Result]) -> Callable[_Arguments
             raise TypeError(f"{error}: {hint}") from None
 
     # The one frame that is left has no lines to show.
-    made: object = shortened
-    assert isinstance(made, FunctionType)
-    made.__code__ = made.__code__.replace(co_filename="<treemill>")
+    wrapper: object = shortened
+    assert isinstance(wrapper, FunctionType)
+    wrapper.__code__ = wrapper.__code__.replace(co_filename="<treemill>")
     return shortened
 
 
@@ -54,8 +54,8 @@ _UNEXPECTED = re.compile(r"(.+)\(\) got an unexpected keyword argument '(\w+)'")
 
 def _hint(error: TypeError, function: str) -> str | None:
     """Returns what to write instead of a keyword that this function does not have."""
-    found = _UNEXPECTED.match(str(error))
-    return None if found is None or found[1] != function else KEYWORDS.get(found[2])
+    match = _UNEXPECTED.match(str(error))
+    return None if match is None or match[1] != function else KEYWORDS.get(match[2])
 
 
 class completed(Generic[_Result]):  # noqa: N801 - used as `property` is

@@ -225,8 +225,8 @@ class Fileset(Bookable, Mapping[str, Dataset]):
         >>> 0 < first["dy"] < n["dy"]
         True
         """
-        made = self.chain.with_constant(name, function)
-        parts = replaced(self._parts, per_file=made.per_file)
+        chain = self.chain.with_constant(name, function)
+        parts = replaced(self._parts, per_file=chain.per_file)
         return Fileset(self._files, parts, with_missing=self._with_missing)
 
     def __reduce__(self) -> tuple[type[Fileset], tuple[Files, ChainParts]]:

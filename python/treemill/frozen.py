@@ -29,10 +29,11 @@ def frozen(cls: type[_Made]) -> type[_Made]:
     body["__slots__"] = body["__match_args__"] = names
     kept = [name for name in names if name not in fields or fields[name].compare]
     # What a class says itself, such as its own words for `repr`, goes before what all have.
-    made = type(cls.__name__, cls.__bases__, _SAME | body)
-    made._values, made._compared = _getter(names), _getter(tuple(kept))  # type: ignore[attr-defined]
-    made.__init__ = _init(made, names, fields)  # type: ignore[misc]
-    return cast("type[_Made]", made)
+    new_class = type(cls.__name__, cls.__bases__, _SAME | body)
+    new_class._values = _getter(names)  # type: ignore[attr-defined]
+    new_class._compared = _getter(tuple(kept))  # type: ignore[attr-defined]
+    new_class.__init__ = _init(new_class, names, fields)  # type: ignore[misc]
+    return cast("type[_Made]", new_class)
 
 
 if TYPE_CHECKING:
@@ -50,8 +51,8 @@ _OWN_DICT = frozenset(("__dict__", "__weakref__"))
 
 
 def _described(default: object) -> Field[Any]:
-    made: Field[Any] = field(default=default)  # type: ignore[arg-type]  # of any type
-    return default if isinstance(default, Field) else made
+    new_field: Field[Any] = field(default=default)  # type: ignore[arg-type]  # of any type
+    return default if isinstance(default, Field) else new_field
 
 
 def _init(cls: type, names: tuple[str, ...], fields: dict[str, Field[Any]]) -> Callable[..., None]:
@@ -73,9 +74,9 @@ def _init(cls: type, names: tuple[str, ...], fields: dict[str, Field[Any]]) -> C
             head.append(f"{name}=MISSING")
             value = f"make_{name}() if {name} is MISSING else {name}"
         lines.append(f" set_{name}(self, {value})")
-    made: dict[str, Callable[..., None]] = {}
-    exec(f"def __init__({', '.join(head)}):\n" + ("\n".join(lines) or " pass"), known, made)
-    return made["__init__"]
+    namespace: dict[str, Callable[..., None]] = {}
+    exec(f"def __init__({', '.join(head)}):\n" + ("\n".join(lines) or " pass"), known, namespace)
+    return namespace["__init__"]
 
 
 def _getter(names: tuple[str, ...]) -> Callable[[object], tuple[object, ...]]:

@@ -44,6 +44,9 @@ def test_what_the_client_has_found():
     assert groups.addresses(parts) == {1: ["root://a//x", "root://b//x"]}
     assert groups.named("redirector") == {0}, "the others are elsewhere"
     assert groups.named("b") == {1}
+    assert groups.named("b") == set(), "that was known"
+    assert groups.at("b") == {1}
+    assert groups.at("c") == set()
 
 
 def test_parts_go_where_they_belong_now():

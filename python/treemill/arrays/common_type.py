@@ -174,8 +174,8 @@ def _widest_number(kinds: Sequence[Kind]) -> Kind | None:
         bits = max((k.bits - k.is_signed for k in integers), default=0)
         width = max(kind.bits for kind in floats)
         fitting = (n for n, holds in _FLOATS.items() if n >= width and holds >= bits)
-        found = next(fitting, None)
-        return None if found is None else number(f"float{found}")
+        float_bits = next(fitting, None)
+        return None if float_bits is None else number(f"float{float_bits}")
     signed = [kind.bits for kind in integers if kind.is_signed]
     unsigned = [kind.bits for kind in integers if not kind.is_signed]
     if not signed:

@@ -87,15 +87,15 @@ class RowTypes:
 
 def _kind(name: str, columns: Sequence[RowColumn]) -> Kind:
     kinds = sorted(dict.fromkeys(column.kind for column in columns), key=str)
-    found = widest(kinds) or fitted(kinds)
-    if found is None:
+    kind = widest(kinds) or fitted(kinds)
+    if kind is None:
         shown = " and ".join(map(str, kinds))
         raise UnsupportedError(
             f"{name} has types in different files that no one type holds: {shown}; "
             f"write float({name}) or int({name})",
             branch=name,
         )
-    return found
+    return kind
 
 
 def _cast(name: str, column: Column, kind: Kind) -> Column:

@@ -264,10 +264,10 @@ def worker_error(number: int, error: BaseException) -> TreemillError:
     """The error that the user gets if this one has ended a worker."""
     if isinstance(error, TreemillError):
         return error
-    made = WorkerError(
+    failure = WorkerError(
         f"worker {number} failed: {type(error).__name__}: {error}",
         worker=str(number),
         traceback="".join(traceback.format_exception(error)),
     )
-    made.__cause__ = error
-    return made
+    failure.__cause__ = error
+    return failure

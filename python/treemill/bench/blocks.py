@@ -48,13 +48,13 @@ class BlockReader:
         >>> BlockReader([("a", 10), ("b", 5)], 4).spans(1, 4)
         [('a', 4, 10), ('b', 0, 4)]
         """
-        found: list[tuple[str, int, int]] = []
+        ranges: list[tuple[str, int, int]] = []
         for number in range(start, stop):
             path, first, last = self.place(number)
-            if found and found[-1][0] == path and found[-1][2] == first:
-                first = found.pop()[1]
-            found.append((path, first, last))
-        return found
+            if ranges and ranges[-1][0] == path and ranges[-1][2] == first:
+                first = ranges.pop()[1]
+            ranges.append((path, first, last))
+        return ranges
 
     def __call__(self, numbers: _Numbers) -> dict[str, object]:
         """Reads these blocks. Raises SourceError if a file cannot be read, or is shorter now."""

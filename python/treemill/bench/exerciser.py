@@ -106,12 +106,12 @@ def chosen(sizes: Iterable[Size], share: float, order: str) -> list[str]:
     bytes. Branches without bytes count, but never decide."""
     ascending = sorted(sizes, key=lambda size: (size.zip_bytes, size.branch))
     wanted = share * sum(size.zip_bytes for size in ascending)
-    found: list[str] = []
+    branches: list[str] = []
     taken = 0
     from_small = order != "largest"
     while ascending and taken < wanted:
         size = ascending.pop(0 if from_small else -1)
-        found.append(size.branch)
+        branches.append(size.branch)
         taken += size.zip_bytes
         from_small ^= order == "roundrobin"
-    return found
+    return branches

@@ -27,10 +27,10 @@ def counts(kind: str) -> Integers:
     """The number of events by their number of "electrons", "jets" or "muons", from 0 on."""
     text = resources.files(__package__).joinpath(_FILE).read_text(encoding="utf-8")
     rows = [row for row in csv.DictReader(text.splitlines()) if row[kind]]
-    found = np.zeros(max(int(row["num_particles"]) for row in rows) + 1, np.int64)
+    histogram = np.zeros(max(int(row["num_particles"]) for row in rows) + 1, np.int64)
     for row in rows:
-        found[int(row["num_particles"])] = int(row[kind])
-    return found
+        histogram[int(row["num_particles"])] = int(row[kind])
+    return histogram
 
 
 def drawn(rng: np.random.Generator, kind: str, events: int) -> Integers:

@@ -34,8 +34,8 @@ def chunk(seed: int, file: int, start: int, count: int) -> Columns:
     # The schema's number makes these events differ from the demo's.
     rng = np.random.default_rng([2012, seed, file, start])
     muon, electron, jet = (
-        made(rng, multiplicities.drawn(rng, kind, count))
-        for kind, made in (
+        sampler(rng, multiplicities.drawn(rng, kind, count))
+        for kind, sampler in (
             ("muons", counted_muons),
             ("electrons", counted_electrons),
             ("jets", _jets),

@@ -32,7 +32,7 @@ def outcomes(
     for number in nodes or scenario.sweep or (scenario.nodes,):
         for strategy in strategies:
             with _without_collector():
-                made = [
+                runs = [
                     simulate(
                         replace(scenario.at(number), seed=scenario.seed + i),
                         strategy,
@@ -40,7 +40,7 @@ def outcomes(
                     )
                     for i in range(seeds)
                 ]
-            yield sorted(made, key=lambda outcome: outcome.seconds)[seeds // 2]
+            yield sorted(runs, key=lambda outcome: outcome.seconds)[seeds // 2]
 
 
 @contextmanager

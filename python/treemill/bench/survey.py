@@ -123,8 +123,8 @@ class Sweep:
 
 def _of_dataset(folder: str, recipe: Recipe) -> list[tuple[int, Path]]:
     """The files in the folder that have names of the dataset, with their numbers."""
-    found = [(recipe.number(path.name), path) for path in Path(folder).glob("*.root")]
-    return sorted((index, path) for index, path in found if index is not None)
+    files = [(recipe.number(path.name), path) for path in Path(folder).glob("*.root")]
+    return sorted((index, path) for index, path in files if index is not None)
 
 
 def kept(surveys: Iterable[Found]) -> dict[int, Made]:
@@ -135,8 +135,8 @@ def kept(surveys: Iterable[Found]) -> dict[int, Made]:
     >>> kept(Found(Room(host, host, 0), (made,)) for host, made in on.items())[0].host
     'n1'
     """
-    every = sorted((made for each in surveys for made in each.made), key=lambda made: made.host)
-    return {made.index: made for made in reversed(every)}
+    every = sorted((file for each in surveys for file in each.made), key=lambda made: made.host)
+    return {file.index: file for file in reversed(every)}
 
 
 def unwanted(
@@ -153,10 +153,10 @@ def unwanted(
     """
     wanted, numbers = kept(surveys), set(new)
     copies = {
-        made.unique
+        file.unique
         for each in surveys
-        for made in each.made
-        if made.index in numbers and made.unique != wanted[made.index].unique
+        for file in each.made
+        if file.index in numbers and file.unique != wanted[file.index].unique
     }
     others = {one for each in surveys for _, one in each.others}
     return frozenset(copies | others if overwritten else copies)

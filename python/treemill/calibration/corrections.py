@@ -65,8 +65,8 @@ def corrections(document: str | os.PathLike[str] | bytes) -> Corrections:
     >>> 0 < weighted.mean("w").value <= 1
     True
     """
-    found = documents.read(document, MAX_BYTES)
-    return Corrections(found.content, found.name)
+    file = documents.read(document, MAX_BYTES)
+    return Corrections(file.content, file.name)
 
 
 @dataclass(frozen=True)

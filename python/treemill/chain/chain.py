@@ -311,6 +311,6 @@ def chain_from(files: FilesetFiles, parts: ChainParts, *, with_missing: bool = F
     `chain_of`."""
     if not with_missing:
         require_present(files.locations)
-    made = Chain(replaced(parts, locations=tuple(files.locations)))
-    numbers = files.numbers(lambda file: made.sizes[file][0])
-    return made if numbers is None else made.selecting(numbers)
+    chain = Chain(replaced(parts, locations=tuple(files.locations)))
+    numbers = files.numbers(lambda file: chain.sizes[file][0])
+    return chain if numbers is None else chain.selecting(numbers)

@@ -67,7 +67,7 @@ class OpenTrees:
                 self._open.move_to_end(number)
                 return known[1]
         # Opened outside the lock: at worst two threads open the same file at the same time.
-        found = shared(
+        open_tree = shared(
             location.path,
             location.tree,
             now,
@@ -75,10 +75,10 @@ class OpenTrees:
             strict=has_looked and not location.replicas,
         )
         if location.verified is not None:
-            entries = found.core.num_entries
-            location.verified.check(location.path, now.size, found.uuid, entries)
+            entries = open_tree.core.num_entries
+            location.verified.check(location.path, now.size, open_tree.uuid, entries)
         others = _Others(self, number)
-        tree = FileTree(found, location.path, self.missing, others, self._known)
+        tree = FileTree(open_tree, location.path, self.missing, others, self._known)
         with self._lock:
             self._open[number] = (now, tree)
             self._open.move_to_end(number)

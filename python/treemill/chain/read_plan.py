@@ -55,10 +55,10 @@ def plan(chain: Chain, table: TreeColumns, names: Named, anew: bool = False) -> 
     known = plans.get(names)
     if known is not None and not anew:
         return known
-    made = _plan(chain, names)
+    read_plan = _plan(chain, names)
     if len(plans) < _MOST_PLANS or anew:
-        plans[names] = made
-    return made
+        plans[names] = read_plan
+    return read_plan
 
 
 def _plans(chain: Chain) -> Plans:

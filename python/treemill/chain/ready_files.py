@@ -61,8 +61,8 @@ class ReadyFiles:
         """The file, if it is open."""
         with self._lock:
             self._forget()
-            found = self._files.pop(_key(location), None)
-        return None if found is None else found[1]
+            timed_file = self._files.pop(_key(location), None)
+        return None if timed_file is None else timed_file[1]
 
     def _forget(self) -> None:
         own, until = os.getpid(), time.monotonic() - _FOR

@@ -57,8 +57,8 @@ def by_attribute(value: object) -> Mapping[str, str]:
 
 
 def _slots(kind: type) -> tuple[str, ...]:
-    found = vars(kind).get("__slots__", ())
-    names = (found,) if isinstance(found, str) else tuple(found)
+    slots = vars(kind).get("__slots__", ())
+    names = (slots,) if isinstance(slots, str) else tuple(slots)
     return tuple(name for name in names if name not in ("__dict__", "__weakref__"))
 
 

@@ -201,13 +201,13 @@ def draw(
     axes = _all_bins(bins, len(dimensions(expr)) - profile)
     places = files[0] if len(files) == 1 else list(files)
     node = dataset(places, missing=dict(missing) or "error").node
-    made = drawn(node, Drawing(expr, where, bins=axes, weight=weight, profile=profile))
+    plot = drawn(node, Drawing(expr, where, bins=axes, weight=weight, profile=profile))
     if output is None:
         from ..monitor.text_histogram import show as show_text  # start-up
 
-        show_text(made.histogram, made.title, log)
+        show_text(plot.histogram, plot.title, log)
     else:
-        write(made, output, log)
+        write(plot, output, log)
         click.echo(output)
 
 

@@ -72,5 +72,5 @@ class Guard:
 
 def _name(host: str) -> str:
     """A Host header without its port, which is another one behind a tunnel; empty for nonsense."""
-    found = _HOST.fullmatch(host)
-    return "" if found is None else found[1].lower()
+    match = _HOST.fullmatch(host)
+    return "" if match is None else match[1].lower()

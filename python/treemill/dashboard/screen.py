@@ -60,8 +60,8 @@ class Screen:
 
     def metrics(self) -> str:
         """Returns what the workers of all queries have done, for Prometheus."""
-        found = [(each.id, each.report.measured) for each in self._board.accounts()]
-        return prometheus([(name, each) for name, each in found if each is not None])
+        queries = [(each.id, each.report.measured) for each in self._board.accounts()]
+        return prometheus([(name, each) for name, each in queries if each is not None])
 
     def _detail(self, account: KeptAccount, wanted: str | None) -> dict[str, object]:
         live = self._board.live(account.id)

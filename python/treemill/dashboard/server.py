@@ -162,9 +162,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, "text/html", text, {"Content-Security-Policy": REPORT_POLICY})
 
     def _end(self, request: HttpRequest) -> None:
-        found = self.server.page.end(request.path[1:], request.options.get("query", ""))
-        words = "the query ends\n" if found else "there is no such query that runs\n"
-        self._send(200 if found else 404, "text/plain", words)
+        success = self.server.page.end(request.path[1:], request.options.get("query", ""))
+        words = "the query ends\n" if success else "there is no such query that runs\n"
+        self._send(200 if success else 404, "text/plain", words)
 
     def _send(self, status: int, kind: str, text: str, more: dict[str, str] | None = None) -> None:
         body = text.encode()

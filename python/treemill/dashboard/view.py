@@ -85,15 +85,15 @@ def work(account: KeptAccount, measured: WorkerHistograms | None) -> dict[str, o
 def _counters(account: KeptAccount) -> list[tuple[str, str]]:
     """Further numbers, each with its name."""
     progress = account.progress
-    found = [("read", f"{progress.bytes_read / 1e6:,.1f} MB")]
+    counters = [("read", f"{progress.bytes_read / 1e6:,.1f} MB")]
     if isinstance(account, AccountWithCounters):
-        found += account.counters
+        counters += account.counters
     if progress.bytes_decompressed:
-        found.append(("decompressed", f"{progress.bytes_decompressed / 1e6:,.1f} MB"))
+        counters.append(("decompressed", f"{progress.bytes_decompressed / 1e6:,.1f} MB"))
     if progress.bytes_from_cache:
-        found.append(("from memory", f"{progress.bytes_from_cache / 1e6:,.1f} MB"))
+        counters.append(("from memory", f"{progress.bytes_from_cache / 1e6:,.1f} MB"))
     if progress.entries_before:
-        found.append(("from the checkpoint", f"{progress.entries_before:,} events"))
+        counters.append(("from the checkpoint", f"{progress.entries_before:,} events"))
     if progress.io.requests:
-        found.append(("from servers", str(progress.io)))
-    return found
+        counters.append(("from servers", str(progress.io)))
+    return counters

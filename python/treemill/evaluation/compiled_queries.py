@@ -37,12 +37,12 @@ def compiled(specification: Specification) -> _core.Query:
         if form in _kept:
             _kept.move_to_end(form)
             return _kept[form]
-    made = _core.Query(specification.text)
+    query = _core.Query(specification.text)
     with _lock:
-        _kept[form] = made
+        _kept[form] = query
         while len(_kept) > KEPT:
             _kept.popitem(last=False)
-    return made
+    return query
 
 
 def _form(specification: Specification) -> bytes:

@@ -102,7 +102,9 @@ class PerFile:
         key = json.dumps([[define.to_json() for define in defines], related])
         with self._lock:
             if key not in self._variants:
-                made = plain.after(defines)
-                made = made if related is None else made.relating(related)
-                self._variants[key] = _Variant(made)
+                specification = plain.after(defines)
+                specification = (
+                    specification if related is None else specification.relating(related)
+                )
+                self._variants[key] = _Variant(specification)
             return self._variants[key]

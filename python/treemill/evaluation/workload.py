@@ -78,15 +78,15 @@ class QueryWorkload:
 
     def _bind(self, file: int, binding: threading.Lock) -> _core.Bound:
         try:
-            made = self._query.bind(self._chain, file)
+            bound = self._query.bind(self._chain, file)
         except QueryError as error:
             # Files of a dataset may differ, so say which one lacks a branch.
             if error.file is None and len(self._chain.locations) > 1:
                 error.file = self._chain.locations[file].path
             raise
         with self._lock:
-            self._bound[file] = made
-            if made.ahead():
+            self._bound[file] = bound
+            if bound.ahead():
                 self._far.add(file)
             # Each holds the buffers of its columns: memory may grow with workers, not with files.
             most = self._workers * (FILES_AT_ONCE if self._far else 1)
@@ -94,7 +94,7 @@ class QueryWorkload:
                 del self._bound[self._least_wanted()]
             if self._binding.get(file) is binding:
                 del self._binding[file]
-        return made
+        return bound
 
     def _least_wanted(self) -> int:
         """The file that leaves for another one: one that is done, if there is any. The bytes of the

@@ -73,9 +73,9 @@ def kernel(given: UserFunction | str | None = None, /) -> object:
         if given is not None:
             check_signature(given)
         return lambda function: Kernel(function, given)
-    made = Kernel(given)
-    made.check()
-    return made
+    wrapper = Kernel(given)
+    wrapper.check()
+    return wrapper
 
 
 class Kernel:

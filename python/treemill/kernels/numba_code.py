@@ -292,8 +292,8 @@ def _pointer(kind: Type) -> Callable[..., object]:
 
         return pointer_type(numba.types.intp), code
 
-    made: Callable[..., object] = pointer
-    return made
+    function: Callable[..., object] = pointer
+    return function
 
 
 def _numpy() -> ModuleType:

@@ -28,13 +28,13 @@ _INT = 32
 def cast_at(text: str, place: int) -> tuple[tuple[int, int], str] | None:
     """The span of the cast at the place of the parser's error, and a message; None if there is no
     cast."""
-    for found in _CAST.finditer(text):
-        if found.start() <= place <= found.end():
-            words = (found["type"] or found["other"].removeprefix("std::")).split()
+    for cast in _CAST.finditer(text):
+        if cast.start() <= place <= cast.end():
+            words = (cast["type"] or cast["other"].removeprefix("std::")).split()
             words = [word for name in words for word in _spelled(name)]
             if _WORDS.issuperset(words):
-                stop = found.start() + len(found.group().rstrip())
-                return (found.start(), stop), _said(words)
+                stop = cast.start() + len(cast.group().rstrip())
+                return (cast.start(), stop), _said(words)
     return None
 
 

@@ -170,5 +170,5 @@ def _parse(
     known when it is written. `bound`: names that are no functions here."""
     from .parser import parsed  # start-up
 
-    made = parsed(text, dialect, bound)
-    return Expression(text, made.tree), made
+    reduction = parsed(text, dialect, bound)
+    return Expression(text, reduction.tree), reduction

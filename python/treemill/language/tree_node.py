@@ -17,20 +17,20 @@ Tree: TypeAlias = dict[str, Json]
 
 def child(tree: Tree, part: str) -> Tree:
     """The node that is this part of a node."""
-    found = tree[part]
-    assert isinstance(found, dict)
-    return found
+    node = tree[part]
+    assert isinstance(node, dict)
+    return node
 
 
 def children(tree: Tree, part: str) -> list[Tree]:
     """The nodes that are in this part of a node, a list."""
-    found = tree[part]
-    assert isinstance(found, list)
-    return found
+    nodes = tree[part]
+    assert isinstance(nodes, list)
+    return nodes
 
 
 def word(tree: Tree, part: str) -> str:
     """The string that is this part of a node."""
-    found = tree[part]
-    assert isinstance(found, str)
-    return found
+    text = tree[part]
+    assert isinstance(text, str)
+    return text

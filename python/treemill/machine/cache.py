@@ -134,9 +134,9 @@ def size_of(size: int | str) -> int:
     Raises QueryError for anything else."""
     if isinstance(size, int) and not isinstance(size, bool) and size >= 0:
         return size
-    found = _SIZE.fullmatch(size) if isinstance(size, str) else None
-    if found is not None:
-        number, unit = found.groups()
+    match = _SIZE.fullmatch(size) if isinstance(size, str) else None
+    if match is not None:
+        number, unit = match.groups()
         try:
             if unit.lower() in _UNITS:
                 return int(float(number) * _UNITS[unit.lower()])

@@ -24,9 +24,9 @@ def limit(more: int) -> int:
 
 def private_bytes() -> int:
     """The bytes of memory that this process shares with no other."""
-    found = _status("RssAnon:")
-    if found is not None:
-        return found
+    anonymous_bytes = _status("RssAnon:")
+    if anonymous_bytes is not None:
+        return anonymous_bytes
     import resource
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -14,11 +14,11 @@ def whole_file(path: str | os.PathLike[str], suffix: str = "") -> Iterator[str]:
     """Gives the name under which the file is written, beside its own and with the same suffix, for
     writers that look at it. Raises OSError."""
     path = os.fspath(path)
-    made = f"{path.removesuffix(suffix)}.{os.getpid()}.part{suffix}"
+    part_path = f"{path.removesuffix(suffix)}.{os.getpid()}.part{suffix}"
     try:
-        yield made
-        os.replace(made, path)
+        yield part_path
+        os.replace(part_path, path)
     except BaseException:
         with suppress(FileNotFoundError):
-            os.remove(made)
+            os.remove(part_path)
         raise

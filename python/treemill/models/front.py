@@ -78,6 +78,6 @@ def model(document: str | os.PathLike[str] | bytes) -> TreeModel | OnnxModel:
     >>> 0 < scored.mean("score").value < 1
     True
     """
-    found = documents.read(document, MAX_BYTES)
-    read = reader(found.content, found.name)
-    return read(found.content, found.name)
+    file = documents.read(document, MAX_BYTES)
+    read = reader(file.content, file.name)
+    return read(file.content, file.name)

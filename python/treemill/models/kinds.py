@@ -89,8 +89,8 @@ def reader(content: bytes, name: str) -> ModelReader:
     for kind in KINDS:
         if kind.begins.match(first):
             module = importlib.import_module(f".{kind.module}", __package__)
-            found: ModelReader = getattr(module, kind.function)
-            return found
+            function: ModelReader = getattr(module, kind.function)
+            return function
     for refused in REFUSED:
         if refused.begins.match(first):
             raise UnsupportedError(f"{name} is {refused.words}: {refused.instead}")

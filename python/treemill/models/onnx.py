@@ -72,8 +72,8 @@ class _Tensor:
     @property
     def kind(self) -> str:
         """The name of the type for the core's functions."""
-        found = np.dtype(self.dtype).kind
-        return {"b": "bool", "f": "float"}.get(found, "int")
+        code = np.dtype(self.dtype).kind
+        return {"b": "bool", "f": "float"}.get(code, "int")
 
     def names(self) -> list[str]:
         """One for each number of a row."""

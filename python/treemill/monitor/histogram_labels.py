@@ -47,8 +47,8 @@ def is_logarithmic(axis: Axis) -> bool:
 
 def filled(values: Sequence[float]) -> tuple[int, int]:
     """The bins from the first to behind the last that has something; all if none has."""
-    found = [at for at, value in enumerate(values) if value]
-    return (found[0], found[-1] + 1) if found else (0, len(values))
+    bins = [at for at, value in enumerate(values) if value]
+    return (bins[0], bins[-1] + 1) if bins else (0, len(values))
 
 
 def outside(histogram: Hist) -> str:

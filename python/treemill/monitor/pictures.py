@@ -215,10 +215,10 @@ def _ratios(
     place.axhline(1, color=colors[0], linewidth=1.0)
     middles = (np.array(edges[:-1]) + np.array(edges[1:])) / 2
     for histogram, color in zip(others, colors[1:], strict=True):
-        found = np.array(histogram.values(), float) / base
+        ratios = np.array(histogram.values(), float) / base
         errors = np.array(errors_of(histogram)) / abs(base)
         place.errorbar(
-            middles, found, yerr=errors, fmt="o", markersize=3, linewidth=1.0, color=color
+            middles, ratios, yerr=errors, fmt="o", markersize=3, linewidth=1.0, color=color
         )
     place.set_ylabel("ratio", loc="center")
     set_ratio_range(place, shown)

@@ -160,7 +160,7 @@ def _range(place: Axes, shown: Stack, total: NDArray[np.float64], log: bool) -> 
 def _legend(place: Axes, shown: Stack) -> None:
     """Data first, then the processes as they lie, from the top."""
     handles, labels = place.get_legend_handles_labels()
-    found = dict(zip(labels, handles, strict=True))
+    artists = dict(zip(labels, handles, strict=True))
     order: Sequence[str] = [
         *([shown.data[0]] if shown.data else []),
         *reversed([*shown.processes]),
@@ -168,4 +168,4 @@ def _legend(place: Axes, shown: Stack) -> None:
         shown.band.label,
     ]
     columns = 2 if len(order) > 3 else 1
-    place.legend([found[name] for name in order], order, ncols=columns, loc="upper right")
+    place.legend([artists[name] for name in order], order, ncols=columns, loc="upper right")

@@ -137,12 +137,12 @@ class Watch:
         return replace(progress, phase=f"run {_row.number} in a row: {progress.phase}")
 
     def _draw(self, values: object) -> None:
-        found = pick(values, self._query.titles, self._name)
-        if found is None and self._name is not None:
+        item = pick(values, self._query.titles, self._name)
+        if item is None and self._name is not None:
             measured = self._query.measured(self._name)
-            found = None if measured is None else (self._name, cast("Hist", measured))
-        if found is not None:
-            self._shown().draw(*found)
+            item = None if measured is None else (self._name, cast("Hist", measured))
+        if item is not None:
+            self._shown().draw(*item)
 
     def _shown(self) -> ProgressBar | NotebookBar:
         if self._bar is None:

@@ -121,8 +121,8 @@ def _got(stored: Group | Dataset, own: bool) -> Outline:
 
 def _escaped(name: str) -> str:
     """A name without what HDF5 reads as a path."""
-    made = name.replace("%", "%25").replace("/", "%2F").replace("\0", "%00")
-    return made.replace(".", "%2E") if not made.strip(".") and made else made or "%"
+    text = name.replace("%", "%25").replace("/", "%2F").replace("\0", "%00")
+    return text.replace(".", "%2E") if not text.strip(".") and text else text or "%"
 
 
 def _plain(name: str) -> str:

@@ -98,11 +98,11 @@ def templates(
     nominal, varied = named(results, Pattern.parsed(name), levels, renamer(rename))
     _act(findings(nominal, varied), {"bad": "error", "negative": negative, "empty": empty})
     whole = {
-        own: made
+        own: histogram
         for base in nominal
-        for own, made in [
+        for own, histogram in [
             (base, nominal[base]),
-            *((own, made) for own, (of, made) in varied.items() if of == base),
+            *((own, histogram) for own, (of, histogram) in varied.items() if of == base),
         ]
     }
     _write(whole, path)

@@ -65,14 +65,14 @@ class File:
     def gaps(self) -> list[tuple[int, int | None]]:
         """The ranges that are to be done and were never handed out. The last one has no end (None)
         if the file's size is not known."""
-        found: list[tuple[int, int | None]] = []
+        ranges: list[tuple[int, int | None]] = []
         at = self.next
         for start, stop in reversed(self.done):
-            found.append((at, start))
+            ranges.append((at, start))
             at = stop
         if self.entries is None or at < self.entries:
-            found.append((at, self.entries))
-        return found
+            ranges.append((at, self.entries))
+        return ranges
 
     def cut(self, wanted: int) -> int:
         """The end of a packet of about `wanted` entries: the last cut within it, else the first cut

@@ -62,10 +62,10 @@ class Growth:
         state = self._state
         self._must_grow()
         first = len(state.files)
-        made = [File.of(first + i, size) for i, size in enumerate(event.files)]
-        state.files += made
-        state.totals.added(made)
-        for file, node in zip(made, event.nodes, strict=True):
+        files = [File.of(first + i, size) for i, size in enumerate(event.files)]
+        state.files += files
+        state.totals.added(files)
+        for file, node in zip(files, event.nodes, strict=True):
             state.nodes.add(file, node)
         state.more, state.beyond = True, event.beyond
         self._feeding.feed_idle(now, actions)

@@ -82,18 +82,18 @@ class Packetizer(View):
         once. `done`: ranges of files that are in the result already, as the `processed` of an
         earlier query's coverage. Raises ValueError if a file does not have them."""
         policy = policy or Policy()
-        made = [File.of(i, size) for i, size in enumerate(files)]
+        dataset = [File.of(i, size) for i, size in enumerate(files)]
         ready = {file: joined(ranges) for file, ranges in (done or {}).items()}
         if ready and policy.growing:
             raise ValueError("a dataset that grows has nothing that was done before")
         for number, ranges in ready.items():
-            made[number].begin_with(ranges)
+            dataset[number].begin_with(ranges)
         self._state = State(
             policy,
             sizing or Sizing(),
-            made,
-            Nodes(made, nodes or [None] * len(made), max_foreign),
-            Totals.of(made),
+            dataset,
+            Nodes(dataset, nodes or [None] * len(dataset), max_foreign),
+            Totals.of(dataset),
             more=policy.growing,
         )
         super().__init__(self._state.totals, self._state.ledger)

@@ -121,14 +121,14 @@ class Promises:
         they are."""
         state = self._state
         reading = {worker.file for worker in state.workers.values()}
-        found = {state.files[number]: name for number, name in nodes.items()}
-        state.nodes.locate({file: name for file, name in found.items() if file not in reading})
+        places = {state.files[number]: name for number, name in nodes.items()}
+        state.nodes.locate({file: name for file, name in places.items() if file not in reading})
         hosts = {worker.host for worker in state.workers.values()}
         for worker in state.workers.values():
             theirs = set()
             for file in (*worker.ready, *worker.coming):
                 host = state.nodes.host(file)
-                if file in found and host in hosts and host != worker.host:
+                if file in places and host in hosts and host != worker.host:
                     theirs.add(file)
             worker.ready = deque(file for file in worker.ready if file not in theirs)
             worker.declined |= theirs & worker.coming.keys()

@@ -66,9 +66,9 @@ class Reserves:
                 worker.coming[file] = now
                 actions.append(OpenAhead(worker.number, file.number))
                 return
-            made = self._assignment.reserve(worker, file)
-            actions.append(Reserve(worker.number, made))
-            ahead += made.stop - made.start
+            reserve = self._assignment.reserve(worker, file)
+            actions.append(Reserve(worker.number, reserve))
+            ahead += reserve.stop - reserve.start
 
     def drop(self, worker: WorkerState, actions: list[Action]) -> None:
         """Puts back what was reserved for a worker. If it has begun any of that, its partial cannot

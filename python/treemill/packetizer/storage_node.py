@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Container, Set
 from dataclasses import dataclass, field
+from functools import lru_cache
 from heapq import heapify, heappop, heappush, heapreplace
 from urllib.parse import urlsplit
 
@@ -24,6 +25,7 @@ def node_of(url: str) -> str:
     return f"{parts.scheme or 'file'}://{parts.hostname or ''}/{partition}"
 
 
+@lru_cache(maxsize=4096)  # many files are on one node
 def host_of(node: str | None) -> str | None:
     """The host in a node's name; the name itself if it is no URL."""
     if node is None or "://" not in node:

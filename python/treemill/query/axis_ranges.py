@@ -103,9 +103,9 @@ def _nice(low: Decimal, high: Decimal, bins: int | None, whole: bool) -> Regular
         for grid in (10 * width, width, width / 10)[0 if bins else 1 :]:
             if whole:
                 grid = max(grid.to_integral_value(ROUND_FLOOR), Decimal(1))
-            found = _edges(low, high, width, grid, bins)
-            if found is not None:
-                return regular(*found)
+            binning = _edges(low, high, width, grid, bins)
+            if binning is not None:
+                return regular(*binning)
         width = _width_at_least(width * Decimal("1.01"), mantissas, whole)
     return regular(bins or 1, float(low), math.nextafter(float(high), math.inf))
 

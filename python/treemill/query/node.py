@@ -44,13 +44,13 @@ __all__ = ["Bookable", "Booking", "Node", "Origin", "steps_to"]
 
 def _column_name(name: object) -> str:
     """The column's name that a user has written. Raises QueryError for other texts."""
-    found = unquoted(name) if isinstance(name, str) else None
-    if found is None:
+    column = unquoted(name) if isinstance(name, str) else None
+    if column is None:
         raise QueryError(
             "a column's name is an identifier as Python's, with or without dots, or in backticks: "
             f"`x-y`; not {name!r}"
         )
-    return found
+    return column
 
 
 def _check_no_array(expr: object) -> None:

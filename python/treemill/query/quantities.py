@@ -274,10 +274,10 @@ def _fitting(glob: str, known: Callable[[], Iterable[str]]) -> list[str] | None:
     factors = re.split(r"[*?]+", glob)
     if "?" not in glob and all(word in names or word.isdigit() for word in factors):
         return None
-    found = [name for name in names if fnmatchcase(name, glob)]
-    if not found:
+    matches = [name for name in names if fnmatchcase(name, glob)]
+    if not matches:
         raise QueryError(f"no column's name fits {glob!r}", text=glob, span=(0, len(glob)))
-    return found
+    return matches
 
 
 @dataclass(frozen=True, eq=False)

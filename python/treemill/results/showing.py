@@ -129,8 +129,8 @@ def _named(value: object) -> dict[str, hist.Hist]:
 
 
 def _histogram(given: object) -> hist.Hist:
-    found = given.value if isinstance(given, Booking) else given
-    return checked(found.nominal if isinstance(found, Variations) else found)
+    value = given.value if isinstance(given, Booking) else given
+    return checked(value.nominal if isinstance(value, Variations) else value)
 
 
 def _title(given: object) -> str:

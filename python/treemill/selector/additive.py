@@ -55,8 +55,8 @@ class Additive(Results):
         """Makes the plain dicts that were put into it Additive."""
         for key, value in self._plain_items():
             if type(value) is dict:
-                made = Additive(value, self._chunks, f"{self._name}[{key!r}]")
-                super().__setitem__(key, made)
+                results = Additive(value, self._chunks, f"{self._name}[{key!r}]")
+                super().__setitem__(key, results)
             elif type(value) is Additive:
                 value.adopt()
 

@@ -47,10 +47,10 @@ class Events(ak.Array):  # type: ignore[misc]
         return metadata
 
     def __getitem__(self, where: object) -> ak.Array:
-        found = super().__getitem__(where)
+        array = super().__getitem__(where)
         if isinstance(where, list) and where and all(isinstance(name, str) for name in where):
-            return ak.with_name(found, "Events")  # records of some of the fields are events too
-        return found
+            return ak.with_name(array, "Events")  # records of some of the fields are events too
+        return array
 
     @property
     def numba_type(self) -> object:

@@ -79,8 +79,8 @@ def layout_of(tree: ColumnSource, collections: bool) -> Layout:
         _Column(b.name, kind.given(b.kind == "optional"), b.counter)
         for b, kind in zip(branches, kinds, strict=True)
     )
-    made = _layout(tuple(columns), tuple(_records(branches)), collections)
-    return replace(made, unreadable=unreadable) if unreadable else made
+    layout = _layout(tuple(columns), tuple(_records(branches)), collections)
+    return replace(layout, unreadable=unreadable) if unreadable else layout
 
 
 def _kinds_of(

@@ -52,8 +52,10 @@ class Schema:
         """A copy with a chunk's metadata, which coffea keeps in the form."""
         form = self.form
         parameters = {**form.parameters, "metadata": metadata}
-        made = ak.forms.RecordForm(form.contents, form.fields, parameters=parameters, form_key="")
-        return Schema(made, self._behavior)
+        record_form = ak.forms.RecordForm(
+            form.contents, form.fields, parameters=parameters, form_key=""
+        )
+        return Schema(record_form, self._behavior)
 
 
 class OwnReader:
@@ -120,8 +122,8 @@ def uuid_of(path: str) -> str:
 
 def handle(path: str) -> object:
     """The file as uproot opens it. coffea's processors get it with their events."""
-    found = uuid_of(path)
-    return TrivialUprootOpener({found: path}).open_uuid(found)
+    file_uuid = uuid_of(path)
+    return TrivialUprootOpener({file_uuid: path}).open_uuid(file_uuid)
 
 
 def _name(schema: Callable[..., object]) -> str:

@@ -48,9 +48,9 @@ def _read(value: object, ak: ModuleType) -> object:
 
 def _replace(container: _Container[K], items: Iterable[tuple[K, object]], ak: ModuleType) -> None:
     for key, each in list(items):
-        made = _read(each, ak)
-        if made is not each:
-            container[key] = made
+        value = _read(each, ak)
+        if value is not each:
+            container[key] = value
 
 
 def _is_accumulator(value: object) -> bool:

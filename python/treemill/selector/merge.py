@@ -273,8 +273,8 @@ def _append(first: tuple[object, ...], second: tuple[object, ...]) -> tuple[obje
 
 
 def _call_merge(first: _Merges, second: _Merges) -> _Merges:
-    made = first.merge(second)
-    return first if made is None else made
+    result = first.merge(second)
+    return first if result is None else result
 
 
 def _call_add(first: _Accumulates, second: _Accumulates) -> _Accumulates:

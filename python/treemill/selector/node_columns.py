@@ -74,8 +74,8 @@ def _anew(node: Node, defined: Iterable[str], chain: Chain) -> Iterator[str]:
         members = [b for b in branches.values() if b.name.startswith((f"{name}_", f"{name}."))]
         counters = {b.counter for b in members if b.counter is not None}
         for member in (*counters, *(b.name for b in members)):
-            found = _is_column(node, member, chain, found=True)
-            if found and not _is_column(node, member, chain):
+            pattern_match = _is_column(node, member, chain, found=True)
+            if pattern_match and not _is_column(node, member, chain):
                 yield member
 
 

@@ -33,8 +33,8 @@ class PristineCopies(Generic[T]):
 
     def copy(self) -> T:
         """Makes another copy of the object as it was given."""
-        made: T = _Unpickler(io.BytesIO(self._data), self._shared).load()
-        return made
+        copy: T = _Unpickler(io.BytesIO(self._data), self._shared).load()
+        return copy
 
 
 class _Pickler(pickle.Pickler):

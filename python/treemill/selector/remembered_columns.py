@@ -48,11 +48,11 @@ def _add(digest: hashlib._Hash, code: CodeType) -> None:
 def recall(key: Key) -> frozenset[str]:
     """The columns that the selector has touched in its last run; empty if it is not known."""
     with _lock:
-        found = _known.get(key)
-        if found is None:
+        columns = _known.get(key)
+        if columns is None:
             return frozenset()
         _known.move_to_end(key)
-        return found
+        return columns
 
 
 def remember(key: Key, touched: Iterable[str]) -> None:

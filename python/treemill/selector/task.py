@@ -53,9 +53,9 @@ class SelectorTask:
         """See Task. Each worker has a workload of its own, with its own selector."""
         from .workload import SelectorWorkload  # heavy: numpy
 
-        made = SelectorWorkload(self._job, self.inputs or {}, number)
+        workload = SelectorWorkload(self._job, self.inputs or {}, number)
         spans = self._job.spans
-        return opaque(made) if spans is None else opaque(SpanWorkload(made, spans))
+        return opaque(workload) if spans is None else opaque(SpanWorkload(workload, spans))
 
     def load(self, data: bytes) -> OutputPartial:
         """See Task."""

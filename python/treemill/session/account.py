@@ -46,10 +46,10 @@ class FilePlaces:
         """The node that serves a file."""
         path = self[number][0]
         folder = path.rpartition("/")[0]
-        found = self._nodes.get(folder)
-        if found is None:
-            found = self._nodes[folder] = node_of(f"{folder}/file" if folder else path)
-        return found
+        node = self._nodes.get(folder)
+        if node is None:
+            node = self._nodes[folder] = node_of(f"{folder}/file" if folder else path)
+        return node
 
 
 class Account:

@@ -47,8 +47,8 @@ def computed_by_dataset(
                     together.start(query)
                 if watch is None:
                     watch = Watch(together or query, progress, feedback)
-                found = wait(query, news, watch)
-            values |= {each.number: value for each, value in zip(group, found, strict=True)}
+                results = wait(query, news, watch)
+            values |= {each.number: value for each, value in zip(group, results, strict=True)}
     finally:
         if watch is not None:
             watch.close()

@@ -111,7 +111,7 @@ class _Asked:
 
 def _asked(wanted: Drawing) -> _Asked:
     quiet, profile = _options(wanted.option)
-    made = _Asked(
+    request = _Asked(
         exprs=_expressions(wanted.expr),
         # TTree::Draw's users write "" to select all entries.
         where=wanted.where if wanted.where is None or _text(wanted.where).strip() else None,
@@ -122,7 +122,7 @@ def _asked(wanted: Drawing) -> _Asked:
         profile=wanted.profile or profile,
         quiet=quiet,
     )
-    return _split(made, made.exprs[0]) if len(made.exprs) == 1 else made
+    return _split(request, request.exprs[0]) if len(request.exprs) == 1 else request
 
 
 def _text(where: object) -> str:

@@ -53,5 +53,5 @@ def located(
     leading.sort()
     for begin in range(0, len(leading), _BATCH):
         batch = leading[begin : begin + _BATCH]
-        found = source.hosts([files[number] for number in batch])
-        yield {number: found[files[number]] for number in batch if found.get(files[number])}
+        hosts = source.hosts([files[number] for number in batch])
+        yield {number: hosts[files[number]] for number in batch if hosts.get(files[number])}

@@ -59,9 +59,9 @@ class PackageStore:
             return known
         # A folder with an __init__.py is a package; others hold modules.
         inner = name if any(each == "__init__.py" for each, _ in files) else ""
-        made = Package(name, digest, self._write(digest, inner, files))
-        self._packages[name] = made
-        return made
+        package = Package(name, digest, self._write(digest, inner, files))
+        self._packages[name] = package
+        return package
 
     def remove(self, name: str) -> None:
         """Removes the copy of the package. Raises QueryError if there is none of this name."""

@@ -178,8 +178,8 @@ class Query(ABC, Generic[Result]):
 
     def measured(self, name: str) -> object:
         """The histogram with this name of what workers have done; None if there is none."""
-        found = self.account.measured if name in HISTOGRAMS else None
-        return None if found is None else found.histogram(name)
+        histograms = self.account.measured if name in HISTOGRAMS else None
+        return None if histograms is None else histograms.histogram(name)
 
     def abort(self, reason: str = "aborted by the user") -> None:
         """End the query at once. Work that is not committed is lost.

@@ -59,10 +59,10 @@ class _Services:
         from ..monitor.text_histogram import show  # start-up
         from .draw import drawn  # start-up
 
-        made = drawn(_node(node), wanted)
-        if not (made.quiet or in_notebook()):
-            show(made.histogram, made.title, wanted.log)
-        return made.histogram
+        plot = drawn(_node(node), wanted)
+        if not (plot.quiet or in_notebook()):
+            show(plot.histogram, plot.title, wanted.log)
+        return plot.histogram
 
     def scan(self, node: Place, columns: Sequence[str], where: str | None, count: int) -> None:
         from .listing import scanned  # start-up

@@ -36,8 +36,8 @@ def subset(chain: Chain, entries: Entries, max_files: int | None) -> list[Span] 
         selected = chain.selected
         chosen = selected if entries is None else selected.sliced(*_range(entries))
         parts = chosen.parts(chain.sizes.__getitem__)
-        found: list[Span] = [span for span in parts if span[0] < files]
-        return found or [(0, 0, 0)]
+        spans: list[Span] = [span for span in parts if span[0] < files]
+        return spans or [(0, 0, 0)]
     if entries is None:
         if max_files is None:
             return None

@@ -84,13 +84,13 @@ class KeepingAccount(LeaseAccount):
 
     def with_kept(self) -> Coverage:
         """Returns what is in the result or kept, and what is given up."""
-        found = self.coverage()
-        processed = {file: list(ranges) for file, ranges in found.processed.items()}
+        coverage = self.coverage()
+        processed = {file: list(ranges) for file, ranges in coverage.processed.items()}
         for files in self._kept.values():
             for file, ranges in files.items():
                 processed.setdefault(file, []).extend(ranges)
         each = {file: joined(processed[file]) for file in sorted(processed)}
-        return Coverage(each, found.missing)
+        return Coverage(each, coverage.missing)
 
 
 class KeepingLessor(Lessor):

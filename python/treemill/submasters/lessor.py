@@ -309,10 +309,10 @@ class Lessor:
 
     def _help(self, sub: KnownSubmaster, now: float, orders: list[Downward]) -> None:
         """Takes work back for a sub-master that has little left, from the one that has most."""
-        found = self._groups.to_take_back(sub, now, self._leasing.worth)
-        if found is None or self._ending:
+        surplus = self._groups.to_take_back(sub, now, self._leasing.worth)
+        if surplus is None or self._ending:
             return
-        rich, entries = found
+        rich, entries = surplus
         among = None
         if self._pool.restricted:
             its = self._account.files_of(rich.number)

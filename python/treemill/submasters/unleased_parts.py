@@ -50,6 +50,7 @@ class UnleasedParts:
         """`reach`: which sites a file is near to."""
         self._reach = reach
         self._piles: dict[Reach, _Pile] = {}
+        self._put: dict[int, Reach] = {}  # by file: the pile that its parts were put on last
         self._tried = _Pile(Reach())  # parts of files that a site cannot open
         self._barred: dict[int, set[str]] = {}  # by file: sites that cannot open it
 
@@ -84,7 +85,7 @@ class UnleasedParts:
         if part.file in self._barred:
             pile = self._tried
         else:
-            reach = self._reach(part.file)
+            reach = self._put[part.file] = self._reach(part.file)
             pile = self._piles.get(reach) or self._piles.setdefault(reach, _Pile(reach))
         pile.parts.append(part)
         pile.count(part, 1)
@@ -92,13 +93,13 @@ class UnleasedParts:
     def move(self, files: Set[int]) -> None:
         """Puts the parts of these files where they belong now."""
         moved = []
-        for pile in self._piles.values():
+        for reach in {self._put[file] for file in files if file in self._put}:
+            pile = self._piles[reach]
             its = [part for part in pile.parts if part.file in files]
-            if its:
-                pile.parts = deque(part for part in pile.parts if part.file not in files)
-                for part in its:
-                    pile.count(part, -1)
-                moved += its
+            pile.parts = deque(part for part in pile.parts if part.file not in files)
+            for part in its:
+                pile.count(part, -1)
+            moved += its
         for part in moved:
             self.add(part)
 

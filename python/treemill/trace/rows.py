@@ -127,12 +127,12 @@ class _Follower:
         )
 
     def _named(self, file: int) -> tuple[str, int, str]:
-        found = self._names.get(file)
-        if found is None:
+        place = self._names.get(file)
+        if place is None:
             name, first = self._place(file)
             name = without_credentials(name)
-            found = self._names[file] = name, first, node_of(name)
-        return found
+            place = self._names[file] = name, first, node_of(name)
+        return place
 
     # Workers and files.
 

@@ -125,12 +125,12 @@ class Branches(Mapping[str, Branch]):
 
     def __getitem__(self, name: str) -> Branch:
         """Raises UnknownBranchError, which is a KeyError, if there is no such branch."""
-        found = self.get(name)
-        if found is None:
+        branch = self.get(name)
+        if branch is None:
             message = f"there is no branch {name}"
             meant = near(str(name), self._by_name)
             raise UnknownBranchError(message, branch=str(name), suggestions=meant)
-        return found
+        return branch
 
     def __contains__(self, name: object) -> bool:
         return name in self._by_name or name in self.paths
@@ -143,8 +143,8 @@ class Branches(Mapping[str, Branch]):
     def get(self, name: str, default: Other) -> Branch | Other: ...
     def get(self, name: str, default: object = None) -> object:
         """The branch of this name or path, or the default."""
-        found = self._by_name.get(name)
-        return self.paths.get(name, default) if found is None else found
+        branch = self._by_name.get(name)
+        return self.paths.get(name, default) if branch is None else branch
 
     def referred(self, members: frozenset[str]) -> list[str]:
         """The collections that members of these names may refer to, as formats write references."""

@@ -47,10 +47,10 @@ class MissingDefaults:
 
     def __getitem__(self, branch: str) -> Default:
         """Raises KeyError if there is none."""
-        found = self._find(branch)
-        if found is None:
+        pair = self._find(branch)
+        if pair is None:
             raise KeyError(branch)
-        return found[1]
+        return pair[1]
 
     def _find(self, branch: str) -> tuple[str, Default] | None:
         """The name or glob that matches the branch, and its default."""

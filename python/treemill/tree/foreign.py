@@ -106,8 +106,10 @@ class JoinedForeign:
 
 def joined(parts: Sequence[Foreign | None]) -> Foreign | None:
     """Returns all providers in `parts` as one; None if there is none."""
-    found = [part for part in parts if part is not None]
-    return None if not found else found[0] if len(found) == 1 else JoinedForeign(found)
+    providers = [part for part in parts if part is not None]
+    return (
+        None if not providers else providers[0] if len(providers) == 1 else JoinedForeign(providers)
+    )
 
 
 class ExtendedTree:

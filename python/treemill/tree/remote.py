@@ -223,8 +223,8 @@ def _look(url: str, soon: bool) -> Identity:
 
 def _without_query(url: str) -> tuple[str, str]:
     """A URL up to its query, and the query with its question mark; it has an equals sign."""
-    found = re.search(r"\?(?=.*=)", url)
-    return (url, "") if found is None else (url[: found.start()], url[found.start() :])
+    mark = re.search(r"\?(?=.*=)", url)
+    return (url, "") if mark is None else (url[: mark.start()], url[mark.start() :])
 
 
 def _walk(folder: str, parts: list[str], query: str) -> Iterable[str]:

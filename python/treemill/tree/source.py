@@ -176,8 +176,8 @@ def _storage(path: str) -> Storage:
 
 def server(text: str) -> str:
     """The beginning of a URL up to its path, `root://host:1094`; empty for a path."""
-    found = _SERVER.match(text) if "://" in text else None
-    return "" if found is None else found[0]
+    match = _SERVER.match(text) if "://" in text else None
+    return "" if match is None else match[0]
 
 
 def is_url(text: str) -> bool:

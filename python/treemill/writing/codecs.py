@@ -30,8 +30,8 @@ class Codec:
     @property
     def code(self) -> int:
         """ROOT's number for this codec and level."""
-        made = self.uproots
-        return 0 if made is None else int(made.code)
+        compression = self.uproots
+        return 0 if compression is None else int(compression.code)
 
     def packed(self, data: bytes | bytearray) -> bytes:
         """Compress the data into ROOT's frames; data that do not become shorter stay as they

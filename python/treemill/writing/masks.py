@@ -25,10 +25,10 @@ def object_name(tree: str) -> str:
 
 def masks(bits: Mapping[str, tuple[str, int]]) -> bytes:
     """The object. `bits`: the column with the bits, and the bit's number, by column."""
-    made = bytearray(struct.pack(">I", len(bits)))
+    buffer = bytearray(struct.pack(">I", len(bits)))
     for column, (mask, bit) in bits.items():
         text = string(mask)
         first = struct.pack(">IH", (len(text) + 2) | _HAS_COUNT, _STRING) + text
         pair = struct.pack(">HI", 0, _PAIR) + first + struct.pack(">I", bit)
-        made += string(column) + struct.pack(">I", len(pair) | _HAS_COUNT) + pair
-    return bytes(made)
+        buffer += string(column) + struct.pack(">I", len(pair) | _HAS_COUNT) + pair
+    return bytes(buffer)

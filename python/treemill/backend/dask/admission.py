@@ -49,10 +49,10 @@ def room(limits: Limits, host: str, threads: int, admitted: Iterable[Admitted]) 
     """
     if limits == UNLIMITED:
         return threads  # however many there are: they need not be counted
-    found = list(admitted)
+    processes = list(admitted)
     if limits.workers is not None:
-        threads = min(threads, limits.workers - sum(each.workers for each in found))
+        threads = min(threads, limits.workers - sum(each.workers for each in processes))
     if limits.on_host is not None:
-        here = sum(each.workers for each in found if each.host == host)
+        here = sum(each.workers for each in processes if each.host == host)
         threads = min(threads, limits.on_host - here)
     return max(threads, 0)

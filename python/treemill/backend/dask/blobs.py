@@ -12,13 +12,13 @@ __all__ = ["into", "zipped"]
 
 def zipped(folder: str) -> bytes:
     """The files of a folder as an archive. The same files give the same bytes."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
         for path in sorted(Path(folder).rglob("*")):
             if path.is_file():
                 name = path.relative_to(folder).as_posix()
                 archive.writestr(zipfile.ZipInfo(name), path.read_bytes())
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 def into(blobs: dict[str, bytes], data: bytes) -> str:

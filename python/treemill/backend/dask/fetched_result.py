@@ -28,8 +28,8 @@ class FetchedResult:
 
     def results(self, within: float | None = None) -> list[object] | None:
         """See Results."""
-        found = self._final or self._now()
-        return None if found is None else found.results(within)
+        merged = self._final or self._now()
+        return None if merged is None else merged.results(within)
 
     def take(self) -> Partial | None:
         """See Results."""
@@ -37,8 +37,8 @@ class FetchedResult:
 
     def kept(self) -> tuple[bytes, Ranges] | None:
         """See Merged. None too if something has changed meanwhile: the next time it may not."""
-        found = self._final or self._now()
-        return None if found is None else found.kept()
+        merged = self._final or self._now()
+        return None if merged is None else merged.kept()
 
     def fetch(self, parts: Sequence[HeldPartial]) -> bool:
         """Gets the result, of which these are the parts. False if it has changed meanwhile."""

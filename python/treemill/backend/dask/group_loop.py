@@ -108,9 +108,9 @@ class GroupLoop:
         """Keeps up a conversation until it is over."""
         self._something[talk] = asyncio.Event()
         for task in (self._poll(talk), self._flush(talk)):
-            made = asyncio.create_task(task)
-            self._tasks.add(made)
-            made.add_done_callback(self._tasks.discard)
+            future = asyncio.create_task(task)
+            self._tasks.add(future)
+            future.add_done_callback(self._tasks.discard)
         self.wake()
 
     async def _poll(self, talk: Conversation) -> None:

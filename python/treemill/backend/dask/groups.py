@@ -78,9 +78,9 @@ class Groups:
             self.leave(message.work)
 
     def _join(self, work: str, sub: int, address: str) -> None:
-        made = self._of[work] = Conversation(work, sub, address)
-        self.talks[made.name] = made
-        self._converse(made)
+        talk = self._of[work] = Conversation(work, sub, address)
+        self.talks[talk.name] = talk
+        self._converse(talk)
 
     def leave(self, work: str) -> None:
         """The process has no part in a pass, or in its group, any more."""

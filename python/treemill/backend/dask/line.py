@@ -88,8 +88,8 @@ class Line:
 
     def hello(self) -> Hello:
         """Returns what the scheduler says of itself."""
-        found: Hello = self._request(lambda: self._client.scheduler.treemill_hello())
-        return found
+        answer: Hello = self._request(lambda: self._client.scheduler.treemill_hello())
+        return answer
 
     def ask(self, what: str, *arguments: object) -> Any:
         """Calls a method of the desk."""

@@ -183,8 +183,8 @@ class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
 
     def _fetch(self, digest: str) -> bytes:
         async def fetch() -> bytes | None:
-            found: bytes | None = await self._worker.scheduler.treemill_blob(digest=digest)
-            return found
+            blob: bytes | None = await self._worker.scheduler.treemill_blob(digest=digest)
+            return blob
 
         data = asyncio.run_coroutine_threadsafe(fetch(), self._loop).result()
         if data is None:

@@ -159,11 +159,12 @@ class Master(Inheriting):
         if not self.over and address not in self._members:
             member = self._members[address] = Member(address, host, place, threads)
             self._alone_since = None
-            of_host, before = self._near.named(host), self._roster.at_host(host)
+            self._near.named(host)
+            before = self._roster.at_host(host)
             if self._lessor is not None:
                 self._seat(member)
             if self._roster.at_host(host) != before:
-                self._moved(of_host)
+                self._moved(self._near.at(host))
         return self._told()
 
     def begin(self) -> Messages:

@@ -26,6 +26,7 @@ class NearGroups:
         self._places = Places(nodes)
         self._groups_at = groups_at
         self._found: dict[int, list[str]] = {}  # addresses, as the client has found them
+        self._names: dict[str, set[str]] = {}  # of each host of processes
         self._hosts: list[list[str]] = [[] for _ in nodes]  # that have a file
         self._files: dict[str, set[int]] = {}  # that are on a host
         for file, node in enumerate(nodes):
@@ -49,11 +50,21 @@ class NearGroups:
         return set(addresses)
 
     def named(self, host: str, names: Sequence[str] = ()) -> set[int]:
-        """A process is on this host, which the cluster calls `host` and which has these names."""
+        """A process is on this host, which the cluster calls `host` and which has these names. What
+        was known of the host gives nothing."""
         self._places.worker(host, names)
-        known = {host, *(name.lower() for name in names)}
-        found = [self._files.get(name, ()) for name in known if self._places.host(name) == host]
-        return set().union(*found)
+        known = self._names.setdefault(host, set())
+        fresh = {name for name in (host, *map(str.lower, names)) if self._places.host(name) == host}
+        fresh -= known
+        known |= fresh
+        return self._at(fresh)
+
+    def at(self, host: str) -> set[int]:
+        """The files on this host."""
+        return self._at(self._names.get(host, ()))
+
+    def _at(self, names: Iterable[str]) -> set[int]:
+        return set().union(*(self._files.get(name, ()) for name in names))
 
     def _put(self, file: int, hosts: Iterable[str | None]) -> None:
         for host in self._hosts[file]:

@@ -90,9 +90,9 @@ class DeskBoard(NoBoard):
 
     def accounts(self) -> Sequence[KeptAccount]:
         """See Board."""
-        found = {each.work: self._pass(each) for each in self._desk.listed()}
-        gone = [_gone(old) for old in self._known.values() if old.id not in found]
-        self._known = {each.id: each for each in [*gone[-_REMEMBERED:], *found.values()]}
+        passes = {each.work: self._pass(each) for each in self._desk.listed()}
+        gone = [_gone(old) for old in self._known.values() if old.id not in passes]
+        self._known = {each.id: each for each in [*gone[-_REMEMBERED:], *passes.values()]}
         return tuple(self._known.values())
 
     def _pass(self, each: Listed) -> _Pass:

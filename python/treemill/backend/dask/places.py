@@ -25,6 +25,7 @@ class Places:
         self._nodes: dict[int, list[str]] = {}  # by file: the nodes that have it
         self._chosen: dict[int, str] = {}  # one of these
         self._found: dict[str, set[int]] = {}  # by host: files that it has
+        self._with_workers: set[str] = set()  # names whose files were chosen for that
 
     def worker(self, host: str, names: Sequence[str]) -> str:
         """The name for the host of a worker, which the cluster calls `host` and which says that it
@@ -47,21 +48,23 @@ class Places:
 
     def nodes_beside(self, host: str, names: Sequence[str]) -> dict[int, str]:
         """The nodes of those files that are at this host and belong elsewhere now that it is known
-        to have a worker."""
-        known = (self._found.get(name.lower(), ()) for name in (host, *names))
-        before = {file: self._chosen.get(file) for file in sorted(set().union(*known))}
-        found = self._choose(before)
-        return {file: node for file, node in found.items() if node != before[file]}
+        to have a worker. Of several processes of a host only the first has any."""
+        fresh = {host, *(name.lower() for name in names)} - self._with_workers
+        self._with_workers |= fresh
+        files = (self._found.get(name, ()) for name in fresh)
+        before = {file: self._chosen.get(file) for file in sorted(set().union(*files))}
+        nodes = self._choose(before)
+        return {file: node for file, node in nodes.items() if node != before[file]}
 
     def _choose(self, files: Iterable[int]) -> dict[int, str]:
         known = set(self._of_workers.values())
-        found = {}
+        choices = {}
         for file in files:
             nodes = [self._named(node) for node in self._nodes[file]]
             near = [node for node in nodes if host_of(node) in known] or nodes
             if near:
-                found[file] = self._chosen[file] = self._fewest(near, self._chosen.get(file))
-        return found
+                choices[file] = self._chosen[file] = self._fewest(near, self._chosen.get(file))
+        return choices
 
     def _fewest(self, nodes: Sequence[str], before: str | None) -> str:
         """The one of these nodes with the fewest files, to which a file is moved from `before`."""

@@ -117,9 +117,9 @@ class Roster:
     def at_host(self, host: str) -> frozenset[str]:
         """The names of the groups with processes on this host."""
         if self._at_host is None:
-            found: dict[str, set[str]] = {}
+            groups: dict[str, set[str]] = {}
             for led in self.groups:
                 for member in led.group.members.values():
-                    found.setdefault(member.host, set()).add(led.group.name)
-            self._at_host = {each: frozenset(names) for each, names in found.items()}
+                    groups.setdefault(member.host, set()).add(led.group.name)
+            self._at_host = {each: frozenset(names) for each, names in groups.items()}
         return self._at_host.get(host, frozenset())

@@ -191,8 +191,8 @@ class FederatedPass(Pass):
             return None
         if self._finished:
             return self._counts.now
-        found = self._counts.now()
-        return lambda: found
+        counts = self._counts.now()
+        return lambda: counts
 
     @property
     def began(self) -> float:

@@ -156,10 +156,10 @@ class _Sums:
 
     @property
     def io(self) -> IOReport:
-        found = self._io
+        report = self._io
         for end in list(self.ends.values()):
-            found = found.plus(end.counted.pulse.io)
-        return found
+            report = report.plus(end.counted.pulse.io)
+        return report
 
     @property
     def bytes_from_cache(self) -> int:

@@ -18,8 +18,8 @@ def breit_wigner(
 ) -> Floats:
     """Masses of a resonance between two limits, by the inverse of the cumulative distribution."""
     edges = [np.arctan((edge - mass) * 2 / width) for edge in (low, high)]
-    found: Floats = mass + width / 2 * np.tan(rng.uniform(edges[0], edges[1], count))
-    return found
+    masses: Floats = mass + width / 2 * np.tan(rng.uniform(edges[0], edges[1], count))
+    return masses
 
 
 def at(pt: Floats, y: Floats, phi: Floats, mass: Floats) -> Floats:

@@ -47,12 +47,12 @@ def job_types(told: object) -> list[JobType]:
     tables = told.get(_KEY) if isinstance(told, Mapping) else None
     if not isinstance(tables, list) or not tables:
         raise QueryError(f"a file of jobs has tables [[{_KEY}]], one for each kind of job")
-    found = [_job(number, table) for number, table in enumerate(tables, 1)]
-    names = [job.name for job in found]
+    jobs = [_job(number, table) for number, table in enumerate(tables, 1)]
+    names = [job.name for job in jobs]
     for name in names:
         if names.count(name) > 1:
             raise QueryError(f"two jobs have the name {name!r}")
-    return found
+    return jobs
 
 
 def _job(number: int, table: object) -> JobType:

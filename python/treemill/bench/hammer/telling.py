@@ -30,8 +30,8 @@ def findings(tallies: Sequence[Tally], course: Sequence[Moment]) -> Iterator[str
         mine = [each for each in tallies if each.storage == storage]
         done, failed = sum(each.done for each in mine), sum(each.failed for each in mine)
         events, read = sum(e.events for e in mine), sum(e.bytes_wanted for e in mine)
-        found = efficiency_of(mine)
-        efficiency = "unknown" if found is None else f"{found:.0%}"
+        ratio = efficiency_of(mine)
+        efficiency = "unknown" if ratio is None else f"{ratio:.0%}"
         share = failed / (done + failed) if done + failed else 0.0
         line = (
             f"{storage}: {done:,} jobs in {seconds:,.0f} s, {failed:,} failed ({share:.1%}), "

@@ -122,14 +122,14 @@ def broken_down(trace: Trace, workers: int, seconds: float) -> Breakdown | None:
     trace has lost its first records, or no packet was done."""
     if trace.dropped or not trace.records:
         return None
-    found: dict[int, _Worker] = {}
+    states: dict[int, _Worker] = {}
     for record in trace.records:
-        _follow(found, record)
+        _follow(states, record)
     timeline = Timeline.of(trace)
     spans = [*timeline.spans, *timeline.thrown_away]
     if not spans or timeline.seconds <= 0:
         return None
-    took_part = [each for each in found.values() if each.since is not None]
+    took_part = [each for each in states.values() if each.since is not None]
     end = timeline.seconds
     absent = max(workers - len(took_part), 0)
     last = max((each.since or 0.0 for each in took_part), default=0.0)

@@ -59,11 +59,11 @@ def counted(counts: Monitored, workers: int, seconds: float) -> Breakdown | None
 
 
 def _sums(counts: Monitored) -> dict[str, float]:
-    found: dict[str, float] = {}
+    totals: dict[str, float] = {}
     for worker in counts.workers.values():
         for name, value in worker.sums.items():
-            found[name] = found.get(name, 0.0) + value
-    return found
+            totals[name] = totals.get(name, 0.0) + value
+    return totals
 
 
 def _bins(counts: Monitored) -> list[tuple[float, float]]:

@@ -97,9 +97,9 @@ def rising(most: int) -> list[int]:
     >>> rising(6)
     [1, 2, 4, 6]
     """
-    found = []
+    numbers = []
     workers = 1
     while workers < most:
-        found.append(workers)
+        numbers.append(workers)
         workers *= 2
-    return [*found, most]
+    return [*numbers, most]

@@ -20,7 +20,7 @@ def nearest(sizes: Iterable[Size], share: float) -> list[str]:
     """
     left = sorted(sizes, key=lambda size: (size.zip_bytes, size.branch))
     wanted = share * sum(size.zip_bytes for size in left)
-    found: list[Size] = []
+    selection: list[Size] = []
     beyond: list[Size] = []
     taken = 0
     small = True
@@ -29,13 +29,13 @@ def nearest(sizes: Iterable[Size], share: float) -> list[str]:
         if taken + size.zip_bytes > wanted:
             beyond.append(size)
             continue
-        found.append(size)
+        selection.append(size)
         taken += size.zip_bytes
         small = not small
     smallest = min(beyond, key=lambda size: size.zip_bytes, default=None)
     if smallest is not None and (not taken or taken + smallest.zip_bytes - wanted < wanted - taken):
-        found.append(smallest)
-    return [size.branch for size in found]
+        selection.append(smallest)
+    return [size.branch for size in selection]
 
 
 def share_of(sizes: Sequence[Size], names: Iterable[str]) -> float:

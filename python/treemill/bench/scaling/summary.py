@@ -150,13 +150,13 @@ def summaries(measurements: Sequence[Measurement]) -> list[Summary]:
 
 def baselines(measurements: Sequence[Measurement]) -> dict[str, list[Point]]:
     """Returns what one process does alone, by query: first with one file, then with all of them."""
-    found: dict[str, dict[int, list[Measurement]]] = {}
+    groups: dict[str, dict[int, list[Measurement]]] = {}
     for each in measurements:
         if each.baseline:
-            found.setdefault(each.query, {}).setdefault(each.files, []).append(each)
+            groups.setdefault(each.query, {}).setdefault(each.files, []).append(each)
     return {
         query: [Point(1, tuple(by_files[files])) for files in sorted(by_files)]
-        for query, by_files in found.items()
+        for query, by_files in groups.items()
     }
 
 

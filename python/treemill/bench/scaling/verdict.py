@@ -97,8 +97,8 @@ def verdict(facts: Facts) -> LimitVerdict:
     limit, share = max(shares.items(), key=lambda item: item[1], default=("CPU", 0.0))
     if share < _MATTERS:
         limit, share = "CPU", computing
-    found, what_helps = LIMITS[limit]
-    return LimitVerdict(limit, share, found.format(share=share), what_helps)
+    finding, what_helps = LIMITS[limit]
+    return LimitVerdict(limit, share, finding.format(share=share), what_helps)
 
 
 def _shares(facts: Facts) -> dict[str, float]:

@@ -106,12 +106,12 @@ class Cluster:
         chance = random.Random(scenario.seed)
         self.nodes: list[SimulatedNode] = []
         self.machines: list[Machine] = []
-        made = []
+        node_generations = []
         for generation in scenario.generations:
             for _ in range(generation.nodes):
-                made.append(generation)
-        chance.shuffle(made)  # racks are not filled by age
-        for number, generation in enumerate(made):
+                node_generations.append(generation)
+        chance.shuffle(node_generations)  # racks are not filled by age
+        for number, generation in enumerate(node_generations):
             node = SimulatedNode(
                 f"root://n{number:04}/", generation.disk, generation.link, scenario.seek
             )
@@ -119,7 +119,7 @@ class Cluster:
             slow = chance.random() < scenario.faults.slow_nodes
             rate = generation.rate / (scenario.faults.slowdown if slow else 1.0)
             self.machines += [Machine(number, rate)] * generation.workers
-        stores = [number for number, generation in enumerate(made) if generation.files]
+        stores = [number for number, generation in enumerate(node_generations) if generation.files]
         self.files = _files(scenario, len(self.nodes), stores, chance)
 
     @property

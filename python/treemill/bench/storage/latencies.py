@@ -45,9 +45,9 @@ def percentile(counts: Mapping[int, int], percent: float) -> float | None:
     if not total:
         return None
     wanted = max(math.ceil(total * percent / 100), 1)
-    found = 0
+    cumulative = 0
     for number in sorted(counts):
-        found += counts[number]
-        if found >= wanted:
+        cumulative += counts[number]
+        if cumulative >= wanted:
             return float(10 ** (number / BINS_PER_DECADE))
     return float(10 ** (max(counts) / BINS_PER_DECADE))

@@ -146,8 +146,8 @@ class CellRounds:
 
     def middle(self, name: str) -> float | None:
         """The median of a property of Reading over the rounds that have it; None if none has."""
-        found = [getattr(each, name) for each in self.rounds]
-        known = [float(each) for each in found if each is not None]
+        values = [getattr(each, name) for each in self.rounds]
+        known = [float(each) for each in values if each is not None]
         return median(known) if known else None
 
     def value(self, name: str) -> float:
@@ -180,11 +180,11 @@ class ReaderSeries:
 
 def lines(readings: Sequence[Reading]) -> list[ReaderSeries]:
     """The readings, in the order in which their cells first came."""
-    found: dict[tuple[str, str, str, str, int], dict[int, list[Reading]]] = {}
+    groups: dict[tuple[str, str, str, str, int], dict[int, list[Reading]]] = {}
     for each in readings:
         key = (each.storage, each.layout, each.way, each.what, each.window)
-        found.setdefault(key, {}).setdefault(each.readers, []).append(each)
-    return [ReaderSeries(*key, tuple(_points(by_readers))) for key, by_readers in found.items()]
+        groups.setdefault(key, {}).setdefault(each.readers, []).append(each)
+    return [ReaderSeries(*key, tuple(_points(by_readers))) for key, by_readers in groups.items()]
 
 
 def _points(by_readers: Mapping[int, Sequence[Reading]]) -> Iterator[CellRounds]:

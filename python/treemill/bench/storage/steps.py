@@ -52,15 +52,15 @@ def steps(
     """
     starts = clusters if lies == "flushed" else ()
     edges = sorted({0, *(start for start in starts if 0 < start < entries)})
-    found: list[tuple[int, int]] = []
+    ranges: list[tuple[int, int]] = []
     for start, stop in zip(edges, [*edges[1:], entries], strict=True):
         length = stop - start
         if length <= 0:
             continue
         parts = min(max(-(-stored * length // max(entries, 1) // STEP), 1), length)
         cuts = [start + length * part // parts for part in range(parts + 1)]
-        found += pairwise(cuts)
-    return found
+        ranges += pairwise(cuts)
+    return ranges
 
 
 def ahead(sizes: Sequence[int], window: int) -> Iterator[int]:

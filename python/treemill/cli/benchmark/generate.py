@@ -186,7 +186,7 @@ def _made(
         written = {each.index: each for each in output["files"]}
         present = kept(surveys)  # a host may have left the cluster, with what it has made
         return [
-            replace(present.get(index, made), kept=False) for index, made in sorted(written.items())
+            replace(present.get(index, file), kept=False) for index, file in sorted(written.items())
         ]
     finally:
         with contextlib.suppress(TreemillError):  # the cluster may be what has failed

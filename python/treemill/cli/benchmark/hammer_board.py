@@ -110,7 +110,7 @@ class _Account:
         import hist
 
         mine = self._mine(self._board.state)
-        found: dict[str, Hist] = {}
+        histograms: dict[str, Hist] = {}
         for title, numbers in (
             ("jobs done", _added((each.kind, each.done) for each in mine)),
             ("jobs failed", _added((each.kind, each.failed) for each in mine)),
@@ -118,9 +118,9 @@ class _Account:
         ):
             if numbers:
                 axis = hist.axis.StrCategory(list(numbers), name=title)
-                found[title] = hist.Hist(axis, storage=hist.storage.Double())
-                found[title].view()[:] = list(numbers.values())
-        return found
+                histograms[title] = hist.Hist(axis, storage=hist.storage.Double())
+                histograms[title].view()[:] = list(numbers.values())
+        return histograms
 
     def stop(self, reason: str = "") -> None:
         """Jobs that run may end."""
@@ -178,7 +178,7 @@ class HammerBoard:
 
 
 def _added(pairs: Iterable[tuple[str, int]]) -> dict[str, int]:
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for name, number in pairs:
-        found[name] = found.get(name, 0) + number
-    return found
+        counts[name] = counts.get(name, 0) + number
+    return counts

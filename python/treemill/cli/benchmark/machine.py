@@ -25,7 +25,7 @@ def describe() -> dict[str, object]:
         "load": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
         "kernel": f"{platform.system()} {platform.release()} {platform.machine()}",
         "python": sys.version.split()[0],
-        "versions": {name: found for name in _PACKAGES if (found := _version(name))},
+        "versions": {name: release for name in _PACKAGES if (release := _version(name))},
     }
 
 
