@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ...checkpoint import digest
@@ -74,7 +75,8 @@ def found_again(line: Line, kept: Kept) -> tuple[str, Resumption] | None:
         other = each.request.kept
         if other is None or other.place != kept.place:
             continue
-        if other == kept and line.watch(each.work, -1, 0.0).ended is None:
-            return each.work, Resumption.got(line, each.request.before)
+        with suppress(QueryError):  # its client had the result, and has dropped it meanwhile
+            if other == kept and line.watch(each.work, -1, 0.0).ended is None:
+                return each.work, Resumption.got(line, each.request.before)
         line.ask("forget", each.work)
     return None
