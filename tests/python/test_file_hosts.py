@@ -25,7 +25,7 @@ def named(monkeypatch):
 
 def test_addresses_at_this_host_come_first_and_others_keep_their_order(named):
     named("Node5")
-    others = [FAR, "https://other.site.org/a.root", "/data/a.root"]
+    others = [FAR, "https://other.site.org/a.root", "/data/a.root", "root://[bad//a"]
     mine = ["root://node5.site.org//a.root", "root://NODE5//a.root", "root://[::1]//a.root"]
     assert nearest_first([*others, NEAR, *mine]) == (NEAR, *mine, *others)
     named("node5.site.org")

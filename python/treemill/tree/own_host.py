@@ -19,7 +19,14 @@ def nearest_first(addresses: Sequence[str]) -> tuple[str, ...]:
     >>> nearest_first(["root://far.site.org//a.root", "root://localhost//a.root"])
     ('root://localhost//a.root', 'root://far.site.org//a.root')
     """
-    return tuple(sorted(addresses, key=lambda each: not is_own(urlsplit(each).hostname)))
+    return tuple(sorted(addresses, key=lambda each: not is_own(_host(each))))
+
+
+def _host(address: str) -> str | None:
+    try:
+        return urlsplit(address).hostname
+    except ValueError:  # the opening says what is wrong with it
+        return None
 
 
 @lru_cache(maxsize=4096)
