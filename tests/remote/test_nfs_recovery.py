@@ -122,6 +122,8 @@ def test_a_state_that_was_taken_away_is_let_go_of(site, where):
     site.meta.gives_layouts = False
     site.meta.faults[READ] += [ADMIN_REVOKED]
     site.meta.recall("events.root")
+    assert site.meta.heard.wait(20)
+    assert where == "metadata" or site.meta.gave_back.wait(20), "from now on it is asked for bytes"
     assert site.is_whole()
     assert len(site.meta.freed) == 1
 
