@@ -9,6 +9,7 @@ import treemill as tm
 
 from tests.remote.nfs_peer import BIND, COMPLETE, CREATE, EXCHANGE, PUT, READ, SEQUENCE
 from tests.remote.pnfs_peer import FILES, FLEX, DataServer, MetadataServer
+from tests.waiting import until
 
 ROOT, LOOKUP, HANDLE, ATTRIBUTES, OPEN, LAYOUT, DEVICE = 24, 15, 10, 9, 18, 50, 47
 LEASE = [SEQUENCE, ROOT, ATTRIBUTES]
@@ -67,9 +68,10 @@ def test_nine_round_trips_to_the_data_servers(data, served, kind, asked_again, d
     assert len(events.arrays("MET_pt")) == 7321
     there = [[EXCHANGE], [CREATE], [*OPENING, LAYOUT], *asked_again]
     assert said(meta)[: len(there) + devices] == [*there, *[[SEQUENCE, DEVICE]] * devices]
+    reading = [SEQUENCE, COMPLETE, PUT, READ]
     for server in data:
+        until(lambda server=server: reading in server.calls, "each server is asked for bytes")
         assert server.calls[:2] == [[EXCHANGE], [CREATE]]
-        assert [SEQUENCE, COMPLETE, PUT, READ] in server.calls
     # The next file costs one: the session, the kind of layouts and the servers are known.
     meta.calls.clear()
     more = tm.dataset(meta.put("more.root", meta.files[b"events.root"]), "Events")
