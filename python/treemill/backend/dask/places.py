@@ -53,7 +53,7 @@ class Places:
         self._with_workers |= fresh
         files = (self._found.get(name, ()) for name in fresh)
         before = {file: self._chosen.get(file) for file in sorted(set().union(*files))}
-        nodes = self._choose(before)
+        nodes = self._choose(before) if before else {}
         return {file: node for file, node in nodes.items() if node != before[file]}
 
     def _choose(self, files: Iterable[int]) -> dict[int, str]:
