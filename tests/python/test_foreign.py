@@ -75,7 +75,7 @@ class Extended(Chain):
         super().__init__(parts, trees)
         self.provider = foreign
 
-    def friend_columns(self, file):
+    def friend_columns(self, file, tree):
         return self.provider
 
     def pinned(self):

@@ -233,21 +233,22 @@ class Chain:
 
     def table(self, file: int) -> TreeColumns:
         """Returns all columns of this file: those of its tree, and foreign ones."""
-        foreign, tree = self.friend_columns(file), self.trees[file]
+        tree = self.trees[file]
+        foreign = self.friend_columns(file, tree)
         return tree if foreign is None else ExtendedTree(tree, foreign)
 
     def foreign(self, file: int) -> Foreign | None:
         """The columns for a query on this file that do not come from its tree; None without
         any."""
-        friends = self.friend_columns(file)
+        friends = self.friend_columns(file, self.trees[file])
         if self.selected is None:
             return friends
         return joined([self.selected.foreign(file), friends])
 
-    def friend_columns(self, file: int) -> Foreign | None:
-        """The columns for the entries of this file that do not come from its tree, without those
-        that only queries use; None without any."""
-        return self.friends.foreign(self, file)
+    def friend_columns(self, file: int, tree: FileTree) -> Foreign | None:
+        """The columns for the entries of this file that do not come from its tree, `tree`, without
+        those that only queries use; None without any."""
+        return self.friends.foreign(self, file, tree)
 
     def first_entry(self, file: int) -> int:
         """The number in the whole chain of this file's first entry. Opens the files before it."""

@@ -124,9 +124,9 @@ class Friends:
             _require_order(chain, title)
         return Friends(settled, self.arrays, own)
 
-    def foreign(self, chain: FriendChain, file: int) -> Foreign | None:
-        """The friends' columns for the entries of one file; None if it has no friends."""
-        tree = chain.trees[file]
+    def foreign(self, chain: FriendChain, file: int, tree: FileTree) -> Foreign | None:
+        """The friends' columns for the entries of one file, whose tree is `tree`; None if it has no
+        friends."""
         recorded = self._of_file(chain, file, tree) if tree.core.friends else []
         if not self and not recorded:
             return None

@@ -9,10 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from .._core import Control
+from ..arrays.columns import kind_of, picked
+from ..arrays.common_type import cast, widest
 from ..errors import QueryError, UnsupportedError
 from ..errors.quoting import unquoted
 from ..tree.branch_group import BranchGroup
-from .chunked_columns import ChunkedColumn, ChunkedColumns, Chunks, ExpressionColumn, RecordColumn
+from .chunked_column import ChunkedColumn, Chunks, ExpressionColumn, RecordColumn
+from .chunked_columns import ChunkedColumns
 from .read_plan import ReadPlan, plan
 
 if TYPE_CHECKING:
@@ -154,8 +157,6 @@ def _chunks(
     flags: bool,
 ) -> dict[str, Chunks]:
     """The columns by name or path, each of one kind over all files."""
-    from ..arrays.columns import picked  # heavy: numpy
-
     control = Control()  # one for all files: they are one pass
     chunks: dict[str, list[Column]] = {name: [] for name in names}
     files = []
@@ -189,9 +190,6 @@ def _of_one_kind(name: str, chunks: list[Column], files: Sequence[str]) -> list[
     """The chunks, converted to their common kind. Raises UnsupportedError if there is none."""
     if len(chunks) == 1:
         return chunks
-    from ..arrays.columns import kind_of  # heavy: numpy
-    from ..arrays.common_type import cast, widest  # heavy: numpy
-
     kinds = [kind_of(chunk).given() for chunk in chunks]
     first, kind = kinds[0], widest(kinds)
     if kind is None:

@@ -1,0 +1,23 @@
+"""The awkward layouts of columns that were read in chunks. Importing it imports awkward."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..arrays.columns import joined
+from ..arrays.from_core import layout, record
+from .chunked_column import ChunkedColumn, ExpressionColumn, RecordColumn
+
+if TYPE_CHECKING:
+    from awkward.contents import Content
+
+__all__ = ["layout_of"]
+
+
+def layout_of(column: ChunkedColumn, optional: bool) -> Content:
+    """The awkward layout of a column; it is an option if `optional`, or if values are missing."""
+    if isinstance(column, RecordColumn):
+        return record(column.names, [layout_of(member, False) for member in column.members])
+    if isinstance(column, ExpressionColumn):
+        return column.array.layout
+    return layout(joined(column), optional)
