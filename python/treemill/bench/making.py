@@ -60,9 +60,9 @@ class FileMaker:
 
     def __call__(self, numbers: _BlockNumbers) -> dict[str, object]:
         """Writes these files."""
-        return {"files": [self._made(at) for at in self.missing[numbers.start : numbers.stop]]}
+        return {"files": [self._make(at) for at in self.missing[numbers.start : numbers.stop]]}
 
-    def _made(self, index: int) -> Made:
+    def _make(self, index: int) -> Made:
         recipe, folder = self.recipe, Path(self.folder)
         path = folder / recipe.name(index)
         note = recipe.note(index)

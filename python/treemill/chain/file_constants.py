@@ -61,7 +61,7 @@ class FileConstants:
         own = [each.metadata for each in locations if each.metadata]
         self.are_there = bool(functions or metadata or own)
         """Whether any file may have one."""
-        self._made: dict[tuple[int, str], Constant] = {}
+        self._values: dict[tuple[int, str], Constant] = {}
         self._lock = threading.Lock()
 
     def file(self, number: int) -> DataFile:
@@ -98,11 +98,11 @@ class FileConstants:
         """A constant of a file. A function is called once a file. Raises WorkerError if it fails,
         QueryError if it gives no constant."""
         with self._lock:
-            known = self._made.get((number, name))
+            known = self._values.get((number, name))
         if known is None:
             known = self._make(number, name)
             with self._lock:
-                known = self._made.setdefault((number, name), known)
+                known = self._values.setdefault((number, name), known)
         return known
 
     def _make(self, number: int, name: str) -> Constant:

@@ -35,9 +35,9 @@ def listed(files: FilesetFiles, inspected: Sequence[Seen], problems: Sequence[Fi
     return fileset
 
 
-def text(made: Mapping[str, Mapping[str, Mapping[str, object]]]) -> str:
+def text(datasets: Mapping[str, Mapping[str, Mapping[str, object]]]) -> str:
     """The list as JSON, a line for each file."""
-    return "{\n" + ",\n".join(_dataset(name, each) for name, each in made.items()) + "\n}\n"
+    return "{\n" + ",\n".join(_dataset(name, each) for name, each in datasets.items()) + "\n}\n"
 
 
 def _dataset(name: str, dataset: Mapping[str, Mapping[str, object]]) -> str:

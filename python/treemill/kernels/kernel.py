@@ -151,7 +151,7 @@ class _FittedKernel:
     """A kernel for arguments of certain types (function_protocols.FittedFunction)."""
 
     def __init__(self, code: Compiled, plain: UserFunction, given: Sequence[str]) -> None:
-        self._made = code  # the address is its code's
+        self._code = code  # the address is its code's
         self._plain = plain
         self._given = given
         self.parameters = code.parameters
@@ -166,13 +166,13 @@ class _FittedKernel:
         """Does the rows one by one until one fails."""
         rows_of = [
             _rows(argument, wanted)
-            for argument, wanted in zip(arguments, self._made.types, strict=True)
+            for argument, wanted in zip(arguments, self._code.types, strict=True)
         ]
         names = parameter_names(self._plain, len(rows_of))
         for row in range(rows):
             values = [each(row) for each in rows_of]
             try:
-                self._made.one(*values)
+                self._code.one(*values)
             except Exception as error:
                 shown = ", ".join(
                     f"{name} = {np.array2string(np.asarray(value), threshold=8)}"

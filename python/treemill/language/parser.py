@@ -64,7 +64,7 @@ def _syntax_error(
         byte = len(body[: offset - 1].encode("utf-8", "surrogatepass"))
         return rewritten.place(indent + byte)
 
-    for dotted in _DOTTED.finditer(_QUOTED.sub(lambda found: " " * len(found[0]), text)):
+    for dotted in _DOTTED.finditer(_QUOTED.sub(lambda quoted: " " * len(quoted[0]), text)):
         if not is_plain(dotted[0]):
             message = f"a column that is called so goes in backticks: `{dotted[0]}`"
             return QueryError(message, text=text, span=dotted.span())

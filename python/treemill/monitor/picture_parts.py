@@ -124,11 +124,11 @@ def draw_band(place: Axes, edges: Edges, band: Band, low: Edges, high: Edges) ->
     )
 
 
-def set_ratio_range(place: Axes, found: Sequence[NDArray[np.float64]]) -> None:
+def set_ratio_range(place: Axes, ratios: Sequence[NDArray[np.float64]]) -> None:
     """Sets a range around 1 that shows most points: single bins may have any ratio."""
     import numpy as np
 
-    values = np.concatenate([np.ones(1), *found])
+    values = np.concatenate([np.ones(1), *ratios])
     off = np.abs(values[np.isfinite(values)] - 1)
     reach = min(max(1.5 * float(np.quantile(off, 0.9)), 0.05), 1.0)
     place.set_ylim(1 - reach, 1 + reach)

@@ -158,8 +158,8 @@ def rebuilt(stored: Outline) -> object:
     return make(stored)
 
 
-def _values(made: OutlineGroup) -> dict[str, object]:
-    return {name: rebuilt(each) for name, each in made.items.items()}
+def _values(group: OutlineGroup) -> dict[str, object]:
+    return {name: rebuilt(each) for name, each in group.items.items()}
 
 
 def _cuts(group: OutlineGroup) -> CutFlow:
@@ -181,15 +181,15 @@ def _awkward(group: OutlineGroup) -> object:
     return ak.from_buffers(form, group.facts["length"], _values(group))
 
 
-def _in_order(made: OutlineGroup) -> list[object]:
-    return [rebuilt(made.items[str(i)]) for i in range(len(made.items))]
+def _in_order(group: OutlineGroup) -> list[object]:
+    return [rebuilt(group.items[str(i)]) for i in range(len(group.items))]
 
 
 _MAKERS: dict[str, Callable[[OutlineGroup], object]] = {
     "mapping": _values,
     "list": _in_order,
-    "tuple": lambda made: tuple(_in_order(made)),
-    "variations": lambda made: Variations(_values(made), made.facts["unchanged"]),
+    "tuple": lambda group: tuple(_in_order(group)),
+    "variations": lambda group: Variations(_values(group), group.facts["unchanged"]),
     "cutflow": _cuts,
     "awkward": _awkward,
 }

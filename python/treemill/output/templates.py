@@ -141,10 +141,10 @@ def named(
     return nominal, varied
 
 
-def _take(into: dict[str, T], name: str, made: T, others: Mapping[str, object]) -> None:
+def _take(into: dict[str, T], name: str, result: T, others: Mapping[str, object]) -> None:
     if name in into or name in others:
         raise QueryError(f"two histograms would have the name {name!r}: use rename=, or other keys")
-    into[name] = made
+    into[name] = result
 
 
 def _leaves(

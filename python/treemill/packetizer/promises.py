@@ -28,7 +28,7 @@ class Promises:
         self._state = state
         self._assignment = assignment
         self._recovery = recovery
-        self._made: float | None = None
+        self._listed_at: float | None = None
         self._last: list[tuple[float, int, Packet]] = []  # when it would be done, worker, packet
 
     def fill(self, worker: WorkerState, now: float, actions: list[Action]) -> None:
@@ -83,7 +83,7 @@ class Promises:
         state = self._state
         if not state.ledger.promises or state.ending.reason is not None:
             return None
-        if self._made is None or now - self._made >= FRESH_SECONDS:
+        if self._listed_at is None or now - self._listed_at >= FRESH_SECONDS:
             self._make(now)
         while self._last:
             done, number, packet = self._last[-1]
@@ -104,7 +104,7 @@ class Promises:
         return None
 
     def _make(self, now: float) -> None:
-        self._made, self._last = now, []
+        self._listed_at, self._last = now, []
         state = self._state
         for number, promised in state.ledger.promises.items():
             worker = state.workers[number]

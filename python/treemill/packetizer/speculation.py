@@ -23,7 +23,7 @@ class Speculation:
         """`wait`: the seconds for which a helper would wait for the first bytes of a far file."""
         self._rates = rates
         self._wait = wait
-        self._made: float | None = None
+        self._listed_at: float | None = None
         self._late: list[tuple[float, int, int]] = []  # seconds left, worker, packet
 
     def candidate(
@@ -31,7 +31,7 @@ class Speculation:
     ) -> WorkerState | None:
         """The worker whose packet is expected to end last, if `helper` would probably end it
         sooner."""
-        if self._made is None or now - self._made >= FRESH_SECONDS:
+        if self._listed_at is None or now - self._listed_at >= FRESH_SECONDS:
             self._make(workers.values(), now)
         while self._late:
             seconds, number, packet = self._late[-1]
@@ -54,7 +54,7 @@ class Speculation:
         return None
 
     def _make(self, workers: Iterable[WorkerState], now: float) -> None:
-        self._made = now
+        self._listed_at = now
         self._late = sorted(
             (seconds_left(self._rates, w, now), w.number, w.packet.number)
             for w in workers

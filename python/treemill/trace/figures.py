@@ -12,14 +12,14 @@ __all__ = ["figures"]
 _POINTS = 120
 
 
-def figures(found: TraceSummary) -> list[list[Panel]]:
+def figures(summary: TraceSummary) -> list[list[Panel]]:
     """The panels, in rows."""
-    packets, end = found.packets, found.seconds
+    packets, end = summary.packets, summary.seconds
     times, entries = against_time(packets, end, _POINTS, lambda row: row.entries)
     _, read = against_time(packets, end, _POINTS, lambda row: row.bytes_read / 1e6)
     _, active = against_time(packets, end, _POINTS, lambda row: row.seconds)
-    numbers = [each.worker for each in found.workers]
-    there = [each.there for each in found.workers]
+    numbers = [each.worker for each in summary.workers]
+    there = [each.there for each in summary.workers]
 
     edges = [*(end * at / _POINTS for at in range(len(times))), end]
 
@@ -32,7 +32,7 @@ def figures(found: TraceSummary) -> list[list[Panel]]:
         times = [row.time for row in rows]
         return Panel(title, "time / s", y, [Series("", times, values, loose=True), whole])
 
-    reads = found.steps.reads
+    reads = summary.steps.reads
     of_reads = [
         points("reads: from asking until the last bytes", "s", reads, [r.seconds for r in reads]),
         points("bytes of reads", "kB", reads, [r.bytes / 1e3 for r in reads]),
@@ -57,8 +57,8 @@ def figures(found: TraceSummary) -> list[list[Panel]]:
                 "s",
                 [
                     Series("there", numbers, there, loose=True),
-                    Series("in packets", numbers, [w.seconds for w in found.workers], loose=True),
-                    Series("CPU", numbers, [w.cpu for w in found.workers], loose=True),
+                    Series("in packets", numbers, [w.seconds for w in summary.workers], loose=True),
+                    Series("CPU", numbers, [w.cpu for w in summary.workers], loose=True),
                 ],
                 whole_x=True,
             ),

@@ -52,10 +52,10 @@ class Desk:
     """The state of the plugin. `news` holds the addresses with new mail, and `changed` the passes
     of which a client wants to hear; the caller clears both."""
 
-    def __init__(self, clock: Callable[[], float], made: Make | None = None) -> None:
-        """`made`: makes what leads a pass; None: as its request says."""
+    def __init__(self, clock: Callable[[], float], make: Make | None = None) -> None:
+        """`make`: makes what leads a pass; None: as its request says."""
         self._clock = clock
-        self._made = made or _made
+        self._make = make or _make
         self._processes: dict[str, _Process] = {}
         self._heard: dict[str, float] = {}
         self._leads: dict[str, Lead | Master] = {}
@@ -214,7 +214,7 @@ class Desk:
         """Makes a pass, once."""
         if name in self._leads:
             return
-        lead = self._leads[name] = self._made(name, request, self._clock)
+        lead = self._leads[name] = self._make(name, request, self._clock)
         self._admitted[name] = {}
         for address, process in self._processes.items():
             if process.start is not None:
@@ -349,7 +349,7 @@ class Desk:
             self.changed.add(lead.name)
 
 
-def _made(name: str, request: PassRequest, clock: Callable[[], float]) -> Lead | Master:
+def _make(name: str, request: PassRequest, clock: Callable[[], float]) -> Lead | Master:
     return (Lead if request.submasters is None else Master)(name, request, clock)
 
 

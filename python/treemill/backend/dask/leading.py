@@ -49,11 +49,11 @@ class Leading:
         self._told: GroupStatus | None = None
         self._clock = clock
         self._counted = clock()  # when it told what its workers have done
-        self.desk = Desk(clock, self._made)
+        self.desk = Desk(clock, self._make)
         self.desk.add(address, order.host, order.threads)
         self.desk.begin(self.name, order.request)
 
-    def _made(self, name: str, request: PassRequest, clock: Callable[[], float]) -> GroupLead:
+    def _make(self, name: str, request: PassRequest, clock: Callable[[], float]) -> GroupLead:
         self._lead = GroupLead(name, request, clock, self._order)
         return self._lead
 

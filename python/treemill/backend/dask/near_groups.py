@@ -25,7 +25,7 @@ class NearGroups:
         the groups with processes on a host, which the cluster calls so."""
         self._places = Places(nodes)
         self._groups_at = groups_at
-        self._found: dict[int, list[str]] = {}  # addresses, as the client has found them
+        self._addresses: dict[int, list[str]] = {}  # by file, as the client says them
         self._names: dict[str, set[str]] = {}  # of each host of processes
         self._hosts: list[list[str]] = [[] for _ in nodes]  # that have a file
         self._files: dict[str, set[int]] = {}  # that are on a host
@@ -39,13 +39,15 @@ class NearGroups:
 
     def addresses(self, parts: Iterable[Part]) -> dict[int, list[str]]:
         """What the client has found of the files of these parts."""
-        return {part.file: self._found[part.file] for part in parts if part.file in self._found}
+        return {
+            part.file: self._addresses[part.file] for part in parts if part.file in self._addresses
+        }
 
     def locate(self, addresses: Mapping[int, Sequence[str]]) -> set[int]:
         """The client has found out at which addresses these files are."""
         for file, each in addresses.items():
             if each:
-                self._found[file] = list(each)
+                self._addresses[file] = list(each)
                 self._put(file, [host_of(node_of(address)) for address in each])
         return set(addresses)
 

@@ -24,7 +24,7 @@ class Places:
         self._files: dict[str, int] = {}  # by node: how many files were put there
         self._nodes: dict[int, list[str]] = {}  # by file: the nodes that have it
         self._chosen: dict[int, str] = {}  # one of these
-        self._found: dict[str, set[int]] = {}  # by host: files that it has
+        self._files_at: dict[str, set[int]] = {}  # by host: files that it has
         self._with_workers: set[str] = set()  # names whose files were chosen for that
 
     def worker(self, host: str, names: Sequence[str]) -> str:
@@ -43,7 +43,7 @@ class Places:
         for file, each in addresses.items():
             self._nodes[file] = [node_of(address) for address in each]
             for node in self._nodes[file]:
-                self._found.setdefault(host_of(node) or "", set()).add(file)
+                self._files_at.setdefault(host_of(node) or "", set()).add(file)
         return self._choose(addresses)
 
     def nodes_beside(self, host: str, names: Sequence[str]) -> dict[int, str]:
@@ -51,7 +51,7 @@ class Places:
         to have a worker. Of several processes of a host only the first has any."""
         fresh = {host, *(name.lower() for name in names)} - self._with_workers
         self._with_workers |= fresh
-        files = (self._found.get(name, ()) for name in fresh)
+        files = (self._files_at.get(name, ()) for name in fresh)
         before = {file: self._chosen.get(file) for file in sorted(set().union(*files))}
         nodes = self._choose(before) if before else {}
         return {file: node for file, node in nodes.items() if node != before[file]}

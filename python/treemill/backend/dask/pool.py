@@ -86,10 +86,10 @@ class DaskPool(Pool):
         there = None if kept is None else found_again(self.line, kept)
         return self.led(DaskPass(self, request, *(there or ())))
 
-    def led(self, made: DaskPass) -> DaskPass:
+    def led(self, started: DaskPass) -> DaskPass:
         """The pass, of which `close` lets go."""
-        self._passes.add(made)
-        return made
+        self._passes.add(started)
+        return started
 
     def kept(self) -> list[Elsewhere]:
         """See Pool."""

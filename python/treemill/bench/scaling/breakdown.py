@@ -160,14 +160,14 @@ def _spent(many: Sequence[Spent]) -> dict[str, float]:
     return {name: sum(getattr(each, name) for each in many) for name in PARTS_OF_BUSY}
 
 
-def _follow(found: dict[int, _Worker], record: Record) -> None:
+def _follow(workers: dict[int, _Worker], record: Record) -> None:
     now, event = record.time, record.event
     worker = getattr(event, "worker", None)
     if worker is not None and not isinstance(event, WorkerJoined):
-        _answered(found.setdefault(worker, _Worker()), now, event)
+        _answered(workers.setdefault(worker, _Worker()), now, event)
     for action in record.actions:
         if isinstance(action, OpenFile | Commit | Process):
-            state = found.setdefault(action.worker, _Worker())
+            state = workers.setdefault(action.worker, _Worker())
             if state.since is None:
                 state.starting, state.since = now, now
 

@@ -93,9 +93,9 @@ def compared(results: Sequence[tuple[str, ResultsFile]]) -> Figure | None:
     return ("The files compared: query time", _grid(panels)) if panels else None
 
 
-def _by_query(found: Sequence[Summary]) -> list[list[Summary]]:
-    queries = dict.fromkeys(each.query for each in found)
-    return [[each for each in found if each.query == query] for query in queries]
+def _by_query(overview: Sequence[Summary]) -> list[list[Summary]]:
+    queries = dict.fromkeys(each.query for each in overview)
+    return [[each for each in overview if each.query == query] for query in queries]
 
 
 def _grid(panels: Sequence[Panel]) -> list[list[Panel]]:

@@ -58,7 +58,7 @@ def _labels(series: Sequence[ReaderSeries]) -> dict[tuple[str, str, str], tuple[
     }
 
 
-def _panels(found: Sequence[ReaderSeries], name: str, words: str) -> list[list[Panel]]:
+def _panels(readers: Sequence[ReaderSeries], name: str, words: str) -> list[list[Panel]]:
     def one(line: ReaderSeries, label: str, color: int) -> list[Series]:
         series = _series(line, lambda point: point.middle(name), label, color)
         single = [
@@ -70,7 +70,7 @@ def _panels(found: Sequence[ReaderSeries], name: str, words: str) -> list[list[P
         xs, ys = [x for x, _ in single], [y for _, y in single]
         return [*series, *([Series("", xs, ys, loose=True, color=color)] if single else [])]
 
-    return _grid(found, words, one)
+    return _grid(readers, words, one)
 
 
 def _latencies(series: Sequence[ReaderSeries]) -> list[list[Panel]]:
@@ -100,12 +100,14 @@ def _series(
 
 
 def _grid(
-    found: Sequence[ReaderSeries], words: str, one: Callable[[ReaderSeries, str, int], list[Series]]
+    readers: Sequence[ReaderSeries],
+    words: str,
+    one: Callable[[ReaderSeries, str, int], list[Series]],
 ) -> list[list[Panel]]:
     """A row for each thing that is read, a panel in it for each window."""
-    labels = _labels(found)
+    labels = _labels(readers)
     rows: dict[str, list[Panel]] = {}
-    for (what, window), mine in _by_panel(found).items():
+    for (what, window), mine in _by_panel(readers).items():
         series: list[Series] = []
         # In each panel in the same order.
         named = [(labels[line.storage, line.layout, line.way], line) for line in mine]

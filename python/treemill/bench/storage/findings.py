@@ -67,16 +67,16 @@ def limit(line: ReaderSeries, cores: int | None) -> str:
     return "storage"
 
 
-def ratios(found: Sequence[ReaderSeries]) -> dict[tuple[str, str], dict[str, float]]:
+def ratios(series: Sequence[ReaderSeries]) -> dict[tuple[str, str], dict[str, float]]:
     """Throughput by (what is read, layout) and storage, as parts of the fastest storage's: the
     geometric mean over the cells that all storages have. Only where there are several."""
-    return _grouped(found, lambda line: (line.what, line.layout), lambda line: line.storage)
+    return _grouped(series, lambda line: (line.what, line.layout), lambda line: line.storage)
 
 
-def layout_ratios(found: Sequence[ReaderSeries]) -> dict[tuple[str, str], dict[str, float]]:
+def layout_ratios(series: Sequence[ReaderSeries]) -> dict[tuple[str, str], dict[str, float]]:
     """Returns the ratios by (what is read, storage) and layout: they show the cost of unordered
     baskets."""
-    return _grouped(found, lambda line: (line.what, line.storage), lambda line: line.layout)
+    return _grouped(series, lambda line: (line.what, line.storage), lambda line: line.layout)
 
 
 def _grouped(

@@ -132,9 +132,9 @@ class Benchmark:
         results = session.run(bookings, entries=step.events, progress=False)
         return list(results)
 
-    def _agrees(self, step: PlannedQuery, found: Digest) -> bool:
+    def _agrees(self, step: PlannedQuery, digest: Digest) -> bool:
         # The first so many events are the same ones in any number of files.
-        return same(self._digests.setdefault((step.query, step.events), found), found)
+        return same(self._digests.setdefault((step.query, step.events), digest), digest)
 
     def _note(self, measured: Measurement) -> None:
         self.measured.append(measured)
