@@ -1,4 +1,4 @@
-"""Columns as they are read from a dataset, in one chunk for each file, and what they become:
+"""Columns that were read from a dataset, in one chunk for each file, and what they become:
 awkward, NumPy or Arrow arrays. Knows columns and awkward; knows no file and no dataset.
 """
 

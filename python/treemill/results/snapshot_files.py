@@ -175,12 +175,12 @@ class _RNTuples(_SnapshotFile):
 
 
 class _RNTuple:
-    def __init__(self, values: _Extensible) -> None:
-        self._values = values
+    def __init__(self, rntuple: _Extensible) -> None:
+        self._rntuple = rntuple
 
     def write(self, table: Table) -> None:
         if len(table):
-            self._values.extend(_records(table))
+            self._rntuple.extend(_records(table))
 
     def close(self) -> None:
         """Does nothing: the file ends it."""
