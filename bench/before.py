@@ -3,7 +3,8 @@
 Builds the other commit in release mode into a folder of its own, once. Both versions answer in
 processes that stay up; a round asks both, one after the other. Both processes are started anew
 some times, because where a process happens to have its memory makes it some per cent faster or
-slower for all its life: the ratio of a cell is the median over the starts. The queries of `rivals`,
+slower for all its life: the ratio of a cell is the median over the starts. A cell gets more starts
+until it is sure on which side of the limit the median lies (`ratios.py`). The queries of `rivals`,
 the tasks of `adl`, arrays, selectors, skims and the start of the package, what sessions cost, each
 kind of branch of `types`, and the queries on RNTuples are measured, with one worker and nothing
 remembered between rounds. Writes
@@ -20,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-from . import data, machine, ntuples, publish, tables, warm
+from . import data, machine, ntuples, publish, ratios, tables, warm
 from .options import Options
 from .protocol import REPOSITORY, RivalError, Worker
 from .publish import say
@@ -34,13 +35,20 @@ from .types.places import places
 SLOWER = 1.03
 """A cell above this ratio is named in the page."""
 
+Asked = tuple[Part, str, Query]
+"""A part, the codec of its file and what it is asked."""
+
+Starts = dict[Asked, list[tuple[warm.Cell, warm.Cell]]]
+"""The cells of both versions, before and now, of each start."""
+
 
 def _options(arguments: list[str]) -> argparse.Namespace:
     options = Options("before", __doc__)
     options.add("commit", help="any name that git knows")
     options.size("events", 500_000, 20_000, "events in each file")
     options.size("rounds", 15, 2, "counted rounds of each start")
-    options.size("starts", 5, 2, "times that both versions are started")
+    options.size("starts", 6, 2, "times that both versions are started")
+    options.size("most", 40, 2, "starts of a cell that is near the limit")
     options.choice("parts", list(PARTS), list(PARTS), "only these")
     options.choice("codecs", data.CODECS, ("lz4", "zstd"), "of the files")
     options.size("scale", 0.3, 0.01, "of the files of types, where 1 takes ROOT some minutes")
@@ -79,10 +87,7 @@ def main(arguments: list[str]) -> int:
     files = {part.files: _files(part.files, chosen) for part in parts}
     facts = machine.describe() | {"before": commit}
     try:
-        starts = [
-            [c for part in parts for c in _measured(part, code, files[part.files], chosen)]
-            for _ in range(chosen.starts)
-        ]
+        starts = _starts(parts, code, files, chosen)
     except (warm.WrongBinsError, RivalError) as error:
         say(f"failed: {error}")
         return 1
@@ -91,7 +96,9 @@ def main(arguments: list[str]) -> int:
         for kind, some in files.items()
         for codec, path in some.items()
     }
-    numbers = tables.numbers(facts, described, chosen, _joined(starts), [])
+    numbers = tables.numbers(
+        facts, described, chosen, [c for cells in starts.values() for c in _joined(cells)], []
+    )
     about = machine.about(facts, tables.sizes(described), chosen.rounds, chosen.clock)
     text = _page(commit, about, starts)
     publish.page(chosen.output, "-before" + "-quick" * chosen.quick, numbers, text)
@@ -115,14 +122,53 @@ def _described(kind: str, path: Path) -> dict[str, object]:
     return {"bytes": path.stat().st_size} if kind == "types" else data.describe(path)
 
 
+def _starts(
+    parts: Sequence[Part],
+    code: Path,
+    files: Mapping[str, Mapping[str, Path]],
+    chosen: argparse.Namespace,
+) -> Starts:
+    """All cells, each of as many starts as it takes to be sure."""
+    starts: Starts = {}
+    places = [(part, codec) for part in parts for codec in files[part.files]]
+    for number in range(chosen.most):
+        for part, codec in places:
+            open_ = [
+                query
+                for (one, other, query), cells in starts.items()
+                if (one, other) == (part, codec)
+                and (number < chosen.starts or not _is_decided(cells))
+            ]
+            if number and not open_:
+                continue
+            file = {codec: files[part.files][codec]}
+            for query, cells in _measured(part, open_, code, file, chosen):
+                starts.setdefault((part, codec, query), []).append(cells)
+    return starts
+
+
+def _is_decided(cells: Sequence[tuple[warm.Cell, warm.Cell]]) -> bool:
+    return ratios.is_decided(_ratios(cells), SLOWER)
+
+
+def _ratios(cells: Sequence[tuple[warm.Cell, warm.Cell]]) -> list[float]:
+    return [now.times.median / before.times.median for before, now in cells]
+
+
 def _measured(
-    part: Part, code: Path, files: dict[str, Path], chosen: argparse.Namespace
-) -> list[warm.Cell]:
+    part: Part,
+    queries: Sequence[Query],
+    code: Path,
+    files: dict[str, Path],
+    chosen: argparse.Namespace,
+) -> list[tuple[Query, tuple[warm.Cell, warm.Cell]]]:
+    """Cells of one start of both versions. No queries: all that the part has."""
     with warm.Pool() as pool:
-        pool.workers.append(Worker(part.now))
         pool.workers.append(Worker(part.before, code))
-        asked = part.queries or _answered(pool.workers, next(iter(files.values())))
-        return warm.measure(pool, asked, files, chosen.rounds, chosen.clock, say)
+        pool.workers.append(Worker(part.now))
+        asked = queries or part.queries or _answered(pool.workers, next(iter(files.values())))
+        cells = warm.measure(pool, asked, files, chosen.rounds, chosen.clock, say)
+        return list(zip(asked, zip(cells[::2], cells[1::2], strict=True), strict=True))
 
 
 def _answered(workers: Sequence[Worker], path: Path) -> list[Query]:
@@ -140,50 +186,47 @@ def _answered(workers: Sequence[Worker], path: Path) -> list[Query]:
     return found
 
 
-def _joined(starts: Sequence[Sequence[warm.Cell]]) -> list[warm.Cell]:
-    """Each cell with the runs of all starts, one start after the other."""
+def _joined(cells: Sequence[tuple[warm.Cell, warm.Cell]]) -> list[warm.Cell]:
+    """A cell of each version with the runs of all starts, one start after the other."""
     return [
         replace(
             same[0],
             wall=Times(tuple(t for cell in same for t in cell.wall.seconds)),
             cpu=Times(tuple(t for cell in same for t in cell.cpu.seconds)),
         )
-        for same in zip(*starts, strict=True)
+        for same in zip(*cells, strict=True)
     ]
 
 
-def _by_place(cells: Sequence[warm.Cell], version: str) -> dict[str, float]:
-    """Medians of one version, in seconds. Parts may ask the same query of files of theirs, so that
-    the part's name is in the place."""
-    found = {}
-    for cell in cells:
-        answered, _, part = cell.rival.partition("-")
-        if answered == version:
-            found[f"{part} {cell.place}"] = cell.times.median
-    return found
-
-
-def _page(commit: str, about: Mapping[str, object], starts: Sequence[Sequence[warm.Cell]]) -> str:
-    before, now = ([_by_place(cells, version) for cells in starts] for version in ("before", "now"))
-    rows, slower = [], []
-    for place in now[0]:
-        old, new = [each[place] for each in before], [each[place] for each in now]
-        ratios = [n / o for n, o in zip(new, old, strict=True)]
-        spread = f"{min(ratios):.3f} to {max(ratios):.3f}"
-        times = [f"{median(each) * 1e3:.2f}" for each in (old, new)]
-        rows.append([place, *times, f"{median(ratios):.3f}", spread])
-        if median(ratios) > SLOWER:
-            slower.append(place)
+def _page(commit: str, about: Mapping[str, object], starts: Starts) -> str:
+    rows = []
+    named: dict[str, list[str]] = {"slower": [], "not sure": []}
+    for (part, codec, query), cells in starts.items():
+        place = f"{part.name} {query.key} {codec}"
+        measured = _ratios(cells)
+        low, high = ratios.interval(measured)
+        times = [
+            f"{1e3 * median(c.times.median for c in same):.2f}" for same in zip(*cells, strict=True)
+        ]
+        ratio = [f"{median(measured):.3f}", f"{low:.3f} to {high:.3f}", str(len(cells))]
+        rows.append([place, *times, *ratio])
+        if word := ratios.verdict(measured, SLOWER):
+            named[word].append(place)
+    limit = f"{100 * (SLOWER - 1):.0f} %"
     return "\n".join(
         [
             f"# treemill now beside treemill at {commit}, {publish.today()}",
             "",
-            "One worker, in turns; milliseconds are medians, and so are the ratios, over "
-            f"{len(starts)} starts of both.",
+            "One worker, in turns; milliseconds are medians over the starts of both, and so are "
+            f"the ratios. The median of a ratio lies between the two that follow with a "
+            f"probability of {100 * ratios.SURE:.0f} %.",
             "",
             tables.facts(about),
-            table(["", "before", "now", "now / before", "from start to start"], rows),
-            f"Slower by more than {100 * (SLOWER - 1):.0f} %: {', '.join(slower) or 'none'}.",
+            table(["", "before", "now", "now / before", "between", "starts"], rows),
+            f"Slower by more than {limit}: {', '.join(named['slower']) or 'none'}.",
+            "",
+            f"Perhaps slower by more than {limit}, as the starts do not agree: "
+            f"{', '.join(named['not sure']) or 'none'}.",
             "",
         ]
     )

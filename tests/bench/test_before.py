@@ -1,13 +1,19 @@
 """The benchmark of two versions as a program: it runs, compares their results, and names what is
 slower. Both versions are the present one here: building another takes minutes."""
 
+import argparse
 import json
 from pathlib import Path
+from statistics import median
 
 import pytest
 import treemill
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bench import before
+from bench.queries import Query
+from bench.ratios import interval
 from bench.times import Times
 from bench.warm import Cell
 
@@ -28,27 +34,57 @@ def test_quick_run(tmp_path, monkeypatch, capsys):
     assert "| adl adl6 lz4 |" in written.with_suffix(".md").read_text()
 
 
-def test_what_is_slower_is_named():
-    def cell(rival, query, seconds):
-        times = Times((seconds,) * 9)
-        return Cell(rival, query, "lz4", times, times, "wall")
-
-    cells = [cell("now-adl", "a", 1.02), cell("before-adl", "a", 1.0)]
-    cells += [cell("now-adl", "b", 1.04), cell("before-adl", "b", 1.0)]
-    # A start that disagrees with two others does not decide.
-    odd = [cell("now-adl", "a", 2.0), cells[1], cell("now-adl", "b", 1.0), cells[3]]
-    page = before._page("1234567", {"clock": "wall"}, [cells, odd, cells])
-    assert "| adl a lz4 | 1000.00 | 1020.00 | 1.020 | 1.020 to 2.000 |" in page
-    assert page.endswith("Slower by more than 3 %: adl b lz4.\n")
-
-
-def test_parts_that_ask_the_same_have_a_line_each():
+def _cells(before_seconds, now_seconds):
     def cell(rival, seconds):
         times = Times((seconds,) * 9)
-        return Cell(rival, "q1", "lz4", times, times, "wall")
+        return Cell(rival, "q", "lz4", times, times, "wall")
 
-    cells = [cell("now-queries", 1.0), cell("before-queries", 2.0)]
-    cells += [cell("now-ntuples", 1.5), cell("before-ntuples", 1.0)]
-    page = before._page("1234567", {"clock": "wall"}, [cells])
-    assert "| queries q1 lz4 | 2000.00 | 1000.00 | 0.500 |" in page
-    assert "| ntuples q1 lz4 | 1000.00 | 1500.00 | 1.500 |" in page
+    return cell("before", before_seconds), cell("now", now_seconds)
+
+
+def test_what_is_slower_is_named():
+    adl, ntuples = before.PARTS["adl"], before.PARTS["ntuples"]
+    a, b, c = (Query(key, key, ()) for key in "abc")
+    starts = {
+        (adl, "lz4", a): [_cells(1.0, 1.02)] * 8 + [_cells(1.0, 2.0)],
+        (adl, "lz4", b): [_cells(1.0, 1.04)] * 8 + [_cells(1.0, 1.0)],
+        (adl, "lz4", c): [_cells(1.0, 1.04)] * 5 + [_cells(1.0, 1.0)] * 4,
+        # Another part may ask the same query of files of its own.
+        (ntuples, "lz4", b): [_cells(2.0, 1.0)] * 9,
+    }
+    page = before._page("1234567", {"clock": "wall"}, starts)
+    assert "| adl a lz4 | 1000.00 | 1020.00 | 1.020 | 1.020 to 1.020 | 9 |" in page
+    assert "| ntuples b lz4 | 2000.00 | 1000.00 | 0.500 | 0.500 to 0.500 | 9 |" in page
+    assert "Slower by more than 3 %: adl b lz4.\n" in page
+    assert page.endswith("as the starts do not agree: adl c lz4.\n")
+
+
+def test_a_cell_near_the_limit_gets_more_starts(monkeypatch):
+    adl = before.PARTS["adl"]
+    far, near = Query("far", "", ()), Query("near", "", ())
+    ratios = {"far": [1.0] * 6, "near": [1.0, 1.1] * 3 + [1.0] * 20}
+    asked = []
+
+    def measured(part, queries, code, files, chosen):
+        queries = queries or [far, near]
+        asked.append([query.key for query in queries])
+        return [(query, _cells(1.0, ratios[query.key][len(asked) - 1])) for query in queries]
+
+    monkeypatch.setattr(before, "_measured", measured)
+    chosen = argparse.Namespace(starts=6, most=40)
+    starts = before._starts([adl], Path(), {adl.files: {"lz4": Path()}}, chosen)
+    assert asked[:6] == [["far", "near"]] * 6
+    assert asked[6:] == [["near"]] * (len(asked) - 6)
+    assert len(starts[adl, "lz4", far]) == 6
+    assert 6 < len(starts[adl, "lz4", near]) < 20
+
+
+@given(st.lists(st.floats(0.5, 2), min_size=1, max_size=60))
+def test_the_interval_holds_the_median(ratios):
+    low, high = interval(ratios)
+    assert low <= median(ratios) <= high
+
+
+@pytest.mark.parametrize(("count", "place"), [(5, 0), (6, 0), (9, 1), (15, 3), (25, 7), (40, 13)])
+def test_the_interval_narrows_as_the_table_of_the_sign_test_says(count, place):
+    assert interval(range(count)) == (place, count - 1 - place)
