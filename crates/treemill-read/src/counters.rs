@@ -23,13 +23,8 @@ pub enum Stage {
 }
 
 impl Stage {
-    fn step(self) -> Kind {
-        match self {
-            Stage::Read => Kind::Read,
-            Stage::Decompress => Kind::Decompress,
-            Stage::Decode => Kind::Decode,
-        }
-    }
+    /// Each of them, in the order of their numbers.
+    pub(crate) const ALL: [Stage; 3] = [Stage::Read, Stage::Decompress, Stage::Decode];
 }
 
 /// Totals since the counters were made, of one pass, and whether it is stopped. Shared by any number of readers.
@@ -99,7 +94,8 @@ impl Counters {
         self.reads.load(Ordering::Relaxed)
     }
 
-    /// The time of all threads together that went to this stage, without that of stages inside of it.
+    /// The time of all threads together that went to this stage, without that of stages inside of it. Readers tell of
+    /// it when they have read a column.
     pub fn time(&self, stage: Stage) -> Duration {
         let time = self.nanoseconds.get(stage as usize);
         Duration::from_nanos(time.map_or(0, |time| time.load(Ordering::Relaxed)))
@@ -180,33 +176,14 @@ impl Counters {
         self.add(|counters| &counters.entries, n);
     }
 
-    /// Runs a stage on a number of bytes or rows, and counts how long it takes.
-    pub(crate) fn timed<T>(&self, stage: Stage, amount: u64, run: impl FnOnce() -> T) -> T {
-        let (began, inside) = (Instant::now(), self.inside());
-        let done = run();
-        let took = began.elapsed();
-        let own = nanoseconds(took).saturating_sub(self.inside().saturating_sub(inside));
-        let mut each = Some(self);
-        while let Some(counters) = each {
-            if let Some(time) = counters.nanoseconds.get(stage as usize) {
-                time.fetch_add(own, Ordering::Relaxed);
-            }
-            each = counters.whole.as_deref();
+    /// Counts time that went to a stage.
+    pub(crate) fn add_time(&self, stage: Stage, time: Duration) {
+        if let Some(total) = self.nanoseconds.get(stage as usize) {
+            total.fetch_add(nanoseconds(time), Ordering::Relaxed);
         }
-        // A read is kept where its bytes are counted.
-        if let (Some(record), false) = (self.record(), stage == Stage::Read) {
-            record.add(Step::done(stage.step(), began, took, amount));
+        if let Some(whole) = &self.whole {
+            whole.add_time(stage, time);
         }
-        done
-    }
-
-    /// All nanoseconds that are counted so far.
-    fn inside(&self) -> u64 {
-        let waited = self.nanoseconds_waited.load(Ordering::Relaxed);
-        let stages = self.nanoseconds.iter();
-        stages.fold(waited, |sum, time| {
-            sum.saturating_add(time.load(Ordering::Relaxed))
-        })
     }
 
     fn add(&self, which: impl Fn(&Self) -> &AtomicU64, n: u64) {
@@ -217,7 +194,7 @@ impl Counters {
     }
 
     /// A read of one range of a near source, which began then.
-    pub(crate) fn add_read(&self, source: &dyn Source, range: &Range<u64>, began: Option<Instant>) {
+    pub(crate) fn add_read(&self, source: &dyn Source, range: &Range<u64>, began: Instant) {
         let bytes = range.end.saturating_sub(range.start);
         let count = || {
             self.add(|counters| &counters.reads, 1);
@@ -226,7 +203,7 @@ impl Counters {
         let Some(record) = self.record() else {
             return count();
         };
-        let took = began.map(|began| began.elapsed());
+        let took = Some(began.elapsed());
         let mut held = record.lock();
         count();
         let step = Step {
@@ -235,12 +212,7 @@ impl Counters {
             file: source.name().to_owned(),
             server: source.server(),
             took,
-            ..Step::done(
-                Kind::Read,
-                began.unwrap_or_else(Instant::now),
-                Duration::ZERO,
-                bytes,
-            )
+            ..Step::done(Kind::Read, began, Duration::ZERO, bytes)
         };
         record.add_to(&mut held, step);
     }
@@ -308,10 +280,10 @@ fn nanoseconds(time: Duration) -> u64 {
 #[cfg(test)]
 #[allow(clippy::indexing_slicing, clippy::single_range_in_vec_init)]
 mod tests {
-    use super::{Counters, Stage};
+    use super::Counters;
     use crate::record::{Kind, Step};
     use std::sync::Arc;
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
     use treemill_source::{Costs, Memory};
 
     #[test]
@@ -319,7 +291,7 @@ mod tests {
         let whole = Arc::new(Counters::default());
         let (one, other) = (Counters::part_of(&whole), Counters::part_of(&whole));
         let near = Memory::new("near", Vec::new(), Costs::NEAR);
-        one.add_read(&near, &(0..100), None);
+        one.add_read(&near, &(0..100), Instant::now());
         other.add_sent(&near, &[0..20, 30..50, 60..70]);
         other.add_wait(Duration::from_millis(2));
         assert_eq!((one.bytes_read(), one.reads(), one.requests()), (100, 1, 0));
@@ -332,29 +304,9 @@ mod tests {
         assert!(!one.is_of_the_pass_of(&Counters::default()));
     }
 
-    #[test]
-    fn a_stage_has_no_time_of_the_stages_inside() {
-        let counters = Counters::default();
-        counters.timed(Stage::Decode, 0, || {
-            counters.timed(Stage::Read, 0, || {
-                counters.add_wait(Duration::from_secs(3600));
-            });
-        });
-        assert_eq!(counters.time(Stage::Read), Duration::ZERO);
-        assert_eq!(counters.time(Stage::Decode), Duration::ZERO);
-    }
-
     fn told(steps: &[Step]) -> Vec<(Kind, u64, u64)> {
         let one = |step: &Step| (step.kind, step.number, step.amount);
         steps.iter().map(one).collect()
-    }
-
-    #[test]
-    fn nothing_is_recorded_unless_it_is_asked_for() {
-        let counters = Counters::default();
-        counters.timed(Stage::Decode, 7, || ());
-        assert!(counters.record().is_none());
-        assert!(counters.take_steps(|_| ()).1.is_empty());
     }
 
     #[test]
@@ -362,15 +314,12 @@ mod tests {
         let whole = Arc::new(Counters::default());
         whole.keep_steps();
         let (one, other) = (Counters::part_of(&whole), Counters::part_of(&whole));
-        one.timed(Stage::Decode, 7, || {
-            one.timed(Stage::Decompress, 100, || ())
-        });
+        let near = Memory::new("near", Vec::new(), Costs::NEAR);
+        one.add_read(&near, &(0..100), Instant::now());
         other.add_wait(Duration::from_millis(1));
         let (bytes, steps) = one.take_steps(Counters::bytes_read);
-        assert_eq!(bytes, 0);
-        let inner_first = [(Kind::Decompress, 0, 100), (Kind::Decode, 0, 7)];
-        assert_eq!(told(&steps), inner_first);
-        assert!(steps[1].took >= steps[0].took, "a step has those inside");
+        assert_eq!(bytes, 100);
+        assert_eq!(told(&steps), [(Kind::Read, 1, 100)]);
         assert!(one.take_steps(|_| ()).1.is_empty());
         assert_eq!(told(&other.take_steps(|_| ()).1), [(Kind::Wait, 0, 0)]);
     }

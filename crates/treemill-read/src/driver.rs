@@ -155,12 +155,9 @@ impl Cursor {
             self.load(context, branch, at)?;
             let Some(loaded) = &self.loaded else { break };
             let stop = loaded.entries.end.min(range.end);
-            let decoded = context
-                .counters
-                .timed(Stage::Decode, stop.saturating_sub(at), || {
-                    self.append_run(&mut column, branch, loaded, at..stop)
-                });
+            let decoded = self.append_run(&mut column, branch, loaded, at..stop);
             decoded.map_err(|e| loaded.wrong(&e, name, branch))?;
+            context.end(Stage::Decode, stop.saturating_sub(at), None);
             at = stop;
         }
         Ok(column)

@@ -15,6 +15,7 @@ mod arrays;
 mod bits;
 pub mod cache;
 mod checks;
+mod clock;
 mod context;
 mod counters;
 mod counts;

@@ -1,6 +1,7 @@
 //! Reads a table's entries in batches, whose columns are read when they are asked for. Knows of trees and
 //! RNTuples only that their cursors make arrays of entries.
 
+use crate::clock::Clock;
 use crate::context::Context;
 use crate::counts::{Counts, Role};
 use crate::driver::Cursor as BranchCursor;
@@ -42,6 +43,7 @@ pub struct Reader {
     columns: Vec<usize>,
     cursors: Vec<Cursor>,
     decompressor: Decompressor,
+    clock: Clock,
     counters: Arc<Counters>,
     counts: Counts,
     bytes: bool,
@@ -115,6 +117,7 @@ impl Reader {
             columns: columns.to_vec(),
             cursors,
             decompressor: Decompressor::new(),
+            clock: Clock::new(),
             counters: Arc::default(),
             counts,
             bytes: false,
@@ -274,6 +277,7 @@ impl Batches<'_> {
             table,
             cursors,
             decompressor,
+            clock,
             counters,
             counts,
             bytes,
@@ -289,6 +293,7 @@ impl Batches<'_> {
                 file: &(),
                 decompressor,
                 counters,
+                clock,
                 counts,
                 lease: lease.as_ref(),
                 again: self.again,
@@ -335,7 +340,10 @@ impl Batch<'_> {
             let message = format!("the reader has no column {index}");
             return Err(ReadError::not_found(message, self.file));
         };
-        let array = cursor.array(&mut self.context, self.entries.clone())?;
+        self.context.clock.skip();
+        let array = cursor.array(&mut self.context, self.entries.clone());
+        self.context.clock.tell(self.context.counters);
+        let array = array?;
         *slot = Some(Arc::clone(&array));
         Ok(array)
     }
@@ -369,7 +377,10 @@ impl Batch<'_> {
             let message = format!("rows that do not ascend below {all}");
             return Err(ReadError::not_found(message, self.file));
         }
-        cursor.array_at(&mut self.context, self.entries.clone(), rows)
+        self.context.clock.skip();
+        let array = cursor.array_at(&mut self.context, self.entries.clone(), rows);
+        self.context.clock.tell(self.context.counters);
+        array
     }
 }
 

@@ -1,11 +1,11 @@
 //! Stored bytes that a cursor works on: one basket or page, in a buffer that is used again, or shared with others if it
 //! came through the inbox. Knows a range of the file, not what lies in it.
 
+use crate::clock::Clock;
 use crate::counters::{Counters, Stage};
 use crate::inbox::Lease;
 use crate::memory::shelf;
 use std::ops::Range;
-use std::time::Instant;
 use tracing::trace_span;
 use treemill_source::{Bytes, Request, Source, SourceError};
 
@@ -37,6 +37,7 @@ impl Window {
         lease: Option<&Lease>,
         range: &Range<u64>,
         counters: &Counters,
+        clock: &mut Clock,
     ) -> Result<(), SourceError> {
         if self.range() == *range {
             return Ok(());
@@ -44,16 +45,19 @@ impl Window {
         self.held = Held::Nothing;
         self.request.range = range.clone();
         self.held = match lease {
-            Some(lease) => Held::Shared(lease.take(range)?),
+            Some(lease) => {
+                let bytes = lease.take(range)?;
+                clock.skip(); // the counters know how long it has waited
+                Held::Shared(bytes)
+            }
             None => {
                 if self.request.buffer.capacity() == 0 {
                     self.request.buffer = shelf::BYTES.take();
                 }
                 let requests = std::slice::from_mut(&mut self.request);
-                let began = counters.record().map(|_| Instant::now());
-                counters.timed(Stage::Read, 1, || {
-                    trace_span!("read", ranges = 1).in_scope(|| source.read(requests))
-                })?;
+                let began = clock.since();
+                trace_span!("read", ranges = 1).in_scope(|| source.read(requests))?;
+                clock.end(Stage::Read);
                 counters.add_read(source, range, began);
                 Held::Read
             }

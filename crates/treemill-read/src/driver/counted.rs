@@ -67,10 +67,9 @@ impl Cursor {
             };
             let _span = trace_span!("decode", branch = branch.name).entered();
             let data = loaded.data(&self.window, branch);
-            let counters = context.counters;
-            let rows = stop.saturating_sub(at);
-            let decoded = counters.timed(Stage::Decode, rows, || items.append(data, from..to));
+            let decoded = items.append(data, from..to);
             decoded.map_err(|e| loaded.wrong(&e, name, branch))?;
+            context.end(Stage::Decode, stop.saturating_sub(at), None);
             at = stop;
         }
         let Some(offsets) = context.counts.offsets(slot, range, !context.again) else {

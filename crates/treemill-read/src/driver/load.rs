@@ -143,7 +143,10 @@ impl Cursor {
         let name = source.name();
         let start = basket.bytes.start;
         let (lease, counters) = (context.lease, context.counters);
-        let brought = self.window.bring(source, lease, &basket.bytes, counters);
+        let clock = &mut *context.clock;
+        let brought = self
+            .window
+            .bring(source, lease, &basket.bytes, counters, clock);
         brought.map_err(ReadError::source)?;
         let record = self.window.bytes(&basket.bytes).unwrap_or_default();
         let wrong = |e| ReadError::format(&e, name, Some(start));
@@ -174,10 +177,9 @@ impl Cursor {
         } else {
             let _span = trace_span!("decompress", bytes = wanted).entered();
             let decompressor = &mut *context.decompressor;
-            let unpacked = counters.timed(Stage::Decompress, wanted as u64, || {
-                let filled = decompressor.unpack_front(packed, length, wanted, &mut bytes);
-                filled.map(<[u8]>::len)
-            });
+            let unpacked = decompressor.unpack_front(packed, length, wanted, &mut bytes);
+            let unpacked = unpacked.map(<[u8]>::len);
+            context.end(Stage::Decompress, wanted as u64, None);
             unpacked.map_err(|e| ReadError::format(&e, name, Some(packed_at)))?
         };
         context.counters.add_bytes_decompressed(filled as u64);

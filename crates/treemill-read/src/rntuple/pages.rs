@@ -151,18 +151,17 @@ impl Cursor {
             let Some(cluster) = ntuple.clusters.get(index) else {
                 continue;
             };
-            let counters = context.counters;
+            let began = context.clock.since();
             let mut elements = InCluster {
-                context,
+                context: &mut *context,
                 cluster,
                 index,
                 columns: &mut self.columns,
             };
             let _span = trace_span!("decode", field = self.name).entered();
             let rows = entries.end.saturating_sub(entries.start);
-            let decoded = counters.timed(Stage::Decode, rows, || {
-                append(&mut column, &self.shape, entries, &mut elements)
-            });
+            let decoded = append(&mut column, &self.shape, entries, &mut elements);
+            context.end(Stage::Decode, rows, Some(began));
             decoded.map_err(|e| e.within(&self.name, cluster.entries.clone(), None))?;
         }
         let file = context.file.source().name();

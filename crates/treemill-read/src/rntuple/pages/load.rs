@@ -72,10 +72,12 @@ impl InCluster<'_, '_> {
             file,
             counters,
             lease,
+            clock,
             ..
-        } = &*self.context;
+        } = &mut *self.context;
         let source = file.source().as_ref();
-        let brought = loaded.window.bring(source, *lease, &range, counters);
+        clock.end(Stage::Decode); // of what came before the page
+        let brought = loaded.window.bring(source, *lease, &range, counters, clock);
         brought.map_err(ReadError::source)?;
         let stored = loaded.window.bytes(&range).unwrap_or_default();
         let file = source.name();
@@ -86,11 +88,11 @@ impl InCluster<'_, '_> {
             loaded.bytes = shelf::BYTES.take();
         }
         let (decompressor, counters) = (&mut *self.context.decompressor, self.context.counters);
+        let clock = &mut *self.context.clock;
         counters.add_bytes_decompressed(length as u64);
         if let Some(key) = key {
-            let elements = counters.timed(Stage::Decompress, length as u64, || {
-                own(decompressor, packed, kind, &mut loaded.bytes)
-            });
+            let elements = own(decompressor, packed, kind, &mut loaded.bytes);
+            clock.end_step(Stage::Decompress, length as u64, None, counters);
             let elements = elements.map_err(wrong)?;
             let kept = cache::Page {
                 kind: *kind,
@@ -98,9 +100,8 @@ impl InCluster<'_, '_> {
             };
             return Ok(PageData::Cached(key.remember(kept, counters)));
         }
-        let elements = counters.timed(Stage::Decompress, length as u64, || {
-            unpack(decompressor, packed, kind, &mut loaded.bytes)
-        });
+        let elements = unpack(decompressor, packed, kind, &mut loaded.bytes);
+        clock.end_step(Stage::Decompress, length as u64, None, counters);
         let elements = elements.map_err(wrong)?;
         if kind.encoding.is_index() {
             if loaded.ends.capacity() == 0 {
