@@ -17,7 +17,7 @@ pub(super) type Likeness = [u8; 8];
 
 impl<'a> Bytes<'a> {
     /// `len` bytes and all after them, and where they end.
-    #[inline]
+    #[inline(always)]
     pub(super) fn piece(self, at: usize, len: usize) -> Option<(&'a [u8], usize)> {
         let piece = self.0.get(at..)?;
         (len <= piece.len()).then_some((piece, at.wrapping_add(len)))
@@ -28,21 +28,21 @@ impl<'a> Bytes<'a> {
         self.piece(at, len).map(|(_, end)| end)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn take<const N: usize>(self, at: usize) -> Option<([u8; N], usize)> {
         let found = *self.0.get(at..)?.first_chunk::<N>()?;
         Some((found, at.wrapping_add(N)))
     }
 
     /// A count, which is not negative.
-    #[inline]
+    #[inline(always)]
     pub(super) fn count(self, at: usize) -> Option<(usize, usize)> {
         let (count, at) = self.take(at)?;
         Some((usize::try_from(i32::from_be_bytes(count)).ok()?, at))
     }
 
     /// Byte count and version: the version, where what they are about begins, and where it ends.
-    #[inline]
+    #[inline(always)]
     pub(super) fn frame(self, at: usize) -> Option<(u16, usize, usize)> {
         let ([a, b, c, d, high, low], body) = self.take::<HEADER>(at)?;
         let count = u32::from_be_bytes([a, b, c, d]);
@@ -66,7 +66,7 @@ impl<'a> Bytes<'a> {
 
     /// The count of such a collection and where its members begin and end, if its header is like the first
     /// one's.
-    #[inline]
+    #[inline(always)]
     pub(super) fn alike(self, at: usize, alike: Likeness) -> Option<(usize, usize, usize)> {
         let ([a, b, c, d, versions @ .., w, x, y, z], body) = self.take::<16>(at)?;
         let len = u32::from_be_bytes([a, b, c, d]) ^ BYTE_COUNT;

@@ -63,7 +63,7 @@ fn item_of<'c>(column: &'c mut Column, layout: &'c Layout, room: usize) -> Optio
                 column,
                 of,
                 stride: None,
-                bytes: Vec::new(),
+                bytes: Heap::with_room(room),
             }))
         }
         layout => compile(column, layout, false, room),

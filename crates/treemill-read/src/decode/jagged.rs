@@ -5,11 +5,15 @@
 //! between the items, which are squeezed out entry by entry.
 
 use super::Entries;
-use super::bytes::Heap;
 use super::column::{Column, fixed_size};
+use super::packer::copy;
 use crate::faults::{malformed, mismatch, too_many, unsupported};
+use crate::limits::COPIED_BYTES;
 use treemill_format::error::Result;
 use treemill_format::layout::Layout;
+
+/// Bytes of the count in front of a vector's items.
+const COUNT_BYTES: usize = 4;
 
 /// Appends entries that are `header` bytes and then items to their end.
 pub(super) fn append_counted(
@@ -27,7 +31,7 @@ pub(super) fn append_counted(
         return Err(mismatch());
     };
     if header > 0 {
-        return squeeze(offsets, items, item, usize::from(header), entries, None);
+        return append_headed(offsets, items, item, usize::from(header), entries);
     }
     let (Some(&first), Some(&last)) = (entries.starts.first(), entries.starts.last()) else {
         return Ok(());
@@ -100,57 +104,122 @@ pub(super) fn append_vectors(
     else {
         return Err(mismatch());
     };
+    let size = fixed_size(item)?;
     let before = usize::from(header);
-    let skip = before.saturating_add(4);
-    squeeze(offsets, items, item, skip, entries, Some(before))
+    let skip = before.saturating_add(COUNT_BYTES);
+    let (data, all) = (entries.data, entries.bytes().len());
+    let mut squeezed = Squeezed::with_room(all);
+    let total = push_ends(offsets, entries, skip, size, |start, end| {
+        let bytes = end.wrapping_sub(start).wrapping_sub(skip);
+        let from = data.get(start.wrapping_add(before)..)?;
+        let count = squeezed.push_counted(from, bytes)?;
+        // Without a division: this is done for every entry.
+        (count.checked_mul(size) == Some(bytes)).then_some(count)
+    })?;
+    items.append_packed(item, squeezed.as_slice(), total)
 }
 
-/// Appends entries that are `skip` bytes and then items to their end. Where `count_at` is given,
-/// the i32 at that place of each entry must be the number of its items.
-fn squeeze(
+/// Appends entries that are `skip` bytes and then items to their end.
+fn append_headed(
     offsets: &mut Vec<i32>,
     items: &mut Column,
     item: &Layout,
     skip: usize,
     entries: Entries<'_>,
-    count_at: Option<usize>,
 ) -> Result<()> {
     let size = fixed_size(item)?;
-    offsets.reserve(entries.count);
-    let (before, mut total) = (offsets.last().copied().unwrap_or(0), 0_usize);
-    let mut gathered = Heap::with_room(entries.bytes().len());
-    for (index, (start, end)) in entries.spans().enumerate() {
+    let (data, all) = (entries.data, entries.bytes().len());
+    let mut squeezed = Squeezed::with_room(all);
+    let total = push_ends(offsets, entries, skip, size, |start, end| {
+        let bytes = end.wrapping_sub(start).wrapping_sub(skip);
         // Those after the entry may be copied along.
-        let behind = entries.data.get(start..).unwrap_or_default();
-        let len = end.wrapping_sub(start);
-        let bytes = len.wrapping_sub(skip);
-        let count = match count_at {
-            // Without a division: this is done for every entry.
-            Some(at) => behind
-                .get(at..)
-                .and_then(|from| from.first_chunk::<4>())
-                .and_then(|&b| usize::try_from(i32::from_be_bytes(b)).ok())
-                .filter(|count| len >= skip && count.checked_mul(size) == Some(bytes)),
-            None => bytes
-                .checked_div(size)
-                .filter(|_| len >= skip && bytes.is_multiple_of(size)),
-        };
-        let found = count.zip(behind.get(skip..)).and_then(|(count, from)| {
-            gathered.push(from, bytes)?;
-            Some(count)
-        });
-        let Some(count) = found else {
+        squeezed.push(data.get(start.wrapping_add(skip)..)?, bytes)?;
+        let count = bytes.checked_div(size)?;
+        bytes.is_multiple_of(size).then_some(count)
+    })?;
+    items.append_packed(item, squeezed.as_slice(), total)
+}
+
+/// The number of items of all entries, whose ends become list offsets. `count` is asked for that of each, from where it
+/// starts to where it ends; it has none if the entry is wrong.
+#[inline(always)]
+fn push_ends(
+    offsets: &mut Vec<i32>,
+    entries: Entries<'_>,
+    skip: usize,
+    size: usize,
+    mut count: impl FnMut(usize, usize) -> Option<usize>,
+) -> Result<usize> {
+    let (known, before) = (offsets.len(), offsets.last().copied().unwrap_or(0));
+    let more = entries.starts.len().saturating_sub(1);
+    offsets.resize(known.saturating_add(more), before);
+    let ends = offsets.get_mut(known..).unwrap_or_default();
+    let mut total = 0_usize;
+    for (index, ((start, stop), end)) in entries.spans().zip(ends).enumerate() {
+        let Some(count) = count(start, stop) else {
             return Err(wrong_entry(&entries, index, skip, size));
         };
         // No more than there are bytes in a basket, whose number has 32 bits: looked at when all are known.
         total = total.saturating_add(count);
-        offsets.push(before.wrapping_add_unsigned(total as u32));
+        *end = before.wrapping_add_unsigned(total as u32);
     }
     let fits = i32::try_from(total).is_ok_and(|total| before.checked_add(total).is_some());
-    if !fits {
-        return Err(too_many());
+    match fits {
+        true => Ok(total),
+        false => Err(too_many()),
     }
-    items.append_packed(item, gathered.as_slice(), total)
+}
+
+/// Items of all entries side by side, without what lies between them.
+struct Squeezed {
+    /// Longer than what is there, so that a line can be written whatever the length of a shorter piece.
+    bytes: Vec<u8>,
+    len: usize,
+}
+
+impl Squeezed {
+    /// Makes room for items of `room` bytes.
+    fn with_room(room: usize) -> Self {
+        Squeezed {
+            bytes: vec![0; room.saturating_add(COPIED_BYTES)],
+            len: 0,
+        }
+    }
+
+    /// Appends the `len` bytes of items behind the count that `from` begins with, and gives the count, which is not
+    /// compared with them.
+    #[inline(always)]
+    fn push_counted(&mut self, from: &[u8], len: usize) -> Option<usize> {
+        let to = self.bytes.get_mut(self.len..)?;
+        // One look at the length of each side is enough for the count and the items of most entries.
+        if len <= COPIED_BYTES
+            && let Some(line) = from.first_chunk::<{ COUNT_BYTES + COPIED_BYTES }>()
+            && let (Some((count, items)), Some(to)) = (
+                line.split_first_chunk(),
+                to.first_chunk_mut::<COPIED_BYTES>(),
+            )
+        {
+            to.copy_from_slice(items);
+            self.len = self.len.wrapping_add(len);
+            return usize::try_from(i32::from_be_bytes(*count)).ok();
+        }
+        let (count, items) = from.split_first_chunk()?;
+        self.push(items, len)?;
+        usize::try_from(i32::from_be_bytes(*count)).ok()
+    }
+
+    /// Appends the first `len` bytes of `from`.
+    #[inline(always)]
+    fn push(&mut self, from: &[u8], len: usize) -> Option<()> {
+        let to = self.bytes.get_mut(self.len..)?;
+        copy(to, from, len).then_some(())?;
+        self.len = self.len.saturating_add(len);
+        Some(())
+    }
+
+    fn as_slice(&self) -> &[u8] {
+        self.bytes.get(..self.len).unwrap_or_default()
+    }
 }
 
 fn wrong_entry(

@@ -60,42 +60,60 @@ impl List<'_> {
         (end == stop).then_some(end)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn body(&mut self, data: Bytes<'_>, at: usize) -> Option<usize> {
         let (count, at) = data.count(at)?;
         self.items(data, at, count)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn items(&mut self, data: Bytes<'_>, at: usize, count: usize) -> Option<usize> {
         self.ends.push(count)?;
-        self.item.many(data, at, count)
+        match &mut *self.item {
+            // The most common items behind a header, without a call that asks again.
+            Step::Strided(objects) => objects.push(data, at, count),
+            Step::Fixed(fixed) => fixed.push(data, at, count),
+            Step::List(list) => list.several(data, at, count),
+            item => item.many(data, at, count),
+        }
     }
 
     /// Passes `n` lists. Those of numbers, strings and lists do not dispatch on the step of each item.
     pub(super) fn several(&mut self, data: Bytes<'_>, at: usize, count: usize) -> Option<usize> {
-        let mut numbers = 0..count;
-        let ends = &mut self.ends;
+        // Loops, not folds: the compiler does not put a large closure into its loop.
+        let (ends, mut at) = (&mut self.ends, at);
         match (&self.head, &mut *self.item) {
-            (Head::Bytes(0), Step::Fixed(fixed)) => numbers.try_fold(at, |at, _| {
-                let (count, at) = data.count(at)?;
-                ends.push(count)?;
-                fixed.push(data, at, count)
-            }),
-            (Head::Bytes(0), Step::Text(text)) if text.header == 0 => {
-                numbers.try_fold(at, |at, _| {
-                    let (count, at) = data.count(at)?;
+            (Head::Bytes(0), Step::Fixed(fixed)) => {
+                for _ in 0..count {
+                    let (count, items) = data.count(at)?;
                     ends.push(count)?;
-                    (0..count).try_fold(at, |at, _| text.body(data, at))
-                })
+                    at = fixed.push(data, items, count)?;
+                }
             }
-            (Head::Bytes(0), Step::List(inner)) => numbers.try_fold(at, |at, _| {
-                let (count, at) = data.count(at)?;
-                ends.push(count)?;
-                inner.several(data, at, count)
-            }),
-            _ => numbers.try_fold(at, |at, _| self.one(data, at)),
+            (Head::Bytes(0), Step::Text(text)) if text.header == 0 => {
+                for _ in 0..count {
+                    let (count, items) = data.count(at)?;
+                    ends.push(count)?;
+                    at = items;
+                    for _ in 0..count {
+                        at = text.body(data, at)?;
+                    }
+                }
+            }
+            (Head::Bytes(0), Step::List(inner)) => {
+                for _ in 0..count {
+                    let (count, items) = data.count(at)?;
+                    ends.push(count)?;
+                    at = inner.several(data, items, count)?;
+                }
+            }
+            _ => {
+                for _ in 0..count {
+                    at = self.one(data, at)?;
+                }
+            }
         }
+        Some(at)
     }
 }
 

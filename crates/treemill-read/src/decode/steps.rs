@@ -95,7 +95,9 @@ impl Step<'_> {
         (at == stop).then_some(count)
     }
 
-    /// Goes past one member of several objects. Collections share one header.
+    /// Goes past one member of several objects. Collections share one header. Not inlined, so that the loop over
+    /// members of a fixed size stays small.
+    #[inline(never)]
     fn members(&mut self, data: Bytes<'_>, at: usize, count: usize) -> Option<usize> {
         let mut numbers = 0..count;
         let shared = |stop: usize| move |at: &usize| *at == stop;
@@ -153,7 +155,7 @@ impl Step<'_> {
                 members.steps.into_iter().try_for_each(Step::append)
             }
             Step::Strided(objects) => match &objects.stride {
-                Some(stride) => stride.append(objects.column, objects.of, &objects.bytes),
+                Some(stride) => stride.append(objects.column, objects.of, objects.bytes.as_slice()),
                 None => Ok(()),
             },
             Step::Hidden(_) => Ok(()),
@@ -190,7 +192,7 @@ pub(super) struct Fixed<'c> {
 }
 
 impl Fixed<'_> {
-    #[inline]
+    #[inline(always)]
     pub(super) fn push(&mut self, data: Bytes<'_>, at: usize, count: usize) -> Option<usize> {
         let len = count.checked_mul(self.size)?;
         let (from, end) = data.piece(at, len)?;
@@ -229,22 +231,30 @@ impl Members<'_> {
 
     #[inline]
     fn parts(&mut self, data: Bytes<'_>, at: usize) -> Option<usize> {
-        let mut steps = self.steps.iter_mut();
-        steps.try_fold(at, |at, step| match step {
-            Step::Fixed(fixed) => fixed.push(data, at, 1),
-            step => step.one(data, at),
-        })
+        let mut at = at;
+        for step in &mut self.steps {
+            at = match step {
+                Step::Fixed(fixed) => fixed.push(data, at, 1)?,
+                step => step.one(data, at)?,
+            };
+        }
+        Some(at)
     }
 
     /// The first member of all objects, then the second of all, and so on; without headers.
+    #[inline(always)]
     pub(super) fn by_member(&mut self, data: Bytes<'_>, at: usize, count: usize) -> Option<usize> {
         self.count = self.count.saturating_add(count);
-        let mut steps = self.steps.iter_mut();
-        steps.try_fold(at, |at, step| match step {
-            // The most common step, without a call.
-            Step::Fixed(fixed) => fixed.push(data, at, count),
-            step => step.members(data, at, count),
-        })
+        let mut at = at;
+        // A loop, not a fold: the compiler does not put a large closure into its loop.
+        for step in &mut self.steps {
+            at = match step {
+                // The most common step, without a call.
+                Step::Fixed(fixed) => fixed.push(data, at, count)?,
+                step => step.members(data, at, count)?,
+            };
+        }
+        Some(at)
     }
 }
 
@@ -253,25 +263,35 @@ pub(super) struct Objects<'c> {
     pub(super) column: &'c mut Column,
     pub(super) of: &'c Object,
     pub(super) stride: Option<Stride>,
-    pub(super) bytes: Vec<u8>,
+    pub(super) bytes: Heap,
 }
 
 impl Objects<'_> {
-    fn push(&mut self, data: Bytes<'_>, at: usize, count: usize) -> Option<usize> {
+    #[inline(always)]
+    pub(super) fn push(&mut self, data: Bytes<'_>, at: usize, count: usize) -> Option<usize> {
         if count == 0 {
             return Some(at);
         }
-        let stride = match &self.stride {
-            Some(stride) => stride,
-            None => self.stride.insert(Stride::of(self.of, data.0.get(at..)?)?),
+        let size = match &self.stride {
+            Some(stride) => stride.size(),
+            None => self.measure(data, at)?,
         };
-        let len = count.checked_mul(stride.size())?;
+        let len = count.checked_mul(size)?;
         let (piece, end) = data.piece(at, len)?;
-        self.bytes.extend_from_slice(piece.get(..len)?);
+        self.bytes.push(piece, len)?;
         Some(end)
     }
 
+    /// Takes the size of the first object, which all must have.
+    #[cold]
+    fn measure(&mut self, data: Bytes<'_>, at: usize) -> Option<usize> {
+        let stride = Stride::of(self.of, data.0.get(at..)?)?;
+        Some(self.stride.insert(stride).size())
+    }
+
     fn is_sound(&self) -> bool {
-        self.stride.as_ref().is_none_or(|s| s.fits(&self.bytes))
+        self.stride
+            .as_ref()
+            .is_none_or(|s| s.fits(self.bytes.as_slice()))
     }
 }
