@@ -12,6 +12,7 @@ import time
 from typing import TYPE_CHECKING
 
 from .._core import Control
+from ..machine.freed_memory import keep_freed_memory
 from ..results.file_output import file_outputs
 from .chunk_size import PACKET_SECONDS
 from .partial import OutputPartial
@@ -49,6 +50,7 @@ class SelectorWorkload:
 
     def begin(self) -> None:
         """See Workload."""
+        keep_freed_memory()
         self._selector.begin()
 
     def bound(self, file: int) -> _BoundSelector:
