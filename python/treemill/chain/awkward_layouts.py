@@ -5,13 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..arrays.columns import joined
-from ..arrays.from_core import layout, record
+from ..arrays.from_core import layout, record, records
 from .chunked_column import ChunkedColumn, ExpressionColumn, RecordColumn
 
 if TYPE_CHECKING:
+    import awkward as ak
     from awkward.contents import Content
 
-__all__ = ["layout_of"]
+__all__ = ["layout_of", "records_of"]
+
+
+def records_of(
+    names: tuple[str, ...], columns: tuple[ChunkedColumn, ...], optional: frozenset[str]
+) -> ak.Array:
+    """An awkward array of records from columns; those whose names are in `optional` are options."""
+    layouts = [
+        layout_of(column, name in optional) for name, column in zip(names, columns, strict=True)
+    ]
+    return records(names, layouts, len(layouts[0]) if layouts else 0)
 
 
 def layout_of(column: ChunkedColumn, optional: bool) -> Content:

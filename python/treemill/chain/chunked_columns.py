@@ -44,12 +44,9 @@ class ChunkedColumns:
 
     def to_awkward(self) -> ak.Array:
         """An awkward array of records with uproot's layout."""
-        from ..arrays.from_core import records  # heavy: awkward
-        from .awkward_layouts import layout_of  # heavy: awkward
+        from .awkward_layouts import records_of  # heavy: awkward
 
-        named = self._named()
-        layouts = [layout_of(column, name in self.optional) for name, column in named]
-        return records(self.names, layouts, len(layouts[0]) if layouts else 0)
+        return records_of(self.names, self.columns, self.optional)
 
     def to_numpy(self) -> dict[str, NDArray[np.generic]]:
         """NumPy arrays by name."""
