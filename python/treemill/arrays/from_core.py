@@ -41,8 +41,9 @@ if TYPE_CHECKING:
 __all__ = ["layout", "layout_of_node", "node_of", "numpy_of", "record", "records"]
 
 
-def records(names: Sequence[str], layouts: list[Content], length: int) -> ak.Array:
-    """An awkward array of records from the layouts of their fields."""
+def records(names: Sequence[str], layouts: list[Content], length: int | None) -> ak.Array:
+    """An awkward array of records from the layouts of their fields. `length`: None if it is that
+    of the fields."""
     return ak.Array(RecordArray(layouts, list(names), length=length))
 
 

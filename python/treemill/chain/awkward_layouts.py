@@ -22,7 +22,7 @@ def records_of(
     layouts = [
         layout_of(column, name in optional) for name, column in zip(names, columns, strict=True)
     ]
-    return records(names, layouts, len(layouts[0]) if layouts else 0)
+    return records(names, layouts, None if layouts else 0)
 
 
 def layout_of(column: ChunkedColumn, optional: bool) -> Content:

@@ -257,6 +257,8 @@ class Chain:
     def parts(self, start: int | None, stop: int | None) -> Iterator[Part]:
         """The parts of files that entries `[start, stop)` of the whole chain lie in, at least one;
         negative numbers count from its end. Opens no file after `stop` unless one is negative."""
+        if start is None and stop is None and len(self.locations) == 1:
+            return iter([(0, 0, self.sizes[0][0])])
         if (start or 0) < 0 or (stop is not None and stop < 0):
             start, stop, _ = slice(start, stop).indices(sum(self.entries))
         sizes = (self.sizes[file][0] for file in range(len(self.locations)))

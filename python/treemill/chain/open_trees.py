@@ -342,8 +342,14 @@ class Sizes(Remembered[tuple[int, tuple[int, ...]]]):
     """The entries of each file, and where its clusters start. For files that were verified before
     these are what was found then: if a file has changed since, opening it is an error."""
 
+    _name = "sizes"
+
     def __init__(self, trees: OpenTrees) -> None:
-        super().__init__(trees, "sizes", lambda t: (int(t.num_entries), tuple(t.clusters)))
+        self._trees = trees
+
+    @staticmethod
+    def _make(tree: FileTree) -> tuple[int, tuple[int, ...]]:
+        return int(tree.num_entries), tuple(tree.clusters)
 
     def peek(self, number: int) -> tuple[int, tuple[int, ...]] | None:
         """See Remembered."""

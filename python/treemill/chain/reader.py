@@ -6,6 +6,7 @@ from __future__ import annotations
 import operator
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, TypeAlias
 
 from .._core import Control
@@ -46,7 +47,8 @@ def read(
 ) -> ChunkedColumns:
     """See Dataset.read. `compute`: without it expressions are refused. `flags`: bools may be read
     as bytes."""
-    if isinstance(names, Mapping):
+    # Lists are asked for first: to ask for an abstract class takes longer than all of this.
+    if not isinstance(names, (list, tuple)) and isinstance(names, Mapping):
         _checked(names)
         texts = tuple(dict.fromkeys(_checked(names.values())))
         columns = read(chain, texts, start, stop, compute, flags)
@@ -140,12 +142,10 @@ def _parts(
 ) -> Iterator[tuple[Part, NDArray[np.int64] | None]]:
     """The parts of files to read, and which of their entries to keep; None: all."""
     if chain.selected is None:
-        for part in chain.parts(start, stop):
-            yield part, None
-        return
+        return zip(chain.parts(start, stop), repeat(None))
     chosen = chain.selected.sliced(start, stop)
-    for part in chosen.parts(chain.sizes.__getitem__) or [(0, 0, 0)]:
-        yield part, chosen.within(*part)
+    parts = chosen.parts(chain.sizes.__getitem__) or [(0, 0, 0)]
+    return ((part, chosen.within(*part)) for part in parts)
 
 
 def _chunks(
