@@ -39,7 +39,12 @@ class OpenTree:
 
     def described(self) -> list[BranchDescription]:
         """The branches in the file, as the core describes them."""
-        return list(self.core.branches())
+        return list(self._descriptions)
+
+    @cached_property
+    def _descriptions(self) -> tuple[BranchDescription, ...]:
+        # A tree may have thousands of branches, which are asked for by name and in a row.
+        return tuple(self.core.branches())
 
     @cached_property
     def by_name(self) -> dict[str, BranchDescription]:
