@@ -35,11 +35,11 @@ from .types.places import places
 SLOWER = 1.03
 """A cell above this ratio is named in the page."""
 
-Asked = tuple[Part, str, Query]
-"""A part, the codec of its file and what it is asked."""
+Place = tuple[Part, str]
+"""A part and the codec of its file."""
 
-Starts = dict[Asked, list[tuple[warm.Cell, warm.Cell]]]
-"""The cells of both versions, before and now, of each start."""
+Starts = dict[Place, dict[Query, list[tuple[warm.Cell, warm.Cell]]]]
+"""The cells of both versions, before and now, of each start, by what was asked where."""
 
 
 def _options(arguments: list[str]) -> argparse.Namespace:
@@ -96,9 +96,8 @@ def main(arguments: list[str]) -> int:
         for kind, some in files.items()
         for codec, path in some.items()
     }
-    numbers = tables.numbers(
-        facts, described, chosen, [c for cells in starts.values() for c in _joined(cells)], []
-    )
+    cells = [cell for known in starts.values() for same in known.values() for cell in _joined(same)]
+    numbers = tables.numbers(facts, described, chosen, cells, [])
     about = machine.about(facts, tables.sizes(described), chosen.rounds, chosen.clock)
     text = _page(commit, about, starts)
     publish.page(chosen.output, "-before" + "-quick" * chosen.quick, numbers, text)
@@ -129,21 +128,19 @@ def _starts(
     chosen: argparse.Namespace,
 ) -> Starts:
     """All cells, each of as many starts as it takes to be sure."""
-    starts: Starts = {}
-    places = [(part, codec) for part in parts for codec in files[part.files]]
+    starts: Starts = {(part, codec): {} for part in parts for codec in files[part.files]}
     for number in range(chosen.most):
-        for part, codec in places:
-            open_ = [
+        for (part, codec), known in starts.items():
+            queries = [
                 query
-                for (one, other, query), cells in starts.items()
-                if (one, other) == (part, codec)
-                and (number < chosen.starts or not _is_decided(cells))
+                for query, cells in known.items()
+                if number < chosen.starts or not _is_decided(cells)
             ]
-            if number and not open_:
+            if known and not queries:
                 continue
             file = {codec: files[part.files][codec]}
-            for query, cells in _measured(part, open_, code, file, chosen):
-                starts.setdefault((part, codec, query), []).append(cells)
+            for query, cells in _measured(part, queries, code, file, chosen):
+                known.setdefault(query, []).append(cells)
     return starts
 
 
@@ -201,8 +198,12 @@ def _joined(cells: Sequence[tuple[warm.Cell, warm.Cell]]) -> list[warm.Cell]:
 def _page(commit: str, about: Mapping[str, object], starts: Starts) -> str:
     rows = []
     named: dict[str, list[str]] = {"slower": [], "not sure": []}
-    for (part, codec, query), cells in starts.items():
-        place = f"{part.name} {query.key} {codec}"
+    everything = [
+        (f"{part.name} {query.key} {codec}", cells)
+        for (part, codec), known in starts.items()
+        for query, cells in known.items()
+    ]
+    for place, cells in everything:
         measured = _ratios(cells)
         low, high = ratios.interval(measured)
         times = [

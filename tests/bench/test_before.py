@@ -46,11 +46,13 @@ def test_what_is_slower_is_named():
     adl, ntuples = before.PARTS["adl"], before.PARTS["ntuples"]
     a, b, c = (Query(key, key, ()) for key in "abc")
     starts = {
-        (adl, "lz4", a): [_cells(1.0, 1.02)] * 8 + [_cells(1.0, 2.0)],
-        (adl, "lz4", b): [_cells(1.0, 1.04)] * 8 + [_cells(1.0, 1.0)],
-        (adl, "lz4", c): [_cells(1.0, 1.04)] * 5 + [_cells(1.0, 1.0)] * 4,
+        (adl, "lz4"): {
+            a: [_cells(1.0, 1.02)] * 8 + [_cells(1.0, 2.0)],
+            b: [_cells(1.0, 1.04)] * 8 + [_cells(1.0, 1.0)],
+            c: [_cells(1.0, 1.04)] * 5 + [_cells(1.0, 1.0)] * 4,
+        },
         # Another part may ask the same query of files of its own.
-        (ntuples, "lz4", b): [_cells(2.0, 1.0)] * 9,
+        (ntuples, "lz4"): {b: [_cells(2.0, 1.0)] * 9},
     }
     page = before._page("1234567", {"clock": "wall"}, starts)
     assert "| adl a lz4 | 1000.00 | 1020.00 | 1.020 | 1.020 to 1.020 | 9 |" in page
@@ -75,8 +77,8 @@ def test_a_cell_near_the_limit_gets_more_starts(monkeypatch):
     starts = before._starts([adl], Path(), {adl.files: {"lz4": Path()}}, chosen)
     assert asked[:6] == [["far", "near"]] * 6
     assert asked[6:] == [["near"]] * (len(asked) - 6)
-    assert len(starts[adl, "lz4", far]) == 6
-    assert 6 < len(starts[adl, "lz4", near]) < 20
+    assert len(starts[adl, "lz4"][far]) == 6
+    assert 6 < len(starts[adl, "lz4"][near]) < 20
 
 
 @given(st.lists(st.floats(0.5, 2), min_size=1, max_size=60))
