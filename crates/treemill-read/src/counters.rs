@@ -97,8 +97,7 @@ impl Counters {
     /// The time of all threads together that went to this stage, without that of stages inside of it. Readers tell of
     /// it when they have read a column.
     pub fn time(&self, stage: Stage) -> Duration {
-        let time = self.nanoseconds.get(stage as usize);
-        Duration::from_nanos(time.map_or(0, |time| time.load(Ordering::Relaxed)))
+        Duration::from_nanos(self.of_stage(stage).load(Ordering::Relaxed))
     }
 
     /// Entries of the batches given out.
@@ -178,11 +177,15 @@ impl Counters {
 
     /// Counts time that went to a stage.
     pub(crate) fn add_time(&self, stage: Stage, time: Duration) {
-        if let Some(total) = self.nanoseconds.get(stage as usize) {
-            total.fetch_add(nanoseconds(time), Ordering::Relaxed);
-        }
-        if let Some(whole) = &self.whole {
-            whole.add_time(stage, time);
+        self.add(|counters| counters.of_stage(stage), nanoseconds(time));
+    }
+
+    fn of_stage(&self, stage: Stage) -> &AtomicU64 {
+        let [read, decompress, decode] = &self.nanoseconds;
+        match stage {
+            Stage::Read => read,
+            Stage::Decompress => decompress,
+            Stage::Decode => decode,
         }
     }
 
