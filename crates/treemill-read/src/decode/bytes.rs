@@ -12,6 +12,9 @@ use treemill_format::marks::BYTE_COUNT;
 #[derive(Clone, Copy)]
 pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
 
+/// Bytes of the count in front of a collection's items.
+pub(super) const COUNT_BYTES: usize = 4;
+
 /// The version of a collection and that of its objects, with their checksum.
 pub(super) type Likeness = [u8; 8];
 
@@ -137,6 +140,29 @@ impl Heap {
         }
         self.push_any(from.get(..len)?);
         Some(())
+    }
+
+    /// Appends the `len` bytes of items behind the count that `from` begins with, and gives the count, which is not
+    /// compared with them.
+    #[inline(always)]
+    pub(super) fn push_counted(&mut self, from: &[u8], len: usize) -> Option<usize> {
+        let to = self.bytes.get_mut(self.len..).unwrap_or_default();
+        // One look at the length of each side is enough for the count and the items of most entries.
+        let count = if len <= COPIED_BYTES
+            && let Some(line) = from.first_chunk::<{ COUNT_BYTES + COPIED_BYTES }>()
+            && let (Some((count, items)), Some(to)) = (
+                line.split_first_chunk(),
+                to.first_chunk_mut::<COPIED_BYTES>(),
+            ) {
+            to.copy_from_slice(items);
+            self.len = self.len.wrapping_add(len);
+            count
+        } else {
+            let (count, items) = from.split_first_chunk()?;
+            self.push_any(items.get(..len)?);
+            count
+        };
+        usize::try_from(i32::from_be_bytes(*count)).ok()
     }
 
     /// Appends what is longer than a line, or at an end.

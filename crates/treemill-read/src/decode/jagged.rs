@@ -5,15 +5,11 @@
 //! between the items, which are squeezed out entry by entry.
 
 use super::Entries;
+use super::bytes::{COUNT_BYTES, Heap};
 use super::column::{Column, fixed_size};
-use super::packer::copy;
 use crate::faults::{malformed, mismatch, too_many, unsupported};
-use crate::limits::COPIED_BYTES;
 use treemill_format::error::Result;
 use treemill_format::layout::Layout;
-
-/// Bytes of the count in front of a vector's items.
-const COUNT_BYTES: usize = 4;
 
 /// Appends entries that are `header` bytes and then items to their end.
 pub(super) fn append_counted(
@@ -108,7 +104,7 @@ pub(super) fn append_vectors(
     let before = usize::from(header);
     let skip = before.saturating_add(COUNT_BYTES);
     let (data, all) = (entries.data, entries.bytes().len());
-    let mut squeezed = Squeezed::with_room(all);
+    let mut squeezed = Heap::with_room(all);
     let total = push_ends(offsets, entries, skip, size, |start, end| {
         let bytes = end.wrapping_sub(start).wrapping_sub(skip);
         let from = data.get(start.wrapping_add(before)..)?;
@@ -129,7 +125,7 @@ fn append_headed(
 ) -> Result<()> {
     let size = fixed_size(item)?;
     let (data, all) = (entries.data, entries.bytes().len());
-    let mut squeezed = Squeezed::with_room(all);
+    let mut squeezed = Heap::with_room(all);
     let total = push_ends(offsets, entries, skip, size, |start, end| {
         let bytes = end.wrapping_sub(start).wrapping_sub(skip);
         // Those after the entry may be copied along.
@@ -167,58 +163,6 @@ fn push_ends(
     match fits {
         true => Ok(total),
         false => Err(too_many()),
-    }
-}
-
-/// Items of all entries side by side, without what lies between them.
-struct Squeezed {
-    /// Longer than what is there, so that a line can be written whatever the length of a shorter piece.
-    bytes: Vec<u8>,
-    len: usize,
-}
-
-impl Squeezed {
-    /// Makes room for items of `room` bytes.
-    fn with_room(room: usize) -> Self {
-        Squeezed {
-            bytes: vec![0; room.saturating_add(COPIED_BYTES)],
-            len: 0,
-        }
-    }
-
-    /// Appends the `len` bytes of items behind the count that `from` begins with, and gives the count, which is not
-    /// compared with them.
-    #[inline(always)]
-    fn push_counted(&mut self, from: &[u8], len: usize) -> Option<usize> {
-        let to = self.bytes.get_mut(self.len..)?;
-        // One look at the length of each side is enough for the count and the items of most entries.
-        if len <= COPIED_BYTES
-            && let Some(line) = from.first_chunk::<{ COUNT_BYTES + COPIED_BYTES }>()
-            && let (Some((count, items)), Some(to)) = (
-                line.split_first_chunk(),
-                to.first_chunk_mut::<COPIED_BYTES>(),
-            )
-        {
-            to.copy_from_slice(items);
-            self.len = self.len.wrapping_add(len);
-            return usize::try_from(i32::from_be_bytes(*count)).ok();
-        }
-        let (count, items) = from.split_first_chunk()?;
-        self.push(items, len)?;
-        usize::try_from(i32::from_be_bytes(*count)).ok()
-    }
-
-    /// Appends the first `len` bytes of `from`.
-    #[inline(always)]
-    fn push(&mut self, from: &[u8], len: usize) -> Option<()> {
-        let to = self.bytes.get_mut(self.len..)?;
-        copy(to, from, len).then_some(())?;
-        self.len = self.len.saturating_add(len);
-        Some(())
-    }
-
-    fn as_slice(&self) -> &[u8] {
-        self.bytes.get(..self.len).unwrap_or_default()
     }
 }
 

@@ -69,13 +69,7 @@ impl List<'_> {
     #[inline(always)]
     pub(super) fn items(&mut self, data: Bytes<'_>, at: usize, count: usize) -> Option<usize> {
         self.ends.push(count)?;
-        match &mut *self.item {
-            // The most common items behind a header, without a call that asks again.
-            Step::Strided(objects) => objects.push(data, at, count),
-            Step::Fixed(fixed) => fixed.push(data, at, count),
-            Step::List(list) => list.several(data, at, count),
-            item => item.many(data, at, count),
-        }
+        self.item.many(data, at, count)
     }
 
     /// Passes `n` lists. Those of numbers, strings and lists do not dispatch on the step of each item.

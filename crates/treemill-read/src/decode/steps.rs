@@ -68,7 +68,7 @@ impl Step<'_> {
     }
 
     /// Goes past the items of a list.
-    #[inline]
+    #[inline(always)]
     pub(super) fn many(&mut self, data: Bytes<'_>, at: usize, count: usize) -> Option<usize> {
         let mut numbers = 0..count;
         match self {
