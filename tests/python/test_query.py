@@ -6,6 +6,7 @@ import pytest
 from treemill.errors import QueryError
 from treemill.query.node import Node, Origin
 from treemill.query.planning import extents, plan
+from treemill.query.specification import Specification
 
 
 class Runs:
@@ -141,3 +142,21 @@ def test_titles(root):
     assert root.hist("x", name="hx").title == "hx"
     assert root.count().title == "count"
     assert repr(root.sum("x+1")) == "<scalar sum(x+1): not run yet>"
+
+
+def test_the_text_is_that_of_all_steps_and_bookings(root):
+    cut = root.define("odd", "name == '\"é\"'").filter("odd", name="é")
+    booked = [cut.hist("c", bins=(2, 0, 1), weight="w"), cut.sum("c"), cut.report(), root.count()]
+    action = {"kind": "define", "name": "c", "expr": {"text": "1"}}
+    varied = [
+        {"parent": None, "action": action},
+        {"parent": 0, "action": action, "variation": "é:up"},
+    ]
+    counts = [{"at": n, "result": action, "variation": v} for n, v in ((0, "é:up"), (None, "b"))]
+    planned = plan(booked).specification, extents([cut.hist("c")])[0]
+    for made in (*planned, Specification(varied, counts)):
+        related = made.relating({"formats": None, "ids": {"Jet": 1}, "classes": {}})
+        for each in (made, related):
+            parts = {"version": 1, "steps": each.steps, "bookings": each.bookings}
+            parts |= {"relations": each.relations} if each.relations else {}
+            assert each.text == json.dumps(parts)

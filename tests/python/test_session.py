@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import treemill as tm
 from treemill.backend.merged import Merged
-from treemill.session import booking_run as booked_module
+from treemill.results.booked_histograms import BookedHistograms
 from treemill.session.front import connect, default_session
 from treemill.session.state import QueryNews
 from treemill.worker import worker as worker_module
@@ -263,8 +263,14 @@ def test_submit(session, events):
     assert query.result()[0] == 12322
 
 
-def test_histograms_are_made_while_workers_work_and_given_away_once(events, monkeypatch):
+@pytest.mark.parametrize("data_sets", [(), ("a", "b")])
+def test_histograms_are_made_while_workers_work_and_given_away_once(
+    events, paths, monkeypatch, data_sets
+):
     go = threading.Event()
+    if data_sets:
+        files = dict(zip(data_sets, (paths[:1], paths[1:]), strict=True))
+        events = tm.fileset({name: {"files": files[name], "tree": "Events"} for name in files})
     process = worker_module.Worker._process
 
     def waits(self, packet):
@@ -272,13 +278,13 @@ def test_histograms_are_made_while_workers_work_and_given_away_once(events, monk
         return process(self, packet)
 
     monkeypatch.setattr(worker_module.Worker, "_process", waits)
-    made, empty = [], booked_module.empty
+    made, empty = [], BookedHistograms._empty
 
-    def noted(*about):
+    def noted(self):
         made.append(go.is_set())
-        return empty(*about)
+        return empty(self)
 
-    monkeypatch.setattr(booked_module, "empty", noted)
+    monkeypatch.setattr(BookedHistograms, "_empty", noted)
     booked = (
         events.hist("MET_pt", bins=(20, 0, 100), weight="nJet"),
         events.count(),
@@ -290,22 +296,27 @@ def test_histograms_are_made_while_workers_work_and_given_away_once(events, monk
         query.watch(news, QueryNews.AT_WORK)
         assert news.get(timeout=60) is QueryNews.AT_WORK
         query.prepare()
-        assert made == [False, False]
+        assert made == [False] * 2 * max(len(data_sets), 1)
         go.set()
         first = query.result(timeout=60)
-        assert made == [False, False]
+        assert made == [False] * 2 * max(len(data_sets), 1)
         later = query.snapshot()
         again = SimpleQueue()
         query.watch(again, QueryNews.AT_WORK)
         assert again.get(timeout=60) is QueryNews.AT_WORK, "it is heard late, too"
         query.prepare()  # it is over
         plain = session.run(*(b for b in booked if b is not booked[1]), entries=12322)
-    for one, other, third in zip((first[0], first[2]), (later[0], later[2]), plain, strict=True):
+
+    def histograms(values):
+        return [each[name] for each in values for name in data_sets] if data_sets else values
+
+    firsts, laters = (histograms((values[0], values[2])) for values in (first, later))
+    for one, other, third in zip(firsts, laters, histograms(plain), strict=True):
         assert one == other == third
         assert one is not other
         assert one.sum(flow=True) == other.sum(flow=True) != 0
-    first[0].reset()
-    assert later[0].sum(flow=True).value != 0
+    firsts[0].reset()
+    assert laters[0].sum(flow=True).value != 0
 
 
 def test_feedback(events, monkeypatch):

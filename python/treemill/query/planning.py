@@ -80,12 +80,21 @@ class _Numbering:
         self.provided: dict[str, ExternalFunction] = {}
         """What expressions call that is no function of the language."""
         self._index: dict[tuple[int, str | None], int | None] = {}
+        self._places: dict[tuple[int, str], int | None] = {}
+        self._actions: dict[int, Mapping[str, object]] = {}
 
     def specification(self, booked: Sequence[PlacedBooking]) -> Specification:
         """These bookings at the steps."""
         return Specification(self.steps, booked, self.words, self.provided)
 
     def at(self, node: Place, variation: str) -> int | None:
+        """The number of the last step above a place in a variation; None: there is no step."""
+        key = (id(node), variation)
+        if key not in self._places:
+            self._places[key] = self._number(node, variation)
+        return self._places[key]
+
+    def _number(self, node: Place, variation: str) -> int | None:
         index: int | None = None
         tag: str | None = None
         for each in steps_to(node):
@@ -102,13 +111,22 @@ class _Numbering:
                 self.words |= one.expr.words
                 if (constants := one.expr.provided) is not None:
                     self.provided[constants.identity] = constants
-                numbered: NumberedStep = {"parent": index, "action": one.to_json()}
+                numbered: NumberedStep = {"parent": index, "action": self._action(one, step)}
                 if tag:
                     numbered["variation"] = tag
                 self.steps.append(numbered)
                 index = len(self.steps) - 1
             self._index[key] = index
         return index
+
+    def _action(self, one: Filter | Define, step: Step) -> Mapping[str, object]:
+        """The form that the core reads: one object for a step in all variations."""
+        if one is not step:  # made for one variation
+            return one.to_json()
+        known = self._actions.get(id(step))
+        if known is None:
+            known = self._actions[id(step)] = one.to_json()
+        return known
 
 
 class _Above:

@@ -70,8 +70,15 @@ class Specification:
     @cached_property
     def text(self) -> str:
         """Gives the form that the core reads."""
-        text = {"version": _VERSION, "steps": self.steps, "bookings": self.bookings}
-        return json.dumps(text | {"relations": self.relations} if self.relations else text)
+        known: dict[int, str] = {}
+        steps = ", ".join([_text(step, known) for step in self.steps])
+        bookings = ", ".join([_text(booking, known) for booking in self.bookings])
+        text = f'{{"version": {_VERSION}, "steps": [{steps}], "bookings": [{bookings}]'
+        return (
+            f'{text}, "relations": {json.dumps(self.relations)}}}'
+            if self.relations
+            else f"{text}}}"
+        )
 
     def relating(self, relations: SpecifiedRelations) -> Specification:
         """The specification with references that are known like this."""
@@ -111,3 +118,18 @@ class Specification:
             self.provided,
             self.relations,
         )
+
+
+def _text(item: NumberedStep | PlacedBooking, known: dict[int, str]) -> str:
+    """Returns the same as `json.dumps`. `known`: texts of what items have in common, by the
+    identity of the objects. An action or a result stands in an item for each variation."""
+    parts = []
+    for key, value in item.items():
+        if isinstance(value, Mapping):
+            text = known.get(id(value))
+            if text is None:
+                text = known[id(value)] = json.dumps(value)
+        else:
+            text = json.dumps(value)
+        parts.append(f'"{key}": {text}')
+    return f"{{{', '.join(parts)}}}"

@@ -5,35 +5,26 @@ Knows the classes of hist, NumPy and awkward; knows nothing of passes and worker
 
 from __future__ import annotations
 
-import copy
-import keyword
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..arrays.rows import CollectedRows
-from ..errors import QueryError
 from ..luminosity.mask import sections_of
-from ..query.axes import FixedAxis, names_of
 from ..query.cutflow import Cut, CutFlow
 from ..query.node import Booking, steps_to
-from ..query.quantities import Flow, Hist, Moments, Quantiles, Sections, Unique
+from ..query.quantities import Flow, Moments, Quantiles, Sections, Unique
 from ..query.rows import Arrays, Snapshot, Take
 from ..query.steps import Filter
-from ..query.storages import COUNTS
+from .booked_histograms import BookedHistograms
 
 if TYPE_CHECKING:
     import awkward
-    import hist
-    import numpy as np
-    from boost_histogram.axis import Axis as UserAxis
-    from numpy.typing import ArrayLike, NDArray
 
     from ..luminosity.sections import LumiSections
-    from ..query.axis_specification import AxisSpecification
     from ..query.booking import Array
 
-__all__ = ["Unfilled", "categories", "empty", "result"]
+__all__ = ["categories", "result"]
 
 _RawMoments = tuple[int, float, float, float | None, float]
 """Number of values, sum of weights, sum of their squares, mean, sum of squared deviations."""
@@ -42,15 +33,15 @@ _RawMoments = tuple[int, float, float, float | None, float]
 def result(
     booking: Booking,
     raw: Sequence[object],
-    axes: Sequence[FixedAxis] | None = None,
-    into: Unfilled | None = None,
+    variation: str,
+    dataset: str | None,
+    histograms: BookedHistograms | None,
 ) -> object:
     """Makes the booking's value in one variation. `raw`: the core's results for it, only one except
-    for cut flows. `axes`: those of a histogram that had automatic ones. `into`: what
-    `empty` made."""
+    for cut flows. `histograms`: what makes a booked histogram, else None."""
+    if histograms is not None:
+        return histograms.filled(dataset, variation, raw[0])
     wanted = booking.wanted
-    if isinstance(wanted, Hist):
-        return _filled(wanted, empty(booking, axes) if into is None else into, raw[0])
     if isinstance(wanted, Flow):
         return _flow(booking, raw)
     make = _MAKERS.get(type(wanted))
@@ -146,114 +137,3 @@ _MAKERS: dict[type, Callable[..., object]] = {
     Snapshot: _snapshot,
 }
 """Functions that make a value of a booking and the core's result, by the kind of booking."""
-
-
-class Unfilled(NamedTuple):
-    """A booked histogram that is not filled."""
-
-    histogram: hist.Hist
-    view: Array
-    """The bins, with the flow bins: what is put here is in the histogram."""
-
-
-def empty(booking: Booking, axes: Sequence[FixedAxis] | None = None) -> Unfilled:
-    """Makes a booked histogram."""
-    import hist
-    import hist.storage
-
-    wanted = booking.wanted
-    assert isinstance(wanted, Hist)
-    fixed = axes or [axis for axis in wanted.axes if isinstance(axis, FixedAxis)]
-    named = names_of(fixed)
-    histogram_axes = [_axis(axis, i, wanted, named) for i, axis in enumerate(fixed)]
-    storage = getattr(hist.storage, wanted.storage)()
-    label = None if wanted.sample is None else wanted.sample.text
-    histogram = hist.Hist(*histogram_axes, storage=storage, name=wanted.name, label=label)
-    return Unfilled(histogram, histogram.view(flow=True))
-
-
-def _filled(wanted: Hist, unfilled: Unfilled, raw: object) -> hist.Hist:
-    """Fills it from arrays that have the shape of the histogram with its flow bins."""
-    assert isinstance(raw, dict)
-    histogram, view = unfilled
-    fields = _FIELDS.get(wanted.storage)
-    if fields is None:
-        is_count = wanted.weight is not None and wanted.storage in COUNTS
-        view[...] = _whole(raw["values"], wanted.storage) if is_count else raw["values"]
-        return histogram
-    for theirs, ours in fields.items():
-        # Without weights each value has weight 1, and 1 is its square.
-        view[theirs] = raw[_UNWEIGHTED.get(ours, ours) if wanted.weight is None else ours]
-    return histogram
-
-
-def _whole(sums: ArrayLike, storage: str) -> NDArray[np.float64]:
-    """Sums of weights that integers hold without loss; boost-histogram would cut off the rest."""
-    import numpy as np
-
-    values = np.asarray(sums)
-    if not np.all((np.abs(values) < _EXACT) & (values == np.rint(values))):
-        raise QueryError(
-            f"storage {storage} holds whole numbers, which the sums of weights are not: "
-            'storage="Weight" or "Double" holds them'
-        )
-    return values
-
-
-_EXACT = 2.0**53
-"""The number below which each sum of whole numbers is exact in double precision."""
-
-# The core's names for the fields of a storage.
-_FIELDS = {
-    "Weight": {"value": "values", "variance": "variances"},
-    "Mean": {"count": "weights", "value": "means", "_sum_of_deltas_squared": "deltas"},
-    "WeightedMean": {
-        "sum_of_weights": "weights",
-        "sum_of_weights_squared": "weights_squared",
-        "value": "means",
-        "_sum_of_weighted_deltas_squared": "deltas",
-    },
-}
-_UNWEIGHTED = {"variances": "values", "weights_squared": "weights"}
-
-
-# Names of hist's own arguments of fill().
-_TAKEN = {"weight", "sample", "threads"}
-
-
-def _axis(axis: FixedAxis, index: int, wanted: Hist, named: Sequence[str]) -> UserAxis:
-    """Makes an axis of hist's. `named`: names that the user gave to other axes."""
-    if axis.given is not None:
-        return _labelled(axis.given, wanted.labels[index])
-    text = wanted.exprs[index].text
-    same = text in named or sum(expr.text == text for expr in wanted.exprs) > 1
-    plain = text.isidentifier() and text not in _TAKEN and not keyword.iskeyword(text) and not same
-    return _make(axis.spec, text if plain else "", wanted.labels[index] or text)
-
-
-_FLAGS = ("underflow", "overflow", "circular")
-
-
-def _labelled(axis: UserAxis, label: str | None) -> UserAxis:
-    """A copy of the user's axis with the label that it was booked with."""
-    if label is None:
-        return axis
-    own = copy.copy(axis)
-    own.label = label
-    return own
-
-
-def _make(spec: AxisSpecification, name: str, label: str) -> UserAxis:
-    import hist.axis as make
-
-    named = {"name": name, "label": label}
-    flags = {flag: spec.get(flag) for flag in _FLAGS if flag in spec}
-    if spec["kind"] == "regular":
-        return make.Regular(spec["bins"], spec["start"], spec["stop"], **named, **flags)
-    if spec["kind"] == "variable":
-        return make.Variable([float(edge) for edge in spec["edges"]], **named, **flags)
-    if spec["kind"] == "integer":
-        return make.Integer(spec["start"], spec["stop"], **named, **flags)
-    if spec["kind"] == "boolean":
-        return make.Boolean(**named)
-    raise AssertionError(f"only the user makes an axis of kind {spec['kind']}")

@@ -5,6 +5,7 @@ fills. Knows how bookings become a task and results become values; knows no work
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from ..arrays.rows import Sink
@@ -19,8 +20,9 @@ from ..query.node import Booking
 from ..query.planning import Plan, extents, plan
 from ..query.quantities import Hist
 from ..query.specification import Specification
+from ..results.booked_histograms import BookedHistograms
 from ..results.booked_value import booked_value, value_by_dataset
-from ..results.values import Unfilled, categories, empty
+from ..results.values import categories
 from ..worker.task import Task
 from ..worker.workload import no_entries
 from .booked_files import BookedFiles
@@ -68,14 +70,14 @@ class BookedQuery(Query[tuple[object, ...]]):
                 "run. Leave checkpoint= out, or run the snapshot by itself"
             )
         self._values: tuple[object, ...] | None = None
-        self._empty: dict[tuple[int, str], Unfilled] = {}  # by booking and variation
+        self._histograms: dict[int, BookedHistograms] = {}
         self.account.phase = _FILL
 
-    _left = Query._left | {"_workload", "_empty"}
+    _left = Query._left | {"_workload", "_histograms"}
 
     def _resumed(self, task: Task) -> None:
         self._workload = task.workload(0)
-        self._empty = {}
+        self._histograms = {}
 
     def start(self) -> None:
         """Compiles the query and starts its first pass; returns at once. Raises what is wrong with
@@ -146,14 +148,25 @@ class BookedQuery(Query[tuple[object, ...]]):
 
     def prepare(self) -> None:
         """Makes the histograms while workers work, until the query is done."""
+        chain = self._chain
+        datasets: list[str | None] = [*chain.datasets] if chain.is_fileset else [None]
         for booking in self.bookings:
-            if not isinstance(booking.wanted, Hist) or self._chain.is_fileset:
+            histograms = self._histograms_of(booking)
+            if histograms is None:
                 continue
-            for variation in self._plan.slots[booking.number]:
+            for dataset, variation in product(datasets, self._plan.slots[booking.number]):
                 if self.done:
                     return
-                unfilled = empty(booking, self._axes.get(booking.number))
-                self._empty[booking.number, variation] = unfilled
+                histograms.prepare(dataset, variation)
+
+    def _histograms_of(self, booking: Booking) -> BookedHistograms | None:
+        wanted, number = booking.wanted, booking.number
+        if not isinstance(wanted, Hist):
+            return None
+        known = self._histograms.get(number)
+        if known is None:
+            known = self._histograms[number] = BookedHistograms(wanted, self._axes.get(number))
+        return known
 
     def _no_entries(self) -> list[object]:
         return no_entries(self._workload)
@@ -162,16 +175,11 @@ class BookedQuery(Query[tuple[object, ...]]):
         return tuple(self._value(booking, raw) for booking in self.bookings)
 
     def _value(self, booking: Booking, raw: list[object]) -> object:
-        axes = self._axes.get(booking.number)
+        plan, histograms = self._plan, self._histograms_of(booking)
         if self._chain.is_fileset:
             metadata = self._chain.datasets
-            return value_by_dataset(booking, self._plan, raw, metadata, self._no_entries, axes)
-
-        def into(variation: str) -> Unfilled | None:
-            # The caller owns the values: the next call gets other histograms.
-            return self._empty.pop((booking.number, variation), None)
-
-        return booked_value(booking, self._plan, raw, axes, into)
+            return value_by_dataset(booking, plan, raw, metadata, self._no_entries, histograms)
+        return booked_value(booking, plan, raw, histograms)
 
     def _finish(self, raw: list[object] | None) -> tuple[object, ...]:
         with self._lock:

@@ -133,6 +133,8 @@ pub(crate) struct Compiler<'a> {
     defines: Vec<scopes::Define>,
     /// Last definition that is visible.
     scope: Option<usize>,
+    /// What `joined_name` has found, by the scope and both parts of the name.
+    joined: HashMap<(Option<usize>, String), Option<Binding>>,
     /// Variables of loops and functions, inner ones last.
     locals: Vec<(String, Binding)>,
     /// The level of the innermost loop.
@@ -160,6 +162,7 @@ impl<'a> Compiler<'a> {
             is_physlite: OnceCell::new(),
             defines: Vec::new(),
             scope: None,
+            joined: HashMap::new(),
             locals: Vec::new(),
             here: EVENT,
             renews: false,

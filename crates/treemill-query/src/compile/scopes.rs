@@ -118,8 +118,23 @@ impl Compiler<'_> {
         found
     }
 
-    /// The column `path_name` or `path.name` of the data.
+    /// The column `path_name` or `path.name` of the data. The same ones are asked for all the time: bookings and
+    /// variations have much in common, and a vector is asked for each name that its coordinates may have.
     fn joined_name(&mut self, path: &str, name: &str, at: Span) -> Result<Option<Binding>> {
+        let key = (self.scope, format!("{path}\0{name}"));
+        if let Some(known) = self.joined.get(&key)
+            && !self.renews
+        {
+            return Ok(known.clone());
+        }
+        let found = self.find_joined_name(path, name, at)?;
+        if !self.renews {
+            self.joined.insert(key, found.clone());
+        }
+        Ok(found)
+    }
+
+    fn find_joined_name(&mut self, path: &str, name: &str, at: Span) -> Result<Option<Binding>> {
         for sign in ['_', '.'] {
             if let Some(found) = self.named(&format!("{path}{sign}{name}"), false, at)? {
                 let is_meant = !matches!(found, Binding::Object(_)) || !self.identifies(path, name);
