@@ -6,6 +6,7 @@
 
 mod at;
 mod calls;
+mod carried;
 mod compute;
 mod folded;
 mod items;

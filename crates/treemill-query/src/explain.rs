@@ -112,7 +112,7 @@ impl Plan {
         let node = self.graph.node(id);
         // Places of values are no arguments.
         let arguments = match &node.op {
-            Op::CallShared { shared, .. } => node.inputs.get(..shared.len()),
+            Op::CallShared { steps, .. } => node.inputs.get(..steps.len()),
             _ => None,
         };
         let inputs: Vec<String> = arguments

@@ -87,8 +87,9 @@ pub enum Argument<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct Shared<'a> {
     pub values: &'a [f64],
-    /// The place of each row's value. `None`: there is a value for each row, or one for all.
-    pub places: Option<&'a [u32]>,
+    /// Where the value of each row is: what the first list has for the row is a place in the second one, and so on;
+    /// what the last one has there is the place of the value. Empty: there is a value for each row, or one for all.
+    pub places: &'a [&'a [u32]],
 }
 
 /// The values of a parameter that may be a list.

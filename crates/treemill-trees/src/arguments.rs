@@ -8,21 +8,50 @@ use crate::limits::ROWS;
 #[derive(Debug, Clone, Copy)]
 pub struct Argument<'a> {
     pub values: &'a [f64],
-    /// The place of each row's value. `None`: there is a value for each row, or one for all.
-    pub places: Option<&'a [u32]>,
+    /// Where the value of each row is: what the first list has for the row is a place in the second one, and so on;
+    /// what the last one has there is the place of the value. Empty: there is a value for each row, or one for all.
+    pub places: &'a [&'a [u32]],
 }
 
-/// Numbers of rows, or places of their values, of a chunk.
+/// Numbers of rows, or places, of a chunk.
 pub(crate) type Numbers = [u32; ROWS];
 
-/// Rows that were checked.
+/// A list of places, and the list that says where to look in it; `None`: it has a place for each row.
 #[derive(Debug, Clone, Copy)]
+struct Indices<'a> {
+    from: Option<usize>,
+    places: &'a [u32],
+    /// One more than the greatest place.
+    end: usize,
+}
+
+/// Rows that were checked.
+#[derive(Debug, Clone)]
 pub(crate) struct Rows<'a> {
     pub arguments: &'a [Argument<'a>],
     /// The rows that are asked about, by number; `None`: all.
     chosen: Option<&'a [u32]>,
     /// How many rows are asked about.
     pub count: usize,
+    /// The lists of all arguments, each once, after those that say where to look in it.
+    indices: Vec<Indices<'a>>,
+    /// The last list of each argument.
+    last: Vec<Option<usize>>,
+}
+
+/// The places of a chunk of rows in all lists, and the rows' own numbers.
+#[derive(Debug, Clone)]
+pub(crate) struct Places {
+    rows: Numbers,
+    lists: Vec<Numbers>,
+}
+
+impl Places {
+    /// What a list has for each row; `None`: the rows' numbers.
+    pub fn of(&self, list: Option<usize>) -> &Numbers {
+        let found = list.and_then(|list| self.lists.get(list));
+        found.unwrap_or(&self.rows)
+    }
 }
 
 impl<'a> Rows<'a> {
@@ -52,36 +81,48 @@ impl<'a> Rows<'a> {
             None => length == all,
             Some(_) => length >= all,
         };
-        let mut known: Vec<(&[u32], usize)> = Vec::new();
+        let mut indices: Vec<Indices<'_>> = Vec::new();
+        let mut last = Vec::with_capacity(given);
         for (argument, name) in arguments.iter().zip(names) {
+            let mut from: Option<usize> = None;
+            for places in argument.places {
+                let length = places.len();
+                match from.and_then(|list| indices.get(list)) {
+                    None if !fits(length) => {
+                        let message = format!("{name} has {length} values for {all} rows");
+                        return Err(EvaluationError::arguments(message));
+                    }
+                    Some(before) if before.end > length => {
+                        return Err(too_few(name, length, before.end));
+                    }
+                    _ => (),
+                }
+                // Several arguments share their places, mostly.
+                let is_known =
+                    |list: &Indices<'_>| list.from == from && std::ptr::eq(list.places, *places);
+                let known = indices.iter().position(is_known);
+                from = Some(known.unwrap_or_else(|| {
+                    let end = ends(places);
+                    indices.push(Indices { from, places, end });
+                    indices.len().saturating_sub(1)
+                }));
+            }
             let values = argument.values.len();
-            let Some(places) = argument.places else {
-                if !fits(values) && values != 1 {
+            match from.and_then(|list| indices.get(list)) {
+                None if !fits(values) && values != 1 => {
                     let message = format!("{name} has {values} values for {all} rows");
                     return Err(EvaluationError::arguments(message));
                 }
-                continue;
-            };
-            let length = places.len();
-            if !fits(length) {
-                let message = format!("{name} has {length} values for {all} rows");
-                return Err(EvaluationError::arguments(message));
-            }
-            // Several arguments share their places, mostly.
-            let same = known.iter().find(|(other, _)| std::ptr::eq(*other, places));
-            let most = same.map_or_else(|| ends(places), |(_, most)| *most);
-            if same.is_none() {
-                known.push((places, most));
-            }
-            if most > values {
-                let message = format!("{name} has {values} values, and a row takes the {most}th");
-                return Err(EvaluationError::arguments(message));
+                Some(list) if list.end > values => return Err(too_few(name, values, list.end)),
+                _ => last.push(from),
             }
         }
         Ok(Self {
             arguments,
             chosen,
             count,
+            indices,
+            last,
         })
     }
 
@@ -93,45 +134,54 @@ impl<'a> Rows<'a> {
         };
         let value = match self.arguments.get(argument) {
             Some(Argument {
-                values,
-                places: Some(places),
-            }) => {
-                let place = places.get(row).map_or(0, |place| *place as usize);
-                values.get(place)
-            }
-            Some(Argument {
                 values: [only],
-                places: None,
+                places: [],
             }) => Some(only),
-            Some(Argument {
-                values,
-                places: None,
-            }) => values.get(row),
+            Some(Argument { values, places }) => {
+                let found =
+                    |place: usize, list: &&[u32]| list.get(place).map_or(0, |x| *x as usize);
+                values.get(places.iter().fold(row, found))
+            }
             None => None,
         };
         value.copied().unwrap_or(0.0)
     }
 
-    /// Where the values of the rows from `start` on are, for an argument with these places. What is after the last
-    /// row is left as it was.
-    pub fn places(&self, places: Option<&[u32]>, start: usize, to: &mut Numbers) {
+    /// The last list of an argument, which says where its values are; `None`: it has no lists.
+    pub fn list(&self, argument: usize) -> Option<usize> {
+        self.last.get(argument).copied().flatten()
+    }
+
+    /// Places to be filled by `places`.
+    pub fn no_places(&self) -> Places {
+        Places {
+            rows: [0; ROWS],
+            lists: vec![[0; ROWS]; self.indices.len()],
+        }
+    }
+
+    /// The places of the rows from `start` on. What is after the last row is left as it was.
+    pub fn places(&self, start: usize, places: &mut Places) {
         let first = u32::try_from(start).unwrap_or(u32::MAX);
-        match (self.chosen, places) {
-            (None, None) => {
-                for (to, row) in to.iter_mut().zip(first..) {
-                    *to = row;
-                }
-            }
-            (Some(only), None) | (None, Some(only)) => {
-                let some = only.get(start..).unwrap_or_default();
-                for (to, from) in to.iter_mut().zip(some) {
-                    *to = *from;
-                }
-            }
-            (Some(chosen), Some(places)) => {
-                let some = chosen.get(start..).unwrap_or_default();
-                for (to, row) in to.iter_mut().zip(some) {
-                    *to = places.get(*row as usize).copied().unwrap_or(0);
+        match self.chosen {
+            None => places
+                .rows
+                .iter_mut()
+                .zip(first..)
+                .for_each(|(to, row)| *to = row),
+            Some(chosen) => copied(chosen, start, &mut places.rows),
+        }
+        for (number, list) in self.indices.iter().enumerate() {
+            let (before, rest) = places.lists.split_at_mut(number);
+            let Some(to) = rest.first_mut() else {
+                continue;
+            };
+            match list.from.and_then(|from| before.get(from)) {
+                None if self.chosen.is_none() => copied(list.places, start, to),
+                from => {
+                    for (to, at) in to.iter_mut().zip(from.unwrap_or(&places.rows)) {
+                        *to = list.places.get(*at as usize).copied().unwrap_or(0);
+                    }
                 }
             }
         }
@@ -139,8 +189,19 @@ impl<'a> Rows<'a> {
 
     /// Whether an argument has a value for each row, in order.
     pub fn is_plain(&self, argument: &Argument<'_>) -> bool {
-        self.chosen.is_none() && argument.places.is_none()
+        self.chosen.is_none() && argument.places.is_empty()
     }
+}
+
+/// The numbers from `start` on, as far as there are some.
+fn copied(all: &[u32], start: usize, to: &mut Numbers) {
+    let some = all.get(start..).unwrap_or_default();
+    to.iter_mut().zip(some).for_each(|(to, from)| *to = *from);
+}
+
+fn too_few(name: &str, values: usize, wanted: usize) -> EvaluationError {
+    let message = format!("{name} has {values} values, and a row takes the {wanted}th");
+    EvaluationError::arguments(message)
 }
 
 /// One more than the greatest number.

@@ -1,7 +1,7 @@
 //! Arguments as columns of ranks. A feature has a column for each way in which its nodes treat missing values, and one
 //! for each set of categories.
 
-use crate::arguments::{Argument, Rows};
+use crate::arguments::{Argument, Places, Rows};
 use crate::limits::ROWS;
 use crate::rank::Rank;
 use crate::real::Real;
@@ -129,7 +129,7 @@ impl<T: Real> Columns<T> {
     }
 
     /// What is known of arguments that rows share, before any row is looked at.
-    pub fn shared<'a, R: Rank>(&self, rows: &Rows<'a>) -> Shared<'a, R> {
+    pub fn shared<R: Rank>(&self, rows: &Rows<'_>) -> Shared<R> {
         let mut shared = Shared {
             alone: Vec::new(),
             groups: Vec::new(),
@@ -138,37 +138,34 @@ impl<T: Real> Columns<T> {
             let Some(argument) = rows.arguments.get(feature.argument) else {
                 continue;
             };
-            let Some(places) = argument
-                .places
-                .filter(|_| argument.values.len() < rows.count)
-            else {
+            let list = rows.list(feature.argument);
+            if list.is_none() || argument.values.len() >= rows.count {
                 shared.alone.push(number);
                 continue;
-            };
-            let same = |group: &&mut Group<'_, R>| std::ptr::eq(group.places, places);
+            }
             let mut tables = feature.tables(argument.values);
-            match shared.groups.iter_mut().find(same) {
+            match shared.groups.iter_mut().find(|group| group.list == list) {
                 Some(group) => group.tables.append(&mut tables),
-                None => shared.groups.push(Group { places, tables }),
+                None => shared.groups.push(Group { list, tables }),
             }
         }
         shared
     }
 
-    /// Writes the ranks of up to `ROWS` rows, column after column: those from `start` on.
+    /// Writes the ranks of up to `ROWS` rows, column after column: those from `start` on, which have these places.
     pub fn fill<R: Rank>(
         &self,
         rows: &Rows<'_>,
-        shared: &Shared<'_, R>,
+        shared: &Shared<R>,
         start: usize,
+        places: &Places,
         ranks: &mut [R],
     ) {
-        let mut at = [0_u32; ROWS];
         for group in &shared.groups {
-            rows.places(Some(group.places), start, &mut at);
+            let at = places.of(group.list);
             for (column, table) in &group.tables {
                 if let Some(to) = of_column(ranks, *column) {
-                    for (to, place) in to.iter_mut().zip(&at) {
+                    for (to, place) in to.iter_mut().zip(at) {
                         *to = table.get(*place as usize).copied().unwrap_or(R::FIRST);
                     }
                 }
@@ -185,7 +182,7 @@ impl<T: Real> Columns<T> {
             match argument {
                 Argument {
                     values: [only],
-                    places: None,
+                    places: [],
                 } => numbers = [T::from_argument(*only); ROWS],
                 plain if rows.is_plain(plain) => {
                     let some = plain.values.get(start..).unwrap_or_default();
@@ -193,9 +190,9 @@ impl<T: Real> Columns<T> {
                         *number = T::from_argument(*value);
                     }
                 }
-                Argument { values, places } => {
-                    rows.places(*places, start, &mut at);
-                    for (number, place) in numbers.iter_mut().zip(&at) {
+                Argument { values, .. } => {
+                    let at = places.of(rows.list(feature.argument));
+                    for (number, place) in numbers.iter_mut().zip(at) {
                         let value = values.get(*place as usize).copied();
                         *number = T::from_argument(value.unwrap_or(0.0));
                     }
@@ -217,15 +214,16 @@ fn of_column<R>(ranks: &mut [R], column: usize) -> Option<&mut [R]> {
 }
 
 /// Arguments whose values many rows share: of those, few are ranked.
-pub(crate) struct Shared<'a, R> {
+pub(crate) struct Shared<R> {
     /// Features that are ranked row by row, by number.
     alone: Vec<usize>,
-    groups: Vec<Group<'a, R>>,
+    groups: Vec<Group<R>>,
 }
 
 /// Columns of arguments whose values lie at the same places.
-struct Group<'a, R> {
-    places: &'a [u32],
+struct Group<R> {
+    /// The list that has the places.
+    list: Option<usize>,
     /// The ranks of all values, with the columns' numbers.
     tables: Vec<(usize, Vec<R>)>,
 }

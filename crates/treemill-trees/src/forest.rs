@@ -122,8 +122,10 @@ impl<T: Real> Forest<T> {
         let mut ranks = vec![R::FIRST; self.columns.len().saturating_mul(ROWS)];
         let mut sums = vec![[T::ZERO; ROWS]; self.start.len()];
         let shared = self.columns.shared(rows);
+        let mut places = rows.no_places();
         for from in (0..rows.count).step_by(ROWS) {
-            self.columns.fill(rows, &shared, from, &mut ranks);
+            rows.places(from, &mut places);
+            self.columns.fill(rows, &shared, from, &places, &mut ranks);
             for (sum, start) in sums.iter_mut().zip(&self.start) {
                 *sum = [*start; ROWS];
             }

@@ -100,7 +100,7 @@ impl Model {
     ) -> Result<(), EvaluationError> {
         let alone = |values: &&'a [f64]| Argument {
             values,
-            places: None,
+            places: &[],
         };
         let arguments: Vec<Argument<'_>> = arguments.iter().map(alone).collect();
         self.evaluate_shared(&arguments, None, output, out)

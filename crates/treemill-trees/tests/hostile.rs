@@ -137,23 +137,26 @@ fn shared(model: &Model, raw: bool, columns: &[Vec<f64>]) {
     let places = |step: u32, most: usize| -> Vec<u32> {
         (0..300).map(|row| row * step % most as u32).collect()
     };
-    let at = [places(7, few.len()), places(11, 300)];
+    let at = [places(7, few.len()), places(11, 300), places(13, 300)];
+    let then: Vec<u32> = at[1].iter().map(|place| at[2][*place as usize]).collect();
     let through = |values: &[f64], places: &[u32]| -> Vec<f64> {
         places.iter().map(|place| values[*place as usize]).collect()
     };
     let alone = [
         through(&few, &at[0]),
-        through(&columns[1], &at[1]),
+        through(&columns[1], &then),
         columns[2].clone(),
     ];
     let alone: Vec<&[f64]> = alone.iter().map(Vec::as_slice).collect();
     let mut wanted = vec![0.0; 300];
     model.evaluate(&alone, output, &mut wanted).unwrap();
     let argument = |values, places| Argument { values, places };
+    let one = [&at[0][..]];
+    let two = [&at[1][..], &at[2]];
     let given = [
-        argument(&few[..], Some(&at[0][..])),
-        argument(&columns[1], Some(&at[1])),
-        argument(&columns[2], None),
+        argument(&few[..], &one[..]),
+        argument(&columns[1], &two),
+        argument(&columns[2], &[]),
     ];
     let bits = |all: &[f64]| -> Vec<u64> { all.iter().map(|x| x.to_bits()).collect() };
     let mut found = vec![0.0; 300];
@@ -168,9 +171,10 @@ fn shared(model: &Model, raw: bool, columns: &[Vec<f64>]) {
         .unwrap();
     assert_eq!(bits(&some), bits(&through(&wanted, &chosen)));
     for (wrong, chosen) in [
-        (argument(&few[1..], Some(&at[0][..])), None),
-        (argument(&few, Some(&at[0][1..])), None),
-        (argument(&few, None), None),
+        (argument(&few[1..], &one[..]), None),
+        (argument(&few, &[&at[0][1..]]), None),
+        (argument(&columns[1], &[&at[1], &at[2][..299]]), None),
+        (argument(&few, &[]), None),
         (given[0], Some(&[299, 300][..])),
         (given[0], Some(&[299][..])),
     ] {

@@ -130,10 +130,14 @@ pub(super) fn is_cheap(expr: &Expr) -> bool {
         Expr::Call { function, args, .. } => {
             matches!(&**function, Expr::Name { id, .. } if id == "abs") && args.iter().all(is_cheap)
         }
-        Expr::Comprehension { .. }
-        | Expr::Lambda { .. }
-        | Expr::Apply { .. }
-        | Expr::Index { .. } => false,
+        Expr::Comprehension { .. } | Expr::Lambda { .. } | Expr::Apply { .. } => false,
+        // A part of a tuple, as `enumerate` gives it.
+        Expr::Index { value, index, .. } => {
+            matches!(
+                (&**value, &**index),
+                (Expr::Name { .. }, Expr::Const { .. })
+            )
+        }
         Expr::Attribute { value, name, .. } => {
             matches!(**value, Expr::Name { .. }) && !COSTLY.contains(&name.as_str())
         }

@@ -126,11 +126,12 @@ pub(crate) enum Op {
     /// A function that the query does not define, by its number among the callees, of the arguments that
     /// are not constant.
     Call(usize),
-    /// A call like `Call`, of arguments some of which are `shared`: those are at levels of their own. After all
-    /// arguments there are the places of the shared ones' values.
+    /// A call like `Call`, of arguments some of which are at levels of their own, whose values its positions share. They
+    /// are found in so many `steps`, 0 if an argument is at the call's level; the places for all steps come after all
+    /// arguments.
     CallShared {
         callee: usize,
-        shared: Arc<[bool]>,
+        steps: Arc<[usize]>,
     },
     /// A call like `Call`, of a function that takes lists or gives several values: one part of what it gives. Parts
     /// are the lengths of its lists, then its outputs.

@@ -226,7 +226,7 @@ impl Compiler<'_> {
         let shared = shares.then(|| self.shared_arguments(&varying)).flatten();
         let (op, inputs) = match shared {
             None => (Op::Call(callee), varying),
-            Some(SharedArguments { inputs, shared }) => (Op::CallShared { callee, shared }, inputs),
+            Some(SharedArguments { inputs, steps }) => (Op::CallShared { callee, steps }, inputs),
         };
         Ok(Binding::Value(self.graph.add(Node {
             op,

@@ -79,12 +79,12 @@ impl Batch<'_> {
         s: SelectionId,
         node: &Node,
         callee: usize,
-        shared: &[bool],
+        steps: &[usize],
     ) -> Made<Value> {
         let plan = self.plan;
         let (Some(callee), Some((arguments, places))) = (
             plan.callees.get(callee),
-            node.inputs.split_at_checked(shared.len()),
+            node.inputs.split_at_checked(steps.len()),
         ) else {
             return Err(QueryError::mistake("a function is not among those called").into());
         };
@@ -97,11 +97,17 @@ impl Batch<'_> {
             let rows = self.node(s, *input)?;
             lists.push(Self::row_numbers(&rows)?);
         }
-        let beside = values.iter().zip(shared).filter(|(_, shared)| !**shared);
+        let mut rest = lists.iter().map(|list| &list[..]);
+        let mut places: Vec<Vec<&[u32]>> = Vec::with_capacity(values.len());
+        for count in steps {
+            places.push(rest.by_ref().take(*count).collect());
+        }
+        let mut firsts = places.iter().filter_map(|lists| lists.first());
+        let n = firsts.clone().next().map_or(0, |list| list.len());
+        let beside = values.iter().zip(steps).filter(|(_, steps)| **steps == 0);
         let beside: Vec<&Value> = beside.map(|(value, _)| value).collect();
-        let n = lists.first().map_or(0, |list| list.len());
         let differs = |value: &&Value| !value.is_scalar() && value.len() != n;
-        if beside.iter().any(differs) || lists.iter().any(|list| list.len() != n) {
+        if beside.iter().any(differs) || firsts.any(|list| list.len() != n) {
             return Err(QueryError::data("values of different lengths met").into());
         }
         let valid = self.all_present(&beside, n);
@@ -111,15 +117,13 @@ impl Batch<'_> {
             let length = if value.is_scalar() { 1 } else { value.len() };
             numbers.push(self.whole(value, length));
         }
-        let is_single: Vec<bool> = values.iter().map(Value::is_scalar).collect();
-        let mut rest = lists.iter();
         let mut varying = Vec::with_capacity(values.len());
-        for ((numbers, shared), is_single) in numbers.iter().zip(shared).zip(is_single) {
-            let places = if *shared { rest.next() } else { None };
+        for ((value, numbers), places) in values.iter().zip(&numbers).zip(&places) {
+            // A value that stands for all has no places.
+            let places = if value.is_scalar() { &[] } else { &places[..] };
             varying.push(Shared {
                 values: numbers,
-                // A value that stands for all has no places.
-                places: places.filter(|_| !is_single).map(|places| &places[..]),
+                places,
             });
         }
         let mut out: Vec<f64> = self.pool.take(n);
@@ -158,7 +162,7 @@ fn call_shared(
         let argument = match fixed {
             Some(Fixed::Float(x)) => Some(Shared {
                 values: std::slice::from_ref(x),
-                places: None,
+                places: &[],
             }),
             Some(_) => None,
             None => rest.next().copied(),

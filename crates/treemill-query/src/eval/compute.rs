@@ -4,8 +4,7 @@ use super::tasks::Made;
 use super::{Batch, SelectionId};
 use crate::chunk::for_chunks;
 use crate::compile::{
-    Argument, Constant, EVENT, JointProgram, LevelId, LevelKind, Node, NodeId, Op, Read, Reducer,
-    Type,
+    Argument, Constant, EVENT, JointProgram, LevelId, Node, NodeId, Op, Read, Reducer, Type,
 };
 use crate::error::QueryError;
 use crate::kernel::{Compare, lists, reduce};
@@ -46,7 +45,7 @@ impl Batch<'_> {
             Op::InInts(list) => self.among(s, node, list),
             Op::Lookup { how, table } => self.looked_up(s, node, *how, table),
             Op::Call(callee) => self.called(s, node, *callee),
-            Op::CallShared { callee, shared } => self.called_shared(s, node, *callee, shared),
+            Op::CallShared { callee, steps } => self.called_shared(s, node, *callee, steps),
             Op::Returned { callee, .. } => self.returned(s, id, node, *callee),
             Op::Only => self.only(s, node),
             Op::IsMissing => {
@@ -69,33 +68,7 @@ impl Batch<'_> {
                 reduce::lengths(&offsets, &mut out);
                 Ok(Value::direct(Data::I64(out.into())))
             }
-            Op::Spread => {
-                let value = self.node(s, node.inputs[0])?;
-                if value.is_scalar() {
-                    // A constant that stands for the items of a list counts once for each.
-                    let n = self.positions(s, node.level)?;
-                    let mut selection_vector: Vec<u32> = self.pool.take(n);
-                    selection_vector.fill(0);
-                    let view = View::Selected(selection_vector.into());
-                    return Ok(Value { view, ..value });
-                }
-                let parents = self.parents(s, node.level)?;
-                Ok(self.selected(&value, &parents))
-            }
-            Op::Take(which) => {
-                if let Some(kept) = self.kept_outside(s, node)? {
-                    return Ok(kept);
-                }
-                let value = self.node(s, node.inputs[0])?;
-                let level = plan.graph.level(node.level);
-                if value.is_scalar()
-                    || matches!(level.kind, LevelKind::Same { .. } | LevelKind::Flat { .. })
-                {
-                    return Ok(value);
-                }
-                let selection_vector = self.selection_vector(s, node.level, *which)?;
-                Ok(self.selected(&value, &selection_vector))
-            }
+            Op::Take(_) | Op::Spread => self.carried(s, node),
             Op::Concat => self.concat(s, node),
             Op::Ancestor => self.ancestor(s, node),
             Op::Identified => self.identified(s, node),

@@ -120,6 +120,20 @@ const CASES: &[(&str, Terms)] = &[
             terms
         },
     ),
+    (ASSIGNED, |_, all, _| {
+        let mut terms = Vec::new();
+        for pair in combinations(&(0..all.len()).collect::<Vec<_>>(), 2) {
+            let (a, b) = (pair[0], pair[1]);
+            for c in (0..all.len()).filter(|c| !pair.contains(c)) {
+                for d in (0..all.len()).filter(|d| !pair.contains(d) && *d != c) {
+                    if all[d].2 > 0 {
+                        terms.push((all[a].0 - all[b].0) * all[d].1 + all[c].0);
+                    }
+                }
+            }
+        }
+        terms
+    }),
     (
         "sum(sum((s - a.y) * a.x + b.x for b in B if b.k > 0) * a.x for a in A)",
         |s, all, others| {
@@ -131,6 +145,12 @@ const CASES: &[(&str, Terms)] = &[
         },
     ),
 ];
+
+/// Four items in all ways, by their numbers.
+const ASSIGNED: &str = "sum((a[1].x - b[1].x) * d[1].y + c[1].x \
+    for a, b in combinations(enumerate(A), 2) \
+    for c in enumerate(A) if c[0] != a[0] and c[0] != b[0] \
+    for d in enumerate(A) if d[0] != a[0] and d[0] != b[0] and d[0] != c[0] and d[1].k > 0)";
 
 const WAYS: &str = "[(a, b, c) for a, b in combinations(A, 2) for c in B if c.k != a.k]";
 
@@ -185,4 +205,12 @@ fn what_an_inner_loop_repeats_is_computed_before_it() {
     let found = programs("sum(s * d.x - d.y + a.x for a in A for d in B)");
     let end = "  r1 = (r0 - B_y)\nthe items counted by nB: r0";
     assert!(found.contains(end), "{found}");
+}
+
+#[test]
+fn conditions_on_parts_of_tuples_are_decided_together() {
+    let found = programs(ASSIGNED);
+    let three =
+        "  r2 = (r0 and r1)\n  r1 = (number of the item != number of the item)\n  r0 = (r2 and r1)";
+    assert!(found.contains(three), "{found}");
 }

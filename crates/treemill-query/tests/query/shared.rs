@@ -11,11 +11,14 @@ use treemill_query::{
     Query, Scratch, Shared,
 };
 
-/// `x * 3 + y - z`, which notes how many values it gets.
+/// How many values each argument has, and how many places in each of its lists.
+type Noted = Vec<(usize, Vec<usize>)>;
+
+/// `x * 3 + y - z`, which notes what it gets.
 #[derive(Clone)]
 struct Mixed {
     shares: bool,
-    values: Arc<Mutex<Vec<usize>>>,
+    noted: Arc<Mutex<Noted>>,
 }
 
 fn mixed([x, y, z]: [f64; 3]) -> f64 {
@@ -55,16 +58,18 @@ impl Function for Mixed {
         chosen: Option<&[u32]>,
         out: &mut [f64],
     ) -> Result<(), String> {
-        let lengths = arguments.iter().map(|argument| argument.values.len());
-        *self.values.lock().unwrap() = lengths.collect();
+        let noted = arguments.iter().map(|argument| {
+            let places = argument.places.iter().map(|list| list.len());
+            (argument.values.len(), places.collect())
+        });
+        *self.noted.lock().unwrap() = noted.collect();
         for (i, to) in out.iter_mut().enumerate() {
             let row = chosen.map_or(i, |chosen| chosen[i] as usize);
             let mut values = [0.0; 3];
             for (value, argument) in values.iter_mut().zip(arguments) {
                 let place = match argument.places {
-                    Some(places) => places[row] as usize,
-                    None if argument.values.len() == 1 => 0,
-                    None => row,
+                    [] if argument.values.len() == 1 => 0,
+                    lists => lists.iter().fold(row, |place, list| list[place] as usize),
                 };
                 *value = argument.values[place];
             }
@@ -87,8 +92,8 @@ fn table(events: &[(f64, Vec<f64>)]) -> Table {
     table.list("A_x", DType::F64, Some("nA"), &lists)
 }
 
-/// The sum of an expression that calls `f`, and how many values the last call got.
-fn sum(text: &str, table: &Table, shares: bool) -> (Vec<Outcome>, Vec<usize>) {
+/// The sum of an expression that calls `f`, and what the last call got.
+fn sum(text: &str, table: &Table, shares: bool) -> (Vec<Outcome>, Noted) {
     let given = Expression {
         tree: Expr::Provided {
             id: "1".to_owned(),
@@ -122,9 +127,9 @@ fn sum(text: &str, table: &Table, shares: bool) -> (Vec<Outcome>, Vec<usize>) {
     };
     let function = Mixed {
         shares,
-        values: Arc::default(),
+        noted: Arc::default(),
     };
-    let noted = Arc::clone(&function.values);
+    let noted = Arc::clone(&function.noted);
     let functions = Functions::from([("1".to_owned(), Provided::One(Arc::new(function)))]);
     let query = Query::with_functions(&spec, &table.schema(), &functions).unwrap();
     let mut partial = query.partial();
@@ -143,6 +148,7 @@ const TEXTS: &[&str] = &[
     "sum(f(a.x, b.x, 1) if s > 2 else f(b.x, s, a.x) for a in A for b in A)",
     "max([(a, b) for a in A for b in A], key=lambda a, b: f(a.x, b.x, b.x))[0].x",
     "f(s, s * 2, A[0].x)",
+    "sum(f(a.x, b.x, d.x) for a, b in combinations(A, 2) for c in A[1:] if c.x != a.x for d in A if d.x < c.x)",
 ];
 
 proptest! {
@@ -169,6 +175,16 @@ proptest! {
 #[test]
 fn it_gets_each_value_once() {
     let events: Vec<(f64, Vec<f64>)> = (1..4).map(|i| (f64::from(i), vec![1.5; 4])).collect();
-    let (_, values) = sum(TEXTS[0], &table(&events), true);
+    let (_, noted) = sum(TEXTS[0], &table(&events), true);
+    let values: Vec<usize> = noted.iter().map(|(values, _)| *values).collect();
     assert_eq!(values, [12, 12, 3], "of 48 rows");
+}
+
+#[test]
+fn places_are_found_level_by_level() {
+    let events: Vec<(f64, Vec<f64>)> = (1..4).map(|i| (f64::from(i), vec![1.5; 4])).collect();
+    let text = "sum(f(a.x, a.x * b.x, c.x) for a, b in combinations(A, 2) for c in A)";
+    let (_, noted) = sum(text, &table(&events), true);
+    // 4 items in each of 3 events are 6 pairs, and 24 rows.
+    assert_eq!(noted, [(12, vec![72, 18]), (18, vec![72]), (12, vec![72])]);
 }

@@ -1,0 +1,95 @@
+//! Values at other levels than those where they were made: taken from some of their positions, or repeated. One that is
+//! carried several times is seen through the composition of all selection vectors, which the values of a level share; what
+//! it is at the levels between is not made.
+
+use super::tasks::Made;
+use super::{Batch, SelectionId};
+use crate::compile::{LevelKind, Node, NodeId, Op};
+use crate::value::{Buf, Value, View};
+
+impl Batch<'_> {
+    /// A value of `Take` or `Spread`.
+    pub(super) fn carried(&mut self, s: SelectionId, node: &Node) -> Made<Value> {
+        if let Some(kept) = self.kept_outside(s, node)? {
+            return Ok(kept);
+        }
+        let (mut steps, mut source) = self.way(s, node);
+        let mut value = self.node(s, source)?;
+        if value.is_scalar() {
+            // A value that stands for all is one until it is repeated.
+            (steps, source) = (vec![node], node.inputs[0]);
+            value = self.node(s, source)?;
+        }
+        if value.is_scalar() {
+            return match node.op {
+                Op::Spread => self.repeated(s, node, value),
+                _ => Ok(value),
+            };
+        }
+        let mut whole: Option<Buf<u32>> = None;
+        for step in steps.into_iter().rev() {
+            let Some(next) = self.step(s, step)? else {
+                continue;
+            };
+            whole = Some(match whole {
+                None => next,
+                Some(before) => self.through(&before, &next),
+            });
+        }
+        Ok(match whole {
+            None => value,
+            Some(whole) => self.selected(&value, &whole),
+        })
+    }
+
+    /// The nodes by which a value comes to a node, which is the first of them, and the node of the value: the nearest one that
+    /// is known, or is no `Take` and no `Spread`.
+    fn way<'a>(&self, s: SelectionId, node: &'a Node) -> (Vec<&'a Node>, NodeId)
+    where
+        Self: 'a,
+    {
+        let plan = self.plan;
+        let (mut steps, mut source) = (vec![node], node.inputs[0]);
+        loop {
+            let next = plan.graph.node(source);
+            if !matches!(next.op, Op::Take(_) | Op::Spread) || self.is_known(s, source, next) {
+                return (steps, source);
+            }
+            steps.push(next);
+            source = next.inputs[0];
+        }
+    }
+
+    /// Whether a carried value is there, or can be taken over from an outer selection.
+    fn is_known(&self, s: SelectionId, id: NodeId, node: &Node) -> bool {
+        let selection = &self.selections[s];
+        let is_kept_outside = match &self.plan.graph.level(node.level).kind {
+            LevelKind::Filtered { of, mask } => self.with_mask(s, *of, *mask).is_some(),
+            _ => false,
+        };
+        is_kept_outside
+            || selection.values.contains_key(&id)
+            || self.outside(selection.parent, id, |_| true).is_some()
+    }
+
+    /// The positions that one step takes or repeats; `None`: all as they are.
+    fn step(&self, s: SelectionId, node: &Node) -> Made<Option<Buf<u32>>> {
+        let Op::Take(which) = node.op else {
+            return self.parents(s, node.level).map(Some);
+        };
+        match self.plan.graph.level(node.level).kind {
+            LevelKind::Same { .. } | LevelKind::Flat { .. } => Ok(None),
+            _ => self.selection_vector(s, node.level, which).map(Some),
+        }
+    }
+
+    /// A value that stands for all, as one for each position: a constant that stands for the items of a list counts once for
+    /// each.
+    fn repeated(&mut self, s: SelectionId, node: &Node, value: Value) -> Made<Value> {
+        let n = self.positions(s, node.level)?;
+        let mut selection_vector: Vec<u32> = self.pool.take(n);
+        selection_vector.fill(0);
+        let view = View::Selected(selection_vector.into());
+        Ok(Value { view, ..value })
+    }
+}
