@@ -30,7 +30,7 @@ impl Batch<'_> {
                 };
                 (value, self.items_at(s, item, &places, &flags)?)
             }
-            None => (self.node(s, node.inputs[0])?, places),
+            None => self.picked(s, node.inputs[0], places)?,
         };
         let lists = selection_vector.len();
         if !value.is_scalar() && value.len() == 0 {

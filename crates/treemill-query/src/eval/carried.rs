@@ -42,6 +42,31 @@ impl Batch<'_> {
         })
     }
 
+    /// A value to look at, and where in it a node's value is at these positions: of one that is carried, where it comes from.
+    /// At the other positions it is not made.
+    pub(super) fn picked(
+        &mut self,
+        s: SelectionId,
+        id: NodeId,
+        positions: Buf<u32>,
+    ) -> Made<(Value, Buf<u32>)> {
+        let node = self.plan.graph.node(id);
+        if !is_carried(node) || self.is_known(s, id, node) {
+            return Ok((self.node(s, id)?, positions));
+        }
+        let (steps, source) = self.way(s, node);
+        let value = self.node(s, source)?;
+        let mut vectors = Vec::with_capacity(steps.len());
+        for step in steps {
+            vectors.extend(self.step(s, step)?);
+        }
+        if value.is_scalar() || vectors.iter().any(|vector| vector.is_empty()) {
+            return Ok((self.node(s, id)?, positions));
+        }
+        let through = |positions, vector: &Buf<u32>| self.through(vector, &positions);
+        Ok((value, vectors.iter().fold(positions, through)))
+    }
+
     /// The nodes by which a value comes to a node, which is the first of them, and the node of the value: the nearest one that
     /// is known, or is no `Take` and no `Spread`.
     fn way<'a>(&self, s: SelectionId, node: &'a Node) -> (Vec<&'a Node>, NodeId)
@@ -52,7 +77,7 @@ impl Batch<'_> {
         let (mut steps, mut source) = (vec![node], node.inputs[0]);
         loop {
             let next = plan.graph.node(source);
-            if !matches!(next.op, Op::Take(_) | Op::Spread) || self.is_known(s, source, next) {
+            if !is_carried(next) || self.is_known(s, source, next) {
                 return (steps, source);
             }
             steps.push(next);
@@ -92,4 +117,8 @@ impl Batch<'_> {
         let view = View::Selected(selection_vector.into());
         Ok(Value { view, ..value })
     }
+}
+
+fn is_carried(node: &Node) -> bool {
+    matches!(node.op, Op::Take(_) | Op::Spread)
 }
