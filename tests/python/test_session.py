@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 import treemill as tm
 from treemill.backend.merged import Merged
+from treemill.errors import QueryError
 from treemill.results.booked_histograms import BookedHistograms
+from treemill.session.booking_run import BookedQuery
 from treemill.session.front import connect, default_session
 from treemill.session.state import QueryNews
 from treemill.worker import worker as worker_module
@@ -317,6 +319,37 @@ def test_histograms_are_made_while_workers_work_and_given_away_once(
         assert one.sum(flow=True) == other.sum(flow=True) != 0
     firsts[0].reset()
     assert laters[0].sum(flow=True).value != 0
+
+
+def test_the_next_dataset_is_compiled_while_workers_work_on_one(events, paths, monkeypatch):
+    other, go, compiled = tm.dataset(paths[:1], tree="Events"), threading.Event(), []
+    process, filling = worker_module.Worker._process, BookedQuery._filling
+
+    def waits(self, packet):
+        assert go.wait(60)
+        return process(self, packet)
+
+    def noted(self):
+        compiled.append(self.titles)
+        if len(compiled) == 2:
+            go.set()
+        return filling(self)
+
+    monkeypatch.setattr(worker_module.Worker, "_process", waits)
+    monkeypatch.setattr(BookedQuery, "_filling", noted)
+    with connect(workers=1) as session:
+        whole, part = session.run(events.sum("nJet"), other.sum("nMuon"))
+        assert compiled == [["sum(nJet)"], ["sum(nMuon)"]]
+        bad = other.sum("nothing")
+        first = events.max("nJet")
+        with pytest.raises(QueryError, match="nothing"):
+            session.run(first, bad)
+        assert compiled[2:] == [["max(nJet)"], ["sum(nothing)"], ["sum(nothing)"]]
+        assert first.done
+        assert not bad.done
+    monkeypatch.undo()
+    assert whole == events.sum("nJet").value
+    assert part == other.sum("nMuon").value
 
 
 def test_feedback(events, monkeypatch):

@@ -5,8 +5,9 @@ fills. Knows how bookings become a task and results become values; knows no work
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..arrays.rows import Sink
 from ..backend.base import Pass, Pool
@@ -41,6 +42,14 @@ __all__ = ["BookedQuery"]
 _RANGES, _FILL = "finding ranges", "filling"
 
 
+class _Compiled(NamedTuple):
+    """A pass that can begin."""
+
+    described: Specification
+    chain: Chain
+    task: QueryTask
+
+
 class BookedQuery(Query[tuple[object, ...]]):
     """A running query of bookings of one dataset. Its result has their values in order."""
 
@@ -71,13 +80,14 @@ class BookedQuery(Query[tuple[object, ...]]):
             )
         self._values: tuple[object, ...] | None = None
         self._histograms: dict[int, BookedHistograms] = {}
+        self._ahead: _Compiled | None = None
         self.account.phase = _FILL
 
-    _left = Query._left | {"_workload", "_histograms"}
+    _left = Query._left | {"_workload", "_histograms", "_ahead"}
 
     def _resumed(self, task: Task) -> None:
         self._workload = task.workload(0)
-        self._histograms = {}
+        self._histograms, self._ahead = {}, None
 
     def start(self) -> None:
         """Compiles the query and starts its first pass; returns at once. Raises what is wrong with
@@ -87,22 +97,35 @@ class BookedQuery(Query[tuple[object, ...]]):
         if self._places:
             self.account.phase = _RANGES
             self.account.final_phase = False
-            self._compile(described)
+            self._begin(self._compiled(described))
         else:
             self._fill()
 
-    def _fill(self) -> None:
-        self._plan = plan(self.bookings, self._axes)
-        sinks = self._files_made.sinks(self._plan)
-        self._compile(self._plan.specification, sinks, apart=self._chain.is_fileset)
+    def compile_ahead(self) -> None:
+        """Does what takes time of `start` before it, while workers have something else to do. Does
+        nothing if that asks servers, or if a pass has to find ranges first. What is wrong is raised
+        by `start`."""
+        is_ready = not (self._chain.trees.far or self._files_made or extents(self.bookings)[1])
+        if is_ready:
+            with suppress(Exception):
+                self._ahead = self._filling()
 
-    def _compile(
+    def _fill(self) -> None:
+        ahead, self._ahead = self._ahead, None
+        self._begin(ahead or self._filling())
+
+    def _filling(self) -> _Compiled:
+        self._plan = plan(self.bookings, self._axes)
+        sinks, described = self._files_made.sinks(self._plan), self._plan.specification
+        return self._compiled(described, sinks, apart=self._chain.is_fileset)
+
+    def _compiled(
         self,
         described: Specification,
         sinks: Mapping[int, Sink] | None = None,
         *,
         apart: bool = False,
-    ) -> None:
+    ) -> _Compiled:
         chain = self._chain.pinned()
         if self._pool.remembers:  # its workers have what this process has opened
             every = range(len(chain.locations))
@@ -125,6 +148,10 @@ class BookedQuery(Query[tuple[object, ...]]):
         except TreemillError:
             if not self._skip_errors:
                 raise
+        return _Compiled(described, chain, task)
+
+    def _begin(self, compiled: _Compiled) -> None:
+        described, chain, task = compiled
         if self._files_made:
             self._files_made.begin(self._no_entries())
         sizes = known_sizes(chain, self._workload, self._spans)

@@ -38,17 +38,25 @@ def computed_by_dataset(
     together = as_one(groups) if len(groups) > 1 else None
     folder = None if options.checkpoint is None else folder_for(options.checkpoint, pool)
     watch: Watch | None = None
+
+    def kept(number: int) -> KeptQuery | None:
+        return None if folder is None else KeptQuery(folder, number)
+
+    queries = (BookedQuery(group, pool, options, kept(i)) for i, group in enumerate(groups))
     try:
-        for number, group in enumerate(groups):
-            kept = None if folder is None else KeptQuery(folder, number)
+        following = next(queries, None)
+        while following is not None:
+            query, following = following, next(queries, None)
             with hearing() as news:
-                query = start(BookedQuery(group, pool, options, kept))
+                start(query)
                 if together is not None:
                     together.start(query)
                 if watch is None:
                     watch = Watch(together or query, progress, feedback)
-                results = wait(query, news, watch)
-            values |= {each.number: value for each, value in zip(group, results, strict=True)}
+                ahead = None if following is None else following.compile_ahead
+                results = wait(query, news, watch, ahead)
+            booked = zip(query.bookings, results, strict=True)
+            values |= {each.number: value for each, value in booked}
     finally:
         if watch is not None:
             watch.close()

@@ -4,6 +4,7 @@ one."""
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
@@ -27,9 +28,15 @@ def hearing() -> Interrupts[QueryNews]:
     return Interrupts(SimpleQueue(), QueryNews.INTERRUPT)
 
 
-def wait(query: Query[_Result], news: SimpleQueue[QueryNews], watch: Watch) -> _Result:
+def wait(
+    query: Query[_Result],
+    news: SimpleQueue[QueryNews],
+    watch: Watch,
+    meanwhile: Callable[[], None] | None = None,
+) -> _Result:
     """Waits for the end of the query and returns its result. Shows the query by `watch`, which the
-    caller closes. `QueryNews.INTERRUPT` stops the query; the second one aborts it."""
+    caller closes. `QueryNews.INTERRUPT` stops the query; the second one aborts it. `meanwhile` is
+    called once workers are at work."""
     interrupted = False
     try:
         query.watch(news, QueryNews.AT_WORK, QueryNews.DONE)
@@ -43,6 +50,8 @@ def wait(query: Query[_Result], news: SimpleQueue[QueryNews], watch: Watch) -> _
                 break
             if word is QueryNews.AT_WORK:
                 query.prepare()
+                if meanwhile is not None:
+                    meanwhile()
                 continue
             if interrupted:
                 query.abort("interrupted twice")
