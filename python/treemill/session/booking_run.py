@@ -105,8 +105,9 @@ class BookedQuery(Query[tuple[object, ...]]):
         """Does what takes time of `start` before it, while workers have something else to do. Does
         nothing if that asks servers, or if a pass has to find ranges first. What is wrong is raised
         by `start`."""
-        is_ready = not (self._chain.trees.far or self._files_made or extents(self.bookings)[1])
-        if is_ready:
+        if self._ahead is None and not (
+            self._chain.trees.far or self._files_made or extents(self.bookings)[1]
+        ):
             with suppress(Exception):
                 self._ahead = self._filling()
 
