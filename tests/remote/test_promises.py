@@ -10,6 +10,9 @@ from treemill.backend.threads import ThreadPool
 from treemill.packetizer import OpenAhead, Prefetch
 from treemill.session.front import connect
 
+_PASSES = 10
+"""Passes at most until something was promised and something was opened ahead."""
+
 
 @pytest.fixture(params=["root", "http"])
 def urls(request, xrootd, files):
@@ -32,14 +35,19 @@ def booked(events):
 @pytest.mark.parametrize(("mode", "workers"), [("threads", 1), ("threads", 3), ("processes", 2)])
 def test_a_pass_with_promises_reads_what_is_in_the_files(urls, paths, mode, workers):
     expected = tm.run(*booked(tm.dataset(3 * paths, tree="Events")))
+    lacking = {Prefetch, OpenAhead}
     with connect(workers=workers, mode=mode, trace=100_000) as session:
-        found = session.run(*booked(tm.dataset(3 * urls, tree="Events")))
-        assert found[:2] == expected[:2]
-        assert (found[2].values(flow=True) == expected[2].values(flow=True)).all()
-        assert session.report.complete
-        actions = [a for record in session.report.trace.records for a in record.actions]
-    for kind in (Prefetch, OpenAhead):
-        assert any(isinstance(action, kind) for action in actions), kind
+        # A machine that is busy may have read each file before the next one is open.
+        for _ in range(_PASSES):
+            found = session.run(*booked(tm.dataset(3 * urls, tree="Events")))
+            assert found[:2] == expected[:2]
+            assert (found[2].values(flow=True) == expected[2].values(flow=True)).all()
+            assert session.report.complete
+            records = session.report.trace.records
+            lacking -= {type(action) for record in records for action in record.actions}
+            if not lacking:
+                return
+    raise AssertionError(f"no action in {_PASSES} passes: {lacking}")
 
 
 @pytest.mark.usefixtures("nothing_remembered")

@@ -2,7 +2,7 @@
 //! its own in its place, with all that it knows. Threads share it.
 
 use crate::limits::{DESCRIPTION_BYTES, NOTED};
-use crate::place::{Place, make_folder, stem};
+use crate::place::{Place, stem};
 use crate::record::{Head, records};
 use crate::sweep;
 use std::collections::BTreeMap;
@@ -131,10 +131,7 @@ impl Description {
             return Ok(more.len() as u64);
         }
         let all = encoded(&mut state.records.keys());
-        let (path, mut own) = self.place.begin(&self.stem).or_else(|_| {
-            make_folder(&self.place.folder)?;
-            self.place.begin(&self.stem)
-        })?;
+        let (path, mut own) = self.place.begin(&self.place.folder, &self.stem)?;
         let moved = own
             .write_all(&all)
             .and_then(|()| std::fs::rename(&path, &self.path));

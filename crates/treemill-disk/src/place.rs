@@ -31,8 +31,8 @@ impl Place {
         }
     }
 
-    /// A new segment, with a name that no other process gives.
-    pub(crate) fn begin(&self, stem: &str) -> io::Result<(PathBuf, File)> {
+    /// A new segment in a folder, which is made if need be, with a name that no other process gives.
+    pub(crate) fn begin(&self, folder: &Path, stem: &str) -> io::Result<(PathBuf, File)> {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let now = now.map_or(0, |since| since.as_nanos());
         let process = std::process::id();
@@ -40,8 +40,12 @@ impl Place {
         let name = format!("{stem}-{process}-{now:x}-{number}{}", sweep::ENDING);
         let mut options = OpenOptions::new();
         options.read(true).append(true).create_new(true).mode(0o600);
-        let path = self.folder.join(name);
-        Ok((path.clone(), options.open(path)?))
+        let path = folder.join(name);
+        let file = options.open(&path).or_else(|_| {
+            make_folder(folder)?; // it was not there, or another process has removed it
+            options.open(&path)
+        })?;
+        Ok((path, file))
     }
 
     /// Notes how many bytes were written. Now and then, and at a process's first bytes, the folder is brought
@@ -68,9 +72,12 @@ pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// The beginning of the names of a file's segments.
+/// The beginning of the names of files' folders and segments.
+pub(crate) const START: &str = "file";
+
+/// The name of a file's folder of data, and of its description but for the ending.
 pub(crate) fn stem(identity: &Identity) -> String {
-    let mut stem = String::from("file");
+    let mut stem = String::from(START);
     let numbers = identity.place.iter().chain(&identity.state);
     for number in numbers.chain(std::iter::once(&identity.size)) {
         stem.push_str(&format!("-{number:x}"));

@@ -18,8 +18,8 @@ use treemill_source::{Bytes, Identity};
 /// The ranges of one state of one file that are kept on disk.
 pub struct Shelf {
     place: Arc<Place>,
-    /// The beginning of the segments' names.
-    stem: String,
+    /// The folder of the file's segments.
+    folder: PathBuf,
     state: Mutex<State>,
 }
 
@@ -49,33 +49,40 @@ struct Record {
     offset: u64,
 }
 
-/// The segments whose names begin so.
-fn segments(place: &Place, stem: &str) -> io::Result<impl Iterator<Item = io::Result<PathBuf>>> {
-    let is_wanted = move |path: &PathBuf| {
-        let name = path.file_name().and_then(|name| name.to_str());
-        name.is_some_and(|name| name.starts_with(stem) && name.ends_with(sweep::ENDING))
+/// The segments in a file's folder; none if it is not there. A folder for each file, because to look for one file's among
+/// those of thousands would take longer than to read them.
+fn segments(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
     };
-    let paths = std::fs::read_dir(&place.folder)?.map(|entry| Ok(entry?.path()));
-    Ok(paths.filter(move |path| path.as_ref().map_or(true, is_wanted)))
+    let mut found = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        if sweep::is_segment(&path) {
+            found.push(path);
+        }
+    }
+    Ok(found)
 }
 
 /// Whether something may be kept of a file.
 pub(crate) fn is_there(place: &Place, identity: &Identity) -> bool {
-    let stem = stem(identity);
-    segments(place, &stem).is_ok_and(|mut paths| paths.any(|path| path.is_ok()))
+    segments(&place.folder.join(stem(identity))).is_ok_and(|paths| !paths.is_empty())
 }
 
 impl Shelf {
     pub(crate) fn open(place: Arc<Place>, identity: &Identity) -> io::Result<Self> {
-        let stem = stem(identity);
+        let folder = place.folder.join(stem(identity));
         let mut state = State::default();
-        for path in segments(&place, &stem)? {
+        for path in segments(&folder)? {
             // Another process may remove it at any moment.
-            let _ = index(&path?, &mut state.records);
+            let _ = index(&path, &mut state.records);
         }
         Ok(Shelf {
             place,
-            stem,
+            folder,
             state: Mutex::new(state),
         })
     }
@@ -123,7 +130,7 @@ impl Shelf {
             Own::Segment(segment, length) if *length < SEGMENT_BYTES => {
                 (Arc::clone(segment), *length)
             }
-            _ => (Arc::new(self.place.begin(&self.stem)?.1), 0),
+            _ => (Arc::new(self.place.begin(&self.folder, "data")?.1), 0),
         };
         let mut record = Vec::with_capacity(bytes.len().saturating_add(HEAD));
         record.extend_from_slice(&Head::of(range.start, bytes).encode());
@@ -142,7 +149,7 @@ impl Shelf {
 impl std::fmt::Debug for Shelf {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Shelf")
-            .field("stem", &self.stem)
+            .field("folder", &self.folder)
             .finish_non_exhaustive()
     }
 }

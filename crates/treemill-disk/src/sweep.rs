@@ -1,5 +1,6 @@
 //! Keeps the folder within its limit: segments that were used longest ago are removed first. Knows no records.
 
+use crate::place::START;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -33,23 +34,37 @@ pub(crate) fn doomed(mut all: Vec<Lying>, limit: u64) -> Vec<PathBuf> {
     gone
 }
 
-/// Removes what is too much. Processes that have a segment open go on reading it.
+/// Whether a path has the name of a segment.
+pub(crate) fn is_segment(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| name.ends_with(ENDING))
+}
+
+/// The segments in a folder, and in the files' folders below it.
+fn lying(folder: &Path) -> Vec<Lying> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let name = entry.file_name();
+        if is_folder && name.to_str().is_some_and(|name| name.starts_with(START)) {
+            found.append(&mut lying(&path));
+        }
+        let metadata = path.metadata().ok().filter(|_| is_segment(&path));
+        if let Some((bytes, Ok(used))) = metadata.map(|m| (m.len(), m.modified())) {
+            found.push(Lying { path, bytes, used });
+        }
+    }
+    found
+}
+
+/// Removes what is too much, and folders of files that are empty then. Processes that have a segment open go on reading
+/// it.
 pub(crate) fn sweep(folder: &Path, limit: u64) {
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return;
-    };
-    let lying = entries.filter_map(|entry| {
-        let path = entry.ok()?.path();
-        let is_segment = path.file_name()?.to_str()?.ends_with(ENDING);
-        let metadata = path.metadata().ok().filter(|_| is_segment)?;
-        Some(Lying {
-            bytes: metadata.len(),
-            used: metadata.modified().ok()?,
-            path,
-        })
-    });
-    for path in doomed(lying.collect(), limit) {
-        let _ = std::fs::remove_file(path); // another process may have been faster
+    for path in doomed(lying(folder), limit) {
+        let _ = std::fs::remove_file(&path); // another process may have been faster
+        let parent = path.parent().filter(|parent| *parent != folder);
+        parent.map(std::fs::remove_dir); // it stays while something is in it
     }
 }
 

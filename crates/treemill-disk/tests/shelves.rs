@@ -29,11 +29,15 @@ fn bytes(range: &Range<u64>) -> Vec<u8> {
     range.clone().map(|at| (at % 251) as u8).collect()
 }
 
+/// What lies in a folder, and in those below it.
 fn segments(folder: &PathBuf) -> Vec<PathBuf> {
-    let mut found: Vec<_> = fs::read_dir(folder)
-        .unwrap()
-        .map(|e| e.unwrap().path())
-        .collect();
+    let mut found = Vec::new();
+    for path in fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()) {
+        match path.is_dir() {
+            true => found.append(&mut segments(&path)),
+            false => found.push(path),
+        }
+    }
     found.sort();
     found
 }
@@ -119,6 +123,13 @@ fn the_folder_stays_within_its_limit_and_other_files_stay() {
     assert!(held <= 100_000 + 10_000 + 1000, "{held}");
     assert!(folder.join("notes.txt").exists());
     assert!(shelf(&file("49")).unwrap().has(&(0..10_000)));
+    // Folders of files that are forgotten are removed, and made again when something is kept.
+    let folders = fs::read_dir(&folder).unwrap().count() - 1;
+    assert_eq!(folders, segments(&folder).len() - 1);
+    let first = shelf(&file("0")).unwrap();
+    assert!(!first.has(&(0..10_000)));
+    first.put(&(0..10), &bytes(&(0..10)));
+    assert!(shelf(&file("0")).unwrap().has(&(0..10)));
     set(None).unwrap();
     fs::remove_dir_all(folder).unwrap();
 }
