@@ -72,12 +72,9 @@ pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// The beginning of the names of files' folders and segments.
-pub(crate) const START: &str = "file";
-
 /// The name of a file's folder of data, and of its description but for the ending.
 pub(crate) fn stem(identity: &Identity) -> String {
-    let mut stem = String::from(START);
+    let mut stem = String::from(sweep::START);
     let numbers = identity.place.iter().chain(&identity.state);
     for number in numbers.chain(std::iter::once(&identity.size)) {
         stem.push_str(&format!("-{number:x}"));

@@ -1,11 +1,13 @@
 //! Keeps the folder within its limit: segments that were used longest ago are removed first. Knows no records.
 
-use crate::place::START;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// The ending of segments' names. Nothing else in the folder is touched.
 pub(crate) const ENDING: &str = ".treemill";
+
+/// The beginning of the names of files' folders.
+pub(crate) const START: &str = "file";
 
 /// A segment as it lies in the folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
