@@ -84,19 +84,21 @@ impl<'a> Rows<'a> {
         let mut indices: Vec<Indices<'_>> = Vec::new();
         let mut last = Vec::with_capacity(given);
         for (argument, name) in arguments.iter().zip(names) {
+            // Whether there are enough places, or values, for those that look in them.
+            let check = |before: Option<&Indices<'_>>, length: usize| {
+                let message = match before {
+                    None if !fits(length) => format!("{name} has {length} values for {all} rows"),
+                    Some(list) if list.end > length => {
+                        let most = list.end;
+                        format!("{name} has {length} values, and a row takes the {most}th")
+                    }
+                    _ => return Ok(()),
+                };
+                Err(EvaluationError::arguments(message))
+            };
             let mut from: Option<usize> = None;
             for places in argument.places {
-                let length = places.len();
-                match from.and_then(|list| indices.get(list)) {
-                    None if !fits(length) => {
-                        let message = format!("{name} has {length} values for {all} rows");
-                        return Err(EvaluationError::arguments(message));
-                    }
-                    Some(before) if before.end > length => {
-                        return Err(too_few(name, length, before.end));
-                    }
-                    _ => (),
-                }
+                check(from.and_then(|list| indices.get(list)), places.len())?;
                 // Several arguments share their places, mostly.
                 let is_known =
                     |list: &Indices<'_>| list.from == from && std::ptr::eq(list.places, *places);
@@ -108,14 +110,10 @@ impl<'a> Rows<'a> {
                 }));
             }
             let values = argument.values.len();
-            match from.and_then(|list| indices.get(list)) {
-                None if !fits(values) && values != 1 => {
-                    let message = format!("{name} has {values} values for {all} rows");
-                    return Err(EvaluationError::arguments(message));
-                }
-                Some(list) if list.end > values => return Err(too_few(name, values, list.end)),
-                _ => last.push(from),
+            if from.is_some() || values != 1 {
+                check(from.and_then(|list| indices.get(list)), values)?;
             }
+            last.push(from);
         }
         Ok(Self {
             arguments,
@@ -197,11 +195,6 @@ impl<'a> Rows<'a> {
 fn copied(all: &[u32], start: usize, to: &mut Numbers) {
     let some = all.get(start..).unwrap_or_default();
     to.iter_mut().zip(some).for_each(|(to, from)| *to = *from);
-}
-
-fn too_few(name: &str, values: usize, wanted: usize) -> EvaluationError {
-    let message = format!("{name} has {values} values, and a row takes the {wanted}th");
-    EvaluationError::arguments(message)
 }
 
 /// One more than the greatest number.

@@ -57,9 +57,6 @@ def value_by_dataset(
     if raw_by_dataset.keys() < metadata.keys():
         (empty,) = cast(Sequence[Mapping[str, list[object]]], none())
         lacking = next(iter(empty.values()))
-    wanted = booking.wanted
-    if histograms is None and isinstance(wanted, Hist):
-        histograms = BookedHistograms(wanted)
     values = ByDataset(
         {
             name: booked_value(booking, plan, raw_by_dataset.get(name, lacking), histograms, name)
@@ -67,5 +64,5 @@ def value_by_dataset(
         },
         metadata,
     )
-    by = wanted.stack if isinstance(wanted, Hist) else None
+    by = booking.wanted.stack if isinstance(booking.wanted, Hist) else None
     return values if by is None else values.stack(by)

@@ -121,16 +121,15 @@ impl Compiler<'_> {
     /// The column `path_name` or `path.name` of the data. The same ones are asked for all the time: bookings and
     /// variations have much in common, and a vector is asked for each name that its coordinates may have.
     fn joined_name(&mut self, path: &str, name: &str, at: Span) -> Result<Option<Binding>> {
+        if self.renews {
+            return self.find_joined_name(path, name, at);
+        }
         let key = (self.scope, format!("{path}\0{name}"));
-        if let Some(known) = self.joined.get(&key)
-            && !self.renews
-        {
+        if let Some(known) = self.joined.get(&key) {
             return Ok(known.clone());
         }
         let found = self.find_joined_name(path, name, at)?;
-        if !self.renews {
-            self.joined.insert(key, found.clone());
-        }
+        self.joined.insert(key, found.clone());
         Ok(found)
     }
 

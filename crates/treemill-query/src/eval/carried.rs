@@ -26,16 +26,8 @@ impl Batch<'_> {
                 _ => Ok(value),
             };
         }
-        let mut whole: Option<Buf<u32>> = None;
-        for step in steps.into_iter().rev() {
-            let Some(next) = self.step(s, step)? else {
-                continue;
-            };
-            whole = Some(match whole {
-                None => next,
-                Some(before) => self.through(&before, &next),
-            });
-        }
+        let vectors = self.vectors(s, &steps)?.into_iter().rev();
+        let whole = vectors.reduce(|before, next| self.through(&before, &next));
         Ok(match whole {
             None => value,
             Some(whole) => self.selected(&value, &whole),
@@ -56,10 +48,7 @@ impl Batch<'_> {
         }
         let (steps, source) = self.way(s, node);
         let value = self.node(s, source)?;
-        let mut vectors = Vec::with_capacity(steps.len());
-        for step in steps {
-            vectors.extend(self.step(s, step)?);
-        }
+        let vectors = self.vectors(s, &steps)?;
         if value.is_scalar() || vectors.iter().any(|vector| vector.is_empty()) {
             return Ok((self.node(s, id)?, positions));
         }
@@ -88,24 +77,30 @@ impl Batch<'_> {
     /// Whether a carried value is there, or can be taken over from an outer selection.
     fn is_known(&self, s: SelectionId, id: NodeId, node: &Node) -> bool {
         let selection = &self.selections[s];
-        let is_kept_outside = match &self.plan.graph.level(node.level).kind {
+        if selection.values.contains_key(&id)
+            || self.outside(selection.parent, id, |_| true).is_some()
+        {
+            return true;
+        }
+        match &self.plan.graph.level(node.level).kind {
             LevelKind::Filtered { of, mask } => self.with_mask(s, *of, *mask).is_some(),
             _ => false,
-        };
-        is_kept_outside
-            || selection.values.contains_key(&id)
-            || self.outside(selection.parent, id, |_| true).is_some()
+        }
     }
 
-    /// The positions that one step takes or repeats; `None`: all as they are.
-    fn step(&self, s: SelectionId, node: &Node) -> Made<Option<Buf<u32>>> {
-        let Op::Take(which) = node.op else {
-            return self.parents(s, node.level).map(Some);
-        };
-        match self.plan.graph.level(node.level).kind {
-            LevelKind::Same { .. } | LevelKind::Flat { .. } => Ok(None),
-            _ => self.selection_vector(s, node.level, which).map(Some),
+    /// The positions that each of these steps takes or repeats, but for steps that leave all as they are.
+    fn vectors(&self, s: SelectionId, steps: &[&Node]) -> Made<Vec<Buf<u32>>> {
+        let mut vectors = Vec::with_capacity(steps.len());
+        for step in steps {
+            let kind = &self.plan.graph.level(step.level).kind;
+            let is_all = matches!(kind, LevelKind::Same { .. } | LevelKind::Flat { .. });
+            vectors.push(match step.op {
+                Op::Take(_) if is_all => continue,
+                Op::Take(which) => self.selection_vector(s, step.level, which)?,
+                _ => self.parents(s, step.level)?,
+            });
         }
+        Ok(vectors)
     }
 
     /// A value that stands for all, as one for each position: a constant that stands for the items of a list counts once for
