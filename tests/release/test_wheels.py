@@ -111,8 +111,12 @@ def test_platforms():
     linux = buildable("linux", rust)
     assert linux["linux-x86_64"] is None
     assert "rustup target add aarch64-unknown-linux-gnu" in linux["linux-aarch64"]
-    assert "on a Mac" in linux["macos-arm64"]
-    assert buildable("darwin", rust | {"aarch64-apple-darwin"})["macos-arm64"] is None
+    assert "rustup target add aarch64-apple-darwin" in linux["macos-arm64"]
+    mac = {"aarch64-apple-darwin"}
+    assert buildable("linux", rust | mac)["macos-arm64"] is None
+    assert buildable("darwin", rust | mac)["macos-arm64"] is None
+    assert buildable("darwin", rust | mac)["linux-x86_64"] == "needs Linux"
+    assert PLATFORMS["macos-arm64"].processor == "arm64"
     assert platforms.flags("x86-64", "/c") == "-Ctarget-cpu=x86-64 --remap-path-prefix=/c=/cargo"
     assert PLATFORMS["linux-aarch64"].levels == ()
 

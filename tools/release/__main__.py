@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 from . import building
-from .joining import contents, join, write
+from .joining import CORE, contents, join, write
 from .looking import LARGEST, findings
 from .notices import crates, notices
 from .platforms import CONDA, PLATFORMS, Platform, buildable
@@ -89,7 +89,14 @@ def _look(wheel: Path) -> list[str]:
         words, cwd=REPOSITORY / "python", check=True, capture_output=True, text=True
     )
     platform = _platform(wheel)
-    wrong = list(findings(contents(wheel), listed.stdout.split("\n")[:-1], platform.levels))
+    files = contents(wheel)
+    wrong = list(findings(files, listed.stdout.split("\n")[:-1], platform.levels))
+    if platform.system == "darwin" and CORE in files:
+        # lief is not there where conda builds, which looks at no wheel.
+        from .machos import findings_of_library
+
+        found = findings_of_library(files[CORE], platform.processor, platform.least)
+        wrong += [f"{CORE} {each}" for each in found]
     if wheel.stat().st_size > LARGEST:
         wrong.append(f"larger than {LARGEST >> 20} MB")
     return [*wrong, *_audited(wheel, platform)]
@@ -117,7 +124,11 @@ def _platform(wheel: Path) -> Platform:
     """By the tag at the end of the wheel's name."""
     tag = wheel.stem.split("-")[-1]
     system = "macos" if tag.startswith("macosx") else "linux"
-    (found,) = (p for n, p in PLATFORMS.items() if n.startswith(system) and tag.endswith(n[6:]))
+    (found,) = (
+        platform
+        for name, platform in PLATFORMS.items()
+        if name.startswith(system) and tag.endswith(platform.processor)
+    )
     return found
 
 

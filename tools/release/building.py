@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from .frameworks import declared, write_stubs
+from .notices import crates
 from .platforms import Platform, flags
 
 __all__ = ["build", "sdist", "targets"]
@@ -33,9 +35,9 @@ def build(
 ) -> dict[str | None, Path]:
     """A wheel for each level. `work`: a folder to keep what is compiled, for the next time.
 
-    zig links against the old C library that the wheel is to run on. The C of crates is compiled by
-    this machine's compiler where that makes code for the target, as for a checkout. Conda has
-    compilers of its own, which link against an old C library.
+    zig links against the old C library that the wheel is to run on, and on Linux also for macOS.
+    The C of crates is compiled by this machine's compiler where that makes code for the target, as
+    for a checkout. Conda has compilers of its own, which link against an old C library.
     """
     made: dict[str | None, Path] = {}
     for level in platform.levels or (None,):
@@ -46,19 +48,35 @@ def build(
             "CARGO_TARGET_DIR": str(folder),
         }
         words = ["build", "--release", "--locked", "--strip", "--target", platform.target]
-        if for_conda:
-            words += ["--compatibility", "linux"] if platform.system == "linux" else []
-        elif platform.system == "linux":
-            words += ["--zig", "--compatibility", str(platform.compatibility)]
-            if platform.target.startswith(os.uname().machine):
-                name = platform.target.replace("-", "_")
-                environment |= {f"CC_{name}": "cc", f"AR_{name}": "ar"}
+        words += _ways(platform, for_conda)
+        environment |= {} if for_conda else _surroundings(repository, platform, folder)
         out = folder / "wheels"
         for old in out.glob("*.whl"):
             old.unlink()
         _maturin(repository, environment, *words, "--out", str(out))
         (made[level],) = out.glob("*.whl")
     return made
+
+
+def _ways(platform: Platform, for_conda: bool) -> list[str]:
+    """The linker and the policy that maturin takes."""
+    policy = "linux" if for_conda else platform.least
+    compatible = ["--compatibility", policy] if platform.system == "linux" else []
+    return compatible if for_conda or sys.platform == "darwin" else ["--zig", *compatible]
+
+
+def _surroundings(repository: Path, platform: Platform, folder: Path) -> dict[str, str]:
+    """Variables that say where compilers are, and what they are to compile for."""
+    if platform.system == "darwin":
+        said = {"MACOSX_DEPLOYMENT_TARGET": platform.least}
+        if sys.platform != "darwin":
+            write_stubs(declared(crates(repository, platform.target)), folder / "sdk")
+            said["SDKROOT"] = str(folder / "sdk")
+        return said
+    if platform.target.startswith(os.uname().machine):
+        name = platform.target.replace("-", "_")
+        return {f"CC_{name}": "cc", f"AR_{name}": "ar"}
+    return {}
 
 
 def _given(target: str) -> str:

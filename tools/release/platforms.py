@@ -9,30 +9,37 @@ __all__ = ["CONDA", "PLATFORMS", "Platform", "buildable", "flags"]
 
 @dataclass(frozen=True)
 class Platform:
-    """One wheel. `levels`: those of treemill.processor that it has a core for, best first; none:
-    one core, for every processor of this architecture."""
+    """One wheel. `least`: the oldest system that it runs on, as maturin's name of a policy on Linux
+    and as a version of macOS. `levels`: those of treemill.processor that it has a core for, best
+    first; none: one core, for every processor of this architecture."""
 
     name: str
     target: str
+    least: str
     levels: tuple[str, ...] = ()
-    compatibility: str | None = None
 
     @property
     def system(self) -> str:
         """As `sys.platform` has it."""
         return "darwin" if "apple" in self.target else "linux"
 
+    @property
+    def processor(self) -> str:
+        """As the system calls it."""
+        return self.name.partition("-")[2]
+
 
 PLATFORMS = {
     each.name: each
     for each in (
-        # manylinux2014 (glibc 2.17) is the least that Rust's standard library runs on.
+        # These are the oldest that Rust's standard library runs on; manylinux2014 is glibc 2.17. On
+        # Intel's Macs it would run on 10.12, but rustls asks for SecTrustEvaluateWithError (10.14).
         Platform(
-            "linux-x86_64", "x86_64-unknown-linux-gnu", ("x86-64-v3", "x86-64"), "manylinux2014"
+            "linux-x86_64", "x86_64-unknown-linux-gnu", "manylinux2014", ("x86-64-v3", "x86-64")
         ),
-        Platform("linux-aarch64", "aarch64-unknown-linux-gnu", (), "manylinux2014"),
-        Platform("macos-arm64", "aarch64-apple-darwin"),
-        Platform("macos-x86_64", "x86_64-apple-darwin"),
+        Platform("linux-aarch64", "aarch64-unknown-linux-gnu", "manylinux2014"),
+        Platform("macos-arm64", "aarch64-apple-darwin", "11.0"),
+        Platform("macos-x86_64", "x86_64-apple-darwin", "10.14"),
     )
 }
 
@@ -51,9 +58,8 @@ def buildable(system: str, targets: set[str]) -> dict[str, str | None]:
     `targets`, or why it cannot."""
 
     def reason(platform: Platform) -> str | None:
-        if platform.system != system:
-            needs = "Apple's SDK: run this on a Mac" if platform.system == "darwin" else "Linux"
-            return f"needs {needs}"
+        if system not in ("linux", platform.system):
+            return "needs Linux"
         if platform.target not in targets:
             return f"needs `rustup target add {platform.target}`"
         return None

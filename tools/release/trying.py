@@ -42,7 +42,8 @@ QUICK_TESTS = [
     "tests/python/test_query.py",
     "tests/python/test_selector.py",
     "tests/python/test_snapshots.py",
-    "tests/release",
+    "tests/release/test_levels_agree.py",
+    "tests/release/test_wheels.py",
 ]
 """What depends on the version of Python: syntax trees, processes, types, numbers."""
 _FOR_TESTS = ["pytest", "hypothesis", "vector", "tblib"]
@@ -70,7 +71,7 @@ def try_out(
             chosen = clean | {"TREEMILL_CPU_LEVEL": level}
             _run([inside, "first.py"], cwd=home, env=chosen)
         if tests:
-            _install(inside, [f"{wheel}[plot,arrow]", *_FOR_TESTS], clean)
+            _install(inside, [f"{wheel}[plot,arrow,kernels]", *_FOR_TESTS], clean)
             words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow", *QUICK_TESTS]
             _run([inside, *words], cwd=repository, env=clean)
 
