@@ -150,10 +150,9 @@ def _trees(*paths):
 def test_a_pass_asks_no_unknown_file_for_its_state_before_it_opens_it(monkeypatch):
     server = _Server(monkeypatch)
     trees = _trees(*(f"root://h//{i}.root" for i in range(40)))
-    pinned = trees.pinned()
+    pinned = trees.pinned(range(40))
     assert not server.together
     assert not pinned.knows(3)
-    pinned.open_soon(range(40))
     assert pinned.identity(5) == pinned.identity(5) == Identity(16, 0, (1,))
     assert [pinned.identity(number) for number in range(40)]
     assert sorted(server.looks) == sorted({each.path for each in trees.locations}), "each once"
@@ -169,8 +168,7 @@ def test_a_pass_asks_no_unknown_file_for_its_state_before_it_opens_it(monkeypatc
 
 def test_a_file_that_could_not_be_opened_soon_is_tried_again(monkeypatch):
     server = _Server(monkeypatch)
-    pinned = _trees("root://h//gone.root").pinned()
-    pinned.open_soon([0])
+    pinned = _trees("root://h//gone.root").pinned([0])
     for _ in range(2):
         with pytest.raises(SourceError, match="gone"):
             pinned.identity(0)

@@ -15,7 +15,7 @@ use std::time::SystemTime;
 use treemill_source::{Bytes, Identity};
 
 /// The ranges of one state of one file that opening it has read.
-pub(crate) struct Description {
+pub struct Description {
     place: Arc<Place>,
     stem: String,
     path: PathBuf,
@@ -67,7 +67,8 @@ impl Description {
     }
 
     /// The bytes of a range, if they are kept and whole.
-    pub(crate) fn get(&self, range: &Range<u64>) -> Option<Bytes> {
+    #[must_use]
+    pub fn get(&self, range: &Range<u64>) -> Option<Bytes> {
         self.loaded()
             .records
             .get(&(range.start, range.end))
@@ -103,7 +104,7 @@ impl Description {
     }
 
     /// Frees the memory. What is asked for later is read again.
-    pub(crate) fn release(&self) {
+    pub fn release(&self) {
         let mut state = self.state();
         state.records.clear();
         state.is_loaded = false;

@@ -18,6 +18,7 @@ mod shelf;
 mod sweep;
 
 pub use described::described;
+pub use description::Description;
 pub use shelf::Shelf;
 
 use place::{Place, make_folder};
@@ -59,6 +60,13 @@ pub fn set(place: Option<(&Path, u64)>) -> io::Result<()> {
 /// something is kept. If that fails, nothing is kept.
 pub fn set_descriptions(place: Option<(&Path, u64)>) {
     put(&DESCRIPTIONS, place);
+}
+
+/// What opening a file in this state has read of it; `None` if that is not kept.
+#[must_use]
+pub fn description(identity: &Identity) -> Option<Description> {
+    let kept = Description::open(get(&DESCRIPTIONS)?, identity);
+    (!kept.is_empty()).then_some(kept)
 }
 
 /// Whether something of a file's data in this state is kept, by the names in the folder.

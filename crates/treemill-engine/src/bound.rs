@@ -13,7 +13,7 @@ use crate::specification::Specification;
 use crate::stages::Stages;
 use ahead::Asked;
 use std::ops::Range;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 use treemill_query::{Partial, Query, Scratch};
 use treemill_read::{Counters, Kind, Options, ReadError, Reader, Step, Table};
@@ -62,6 +62,8 @@ pub struct Bound {
     rest: Mutex<Rest>,
     /// Rings when a thread has looked at a promised packet's filters.
     bell: Condvar,
+    /// Whether caches had all that the query may need of the file when that was asked first.
+    is_kept: OnceLock<bool>,
 }
 
 /// What packets leave to one another.
@@ -139,6 +141,7 @@ impl Bound {
             origins,
             rest: Mutex::default(),
             bell: Condvar::new(),
+            is_kept: OnceLock::new(),
         })
     }
 

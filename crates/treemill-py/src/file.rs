@@ -42,11 +42,19 @@ pub struct File {
 
 #[pymethods]
 impl File {
-    /// `replicas`: the addresses of a file that lies at several; `path` is its logical name then.
+    /// `replicas`: the addresses of a file that lies at several; `path` is its logical name then. `assumed`: whether a file on
+    /// a server is taken for what this process has seen last, until it answers.
     #[new]
-    #[pyo3(signature = (path, replicas=Vec::new()))]
-    fn new(py: Python<'_>, path: &str, replicas: Vec<String>) -> PyResult<Self> {
+    #[pyo3(signature = (path, replicas=Vec::new(), *, assumed=false))]
+    fn new(py: Python<'_>, path: &str, replicas: Vec<String>, assumed: bool) -> PyResult<Self> {
         py.detach(|| {
+            let kept = match assumed {
+                true => treemill_remote::open_assumed(path),
+                false => None,
+            };
+            if let Some(kept) = kept {
+                return treemill_read::File::open(kept);
+            }
             let source = match replicas.as_slice() {
                 [] => source(path),
                 _ => treemill_remote::open_replicas(path, &replicas, Box::new(warn)),

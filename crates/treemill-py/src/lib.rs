@@ -64,8 +64,8 @@ mod _core {
     use crate::query::{Bound, Query};
     #[pymodule_export]
     use crate::remote::{
-        record_reads, recorded_reads, remote_content, remote_hosts, remote_leave, remote_list,
-        remote_schemes, remote_stat, switch_off,
+        record_reads, recorded_reads, remote_assumed, remote_content, remote_hosts, remote_leave,
+        remote_list, remote_release, remote_schemes, remote_stat, remote_stats, switch_off,
     };
     #[pymodule_export]
     use crate::stored::Stored;

@@ -1,9 +1,11 @@
 //! Files and folders on servers, as the storage of addresses asks for them.
 
 use crate::errors::read_error;
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use treemill_read::ReadError;
+use treemill_remote::Stat;
 use treemill_source::{Identity, Part, SourceError};
 
 /// Schemes of addresses on servers that can be read.
@@ -25,6 +27,32 @@ pub fn remote_stat(
         false => treemill_remote::stat(url),
     })?;
     Ok((stat.size, stat.is_folder, stat.identity.map(marks)))
+}
+
+/// The size of each file and marks of its state, or None, as `remote_stat` gives them, asked for at once; of a file that fails
+/// the error, and None of one whose server is silent. `soon`: the files may be opened next.
+#[pyfunction]
+#[pyo3(signature = (urls, *, soon=false))]
+pub fn remote_stats(py: Python<'_>, urls: Vec<String>, soon: bool) -> PyResult<Vec<Py<PyAny>>> {
+    let told = py.detach(|| treemill_remote::stats(&urls, soon));
+    let one = |stat: Option<Result<Stat, SourceError>>| match stat {
+        None => Ok(py.None()),
+        Some(Ok(stat)) => (stat.size, stat.identity.map(marks)).into_py_any(py),
+        Some(Err(error)) => read_error(py, &ReadError::source(error)).into_py_any(py),
+    };
+    told.into_iter().map(one).collect()
+}
+
+/// Closes those of these files that were opened when their state was asked for, and not since.
+#[pyfunction]
+pub fn remote_release(urls: Vec<String>) {
+    treemill_remote::release(&urls);
+}
+
+/// (size, marks of its state) of a file as this process has had it open last, if it can be read before its server answers.
+#[pyfunction]
+pub fn remote_assumed(url: &str) -> Option<(u64, Vec<u64>)> {
+    treemill_remote::assumed(url).map(|identity| (identity.size, marks(identity)))
 }
 
 /// An identity without its size, in numbers.

@@ -92,6 +92,21 @@ impl Inbox {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether a cache has all of these ranges, in memory or on disk.
+    #[must_use]
+    pub fn keeps(&self, ranges: Vec<(Range<u64>, u32)>) -> bool {
+        self.missing(ranges).is_empty()
+    }
+
+    /// What no cache has.
+    fn missing(&self, ranges: Vec<(Range<u64>, u32)>) -> Vec<(Range<u64>, u32)> {
+        let mut missing = cache::missing(self.source.as_ref(), ranges);
+        if let Some(shelf) = &self.shelf {
+            missing.retain(|(range, _)| !shelf.has(range));
+        }
+        missing
+    }
+
     fn policy(&self) -> Policy {
         let mut costs = self.source.costs();
         if is_off(Part::Coalescing) {
@@ -136,11 +151,7 @@ impl Lease {
     /// Asks for ranges without waiting, those that are needed first coming first, each with the number of times that it
     /// will be taken. What a cache has, in memory or on disk, is left out.
     pub fn ask(&self, ranges: impl IntoIterator<Item = (Range<u64>, u32)>) {
-        let source = self.inbox.source.as_ref();
-        let mut ranges = cache::missing(source, ranges.into_iter().collect());
-        if let Some(shelf) = &self.inbox.shelf {
-            ranges.retain(|(range, _)| !shelf.has(range));
-        }
+        let ranges = self.inbox.missing(ranges.into_iter().collect());
         let mut state = self.inbox.state();
         state.ask(self.number, ranges);
         self.inbox.go_on(&mut state, &self.counters);

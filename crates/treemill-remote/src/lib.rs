@@ -1,6 +1,6 @@
 //! Files on servers, by their addresses: [`open`], [`stat`], [`list`] and [`content`] look the scheme up in one table of
 //! transports; [`open_replicas`] opens a file that lies at several of them; [`set_bridge`] sets what other addresses are
-//! given to. A file whose server knows other places of it is read from those, too, when they are worth it. Knows no protocol and no file format.
+//! given to. [`open_assumed`] opens a file that was open before, without asking its server. A file whose server knows other places of it is read from those, too, when they are worth it. Knows no protocol and no file format.
 //!
 //! `lanes.rs` reads a file on several connections: `lanes/deal.rs` is pure and says which connection gets what,
 //! `lanes/pool.rs` has those that are being opened. `found.rs` and `metalink.rs` are files whose other places are found,
@@ -8,6 +8,7 @@
 //! `blocking.rs` makes sources of readers that keep their thread, and gives up what is silent.
 #![forbid(unsafe_code)]
 
+mod assumed;
 mod blocking;
 mod bridge;
 mod checksums;
@@ -16,6 +17,7 @@ mod found;
 mod http;
 mod lanes;
 mod limits;
+mod many;
 mod metalink;
 mod nfs;
 mod objects;
@@ -23,9 +25,11 @@ mod ready;
 mod replicas;
 mod xrootd;
 
+pub use assumed::{assumed, open_assumed};
 pub use blocking::{BlockingFile, BlockingReader, within};
 pub use bridge::{Protocol, set_bridge};
 pub use limits::PATIENCE;
+pub use many::stats;
 pub use replicas::{open_replicas, shown};
 
 use found::Open;
@@ -106,6 +110,7 @@ fn open_now(url: &str) -> Result<Arc<dyn Source>, SourceError> {
         Some(transport) => (transport.open)(url)?.everywhere(url),
         None => open_bare(url)?,
     };
+    assumed::note(url, &*source);
     Ok(opened(source))
 }
 
@@ -146,6 +151,11 @@ pub fn look(url: &str) -> Result<Stat, SourceError> {
     let source = open_now(url);
     ready::keep(url, source.as_ref().ok().cloned());
     Ok(state_of(&*source?))
+}
+
+/// Closes those of these files that [`look`] has opened and the caller has not. Does not wait for servers.
+pub fn release(urls: &[String]) {
+    ready::release(urls);
 }
 
 /// The state of an open file.

@@ -17,8 +17,20 @@ pub(crate) const DESCRIBED_DISTANCE: Duration = Duration::from_millis(2);
 
 /// Files that are open before they are wanted.
 pub(crate) const MOST_READY: usize = 128;
+/// How long a file that another thread opens is waited for. Servers that are silent for longer are asked once more beside
+/// it, so that what is wrong is said within the [`PATIENCE`] of one opening, and this.
+pub(crate) const OPENING_PATIENCE: Duration = Duration::from_secs(2);
 /// How long a file stays open without being wanted.
 pub(crate) const READY_FOR: Duration = Duration::from_secs(20);
+
+/// Files whose state is asked for at once. The connections are shared, so that this is only threads.
+pub(crate) const MOST_LOOKS: usize = 128;
+/// Bytes of such a thread's stack.
+pub(crate) const LOOK_STACK: usize = 512 << 10;
+/// When a question that failed has taken this long, its server is silent: it is asked nothing more at once.
+pub(crate) const SILENT: Duration = Duration::from_secs(5);
+/// Files whose state is remembered after they were open, at most.
+pub(crate) const MOST_KNOWN: usize = 1 << 14;
 
 /// Connections to one server over which files are shared out; a file of a server some way off is read by all of them.
 pub(crate) const LANES: usize = 4;
@@ -52,4 +64,4 @@ pub(crate) const BATCH_BYTES: u64 = 4 << 20;
 /// How long a reader may be silent about one call's bytes, and what opens files for it about a file.
 pub const PATIENCE: Duration = Duration::from_secs(25);
 // What users are promised of every server that is silent.
-const _: () = assert!(PATIENCE.as_secs() <= 30);
+const _: () = assert!(PATIENCE.as_secs() + OPENING_PATIENCE.as_secs() <= 30);

@@ -1,9 +1,9 @@
 //! Files that were opened when their state was asked for, until the caller opens them: that saves round trips. Those that the
 //! caller has open are only asked for their state. Knows no protocol.
 
-use crate::limits::{MOST_READY, READY_FOR};
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use crate::limits::{MOST_READY, OPENING_PATIENCE, READY_FOR};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 use treemill_source::Source;
 
@@ -32,11 +32,19 @@ impl Waiting {
 }
 
 static READY: Mutex<Option<Ready>> = Mutex::new(None);
+/// Tells that a file that was being opened is open, or could not be opened.
+static OPENED: Condvar = Condvar::new();
 
-/// Runs `work` on what is ready, without files that have waited too long or belong to the parent of this process.
+type Place = MutexGuard<'static, Option<Ready>>;
+
+/// Runs `work` on what is ready.
 fn with<T>(work: impl FnOnce(&mut Ready) -> T) -> T {
-    let mut place: MutexGuard<'_, Option<Ready>> =
-        READY.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut place = READY.lock().unwrap_or_else(PoisonError::into_inner);
+    work(ready(&mut place))
+}
+
+/// What is ready, without files that have waited too long or belong to the parent of this process.
+fn ready(place: &mut Place) -> &mut Ready {
     let process = std::process::id();
     if place.as_ref().is_some_and(|ready| ready.process != process) {
         // Its end would wait for threads that are not in this process.
@@ -49,7 +57,7 @@ fn with<T>(work: impl FnOnce(&mut Ready) -> T) -> T {
     ready
         .waiting
         .retain(|file| file.since.elapsed() < READY_FOR);
-    work(ready)
+    ready
 }
 
 /// Whether the caller is to open a file when it looks at it, and then to [`keep`] it: it is not open, no other thread opens
@@ -77,7 +85,7 @@ pub(crate) fn note(url: &str, source: &Arc<dyn Source>) {
     });
 }
 
-fn digest(url: &str) -> u64 {
+pub(crate) fn digest(url: &str) -> u64 {
     xxhash_rust::xxh3::xxh3_64(url.as_bytes())
 }
 
@@ -91,14 +99,40 @@ pub(crate) fn keep(url: &str, source: Option<Arc<dyn Source>>) {
             ready.waiting.push(Waiting::new(url, source));
         }
     });
+    OPENED.notify_all();
 }
 
+/// The file, if it was opened; one that another thread opens is waited for, for a while. `None`: the caller opens it.
 pub(crate) fn take(url: &str) -> Option<Arc<dyn Source>> {
-    with(|ready| {
-        let is_it = |file: &Waiting| file.url == url && file.source.is_some();
-        let place = ready.waiting.iter().position(is_it)?;
-        ready.waiting.swap_remove(place).source
-    })
+    let mut place = READY.lock().unwrap_or_else(PoisonError::into_inner);
+    let begun = Instant::now();
+    loop {
+        let files = &mut ready(&mut place).waiting;
+        let at = files.iter().position(|file| file.url == url)?;
+        if files.get(at)?.source.is_some() {
+            return files.swap_remove(at).source;
+        }
+        let left = OPENING_PATIENCE.checked_sub(begun.elapsed())?;
+        let waited = OPENED.wait_timeout(place, left);
+        (place, _) = waited.unwrap_or_else(PoisonError::into_inner);
+    }
+}
+
+/// Closes those of these files that were opened and not taken, on a thread of its own: servers may have to be told.
+pub(crate) fn release(urls: &[String]) {
+    let urls: HashSet<&str> = urls.iter().map(String::as_str).collect();
+    let unwanted: Vec<Waiting> = with(|ready| {
+        let is_unwanted =
+            |file: &mut Waiting| file.source.is_some() && urls.contains(file.url.as_str());
+        ready.waiting.extract_if(.., is_unwanted).collect()
+    });
+    if !unwanted.is_empty() {
+        let close = move || drop(unwanted);
+        // Without a thread they are closed here, with what would have run there.
+        let _ = std::thread::Builder::new()
+            .name("treemill-close".to_owned())
+            .spawn(close);
+    }
 }
 
 #[cfg(test)]
@@ -113,7 +147,6 @@ mod tests {
         let file = || -> Arc<dyn Source> { Arc::new(Memory::new(url, vec![0; 9], Costs::NEAR)) };
         assert!(begin(url));
         assert!(!begin(url), "another thread opens it");
-        assert!(take(url).is_none());
         keep(url, None);
         assert!(begin(url), "it could not be opened");
         keep(url, Some(file()));
@@ -124,5 +157,34 @@ mod tests {
         drop(source);
         assert!(begin(url));
         keep(url, None);
+    }
+    #[test]
+    fn what_is_not_wanted_is_closed() {
+        let urls = ["root://host//left.root", "root://host//opening.root"].map(str::to_owned);
+        let file: Arc<dyn Source> = Arc::new(Memory::new("m", vec![0; 9], Costs::NEAR));
+        let kept = Arc::downgrade(&file);
+        assert!(begin(&urls[0]) && begin(&urls[1]));
+        keep(&urls[0], Some(file));
+        release(&urls);
+        assert!(begin(&urls[0]), "it waits no longer");
+        assert!(!begin(&urls[1]), "another thread opens it");
+        while kept.strong_count() > 0 {
+            std::thread::yield_now();
+        }
+        urls.iter().for_each(|url| keep(url, None));
+    }
+
+    #[test]
+    fn a_file_that_another_thread_opens_is_waited_for() {
+        let url = "root://host//waited.root";
+        assert!(begin(url));
+        let waiting = std::thread::spawn(move || take(url).is_some());
+        let file = Arc::new(Memory::new(url, vec![0; 9], Costs::NEAR));
+        keep(url, Some(file));
+        assert!(waiting.join().unwrap());
+        assert!(begin(url));
+        let waiting = std::thread::spawn(move || take(url).is_none());
+        keep(url, None);
+        assert!(waiting.join().unwrap(), "the caller opens it");
     }
 }

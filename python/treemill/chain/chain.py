@@ -6,7 +6,7 @@ Knows no query and no session. Users call the Dataset above it (dataset.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -207,15 +207,16 @@ class Chain:
             raise QueryError(f"{name} is in the metadata, or defined per file, already")
         return Chain(replaced(self._parts, per_file=(*self._parts.per_file, (name, function))))
 
-    def pinned(self) -> Chain:
+    def pinned(self, soon: Iterable[int] = (), *, assume: bool = False) -> Chain:
         """The chain for one pass: it looks at each file's identity once, and its friends know
-        already what takes a look at all files."""
+        already what takes a look at all files. `soon`, `assume`: see OpenTrees.pinned."""
         if self._is_pinned:
             return self
         friends, parts = self.friends.settled(self), self._parts
         if friends is not self.friends:
             parts = replaced(parts, friends=friends)
-        return Chain(parts, self.trees, self.constants, is_pinned=True)
+        trees = self.trees.pinned(soon, assume=assume)
+        return Chain(parts, trees, self.constants, is_pinned=True)
 
     # What workers read.
 

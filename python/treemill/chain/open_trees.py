@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
@@ -19,12 +20,12 @@ from ..tree.file_tree import FileTree, Sample
 from ..tree.open_tree import OpenTree, changed, shared
 from ..tree.source import Identity
 from ..tree.uproot_fallback import Known
+from .answer import Answer
+from .assumptions import Assumptions
 from .location import Location
 from .ready_files import ReadyFiles
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from .._core import File
 
 __all__ = ["OpenTrees", "Remembered", "Sizes", "tree_names"]
@@ -110,13 +111,35 @@ class OpenTrees:
         """Looks at the identities of all files on servers at once, if each is to be looked at once
         only: where all of them are asked for, one after another would take longer."""
 
-    def open_soon(self, numbers: Iterable[int]) -> None:
-        """Begins to open the first of these files that are on servers and of which nothing is
-        known, beside the caller: they will be wanted at once. Only for a pass."""
+    def pinned(self, soon: Iterable[int] = (), *, assume: bool = False) -> OpenTrees:
+        """Returns these trees for one pass, which looks at each file's identity once.
 
-    def pinned(self) -> OpenTrees:
-        """Returns these trees for one pass, which looks at each file's identity once."""
-        return _Pinned(self)
+        `soon`: the files that this process will read, in order. Those on servers are opened beside
+        the caller. `assume`: whether those that it has had open are taken for what they were, until
+        `changed` tells; they are opened when they are needed, or by `ask`."""
+        return _Pinned(self, soon, assume)
+
+    def ask(self, *, soon: bool) -> None:
+        """Begins to ask for the states of files that are assumed. `soon`: whether they will be
+        read, probably, and not only what is kept of them."""
+
+    def changed(self) -> SourceError | None:
+        """The error for a file that is not what the pass has taken it for; None if all are. Waits
+        for the servers of files that were assumed."""
+        return None
+
+    def is_certain(self) -> bool:
+        """True if all files are known to be what the pass takes them for. Waits for nothing."""
+        return True
+
+    def when_changed(self, call: Callable[[], None]) -> None:
+        """Calls this as soon as it is known that `changed` gives an error. It must not wait."""
+
+    def release(self) -> None:
+        """Closes files that the pass, which is over, has opened and did not need."""
+
+    def give_up(self) -> None:
+        """Ends the wait of `changed`, which gives an error then."""
 
     def _identity(self, number: int) -> Identity:
         location = self.locations[number]
@@ -132,18 +155,30 @@ class OpenTrees:
 class _Pinned(OpenTrees):
     """Trees for one pass, which share with the others what these have open and remember."""
 
-    def __init__(self, trees: OpenTrees) -> None:
+    def __init__(self, trees: OpenTrees, soon: Iterable[int] = (), assume: bool = False) -> None:
         self.__dict__.update(trees.__dict__)
         self._identities: dict[int, Identity] = {}
-        self._coming: dict[int, Future[Identity]] = {}
+        self._coming: dict[int, Answer[Identity]] = {}
+        self._assumed = _NO_ASSUMPTIONS
+        if not self.far:
+            return
+        paths = {n: self.locations[n].path for n in soon if n in self.far and self._is_single(n)}
+        if assume:
+            self._assumed = Assumptions(paths)
         # A file of which nothing is known says its identity when it is opened: that is one round
         # trip less.
-        if self.far:
-            self._look(n for n in self.far if self.knows(n))
+        self._look(n for n in self.far if self.knows(n))
+        new = (n for n in paths if not self._has_looked(n))
+        for number in islice(new, _SOON):
+            path = paths[number]
+            self._coming[number] = Answer(partial(source.identity, path))
+
+    def _is_single(self, number: int) -> bool:
+        return not self.locations[number].replicas
 
     def _look(self, numbers: Iterable[int]) -> None:
-        new = (n for n in numbers if n not in self._identities and n not in self._coming)
-        single = {n: self.locations[n].path for n in new if not self.locations[n].replicas}
+        new = (n for n in numbers if not self._has_looked(n) and n not in self._coming)
+        single = {n: self.locations[n].path for n in new if self._is_single(n)}
         far = source.identities(single.values())
         for number, path in single.items():
             if path in far:
@@ -152,21 +187,30 @@ class _Pinned(OpenTrees):
     def identify(self) -> None:
         self._look(self.far)
 
-    def open_soon(self, numbers: Iterable[int]) -> None:
-        if not self.far:
-            return
-        for number in islice(dict.fromkeys(numbers), _SOON):
-            location = self.locations[number]
-            if location.replicas or number in self._identities or number in self._coming:
-                continue
-            if number in self.far:
-                self._coming[number] = _beside(location.path)
-
-    def pinned(self) -> OpenTrees:
+    def pinned(self, soon: Iterable[int] = (), *, assume: bool = False) -> OpenTrees:
         return self
 
+    def ask(self, *, soon: bool) -> None:
+        self._assumed.ask(soon=soon)
+
+    def changed(self) -> SourceError | None:
+        path = self._assumed.changed()
+        return None if path is None else changed(path)
+
+    def is_certain(self) -> bool:
+        return self._assumed.is_certain()
+
+    def when_changed(self, call: Callable[[], None]) -> None:
+        self._assumed.when_changed(call)
+
+    def release(self) -> None:
+        self._assumed.release()
+
+    def give_up(self) -> None:
+        self._assumed.give_up()
+
     def _identity(self, number: int) -> Identity:
-        known = self._identities.get(number)
+        known = self._identities.get(number) or self._assumed.identities.get(number)
         if known is None:
             location = self.locations[number]
             if location.replicas:
@@ -178,32 +222,18 @@ class _Pinned(OpenTrees):
 
     def _looked(self, number: int, path: str) -> Identity:
         coming = self._coming.get(number)
-        if coming is None:
-            return source.identity(path)
         try:
-            return coming.result()
+            told = None if coming is None else coming.result()
         except SourceError:
             self._coming.pop(number, None)  # another attempt looks again
             raise
+        return source.identity(path) if told is None else told
 
     def _has_looked(self, number: int) -> bool:
-        return number in self._identities
+        return number in self._identities or number in self._assumed.identities
 
 
-def _beside(path: str) -> Future[Identity]:
-    """The identity of a file on a server, which is opened on a thread of its own."""
-    from concurrent.futures import Future  # start-up: most files are local
-
-    coming: Future[Identity] = Future()
-
-    def look() -> None:
-        try:
-            coming.set_result(source.identity(path))
-        except Exception as error:  # raised where the file is wanted
-            coming.set_exception(error)
-
-    threading.Thread(target=look, name="treemill-open", daemon=True).start()
-    return coming
+_NO_ASSUMPTIONS = Assumptions({})
 
 
 class _Others:
@@ -252,7 +282,9 @@ def _open(location: Location, expected: Identity) -> OpenTree:
             file=location.path,
         )
     prepare()
-    file = _core.File(location.path)
+    # What this process has had open in this state, and is kept, needs no connection.
+    is_known = is_far and source.assumed(location.path) == expected
+    file = _core.File(location.path, assumed=is_known)
     if is_far:
         size, marks = file.state
         # A server that says little of a file has said its size at least. One that did when it was

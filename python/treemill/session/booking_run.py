@@ -4,7 +4,7 @@ fills. Knows how bookings become a task and results become values; knows no work
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -81,22 +81,30 @@ class BookedQuery(Query[tuple[object, ...]]):
         self._values: tuple[object, ...] | None = None
         self._histograms: dict[int, BookedHistograms] = {}
         self._ahead: _Compiled | None = None
+        # What is written to disk, or recorded, is of files that are known to be as they were.
+        is_only_here = kept is None and self._recording is None and not self._files_made
+        self._assumes = pool.remembers and is_only_here
+        self._read: Chain | None = None
         self.account.phase = _FILL
 
-    _left = Query._left | {"_workload", "_histograms", "_ahead"}
+    _left = Query._left | {"_workload", "_histograms", "_ahead", "_read"}
 
     def _resumed(self, task: Task) -> None:
         self._workload = task.workload(0)
-        self._histograms, self._ahead = {}, None
+        self._histograms, self._ahead, self._read = {}, None, None
 
     def start(self) -> None:
         """Compiles the query and starts its first pass; returns at once. Raises what is wrong with
         the query or with the first file."""
         self._before = self._origin.begun(self.bookings)
-        described, self._places = extents(self.bookings)
-        if self._places:
+        if extents(self.bookings)[1]:
             self.account.phase = _RANGES
             self.account.final_phase = False
+        self._start_phase()
+
+    def _start_phase(self) -> None:
+        if self.account.phase == _RANGES:
+            described, self._places = extents(self.bookings)
             self._begin(self._compiled(described))
         else:
             self._fill()
@@ -127,16 +135,31 @@ class BookedQuery(Query[tuple[object, ...]]):
         *,
         apart: bool = False,
     ) -> _Compiled:
-        chain = self._chain.pinned()
+        chain = self._pinned()
+        try:
+            return self._compiled_for(chain, described, sinks or {}, apart)
+        except TreemillError:
+            if chain.trees.changed() is None:
+                raise
+            self._assumes = False
+        return self._compiled_for(self._pinned(), described, sinks or {}, apart)
+
+    def _pinned(self) -> Chain:
+        soon: Iterable[int] = ()
         if self._pool.remembers:  # its workers have what this process has opened
-            every = range(len(chain.locations))
-            chain.trees.open_soon(every if self._spans is None else [n for n, *_ in self._spans])
+            every = range(len(self._chain.locations))
+            soon = every if self._spans is None else [number for number, *_ in self._spans]
+        return self._chain.pinned(soon, assume=self._assumes)
+
+    def _compiled_for(
+        self, chain: Chain, described: Specification, sinks: Mapping[int, Sink], apart: bool
+    ) -> _Compiled:
         task = QueryTask(
             described,
             chain,
             self._pool.size,
             self._spans,
-            sinks or {},
+            sinks,
             remember=self._pool.remembers,
             apart=apart,
         )
@@ -149,14 +172,21 @@ class BookedQuery(Query[tuple[object, ...]]):
         except TreemillError:
             if not self._skip_errors:
                 raise
+        # Files of a dataset are alike: where caches have all of the first one, others need not be
+        # opened.
+        chain.trees.ask(soon=self._workload.ahead(0) > 0)
         return _Compiled(described, chain, task)
 
     def _begin(self, compiled: _Compiled) -> None:
         described, chain, task = compiled
+        self._read = chain
         if self._files_made:
             self._files_made.begin(self._no_entries())
         sizes = known_sizes(chain, self._workload, self._spans)
         self._start_pass(task, sizes, self._keeping(described, chain))
+        running = self._pass
+        if running is not None:  # what it does is not wanted any more, and may wait for a server
+            chain.trees.when_changed(lambda: running.abort("a file has changed"))
 
     def _keeping(self, described: Specification, chain: Chain) -> Keeping | None:
         if self._kept is None:
@@ -165,14 +195,37 @@ class BookedQuery(Query[tuple[object, ...]]):
         parts = {"bookings": digest(described.text)}
         return self._kept.keeping(name, chain, self._spans, parts, lambda partial: None)
 
-    def _next(self, ended: Pass) -> bool:
-        if self.account.phase == _FILL:
+    def _next(self, ended: Pass, error: BaseException | None) -> bool:
+        changed = None
+        if self._read is not None:
+            changed = self._read.trees.changed()
+            self._read.trees.release()
+        is_running = self._state is QueryState.RUNNING
+        if changed is not None and self._state is not QueryState.ABORTED:
+            if not is_running:
+                raise changed
+            self._assumes = False
+            self._start_phase()
+            return True
+        if error is not None or not is_running or self.account.phase == _FILL:
             return False
         self._set_axes(ended)
         self.account.phase = _FILL
         self.account.final_phase = True
         self._fill()
         return True
+
+    def abort(self, reason: str = "aborted by the user") -> None:
+        """See Query."""
+        super().abort(reason)
+        if self._read is not None:
+            self._read.trees.give_up()
+
+    def snapshot(self, within: float | None = None) -> tuple[object, ...] | None:
+        """See Query. None also before all files are known to be what the pass takes them for."""
+        if self._read is not None and not self._read.trees.is_certain():
+            return None
+        return super().snapshot(within)
 
     def prepare(self) -> None:
         """Makes the histograms while workers work, until the query is done."""

@@ -92,8 +92,8 @@ class Query(ABC, Generic[Result]):
         first file."""
 
     @abstractmethod
-    def _next(self, ended: Pass) -> bool:
-        """Starts another pass after one that ended well. False if the query needs none."""
+    def _next(self, ended: Pass, error: BaseException | None) -> bool:
+        """True if another pass was started after one that has ended, well or with this error."""
 
     @abstractmethod
     def _no_entries(self) -> list[object]:
@@ -349,7 +349,7 @@ class Query(ABC, Generic[Result]):
                 self.account.recorded = self._recording.recorded
         try:
             error = self._explained(ended.error, ended)
-            if error is None and self._state is QueryState.RUNNING and self._next(ended):
+            if self._next(ended, error):
                 self._end_again()
                 return
         except BaseException as problem:

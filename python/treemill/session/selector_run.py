@@ -140,7 +140,7 @@ class SelectorQuery(Query[object]):
                 raise
         return known_sizes(chain, self._task.workload(0), self._spans)
 
-    def _next(self, ended: Pass) -> bool:
+    def _next(self, ended: Pass, error: BaseException | None) -> bool:
         return False
 
     def _no_entries(self) -> list[object]:

@@ -26,9 +26,6 @@ _RECENT = 10.0
 _FRESH = 2.0
 """Seconds for which the first pass over a file takes the word of the look that was for no pass: it
 is what the file was opened for, to know its columns, a round trip or two ago."""
-_SILENT = 5.0
-"""Seconds after which a question that failed says that its server is silent: its other files are
-not asked for at once, too."""
 _FEW = 4
 """Files that are opened when they are looked at: of many files, other processes may open most."""
 _AT_ONCE = 128
@@ -74,12 +71,20 @@ class Remote:
             raise failure  # of a moment ago: a server that is silent is not waited for twice
         return self._looked(path, True)
 
-    def _looked(self, path: str, soon: bool) -> Identity:
-        # What was seen a moment ago, once: the next pass looks again.
+    def _has_failed(self, path: str) -> bool:
+        with self._lock:
+            when, _ = self._failures.get(path, (-_RECENT, None))
+        return time.monotonic() - when < _RECENT
+
+    def _fresh(self, path: str) -> Identity | None:
+        """What was seen a moment ago, once: the next pass looks again."""
         with self._lock:
             is_unused = path in self._unused
             self._unused.discard(path)
-        fresh = self._seen(path, _FRESH) if is_unused else None
+        return self._seen(path, _FRESH) if is_unused else None
+
+    def _looked(self, path: str, soon: bool) -> Identity:
+        fresh = self._fresh(path)
         if fresh is not None:
             return fresh
         identity = _look(path, soon)
@@ -118,35 +123,39 @@ class Remote:
             when, size = self._sizes.get(tuple(replicas), (-_RECENT, None))
         return size if time.monotonic() - when < _RECENT else None
 
-    def identities(self, paths: Iterable[str]) -> dict[str, Identity]:
+    def assumed(self, path: str) -> Identity | None:
         """See Storage."""
+        from treemill import _core  # heavy: core
+
+        told = _core.remote_assumed(path)
+        return None if told is None else Identity(told[0], 0, tuple(told[1]))
+
+    def identities(self, paths: Iterable[str], *, soon: bool = False) -> dict[str, Identity]:
+        """See Storage."""
+        from treemill import _core  # heavy: core
 
         distinct = list(dict.fromkeys(paths))
-        soon = len(distinct) <= _FEW
-        silent: set[str] = set()
+        found = {path: fresh for path in distinct if (fresh := self._fresh(path)) is not None}
+        asked = [path for path in distinct if path not in found and not self._has_failed(path)]
+        if not asked:
+            return found
+        prepare()  # they may be opened at once
+        told = _core.remote_stats(asked, soon=soon or len(distinct) <= _FEW)
+        now = time.monotonic()
+        with self._lock:
+            for path, stat in zip(asked, told, strict=True):
+                if isinstance(stat, SourceError):
+                    self._failures[path] = now, stat  # raised again when the file is wanted
+                elif stat is not None:
+                    found[path] = _identity(*stat)
+                    self._looks[path] = now, found[path]
+        return found
 
-        def one(path: str) -> tuple[str, Identity | None]:
-            server = _server(path)
-            if server in silent:
-                return path, None  # asked for when the file is wanted
-            begun = time.monotonic()
-            try:
-                return path, self._looked(path, soon)
-            except SourceError as failure:
-                now = time.monotonic()
-                if now - begun > _SILENT:
-                    silent.add(server)
-                with self._lock:  # raised again when the file is wanted
-                    self._failures[path] = now, failure
-                return path, None
+    def release(self, paths: Iterable[str]) -> None:
+        """See tree.source."""
+        from treemill import _core  # heavy: core
 
-        from concurrent.futures import ThreadPoolExecutor  # start-up: most files are local
-
-        with ThreadPoolExecutor(_AT_ONCE) as threads:
-            identities_by_path = dict(threads.map(one, distinct))
-        return {
-            path: identity for path, identity in identities_by_path.items() if identity is not None
-        }
+        _core.remote_release(list(paths))
 
     def hosts(self, paths: Iterable[str]) -> dict[str, list[str]]:
         """The addresses of each file at the hosts that have it, asked for at once; none if its
@@ -214,6 +223,10 @@ def _look(url: str, soon: bool) -> Identity:
 
     prepare()  # it may be opened at once
     size, _, marks = _core.remote_stat(url, soon=soon)
+    return _identity(size, marks)
+
+
+def _identity(size: int, marks: Sequence[int] | None) -> Identity:
     if marks is None:
         now = time.time_ns()
         return Identity(size, now, (now,))  # it may be changing

@@ -22,6 +22,7 @@ __all__ = [
     "Identity",
     "Storage",
     "address",
+    "assumed",
     "beside",
     "canonical",
     "content",
@@ -37,6 +38,7 @@ __all__ = [
     "is_url",
     "matching",
     "recent_identity",
+    "release",
     "server",
 ]
 
@@ -70,8 +72,13 @@ class Storage(Protocol):
     def recent_identity(self, path: str) -> Identity:
         """Gives what `identity` gives; for a far file it may be some seconds old."""
 
-    def identities(self, paths: Iterable[str]) -> dict[str, Identity]:
-        """The identities of many files, asked for at once; without those that fail."""
+    def identities(self, paths: Iterable[str], *, soon: bool = False) -> dict[str, Identity]:
+        """The identities of many files, asked for at once; without those that fail. `soon`: whether
+        the files may be opened next."""
+
+    def assumed(self, path: str) -> Identity | None:
+        """The identity of a far file as this process has had it open last, if it can be read before
+        its server answers. Asks nothing."""
 
     def matching(self, pattern: str) -> list[str]:
         """The addresses that a glob matches, sorted. `**` goes through folders. A folder, with a
@@ -118,8 +125,11 @@ class _Local:
     def recent_identity(self, path: str) -> Identity:
         return self.identity(path)
 
-    def identities(self, paths: Iterable[str]) -> dict[str, Identity]:
+    def identities(self, paths: Iterable[str], *, soon: bool = False) -> dict[str, Identity]:
         return {}  # to ask for each when it is wanted takes no longer
+
+    def assumed(self, path: str) -> Identity | None:
+        return None
 
     def matching(self, pattern: str) -> list[str]:
         import glob  # start-up: most files are named
@@ -242,11 +252,22 @@ def has_size(replicas: Sequence[str], size: int) -> None:
     _REMOTE.has_size(replicas, size)
 
 
-def identities(paths: Iterable[str]) -> dict[str, Identity]:
+def identities(paths: Iterable[str], *, soon: bool = False) -> dict[str, Identity]:
     """The identities of the far ones of these files, asked for at once; without those that fail.
-    To ask for a near one when it is wanted takes no longer."""
+    To ask for a near one when it is wanted takes no longer. `soon`: see Storage."""
     far = [path for path in paths if "://" in path and is_far(path)]
-    return _REMOTE.identities(far) if far else {}
+    return _REMOTE.identities(far, soon=soon) if far else {}
+
+
+def assumed(path: str) -> Identity | None:
+    """See Storage."""
+    return _storage(path).assumed(path)
+
+
+def release(paths: Iterable[str]) -> None:
+    """Closes those of these far files that were opened when their identities were asked for, and
+    that were not wanted since."""
+    _REMOTE.release(paths)
 
 
 def hosts(paths: Iterable[str]) -> dict[str, list[str]]:

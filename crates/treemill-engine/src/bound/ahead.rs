@@ -113,10 +113,28 @@ impl Bound {
         drop(self.promised(entries));
     }
 
-    /// The bytes that should be in flight or wait for their use; 0 for near files.
+    /// The bytes that should be in flight or wait for their use; 0 for near files, and for those of which caches have all
+    /// that the query may need.
     #[must_use]
     pub fn ahead(&self) -> u64 {
-        Ahead::bytes(&self.table)
+        match *self.is_kept.get_or_init(|| self.keeps_all()) {
+            true => 0,
+            false => Ahead::bytes(&self.table),
+        }
+    }
+
+    fn keeps_all(&self) -> bool {
+        let Some(inbox) = self.table.inbox() else {
+            return true;
+        };
+        let keeps = |entries: Range<u64>| {
+            let mut wants = self.stages.first(&self.table, &entries);
+            wants.extend(self.stages.rest(&self.table, &entries));
+            inbox.keeps(wants.into_iter().map(Want::asked).collect())
+        };
+        let all = 0..self.table.entries();
+        // The first entries tell of most files that it is not so, and are soon looked at.
+        keeps(0..all.end.min(1)) && keeps(all)
     }
 
     /// The stored bytes that these entries need, if all pass the filters.

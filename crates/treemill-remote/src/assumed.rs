@@ -1,0 +1,264 @@
+//! Files that this process has had open, as they were then. Such a file can be read before its server has answered: what is
+//! kept of it on this disk comes at once, all else waits until the file is open and found to be the same. Knows no
+//! protocol and no format; whether a result may be given before the answer has come is for the caller to say.
+
+use crate::limits::MOST_KNOWN;
+use crate::ready;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use treemill_disk::Description;
+use treemill_source::{
+    Checksums, Costs, Identity, Part, Promise, Request, Source, SourceError, SourceErrorKind,
+    Ticket, is_off,
+};
+
+/// A file as it was when it was opened.
+#[derive(Clone)]
+struct Known {
+    name: String,
+    server: String,
+    identity: Identity,
+    costs: Costs,
+}
+
+/// The files, by digests of their addresses.
+static KNOWN: Mutex<Option<HashMap<u64, Known>>> = Mutex::new(None);
+
+fn with<T>(work: impl FnOnce(&mut HashMap<u64, Known>) -> T) -> T {
+    let mut place = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    work(place.get_or_insert_default())
+}
+
+/// Notes a file that was opened just now. One whose server does not identify it, or that another server may serve next time,
+/// is not known.
+pub(crate) fn note(url: &str, source: &dyn Source) {
+    let identity = source.identity().filter(|_| !source.may_move());
+    with(|known| match identity {
+        None => {
+            known.remove(&ready::digest(url));
+        }
+        Some(identity) => {
+            if known.len() >= MOST_KNOWN {
+                known.clear();
+            }
+            let file = Known {
+                name: source.name().to_owned(),
+                server: source.server(),
+                identity,
+                costs: source.costs(),
+            };
+            known.insert(ready::digest(url), file);
+        }
+    });
+}
+
+fn known(url: &str) -> Option<Known> {
+    let is_used = !is_off(Part::Startup);
+    is_used
+        .then(|| with(|known| known.get(&ready::digest(url)).cloned()))
+        .flatten()
+}
+
+/// The state of a file as this process has seen it last, if it can be opened by [`open_assumed`].
+#[must_use]
+pub fn assumed(url: &str) -> Option<Identity> {
+    known(url).map(|file| file.identity)
+}
+
+/// Opens a file that this process has had open, without asking its server: it has the identity that [`assumed`] gives. What
+/// opening it has read then comes from this disk. The first read of anything else opens the file, and fails if it has
+/// changed. `None` if nothing is kept of the file.
+///
+/// ```
+/// assert!(treemill_remote::open_assumed("https://host/unknown.root").is_none());
+/// ```
+#[must_use]
+pub fn open_assumed(url: &str) -> Option<Arc<dyn Source>> {
+    let known = known(url)?;
+    let description = treemill_disk::description(&known.identity)?;
+    let later = Later {
+        url: url.to_owned(),
+        known,
+        opened: OnceLock::new(),
+        opening: Mutex::new(()),
+    };
+    Some(Arc::new(Assumed {
+        description,
+        later: Arc::new(later),
+    }))
+}
+
+/// A file of which something is kept.
+struct Assumed {
+    description: Description,
+    later: Arc<Later>,
+}
+
+/// A file that is opened when something is read of it that is not kept.
+struct Later {
+    url: String,
+    known: Known,
+    opened: OnceLock<Arc<dyn Source>>,
+    /// Held by the thread that opens the file. A failure is not kept: the next read tries again.
+    opening: Mutex<()>,
+}
+
+impl Later {
+    fn opened(&self) -> Result<&Arc<dyn Source>, SourceError> {
+        if let Some(source) = self.opened.get() {
+            return Ok(source);
+        }
+        let _opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(source) = self.opened.get() {
+            return Ok(source);
+        }
+        let source = crate::open(&self.url)?;
+        if source.identity() != Some(self.known.identity) {
+            let what = "the file has changed since it was read last: run again";
+            let kind = SourceErrorKind::Permanent;
+            return Err(SourceError::of(kind, self.known.name.clone(), what));
+        }
+        Ok(self.opened.get_or_init(|| source))
+    }
+
+    /// Opens the file, and asks for ranges that were promised.
+    fn keep(&self, ranges: Vec<Range<u64>>, promises: Vec<Promise>) {
+        match self.opened() {
+            Ok(source) => {
+                for (ticket, promise) in source.submit(ranges).iter().zip(promises) {
+                    ticket.on_ready(move |answer| promise.keep(answer));
+                }
+            }
+            Err(error) => {
+                let failed = promises.into_iter();
+                failed.for_each(|promise| promise.keep(Err(error.clone())));
+            }
+        }
+    }
+}
+
+impl Source for Assumed {
+    fn name(&self) -> &str {
+        &self.later.known.name
+    }
+
+    fn size(&self) -> u64 {
+        self.later.known.identity.size
+    }
+
+    fn costs(&self) -> Costs {
+        let measured = self.later.opened.get().map(|source| source.costs());
+        measured.unwrap_or(self.later.known.costs)
+    }
+
+    fn server(&self) -> String {
+        let now = self.later.opened.get().map(|source| source.server());
+        now.unwrap_or_else(|| self.later.known.server.clone())
+    }
+
+    fn identity(&self) -> Option<Identity> {
+        Some(self.later.known.identity)
+    }
+
+    fn is_lost(&self) -> bool {
+        let opened = self.later.opened.get();
+        opened.is_some_and(|source| source.is_lost())
+    }
+
+    fn checksums(&self) -> Checksums {
+        let opened = self.later.opened.get();
+        opened.map_or_else(Checksums::default, |source| source.checksums())
+    }
+
+    fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
+        let ranges = requests.iter().map(|request| &request.range);
+        let kept: Option<Vec<_>> = ranges.map(|range| self.description.get(range)).collect();
+        let Some(kept) = kept else {
+            return self.later.opened()?.read(requests);
+        };
+        for (request, bytes) in requests.iter_mut().zip(kept) {
+            request.buffer.clear();
+            request.buffer.extend_from_slice(&bytes);
+        }
+        Ok(())
+    }
+
+    /// Where the file is not open, another thread opens it.
+    fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
+        self.description.release();
+        if let Some(source) = self.later.opened.get() {
+            return source.submit(ranges);
+        }
+        let new = |range: &Range<u64>| Ticket::new(self.name(), range.clone());
+        let (tickets, promises): (Vec<_>, Vec<_>) = ranges.iter().map(new).unzip();
+        let later = Arc::clone(&self.later);
+        // Without a thread the promises are dropped, which is an error of each ticket.
+        let _ = std::thread::Builder::new()
+            .name("treemill-open".to_owned())
+            .spawn(move || later.keep(ranges, promises));
+        tickets
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use treemill_source::Memory;
+
+    /// A file that says which one it is.
+    struct Identified {
+        memory: Memory,
+        state: &'static str,
+        may_move: bool,
+    }
+
+    impl Source for Identified {
+        fn name(&self) -> &str {
+            self.memory.name()
+        }
+
+        fn size(&self) -> u64 {
+            self.memory.size()
+        }
+
+        fn costs(&self) -> Costs {
+            self.memory.costs()
+        }
+
+        fn identity(&self) -> Option<Identity> {
+            Some(Identity::of_remote(self.name(), self.size(), self.state))
+        }
+
+        fn may_move(&self) -> bool {
+            self.may_move
+        }
+
+        fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
+            self.memory.read(requests)
+        }
+    }
+
+    fn file(state: &'static str, may_move: bool) -> Identified {
+        let memory = Memory::new("https://host/file.root", vec![0; 9], Costs::NEAR);
+        Identified {
+            memory,
+            state,
+            may_move,
+        }
+    }
+
+    #[test]
+    fn a_file_is_assumed_to_be_as_it_was_opened_last() {
+        let url = "https://host/file.root";
+        assert!(assumed(url).is_none());
+        for state in ["W1", "W2"] {
+            note(url, &file(state, false));
+            assert_eq!(assumed(url), file(state, false).identity());
+        }
+        assert!(open_assumed(url).is_none(), "nothing is kept of it");
+        note(url, &file("W2", true));
+        assert!(assumed(url).is_none(), "another server may serve it");
+    }
+}
