@@ -121,8 +121,10 @@ class Node:
     # As a parent of others.
 
     def hear(self, child, messages, partial):
-        self.merged += partial
         for message in messages:
+            # With the message that says what is in it: each of them may have this node hand up.
+            if isinstance(message, HandedUp):
+                self.merged += partial
             self.handle(message)
 
     def lose(self, child):

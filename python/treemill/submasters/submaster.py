@@ -3,7 +3,9 @@ parent it is like one strong worker that holds parts of the dataset, asks for mo
 done, and hands up merged partials with their exact ranges.
 
 It does not say when the merged partial changes hands: the driver asks `due`, takes the merged
-partial out while nothing is being merged into it, and calls `hand_up` at the same moment."""
+partial out while nothing is being merged into it, and calls `hand_up` at the same moment. What was
+handed up to it is merged together with the handling of the HandedUp that came with it: not before
+other messages of the same delivery, because each of them may have this one hand up."""
 
 from __future__ import annotations
 
