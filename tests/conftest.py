@@ -8,6 +8,7 @@ import signal
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 from tests.random_search import SOAK
 
@@ -15,6 +16,10 @@ from tests.random_search import SOAK
 settings.register_profile("test", deadline=None, database=None, derandomize=True, max_examples=50)
 settings.register_profile("soak", deadline=None, database=None, print_blob=True)
 settings.load_profile("soak" if SOAK else "test")
+if not SOAK:
+    # Hypothesis also tries numbers and words that it finds in the source of modules that happen to
+    # be imported, which differ with the tests that a process has run before.
+    providers.is_local_module_file = lambda path: False
 
 
 # Tests write nothing to the user's folders, and servers are asked for all.
