@@ -48,15 +48,12 @@ impl File {
     #[pyo3(signature = (path, replicas=Vec::new(), *, assumed=false))]
     fn new(py: Python<'_>, path: &str, replicas: Vec<String>, assumed: bool) -> PyResult<Self> {
         py.detach(|| {
-            let kept = match assumed {
-                true => treemill_remote::open_assumed(path),
-                false => None,
-            };
-            if let Some(kept) = kept {
-                return treemill_read::File::open(kept);
-            }
-            let source = match replicas.as_slice() {
-                [] => source(path),
+            let known = assumed
+                .then(|| treemill_remote::open_assumed(path))
+                .flatten();
+            let source = match (known, replicas.as_slice()) {
+                (Some(known), _) => Ok(known),
+                (None, []) => source(path),
                 _ => treemill_remote::open_replicas(path, &replicas, Box::new(warn)),
             };
             let source = source.map_err(ReadError::source)?;

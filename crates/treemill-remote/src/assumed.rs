@@ -54,10 +54,10 @@ pub(crate) fn note(url: &str, source: &dyn Source) {
 }
 
 fn known(url: &str) -> Option<Known> {
-    let is_used = !is_off(Part::Startup);
-    is_used
-        .then(|| with(|known| known.get(&ready::digest(url)).cloned()))
-        .flatten()
+    if is_off(Part::Startup) {
+        return None;
+    }
+    with(|known| known.get(&ready::digest(url)).cloned())
 }
 
 /// The state of a file as this process has seen it last, if it can be opened by [`open_assumed`].

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
-use treemill_source::SourceError;
+use treemill_source::{SourceError, server_of};
 
 /// What [`look`], if the files may be opened next (`soon`), or [`stat`] gives of each file, in their order. When a server has
 /// let a question wait for seconds, its other files are not asked for any more, and have no answer.
@@ -32,7 +32,7 @@ fn side_by_side(urls: &[String], ask: &(dyn Fn(&str) -> Answer + Sync)) -> Vec<O
             let at = next.fetch_add(1, Ordering::Relaxed);
             urls.get(at).zip(answers.get(at))
         } {
-            let server = server(url);
+            let server = server_of(url);
             if silent().contains(server) {
                 continue;
             }
@@ -57,16 +57,6 @@ fn side_by_side(urls: &[String], ask: &(dyn Fn(&str) -> Answer + Sync)) -> Vec<O
     taken
         .map(|answer| answer.unwrap_or_else(PoisonError::into_inner))
         .collect()
-}
-
-/// The beginning of an address, up to the path.
-fn server(url: &str) -> &str {
-    let path = url
-        .find("://")
-        .and_then(|scheme| url.get(scheme.saturating_add(3)..))
-        .and_then(|rest| rest.split_once('/'));
-    let length = path.map_or(url.len(), |(_, path)| url.len().saturating_sub(path.len()));
-    url.get(..length).unwrap_or(url)
 }
 
 #[cfg(test)]
@@ -104,11 +94,5 @@ mod tests {
             }
         }
         assert!(side_by_side(&[], &|_| Ok(sized(1))).is_empty());
-    }
-
-    #[test]
-    fn servers_are_told_apart() {
-        let servers = ["root://h:1//a", "root://h:1/b", "davs://h/a/b", "none"].map(server);
-        assert_eq!(servers, ["root://h:1/", "root://h:1/", "davs://h/", "none"]);
     }
 }

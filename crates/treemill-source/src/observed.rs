@@ -102,6 +102,8 @@ mod tests {
             "https://host:8443"
         );
         assert_eq!(server_of("root://host"), "root://host");
+        let apart = ["root://h:1//a", "root://h:1/b", "davs://h/a/b"].map(server_of);
+        assert_eq!(apart, ["root://h:1", "root://h:1", "davs://h"]);
         assert_eq!(server_of("/eos/f.root"), "this machine");
     }
 

@@ -188,7 +188,12 @@ macro_rules! read_by {
 }
 
 /// Scheme, host and port of an address without credentials; of a path what all paths have in common.
-pub(crate) fn server_of(name: &str) -> &str {
+///
+/// ```
+/// assert_eq!(treemill_source::server_of("root://host:1094//store/f.root"), "root://host:1094");
+/// ```
+#[must_use]
+pub fn server_of(name: &str) -> &str {
     let Some((scheme, rest)) = name.split_once("://") else {
         return "this machine";
     };

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from ..errors import SourceError
 from ..tree import source
+from ..tree.open_tree import changed
 from ..tree.source import Identity
 from .answer import Answer
 
-__all__ = ["Assumptions"]
+__all__ = ["NO_ASSUMPTIONS", "Assumptions"]
 
 
 class Assumptions:
@@ -38,17 +40,17 @@ class Assumptions:
             return True
         return self._answer is not None and self._answer.is_here and self.changed() is None
 
-    def changed(self) -> str | None:
-        """The path of a file that is not what it was taken for, or of which its server does not
+    def changed(self) -> SourceError | None:
+        """The error for a file that is not what it was taken for, or of which its server does not
         tell; None if there is none. Asks the servers, and waits for them."""
         self.ask(soon=False)
         now = (None if self._answer is None else self._answer.result()) or {}
         differ = (n for n, it in self.identities.items() if now.get(self._paths[n]) != it)
         number = next(differ, None)
-        return None if number is None else self._paths[number]
+        return None if number is None else changed(self._paths[number])
 
     def when_changed(self, call: Callable[[], None]) -> None:
-        """Calls this as soon as it is known that `changed` gives a path. It must not wait."""
+        """Calls this as soon as it is known that `changed` gives an error. It must not wait."""
 
         def answered() -> None:
             if self.changed() is not None:
@@ -68,3 +70,6 @@ class Assumptions:
         """Waits no longer for the servers, as if they did not tell."""
         if self._answer is not None:
             self._answer.give_up()
+
+
+NO_ASSUMPTIONS = Assumptions({})

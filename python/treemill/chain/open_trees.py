@@ -21,7 +21,7 @@ from ..tree.open_tree import OpenTree, changed, shared
 from ..tree.source import Identity
 from ..tree.uproot_fallback import Known
 from .answer import Answer
-from .assumptions import Assumptions
+from .assumptions import NO_ASSUMPTIONS, Assumptions
 from .location import Location
 from .ready_files import ReadyFiles
 
@@ -51,6 +51,8 @@ class OpenTrees:
         )
         """The numbers of the files that are on servers."""
         self.missing = missing
+        self.assumed = NO_ASSUMPTIONS
+        """The files that a pass takes for what they were until their servers answer."""
         self._kept = kept
         self._known: Known = {}
         self._open: OrderedDict[int, tuple[Identity, FileTree]] = OrderedDict()
@@ -115,31 +117,9 @@ class OpenTrees:
         """Returns these trees for one pass, which looks at each file's identity once.
 
         `soon`: the files that this process will read, in order. Those on servers are opened beside
-        the caller. `assume`: whether those that it has had open are taken for what they were, until
-        `changed` tells; they are opened when they are needed, or by `ask`."""
+        the caller. `assume`: whether those that it has had open are `assumed`; they are opened when
+        they are needed."""
         return _Pinned(self, soon, assume)
-
-    def ask(self, *, soon: bool) -> None:
-        """Begins to ask for the states of files that are assumed. `soon`: whether they will be
-        read, probably, and not only what is kept of them."""
-
-    def changed(self) -> SourceError | None:
-        """The error for a file that is not what the pass has taken it for; None if all are. Waits
-        for the servers of files that were assumed."""
-        return None
-
-    def is_certain(self) -> bool:
-        """True if all files are known to be what the pass takes them for. Waits for nothing."""
-        return True
-
-    def when_changed(self, call: Callable[[], None]) -> None:
-        """Calls this as soon as it is known that `changed` gives an error. It must not wait."""
-
-    def release(self) -> None:
-        """Closes files that the pass, which is over, has opened and did not need."""
-
-    def give_up(self) -> None:
-        """Ends the wait of `changed`, which gives an error then."""
 
     def _identity(self, number: int) -> Identity:
         location = self.locations[number]
@@ -159,12 +139,11 @@ class _Pinned(OpenTrees):
         self.__dict__.update(trees.__dict__)
         self._identities: dict[int, Identity] = {}
         self._coming: dict[int, Answer[Identity]] = {}
-        self._assumed = _NO_ASSUMPTIONS
         if not self.far:
             return
         paths = {n: self.locations[n].path for n in soon if n in self.far and self._is_single(n)}
         if assume:
-            self._assumed = Assumptions(paths)
+            self.assumed = Assumptions(paths)
         # A file of which nothing is known says its identity when it is opened: that is one round
         # trip less.
         self._look(n for n in self.far if self.knows(n))
@@ -190,27 +169,8 @@ class _Pinned(OpenTrees):
     def pinned(self, soon: Iterable[int] = (), *, assume: bool = False) -> OpenTrees:
         return self
 
-    def ask(self, *, soon: bool) -> None:
-        self._assumed.ask(soon=soon)
-
-    def changed(self) -> SourceError | None:
-        path = self._assumed.changed()
-        return None if path is None else changed(path)
-
-    def is_certain(self) -> bool:
-        return self._assumed.is_certain()
-
-    def when_changed(self, call: Callable[[], None]) -> None:
-        self._assumed.when_changed(call)
-
-    def release(self) -> None:
-        self._assumed.release()
-
-    def give_up(self) -> None:
-        self._assumed.give_up()
-
     def _identity(self, number: int) -> Identity:
-        known = self._identities.get(number) or self._assumed.identities.get(number)
+        known = self._identities.get(number) or self.assumed.identities.get(number)
         if known is None:
             location = self.locations[number]
             if location.replicas:
@@ -230,10 +190,7 @@ class _Pinned(OpenTrees):
         return source.identity(path) if told is None else told
 
     def _has_looked(self, number: int) -> bool:
-        return number in self._identities or number in self._assumed.identities
-
-
-_NO_ASSUMPTIONS = Assumptions({})
+        return number in self._identities or number in self.assumed.identities
 
 
 class _Others:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..arrays.rows import Sink
 from ..backend.base import Pass, Pool
 from ..backend.saving import Keeping
+from ..chain.assumptions import NO_ASSUMPTIONS
 from ..checkpoint import digest
 from ..errors import QueryError, TreemillError, UnsupportedError
 from ..evaluation.task import QueryTask
@@ -84,14 +85,14 @@ class BookedQuery(Query[tuple[object, ...]]):
         # What is written to disk, or recorded, is of files that are known to be as they were.
         is_only_here = kept is None and self._recording is None and not self._files_made
         self._assumes = pool.remembers and is_only_here
-        self._read: Chain | None = None
+        self._assumed = NO_ASSUMPTIONS
         self.account.phase = _FILL
 
-    _left = Query._left | {"_workload", "_histograms", "_ahead", "_read"}
+    _left = Query._left | {"_workload", "_histograms", "_ahead", "_assumed"}
 
     def _resumed(self, task: Task) -> None:
         self._workload = task.workload(0)
-        self._histograms, self._ahead, self._read = {}, None, None
+        self._histograms, self._ahead, self._assumed = {}, None, NO_ASSUMPTIONS
 
     def start(self) -> None:
         """Compiles the query and starts its first pass; returns at once. Raises what is wrong with
@@ -139,7 +140,7 @@ class BookedQuery(Query[tuple[object, ...]]):
         try:
             return self._compiled_for(chain, described, sinks or {}, apart)
         except TreemillError:
-            if chain.trees.changed() is None:
+            if chain.trees.assumed.changed() is None:
                 raise
             self._assumes = False
         return self._compiled_for(self._pinned(), described, sinks or {}, apart)
@@ -174,19 +175,19 @@ class BookedQuery(Query[tuple[object, ...]]):
                 raise
         # Files of a dataset are alike: where caches have all of the first one, others need not be
         # opened.
-        chain.trees.ask(soon=self._workload.ahead(0) > 0)
+        chain.trees.assumed.ask(soon=self._workload.ahead(0) > 0)
         return _Compiled(described, chain, task)
 
     def _begin(self, compiled: _Compiled) -> None:
         described, chain, task = compiled
-        self._read = chain
+        self._assumed = chain.trees.assumed
         if self._files_made:
             self._files_made.begin(self._no_entries())
         sizes = known_sizes(chain, self._workload, self._spans)
         self._start_pass(task, sizes, self._keeping(described, chain))
         running = self._pass
         if running is not None:  # what it does is not wanted any more, and may wait for a server
-            chain.trees.when_changed(lambda: running.abort("a file has changed"))
+            self._assumed.when_changed(lambda: running.abort("a file has changed"))
 
     def _keeping(self, described: Specification, chain: Chain) -> Keeping | None:
         if self._kept is None:
@@ -196,10 +197,8 @@ class BookedQuery(Query[tuple[object, ...]]):
         return self._kept.keeping(name, chain, self._spans, parts, lambda partial: None)
 
     def _next(self, ended: Pass, error: BaseException | None) -> bool:
-        changed = None
-        if self._read is not None:
-            changed = self._read.trees.changed()
-            self._read.trees.release()
+        changed = self._assumed.changed()
+        self._assumed.release()
         is_running = self._state is QueryState.RUNNING
         if changed is not None and self._state is not QueryState.ABORTED:
             if not is_running:
@@ -218,12 +217,11 @@ class BookedQuery(Query[tuple[object, ...]]):
     def abort(self, reason: str = "aborted by the user") -> None:
         """See Query."""
         super().abort(reason)
-        if self._read is not None:
-            self._read.trees.give_up()
+        self._assumed.give_up()
 
     def snapshot(self, within: float | None = None) -> tuple[object, ...] | None:
         """See Query. None also before all files are known to be what the pass takes them for."""
-        if self._read is not None and not self._read.trees.is_certain():
+        if not self._assumed.is_certain():
             return None
         return super().snapshot(within)
 

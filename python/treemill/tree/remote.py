@@ -128,7 +128,7 @@ class Remote:
         from treemill import _core  # heavy: core
 
         told = _core.remote_assumed(path)
-        return None if told is None else Identity(told[0], 0, tuple(told[1]))
+        return None if told is None else _identity(*told)
 
     def identities(self, paths: Iterable[str], *, soon: bool = False) -> dict[str, Identity]:
         """See Storage."""
