@@ -165,11 +165,13 @@ def test_what_cannot_be_kept_is_an_error(session, events, tmp_path):
 
 
 CLIENT = """
-import functools, json, os, sys
+import dataclasses, functools, json, os, sys
 import treemill as tm
+from treemill.backend.federation import pool
 from treemill.checkpoint import Folder, Pace
 from treemill.session import keeping
 keeping.Folder = functools.partial(Folder, pace=Pace(every=0.1, share=1.0))
+pool.LEASING = dataclasses.replace(pool.LEASING, first=1000, longest=0.5, shortest=0.1)
 
 hurry = sys.argv[2] + ".hurry"
 
@@ -182,20 +184,23 @@ def slow(chunk):
     return {"n": len(chunk), "spans": [span]}
 
 events = tm.dataset(sys.argv[3:], tree="Events")
-with tm.connect(sys.argv[1]) as session:
+first, *others = sys.argv[1].split()
+with tm.connect([first, *others] if others else first) as session:
     output = session.run(slow, events, checkpoint=sys.argv[2])
     print(json.dumps([output["n"], output["spans"], session.report.entries_before]))
 """
 
 
-def client(processes, folder, events):
-    words = [sys.executable, "-c", textwrap.dedent(CLIENT), processes.address, str(folder)]
+def client(folder, events, *clusters):
+    """Starts a client of these clusters, which are one or several sites."""
+    addresses = " ".join(each.address for each in clusters)
+    words = [sys.executable, "-c", textwrap.dedent(CLIENT), addresses, str(folder)]
     return subprocess.Popen([*words, *events.files], stdout=subprocess.PIPE)
 
 
-def killed(processes, folder, events):
+def killed(folder, events, *clusters):
     """Starts a client, and kills it when something is kept."""
-    with client(processes, folder, events) as running:
+    with client(folder, events, *clusters) as running:
         until(lambda: kept(folder) or running.poll() is not None, "something is kept")
         assert running.poll() is None
         running.kill()
@@ -219,11 +224,11 @@ def result(running):
 def test_the_client_is_killed_and_the_same_run_finds_its_work(events, tmp_path, turn):
     with Processes(tmp_path) as processes:
         processes.add(2)
-        killed(processes, tmp_path / "kept", events)
+        killed(tmp_path / "kept", events, processes)
         with tm.connect(processes.address) as session:
             session._pool._client.wait_for_workers(2, timeout=60)
             (name,) = desk(session._pool._client, lambda desk: list(desk._leads))
-            running = client(processes, tmp_path / "kept", events)
+            running = client(tmp_path / "kept", events, processes)
             assert name in desk(session._pool._client, lambda desk: [*desk._leads, name])
             output, before = result(running)
             check(events, output)
@@ -238,11 +243,29 @@ def test_client_and_scheduler_are_killed(events, tmp_path, turn):
         (tmp_path / name).mkdir()
     with Processes(tmp_path / "one") as processes:
         first = {each.pid for each in processes.add(2)}
-        killed(processes, tmp_path / "kept", events)
+        killed(tmp_path / "kept", events, processes)
         os.kill(processes.scheduler.pid, signal.SIGKILL)
     before = kept(tmp_path / "kept")
     with Processes(tmp_path / "two") as processes:
         processes.add(1, 2)
-        output, told = result(client(processes, tmp_path / "kept", events))
+        output, told = result(client(tmp_path / "kept", events, processes))
         check(events, output)
         assert done_by(output, first) == before == told
+
+
+@pytest.mark.slow
+@again
+def test_of_two_sites_the_client_and_one_scheduler_are_killed(events, tmp_path, turn):
+    for name in ("one", "two", "three"):
+        (tmp_path / name).mkdir()
+    with Processes(tmp_path / "one") as one, Processes(tmp_path / "two") as two:
+        first = {each.pid for each in [*one.add(1), *two.add(1)]}
+        before = killed(tmp_path / "kept", events, one, two)
+        os.kill(one.scheduler.pid, signal.SIGKILL)
+        with Processes(tmp_path / "three") as three:
+            new = {each.pid for each in three.add(1)}
+            output, told = result(client(tmp_path / "kept", events, two, three))
+    check(events, output)
+    assert told == before
+    assert done_by(output, first | new) == events.num_entries
+    assert done_by(output, new) > 0

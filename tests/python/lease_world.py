@@ -229,7 +229,8 @@ class Node:
 class World:
     """A tree with a random life."""
 
-    def __init__(self, seed, fails=False, stops=False, restricted=False, deaths=True):
+    def __init__(self, seed, fails=False, stops=False, restricted=False, deaths=True, begun=False):
+        """`begun`: entries are in the result at the beginning."""
         self.chance = chance = Random(seed)
         self.fails, self.stops, self.deaths = fails, stops, deaths
         self.now = 0.0
@@ -255,11 +256,24 @@ class World:
             FileSize(n, self.cuts(i)) if chance.random() < 0.5 else None
             for i, n in enumerate(self.sizes)
         ]
+        done = self.done_of(known) if begun else {}
+        expected = SITES[: 2 * restricted]
         self.top = Top(
-            self, Lessor(known, self.leasing, reach=self.reach, expected=SITES[: 2 * restricted])
+            self, Lessor(known, self.leasing, reach=self.reach, expected=expected, done=done)
         )
+        self.top.merged += [
+            (file, e) for file, ranges in done.items() for each in ranges for e in range(*each)
+        ]
         for site in SITES:
             self.add(self.top, chance.randrange(3) == 0, site)
+
+    def done_of(self, known):
+        done = {}
+        for file, size in enumerate(known):
+            if size is not None and size.entries and self.chance.random() < 0.7:
+                ends = {self.chance.randrange(size.entries + 1) for _ in range(4)}
+                done[file] = list(zip(*[iter(sorted(ends))] * 2, strict=False))
+        return done
 
     def cuts(self, file):
         return CUTS[file % 3]

@@ -3,13 +3,15 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from treemill import QueryError, SourceError, UnsupportedError
+from treemill.backend.saving import Keeping
 from treemill.checkpoint import Fingerprint, Folder, Pace, PassRecord, Wanted, digest
-from treemill.packetizer import joined
+from treemill.packetizer import FileSize, joined
 
 texts = st.text(max_size=8)
 names = st.dictionaries(texts, texts, max_size=4)
@@ -144,6 +146,7 @@ import sys
 sys.path.insert(0, {folder!r})
 import functools, numpy as np, hist, awkward as ak
 import helper
+from treemill.backend.saving import Keeping
 from treemill.checkpoint import digest
 SCALE = 3
 class Base:
@@ -212,3 +215,19 @@ def test_what_has_no_digest_is_named():
 
     with pytest.raises(UnsupportedError, match="whether a later run has the same lock"):
         digest({"a": threading.Lock()})
+
+
+def test_sizes_of_files_that_are_begun_are_known_or_it_says_so(tmp_path):
+    files = ["a.root", "b.root", "c.root"]
+    wanted = Wanted(Fingerprint({}, {}), files, {})
+    processed = {0: [(0, 10)], 1: [(5, 7)]}
+    record = PassRecord(wanted.fingerprint, {0: "", 1: ""}, processed, {0: 10, 1: 9}, b"")
+    checkpoint = Folder(tmp_path).checkpoint("fill", wanted)
+    keeping = Keeping(checkpoint, record, lambda partial: None)
+    assert keeping.with_sizes([None] * 3) == [FileSize(10), None, None], "1 has to be opened"
+    assert keeping.with_sizes_of_begun([None] * 3) == [FileSize(10), FileSize(9), None]
+    without = Keeping(checkpoint, replace(record, sizes={0: 10}), lambda partial: None)
+    with pytest.raises(UnsupportedError, match=r"does not say how many entries b\.root has"):
+        without.with_sizes_of_begun([None] * 3)
+    known = [None, FileSize(9, (4,)), None]
+    assert without.with_sizes_of_begun(known) == [FileSize(10), FileSize(9, (4,)), None]

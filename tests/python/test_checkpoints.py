@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -15,15 +16,22 @@ import treemill as tm
 from treemill import QueryError, SourceError, UnsupportedError
 from treemill.checkpoint import PassRecord
 
-MODES = pytest.mark.parametrize("mode", ["threads", "processes"])
+MODES = pytest.mark.parametrize("mode", ["threads", "processes", "sites"])
 
 PROGRAM = """
-import functools, os, sys, threading
+import dataclasses, functools, os, sys, threading
 import treemill as tm
+from treemill.backend.federation import pool
 from treemill.checkpoint import Folder, Pace
 from treemill.session import keeping
 keeping.Folder = functools.partial(Folder, pace=Pace(every=0.02, share=1.0))
+pool.LEASING = dataclasses.replace(pool.LEASING, first=1000, longest=0.1, shortest=0.01)
 mode, folder, *paths = sys.argv[1:]
+
+def connect(mode):
+    if mode == "sites":
+        return tm.connect([tm.connect(workers=1, mode=each) for each in ("threads", "processes")])
+    return tm.connect(workers=2, mode=mode)
 
 class Sum(tm.Selector):
     def begin_worker(self, inputs):
@@ -38,10 +46,17 @@ class Sum(tm.Selector):
         self.output["n"] += len(events)
         self.output["met"] += int(sum(events.MET_pt > 20))
 
-with tm.connect(workers=2, mode=mode) as session:
+with connect(mode) as session:
     output = session.run(Sum(), tm.dataset(paths, "Events"), checkpoint=folder)
     print(output["n"], output["met"], session.report.entries_before, session.report.complete)
 """
+
+
+def connect(mode):
+    """A session of two workers."""
+    if mode == "sites":
+        return tm.connect([tm.connect(workers=1, mode=each) for each in ("threads", "processes")])
+    return tm.connect(workers=2, mode=mode)
 
 
 def kept(folder):
@@ -99,7 +114,7 @@ def test_a_run_that_was_stopped_goes_on(mode, events, truth, tmp_path):
     def counted(chunk):
         return {"n": len(chunk)}
 
-    with tm.connect(workers=2, mode=mode) as session:
+    with connect(mode) as session:
         query = session.submit(counted, events, checkpoint=tmp_path)
         query.stop()
         with suppress(tm.TreemillError):  # it may have been stopped before it had results
@@ -114,7 +129,7 @@ def test_a_run_that_was_stopped_goes_on(mode, events, truth, tmp_path):
 
 @MODES
 def test_bookings_with_automatic_ranges_go_on(mode, events, tmp_path):
-    with tm.connect(workers=2, mode=mode) as session:
+    with connect(mode) as session:
         plain = session.run(events.hist("MET_pt", bins=20), events.count())
         for before in (0, events.num_entries):
             found = session.run(events.hist("MET_pt", bins=20), events.count(), checkpoint=tmp_path)
@@ -151,6 +166,13 @@ def test_a_record_of_a_part_is_gone_on_with(events, truth, tmp_path):
     whole = tm.run(events.hist("MET_pt", bins=(10, 0, 100)), checkpoint=tmp_path)
     assert whole.sum(flow=True) == len(truth)
     plain = tm.run(events.hist("MET_pt", bins=(10, 0, 100)))
+    assert np.array_equal(whole.values(flow=True), plain.values(flow=True))
+
+    path.write_bytes(replace(made, sizes={0: 5000, 2: 7321}).dumps())
+    with connect("sites") as session:
+        whole = session.run(events.hist("MET_pt", bins=(10, 0, 100)), checkpoint=tmp_path)
+        assert session.report.entries_before == made.entries
+        assert session.report.entries == len(truth)
     assert np.array_equal(whole.values(flow=True), plain.values(flow=True))
 
 

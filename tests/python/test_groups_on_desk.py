@@ -44,7 +44,6 @@ from treemill.packetizer import (
     WorkerJoined,
 )
 from treemill.packetizer import Refused as RefusedEvent
-from treemill.submasters import KeepingLessor
 
 
 class Job:
@@ -392,13 +391,6 @@ def test_what_is_in_the_result_already_is_not_done_again(done):
     for files in (sizes, [size if n in done else None for n, size in enumerate(sizes)]):
         for seed in range(4):
             live(World(seed, leaders=True), seed, files=files, done=done)
-
-
-def test_entries_that_are_done_are_those_of_a_file_whose_size_is_known():
-    with pytest.raises(ValueError, match="its size is not known"):
-        KeepingLessor([None], done={0: [(0, 10)]})
-    with pytest.raises(ValueError, match="of 9 entries, those up to 10 are said to be done"):
-        KeepingLessor([FileSize(9)], done={0: [(0, 10)]})
 
 
 def test_nothing_is_counted_if_that_is_not_asked_for():

@@ -82,6 +82,17 @@ def test_files_that_only_some_sites_can_read(seed):
     assert world.check_account().missing == []
 
 
+@given(seeds)
+@settings(max_examples=40)
+def test_what_is_in_the_result_already_is_not_done_again(seed):
+    world = World(seed, begun=True)
+    before = world.top.lessor.committed_entries
+    assert before == len(world.top.merged)
+    world.live()
+    assert world.check_account().missing == []
+    assert world.top.lessor.committed_entries == sum(world.sizes)
+
+
 def test_such_histories_have_deaths_and_work_taken_back_in_them():
     lost = taken_back = 0
     for seed in range(40):
@@ -196,6 +207,13 @@ def test_a_lost_site_leaves_what_only_it_could_read():
     assert coverage.processed == {0: [(0, 20)], 1: [(0, 70)]}
     assert [(gap.file, gap.start, gap.stop) for gap in coverage.missing] == [(0, 20, 50)]
     assert "its host went away" in coverage.missing[0].reason
+
+
+def test_entries_that_are_done_are_those_of_a_file_whose_size_is_known():
+    with pytest.raises(ValueError, match="its size is not known"):
+        Lessor([None], done={0: [(0, 10)]})
+    with pytest.raises(ValueError, match="of 9 entries, those up to 10 are said to be done"):
+        Lessor([FileSize(9)], done={0: [(0, 10)]})
 
 
 def test_a_part_that_was_not_leased_cannot_be_handed_up():

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..checkpoint import Checkpoint, PassRecord
-from ..errors import TreemillError
+from ..errors import TreemillError, UnsupportedError
 from ..packetizer import FileSize
 from ..worker.workload import Partial
 from .merged import Merged, Ranges
@@ -52,6 +52,23 @@ class Keeping:
             for file, size in self.record.sizes.items():
                 if known[file] is None and list(self.record.processed[file]) == [(0, size)]:
                     known[file] = FileSize(size)
+        return known
+
+    def with_sizes_of_begun(self, sizes: Sequence[FileSize | None]) -> list[FileSize | None]:
+        """The files' sizes, with those of all files of which entries are done, for what divides the
+        rest before the files are opened. Raises UnsupportedError if the record has not got one."""
+        known = list(sizes)
+        processed = {} if self.record is None else self.record.processed
+        kept = {} if self.record is None else self.record.sizes
+        for file in processed:
+            if known[file] is None:
+                if file not in kept:
+                    raise UnsupportedError(
+                        "the checkpoint does not say how many entries "
+                        f"{self.checkpoint.of.files[file]} has, which a session of several sites "
+                        "must know: go on with a session of one site"
+                    )
+                known[file] = FileSize(kept[file])
         return known
 
 

@@ -6,15 +6,33 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
-from ..packetizer import Coverage, FileSize, Missing, News, Range, joined
+from ..packetizer import Coverage, FileSize, Missing, News, Range, gaps, joined
 from .messages import Part
 
-__all__ = ["LeaseAccount"]
+__all__ = ["Done", "LeaseAccount", "parts_left"]
+
+Done = Mapping[int, Sequence[Range]]
+"""Ranges by file that are in the result before anything is leased."""
 
 Held = list[Range] | None
 """A sub-master's ranges of a file, ascending; None: all of a file of unknown size."""
+
+
+def parts_left(file: int, size: FileSize | None, done: Sequence[Range]) -> list[Part]:
+    """The parts of a file without the ranges that are done. Raises ValueError if the file does not
+    have them, or if its size is not known.
+
+    >>> parts_left(0, FileSize(50), [(0, 10), (30, 40)])
+    [Part(file=0, start=10, stop=30, cuts=()), Part(file=0, start=40, stop=50, cuts=())]
+    """
+    if size is not None:
+        between = gaps(joined(done), size.entries)
+        return [Part(file, start, stop, size.cuts) for start, stop in between]
+    if done:
+        raise ValueError(f"entries of file {file} are done, and its size is not known")
+    return [Part(file, 0, None)]
 
 
 class LeaseAccount:
@@ -74,9 +92,9 @@ class LeaseAccount:
 
     # What happens.
 
-    def begin_with(self, file: int, done: list[Range]) -> None:
-        """Notes ascending ranges that are in the result before anything is leased."""
-        self._committed[file] = done
+    def begin_with(self, file: int, done: Sequence[Range]) -> None:
+        """Notes ranges that are in the result before anything is leased."""
+        self._committed[file] = joined(done)
         self.committed_entries += sum(stop - start for start, stop in done)
 
     def lease(self, sub: int, part: Part) -> None:

@@ -5,10 +5,10 @@ is."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
 
-from ..packetizer import Coverage, FileSize, Range, gaps, joined
-from .account import LeaseAccount
+from ..packetizer import Coverage, FileSize, Range, joined
+from .account import Done, LeaseAccount
 from .groups import KnownSubmaster
 from .leasing import Leasing
 from .lessor import Lessor
@@ -97,6 +97,7 @@ class KeepingLessor(Lessor):
     """See Lessor. It is over when all that sub-masters have kept was collected."""
 
     _account: KeepingAccount
+    _new_account = KeepingAccount
 
     def __init__(
         self,
@@ -105,25 +106,11 @@ class KeepingLessor(Lessor):
         *,
         reach: Callable[[int], Reach] | None = None,
         expected: Collection[str] = (),
-        done: Mapping[int, Sequence[Range]] | None = None,
+        done: Done | None = None,
     ) -> None:
-        """Takes what `Lessor` takes. `done`: ranges of files of known size that are in the result
-        already. Raises ValueError if a file does not have them."""
-        ready = {file: joined(ranges) for file, ranges in (done or {}).items()}
-        begun = [FileSize(0) if file in ready else size for file, size in enumerate(files)]
-        super().__init__(begun, leasing, reach=reach, expected=expected)
-        self._account = KeepingAccount()
-        for file, ranges in ready.items():
-            self._begin_with(file, files[file], ranges)
+        """Takes what `Lessor` takes."""
+        super().__init__(files, leasing, reach=reach, expected=expected, done=done)
         self._resigning: set[int] = set()
-
-    def _begin_with(self, file: int, size: FileSize | None, done: list[Range]) -> None:
-        if size is None:
-            raise ValueError(f"entries of file {file} are done, and its size is not known")
-        for start, stop in gaps(done, size.entries):
-            self._pool.add(Part(file, start, stop, size.cuts))
-        self._account.begin_with(file, done)
-        self._known += size.entries
 
     @property
     def keepers(self) -> list[int]:

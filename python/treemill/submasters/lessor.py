@@ -11,7 +11,8 @@ from collections.abc import Callable, Collection, Sequence, Set
 from typing import Any
 
 from ..packetizer import Beyond, Coverage, FileSize, Finish, Halt, News, Stop, Tick, WorkerGone
-from .account import LeaseAccount
+from .account import Done, LeaseAccount, parts_left
+from .extent import Extent
 from .groups import PARENT, KnownSubmaster, KnownSubmasters
 from .leasing import Leasing
 from .messages import (
@@ -41,6 +42,8 @@ class Lessor:
     """The distribution of a dataset among sub-masters. Only `handle`, and what a parent does with a
     growing one, change it. Not thread-safe."""
 
+    _new_account: type[LeaseAccount] = LeaseAccount
+
     def __init__(
         self,
         files: Sequence[FileSize | None],
@@ -48,18 +51,19 @@ class Lessor:
         *,
         reach: Callable[[int], Reach] | None = None,
         expected: Collection[str] = (),
+        done: Done | None = None,
         growing: bool = False,
     ) -> None:
         """`files`: their sizes, if known. `reach`: which sites a file is near to. `expected`: the
-        sites whose sub-masters will join."""
+        sites whose sub-masters will join. `done`: ranges of files of known size that are in the
+        result already. Raises ValueError if a file does not have them."""
         self._leasing = leasing or Leasing()
         self._growing = growing
-        self._account = LeaseAccount()
+        self._account = self._new_account()
         self._pool = UnleasedParts(reach or (lambda file: Reach()))
         self._groups = KnownSubmasters()
         self._expected = set(expected)
-        self._known = self._sized = 0  # entries and number of files whose size is known
-        self._unknown = 0
+        self._extent = Extent()
         self._beyond = Beyond()  # what will probably be added
         self._reason: str | None = None  # why the query ends early
         self._ending = False
@@ -72,8 +76,11 @@ class Lessor:
         self.reclaimed: list[Part] | None = None
         """What a growing one has got back from a sub-master for its parent, which takes it out."""
         for number, size in enumerate(files):
-            whole = Part(number, 0, None)
-            self._enter(whole if size is None else Part(number, 0, size.entries, size.cuts))
+            self._extent.enter(None if size is None else size.entries)
+            for part in parts_left(number, size, (done or {}).get(number, ())):
+                self._pool.add(part)
+        for file, ranges in (done or {}).items():
+            self._account.begin_with(file, ranges)
 
     # What others may read.
 
@@ -95,7 +102,7 @@ class Lessor:
     @property
     def expected_entries(self) -> int:
         """Entries of all files; a file of unknown size counts as many as the others on average."""
-        return self._known + int(self._unknown * self._mean)
+        return self._extent.expected
 
     @property
     def groups(self) -> KnownSubmasters:
@@ -110,7 +117,7 @@ class Lessor:
     @property
     def left(self) -> float:
         """The entries that are not leased."""
-        return self._pool.left(self._mean)
+        return self._pool.left(self._extent.mean)
 
     @property
     def left_below(self) -> float:
@@ -169,10 +176,10 @@ class Lessor:
         begun; without a number, all that is not leased. None: a sub-master was asked to return
         some, and they will be in `reclaimed`."""
         wanted = float("inf") if entries is None else float(entries)
-        parts = self._pool.take_any(wanted, self._mean, among)
+        parts = self._pool.take_any(wanted, self._extent.mean, among)
         if parts or entries is None:
             for part in parts:
-                self._leave(part)
+                self._extent.leave(part.entries)
             return parts, []
         rich = self._groups.richest(now)
         if rich is None:
@@ -212,9 +219,7 @@ class Lessor:
 
     def _opened(self, event: Opened, now: float, orders: list[Downward]) -> None:
         if self._account.opened(event.sub, event.file, event.size):
-            self._known += event.size.entries
-            self._sized += 1
-            self._unknown -= 1
+            self._extent.opened(event.size.entries)
             if self._growing:
                 self.opened.append((event.file, event.size))
 
@@ -228,7 +233,7 @@ class Lessor:
         if helped == PARENT:
             self.reclaimed = [*(self.reclaimed or ()), *event.parts]
             for part in event.parts:
-                self._leave(part)
+                self._extent.leave(part.entries)
         elif helped is not None and helped in self._groups and event.parts:
             self._lease(self._groups[helped], event.parts, now, orders)
         else:
@@ -241,7 +246,7 @@ class Lessor:
         sub, part = self._groups[event.sub], event.part
         self._account.take(sub.number, part)
         if self._growing:
-            self._leave(part)
+            self._extent.leave(part.entries)
             self.failures.append((part, event.error))
             return
         if part.stop is None:  # perhaps another site can open it
@@ -278,7 +283,8 @@ class Lessor:
     def _feed(self, sub: KnownSubmaster, now: float, orders: list[Downward]) -> None:
         if self._ending or not sub.workers:
             return
-        parts = self._pool.take(sub.site, self._wanted(sub), self._mean, self._groups.rate_at)
+        wanted, mean = self._wanted(sub), self._extent.mean
+        parts = self._pool.take(sub.site, wanted, mean, self._groups.rate_at)
         if parts:
             self._lease(sub, parts, now, orders)
         else:
@@ -293,7 +299,7 @@ class Lessor:
         for part in parts:
             self._account.lease(sub.number, part)
             # So much more than it had said, until it says so itself.
-            sub.left += max(self._mean, 1.0) if part.stop is None else part.stop - part.start
+            sub.left += max(self._extent.mean, 1.0) if part.entries is None else part.entries
         sub.waiting = sub.told = False
         share, pool, later = self._groups.share(sub, len(self._expected)), self._pool, self._beyond
         beyond = Beyond(
@@ -302,9 +308,9 @@ class Lessor:
         orders.append(Grant(sub.number, tuple(parts), beyond))
 
     def _wanted(self, sub: KnownSubmaster) -> float:
-        unknown = None if self._mean else self._unknown
+        unknown = None if self._extent.mean else self._extent.unknown
         expected = len(self._expected)
-        left = self.left + self._beyond.entries + self._beyond.files * self._mean
+        left = self.left + self._beyond.entries + self._beyond.files * self._extent.mean
         return self._groups.wanted(sub, self._leasing, left, unknown, expected)
 
     def _help(self, sub: KnownSubmaster, now: float, orders: list[Downward]) -> None:
@@ -325,30 +331,17 @@ class Lessor:
     # Entries, and the end.
 
     @property
-    def _mean(self) -> float:
-        return self._known / self._sized if self._sized else 0.0
-
-    @property
     def _sites(self) -> set[str]:
         return {group.site for group in self._groups.values()} | self._expected
 
     def _enter(self, part: Part) -> None:
-        if part.stop is None:
-            self._unknown += 1
-        else:
-            self._known += part.stop - part.start
-            self._sized += 1
+        self._extent.enter(part.entries)
         if part.stop != part.start:
             self._pool.add(part)
 
-    def _leave(self, part: Part) -> None:
-        if part.stop is None:
-            self._unknown -= 1
-        else:
-            self._known -= part.stop - part.start
-
     def _give_up(self, part: Part, reason: str, error: BaseException | None) -> None:
-        self._unknown -= part.stop is None
+        if part.stop is None:
+            self._extent.leave(None)
         self._account.give_up(part, reason, error)
 
     def _give_up_out_of_reach(self, reason: str) -> None:

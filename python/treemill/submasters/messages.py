@@ -19,6 +19,11 @@ class Part:
     cuts: tuple[int, ...] = ()
 
     @property
+    def entries(self) -> int | None:
+        """The number of its entries, if it is known."""
+        return None if self.stop is None else self.stop - self.start
+
+    @property
     def size(self) -> FileSize | None:
         """The part's size and its cuts, counted from its start."""
         if self.stop is None:

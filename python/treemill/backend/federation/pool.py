@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatch
 
-from ...errors import QueryError, UnsupportedError
+from ...errors import QueryError
 from ...io_report import IOReport
-from ...packetizer import Coverage, Finish, Halt, LeasedTrace, Monitored, Sizing, Stop, Tick, Trace
-from ...submasters import Leasing, Lessor, Reach, SubLost
+from ...packetizer import (
+    Coverage,
+    Finish,
+    Halt,
+    LeasedTrace,
+    Monitored,
+    Range,
+    Sizing,
+    Stop,
+    Tick,
+    Trace,
+)
+from ...submasters import HandedUp, Leasing, Lessor, Opened, Reach, SubLost
 from ...submasters.messages import Downward, LessorEvent, Upward
-from ...worker.task import Task
 from ...worker.workload import Partial
 from ..base import Pass, Pool, Request
 from ..merged import Merged
@@ -32,6 +42,7 @@ class FederatedPool(Pool):
 
     kind = "workers of several sites"
     remembers = False
+    keeps = True
     sizing = Sizing()
     """This has no effect: sites size their packets themselves."""
 
@@ -68,10 +79,6 @@ class FederatedPool(Pool):
 
     def prepare(self, request: Request) -> FederatedPass:
         """Makes a pass, which the caller starts."""
-        if request.keeping is not None:
-            raise UnsupportedError(
-                "checkpoint= is for sessions of one site: leave it out, or run on each site"
-            )
         return FederatedPass(self, request)
 
     def set_paths(self, paths: Sequence[str]) -> None:
@@ -120,14 +127,17 @@ class FederatedPass(Pass):
 
     def __init__(self, pool: FederatedPool, request: Request) -> None:
         super().__init__(request)
-        task: Task = request.task
+        task, keeping = request.task, request.keeping
+        files = request.files if keeping is None else keeping.with_sizes_of_begun(request.files)
         self.workers = pool.size
         self._on_end = request.on_end
         self._began = time.monotonic()
-        self._merged = Merged()
+        self._merged = Merged() if keeping is None else keeping.merged(task.load)
+        self._saving = None if keeping is None else keeping.saving(self._merged.kept, self._sizes)
         self._error: BaseException | None = None
         self._lock = threading.RLock()
-        """Guards the lessor and the merged partial."""
+        """Guards the lessor, the merged partial and the sizes of files."""
+        self._entries = {n: size.entries for n, size in enumerate(files) if size is not None}
         self._to_begin = len(pool.sites)
         self._most = request.trace
         self._held = 0  # records in `_leased`
@@ -136,13 +146,19 @@ class FederatedPass(Pass):
         self._finished = False
         self._broken: BaseException | None = None  # a merge that failed half way
         workload = task.workload(0)
-        paths = [workload.place(file)[0] for file in range(len(request.files))]
+        paths = [workload.place(file)[0] for file in range(len(files))]
         addresses = request.addresses()
         reaches = [pool.reach(addresses.get(n, (path,))) for n, path in enumerate(paths)]
         leasing = replace(LEASING, skip_errors=request.skip_errors)
+        record = None if keeping is None else keeping.record
         self._lessor = Lessor(
-            request.files, leasing, reach=reaches.__getitem__, expected=list(pool.sites)
+            files,
+            leasing,
+            reach=reaches.__getitem__,
+            expected=list(pool.sites),
+            done=None if record is None else record.processed,
         )
+        self.entries_before = self._lessor.committed_entries
         self._counts = SiteCounts()
         self._counted = request.served is not None
         asked = request.trace, request.served, self._counts
@@ -211,12 +227,23 @@ class FederatedPass(Pass):
         with self._lock:
             if self._finished:
                 return self._lessor.committed_entries
-            return min(self.control.entries, self._lessor.expected_entries)
+            done = self.entries_before + self.control.entries
+            return min(done, self._lessor.expected_entries)
 
     def coverage(self) -> Coverage:
         """See Pass."""
         with self._lock:
             return self._lessor.coverage()
+
+    def _sizes(self) -> dict[int, int]:
+        with self._lock:
+            return dict(self._entries)
+
+    def begin(self) -> None:
+        """See Pass."""
+        if self._saving is not None:
+            self._saving.start()
+        self.start()
 
     def start(self) -> None:
         """Starts the sites."""
@@ -276,7 +303,7 @@ class FederatedPass(Pass):
                 return
             try:
                 if partial is not None:
-                    self._merged.commit(partial, {})
+                    self._merged.commit(partial, _covered(events))
             except BaseException as error:  # what was merged holds a part of this one
                 self._merged.give_up()
                 self._broken = error
@@ -284,6 +311,8 @@ class FederatedPass(Pass):
             if leased is not None:
                 self._keep(leased)
             for event in events:
+                if isinstance(event, Opened):
+                    self._entries[event.file] = event.size.entries
                 orders += self._lessor.handle(event, time.monotonic())
             for order in orders:
                 if isinstance(order, Halt | Finish):
@@ -303,7 +332,18 @@ class FederatedPass(Pass):
         self._error = self._broken or error
         self._counts.end()
         self._finished = True
+        if self._saving is not None:
+            self._saving.end()
         on_end: Callable[[Pass], None] = self._on_end
         self._on_end, self.on_begin = lambda ended: None, lambda: None
         on_end(self)
         self._merged = Merged()
+
+
+def _covered(events: Sequence[LessorEvent]) -> dict[int, list[Range]]:
+    """The entries that the partial has which came with these messages."""
+    ranges: dict[int, list[Range]] = defaultdict(list)
+    for event in events:
+        for file, start, stop in event.ranges if isinstance(event, HandedUp) else ():
+            ranges[file].append((start, stop))
+    return ranges
