@@ -103,7 +103,7 @@ servers:
 		|| echo "no servers from Debian's packages: their tests will be skipped"; fi
 
 $(VENV)/.core: $(RUST_SOURCES) pyproject.toml $(VENV)/.packages
-	PATH=$(CURDIR)/$(BIN):$$PATH MATURIN_PEP517_ARGS=--locked env -u MAKEFLAGS \
+	PATH=$(CURDIR)/$(BIN):$$PATH MATURIN_PEP517_ARGS=--locked env -u MAKEFLAGS -u MFLAGS \
 		$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -113,7 +113,7 @@ demo: build
 	$(BIN)/python -m treemill demo
 
 # Cargo has as many jobs as there are cores, also if make has several.
-CARGO_TEST := env -u MAKEFLAGS cargo test --workspace --exclude treemill-py --locked --quiet
+CARGO_TEST := env -u MAKEFLAGS -u MFLAGS cargo test --workspace --exclude treemill-py --locked --quiet
 # Rust's tests wait for servers for half of their time, so Python's run beside them.
 test: test-packages test-programs
 	$(MAKE) --jobs 2 test-rust test-python

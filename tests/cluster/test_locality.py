@@ -55,6 +55,31 @@ def reads(folder):
     return seen
 
 
+THREADS = {"alone": 1, "submasters": 2, "sites": 1}
+LED = pytest.mark.parametrize("led", THREADS)
+"""By whom the workers are led; as one of several sites, the other of which can read nothing."""
+
+
+def connected(address, led="alone"):
+    """A session of the cluster's workers, when both are there."""
+    submasters = 2 if led == "submasters" else False
+    cluster = tm.connect(address, submasters=submasters)
+    cluster._pool._client.wait_for_workers(2, timeout=60)
+    if led == "sites":
+        return tm.connect({"it": cluster, "no": tm.connect(workers=1)}, reach={"it": "*"})
+    return cluster
+
+
+def in_order(led, files):
+    """Files in a bad order, those of one host after those of the other. For sites alternately:
+    what a site leases at once are some files in a row, of which it can choose."""
+    files = list(files)
+    if led != "sites":
+        return files
+    half = len(files) // 2
+    return [each for two in zip(files[:half], files[half:], strict=True) for each in two]
+
+
 def of_own_host(output, hosts):
     """Whether each process has read from its own host first, and the share of its files that are
     there. `hosts`: the signs of files of a host, by process id."""
@@ -66,22 +91,22 @@ def of_own_host(output, hosts):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("submasters", [False, 2])
-def test_hosts_of_addresses(file, tmp_path, together, submasters):
+@LED
+def test_hosts_of_addresses(file, tmp_path, together, led):
     skip_without(XRootD.missing())
     with XRootD() as server, Processes(tmp_path) as processes:
         hosts, pids = ("127.0.0.1", "127.0.0.2"), {}
         for host in hosts:
-            (worker,) = processes.add(1, submasters or 1, "--no-nanny", "--host", host)
+            (worker,) = processes.add(1, THREADS[led], "--no-nanny", "--host", host)
             pids[worker.pid] = lambda name, host=host: f"//{host}:" in name
         for number in range(FILES):
             server.put(file, f"data/{number}.root")
         # Half of the files are said to be on each of the hosts, in the order that is worst.
         urls = [server.url(f"data/{number}.root") for number in range(FILES)]
         urls[FILES // 2 :] = [url.replace(*hosts) for url in urls[FILES // 2 :]]
-        with tm.connect(processes.address, submasters=submasters) as session:
-            session._pool._client.wait_for_workers(2, timeout=60)
-            output = session.run(reads(together), tm.dataset(urls[::-1], "Events"))
+        with connected(processes.address, led) as session:
+            events = tm.dataset(in_order(led, urls[::-1]), "Events")
+            output = session.run(reads(together), events)
         assert output["n"] == FILES * EVENTS
         assert len({name for _, _, name in output["read"]}) == FILES
         first, share = of_own_host(output, pids)
@@ -90,7 +115,8 @@ def test_hosts_of_addresses(file, tmp_path, together, submasters):
 
 
 @pytest.mark.slow
-def test_a_redirector_names_the_hosts(file, tmp_path, together):
+@pytest.mark.parametrize("led", ["alone", "sites"])
+def test_a_redirector_names_the_hosts(file, tmp_path, together, led):
     skip_without(link_missing() or Federation.missing())
     with Link(["client", "r", "s1", "s2"], here="client") as link:
         hosts = [link.hosts["s1"], link.hosts["s2"]]
@@ -105,9 +131,9 @@ def test_a_redirector_names_the_hosts(file, tmp_path, together):
                     (worker,) = processes.add(1, 1, "--no-nanny", enter=host.enter)
                     mine = {url.format(n) for n in range(server, FILES, 2)}
                     pids[worker.pid] = mine.__contains__
-                with tm.connect(processes.address) as session:
-                    session._pool._client.wait_for_workers(2, timeout=60)
-                    output = session.run(reads(together), tm.dataset(urls[::-1], "Events"))
+                with connected(processes.address, led) as session:
+                    events = tm.dataset(in_order(led, urls[::-1]), "Events")
+                    output = session.run(reads(together), events)
             assert output["n"] == FILES * EVENTS
             assert len({name for _, _, name in output["read"]}) == FILES
             _, share = of_own_host(output, pids)
@@ -115,8 +141,8 @@ def test_a_redirector_names_the_hosts(file, tmp_path, together):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("submasters", [False, 2])
-def test_of_replicas_the_one_at_the_own_host_is_read(file, tmp_path, together, submasters):
+@LED
+def test_of_replicas_the_one_at_the_own_host_is_read(file, tmp_path, together, led):
     """Each file is on a server far away, which is named first, and on one of the workers' hosts."""
     skip_without(link_missing() or XRootD.missing())
     with Link(["client", "far", "s1", "s2"], here="client") as link:
@@ -130,14 +156,14 @@ def test_of_replicas_the_one_at_the_own_host_is_read(file, tmp_path, together, s
                 here.put(file, name)
                 replicas[f"/store/{number}.root"] = [far.url(name), here.url(name)]
                 near[here].add(far.url(name))
-            events = tm.dataset(dict(reversed(replicas.items())), "Events")
+            files = in_order(led, reversed(replicas.items()))
+            events = tm.dataset(dict(files), "Events")
             with Processes(tmp_path, host=link.hosts["client"].address) as processes:
                 pids = {}
                 for server, host in zip((one, two), hosts, strict=True):
-                    (worker,) = processes.add(1, submasters or 1, "--no-nanny", enter=host.enter)
+                    (worker,) = processes.add(1, THREADS[led], "--no-nanny", enter=host.enter)
                     pids[worker.pid] = near[server].__contains__
-                with tm.connect(processes.address, submasters=submasters) as session:
-                    session._pool._client.wait_for_workers(2, timeout=60)
+                with connected(processes.address, led) as session:
                     output = session.run(reads(together), events)
             assert output["n"] == FILES * EVENTS
             assert len({name for _, _, name in output["read"]}) == FILES

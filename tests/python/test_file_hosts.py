@@ -58,13 +58,16 @@ def test_servers_are_asked_for_files_whose_replicas_are_not_known(asked):
     replicas = {FAR: (FAR, NEAR), "/data/e": ("/data/e", NEAR)}
     assert file_hosts.addresses(files, replicas) == {0: (FAR, NEAR), 4: ("/data/e", NEAR)}
     assert _at_hosts(file_hosts.addresses(files, replicas)) == {0: [FAR, NEAR]}
-    (found,) = file_hosts.located(files, replicas)
+    (found,) = file_hosts.located(files, replicas, range(len(files)))
     assert found == {2: ["root://one//c.root", "root://two//c.root"]}
     assert asked == [["root://redirector//c.root", "root://alone//d.root"], [files[2]]]
 
 
 def test_many_files_are_told_in_parts(asked):
     files = [f"root://redirector//{number}.root" for number in range(600)]
-    parts = list(file_hosts.located(files, {}))
+    each = range(len(files))
+    parts = list(file_hosts.located(files, {}, each))
     assert [len(part) for part in parts] == [256, 256, 88]
-    assert not list(file_hosts.located(files, {each: (each, NEAR) for each in files}))
+    assert not list(
+        file_hosts.located(files, {each: (each, NEAR) for each in files}, range(len(files)))
+    )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Protocol
@@ -93,9 +93,9 @@ class Request:
     nodes: Callable[[], Sequence[str | None]] = tuple
     """Gives the nodes of the files, as their addresses say them; None: the address says nothing. Is
     for workers on several hosts only."""
-    locate: Callable[[], Iterator[Mapping[int, Sequence[str]]]] | None = None
-    """Asks servers, in batches, for the addresses of files at the hosts that have them. Takes round
-    trips, and is for workers on several hosts only."""
+    locate: Callable[[Collection[int]], Iterator[Mapping[int, Sequence[str]]]] | None = None
+    """Asks servers, in batches, for the addresses of these files at the hosts that have them. Takes
+    round trips, and is for workers on several hosts only."""
 
 
 class Results(Protocol):

@@ -5,7 +5,7 @@ Knows no worker.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..packetizer import node_of
 from ..tree import source
@@ -39,13 +39,14 @@ def addresses(
 
 
 def located(
-    files: Sequence[str], replicas: Mapping[str, Sequence[str]]
+    files: Sequence[str], replicas: Mapping[str, Sequence[str]], wanted: Iterable[int]
 ) -> Iterator[dict[int, list[str]]]:
-    """The addresses of files, by their numbers, at the hosts that have them. Only of files whose
-    servers lead to others; servers that lead nowhere are asked once, and none is asked for files
-    with `replicas`."""
+    """The addresses of the files `wanted`, by their numbers, at the hosts that have them. Only of
+    files whose servers lead to others; servers that lead nowhere are asked once, and none is asked
+    for files with `replicas`."""
     by_server: dict[str, list[int]] = {}
-    for number, file in enumerate(files):
+    for number in wanted:
+        file = files[number]
         if source.is_url(file) and file not in replicas:
             by_server.setdefault(source.server(file), []).append(number)
     first = source.hosts([files[numbers[0]] for numbers in by_server.values()])

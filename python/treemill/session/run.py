@@ -325,7 +325,7 @@ class Query(ABC, Generic[Result]):
             query=self,
             addresses=lambda: addresses(files(len(sizes)), self._replicas),
             nodes=lambda: nodes(files(len(sizes))),
-            locate=lambda: located(files(len(sizes)), self._replicas),
+            locate=lambda wanted: located(files(len(sizes)), self._replicas, wanted),
         )
 
     def _lead(self, running: Pass) -> None:

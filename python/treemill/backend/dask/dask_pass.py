@@ -236,7 +236,7 @@ class DaskPass(Pass):
             with suppress(WorkerError, QueryError):  # the pass is over, or says the same
                 if locate is None or self._line.hello()["hosts"] < 2:
                     return
-                for addresses in locate():
+                for addresses in locate(range(len(self._files))):
                     if self._ended is not None:
                         return
                     self._line.ask("locate", self.name, addresses)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from fnmatch import fnmatch
 
 from ...errors import QueryError
+from ...frozen import replaced
 from ...io_report import IOReport
 from ...packetizer import (
     Coverage,
@@ -28,6 +29,7 @@ from ...submasters.messages import Downward, LessorEvent, Upward
 from ...worker.workload import Partial
 from ..base import Pass, Pool, Request
 from ..merged import Merged
+from .located_files import LocatedFiles
 from .site import Counted, Site
 from .site_counts import SiteCounts
 
@@ -161,9 +163,10 @@ class FederatedPass(Pass):
         self.entries_before = self._lessor.committed_entries
         self._counts = SiteCounts()
         self._counted = request.served is not None
-        asked = request.trace, request.served, self._counts
+        self._located = LocatedFiles(request)
+        whole = replaced(request, addresses=self._located.addresses, locate=self._located.locate)
         self._sites = {
-            number: Site(number, name, each, task, self._hear, self._tick, *asked)
+            number: Site(number, name, each, whole, self._hear, self._tick, self._counts)
             for number, (name, each) in enumerate(pool.sites.items())
         }
         self.control = self._counters = _SiteCounters(self._sites.values())
@@ -331,6 +334,7 @@ class FederatedPass(Pass):
             error = lost[0]
         self._error = self._broken or error
         self._counts.end()
+        self._located.end()
         self._finished = True
         if self._saving is not None:
             self._saving.end()

@@ -23,11 +23,10 @@ from ...submasters import (
     TakeBack,
 )
 from ...submasters.messages import Downward, Upward
-from ...worker.task import Task
 from ...worker.workload import Partial
 from ..base import Pass, Pool, Request
 from .lease import size_of, told
-from .leased_task import LeasedTask
+from .leased_request import leased_request
 from .site_counts import SiteCounts
 
 __all__ = ["Counted", "Site"]
@@ -77,27 +76,23 @@ class Site:
         number: int,
         name: str,
         pool: Pool,
-        task: Task,
+        request: Request,
         tell: Tell,
         look: Callable[[], None],
-        trace: int,
-        served: Callable[[int], str] | None,
         counts: SiteCounts,
     ) -> None:
-        """`tell` takes messages to the lessor, with the partial that they are about and the trace
-        of the pass that has made it. `look` is called now and then. `trace`: the number of records
-        to keep of each pass. `served`: as in Request; `counts` hears of passes."""
+        """`request`: for the pass of all sites. `tell` takes messages to the lessor, with the
+        partial that they are about and the trace of the pass that has made it. `look` is called now
+        and then. `counts` hears of passes."""
         self.number = number
         self.name = name
         self.workers = pool.size
         self.on_begin: Callable[[], None] = lambda: None
         self.lost: BaseException | None = None
         self._pool = pool
-        self._task = task
+        self._request = request
         self._tell = tell
         self._look = look
-        self._trace = trace
-        self._served = served
         self._counts = counts
         self._inbox: SimpleQueue[Downward | _Outcome] = SimpleQueue()
         self._waiting: list[Part] = []
@@ -197,17 +192,9 @@ class Site:
 
     def _begin(self) -> None:
         parts = self._parts = self._waiting
-        self._waiting, served = [], self._served
+        self._waiting = []
         running = self._pool.prepare(
-            Request(
-                LeasedTask(self._task, parts),
-                [part.size for part in parts],
-                self._pool.size,
-                skip_errors=True,  # the lessor decides what comes of failures
-                on_end=self._hear_end,
-                trace=self._trace,
-                served=None if served is None else lambda number: served(parts[number].file),
-            )
+            leased_request(self._request, parts, self._pool.size, self._hear_end)
         )
         running.on_begin = self.on_begin
         self._began = monotonic()
@@ -219,7 +206,7 @@ class Site:
     def _hear_end(self, ended: Pass) -> None:
         """Called on any thread: the pass drops what it has merged afterwards."""
         outcome = (ended.merged.take(), ended.coverage(), ended.error, ended.began)
-        self._inbox.put(_Outcome(*outcome, ended.trace if self._trace else None))
+        self._inbox.put(_Outcome(*outcome, ended.trace if self._request.trace else None))
 
     def _ended(self, outcome: _Outcome) -> None:
         with self._lock:
