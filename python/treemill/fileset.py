@@ -161,8 +161,8 @@ class Fileset(Bookable, Mapping[str, Dataset]):
         Parameters
         ----------
         wanted
-            Names of data sets, or a function that says of a data set's metadata whether it is
-            wanted. "dataset" in them is its name.
+            A name or names of data sets, or a function that says of a data set's metadata whether
+            it is wanted. "dataset" in them is its name.
 
         Returns
         -------
@@ -188,7 +188,8 @@ class Fileset(Bookable, Mapping[str, Dataset]):
             known = {name: {"dataset": name, **each} for name, each in self.metadata.items()}
             names = [name for name, each in known.items() if wanted(each)]
         else:
-            names = [self[name].name for name in wanted]
+            each = [wanted] if isinstance(wanted, str) else wanted
+            names = [self[name].name for name in each]
         if not names:
             raise QueryError(f"subset() leaves none of the data sets {', '.join(self)}")
         files = self._files.of_all(names)

@@ -79,6 +79,22 @@ def document(*extra):
     return {"schema_version": 2, "corrections": corrections, "compound_corrections": [compound]}
 
 
+PILE_UP = {
+    "name": "pu",
+    "version": 1,
+    "inputs": [{"name": "n", "type": "real"}, {"name": "weights", "type": "string"}],
+    "output": {"name": "weight", "type": "real"},
+    "data": {
+        "nodetype": "category",
+        "input": "weights",
+        "content": [
+            {"key": "nominal", "value": binning("n", [0.0, 20.0, 40.0], [0.9, 1.1], "clamp")}
+        ],
+    },
+}
+"""With one array among its arguments."""
+
+
 @pytest.fixture(scope="module")
 def content():
     return json.dumps(document()).encode()
@@ -244,8 +260,52 @@ def test_arrays_and_numbers(sf):
     for wrong in [(1.0,), ("a", 1.0, "nominal"), (1.0, 1.0, 1.0), (-1.0, 1.0, "nominal")]:
         with pytest.raises(QueryError):
             id_(*wrong)
-    with pytest.raises(QueryError, match="an integer is wanted"):
+    with pytest.raises(QueryError, match=r"an integer is wanted.*a real number"):
         sf["number"](1.5)
+    with pytest.raises(QueryError, match=r"an integer is wanted.*more than 64 bits"):
+        sf["number"](2**70)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        [10.0, 30.0, 90.0],
+        [[10.0, 30.0], [], [90.0]],
+        [[10.0, 30.0]],
+        [[10.0, None], None, [90.0]],
+        [[[10.0], [30.0, 90.0]]],
+        [[], []],
+        [],
+    ],
+)
+def test_awkward_arrays(array):
+    sf, pt = tm.corrections(json.dumps(document(PILE_UP)).encode()), ak.Array(array)
+
+    def one_by_one(function, values):
+        if isinstance(values, list):
+            return [one_by_one(function, each) for each in values]
+        return None if values is None else function(values)
+
+    id_, pu = sf["NUM_TightID"], sf["pu"]
+    assert pu(pt, "nominal").to_list() == one_by_one(lambda x: pu(x, "nominal"), array)
+    assert id_(pt, pt, "systup").to_list() == one_by_one(lambda x: id_(x, x, "systup"), array)
+    assert sf["number"](ak.Array([2, 3])).to_list() == [5, 7]
+    assert sf["number"](ak.Array([])).to_list() == []
+
+
+def test_columns_of_a_selector(events):
+    """They are virtual: read when they are looked at."""
+    sf = tm.corrections(json.dumps(document(PILE_UP)).encode())
+
+    def weights(chunk):
+        return {"sum": float(ak.sum(sf["pu"](chunk.Muon_pt, "nominal")))}
+
+    expected = events.with_params({"sf": sf}).sum("sum(sf['pu'](Muon_pt, 'nominal'))")
+    assert tm.run(weights, events)["sum"] == pytest.approx(expected.value)
+
+
+def test_a_document_may_be_given_as_text(sf, content):
+    assert tm.corrections(content.decode()) == sf
 
 
 def test_documents_that_cannot_be_read(tmp_path):

@@ -243,6 +243,9 @@ def test_constants_that_are_not_there_or_branches(paths):
     with pytest.raises(tm.QueryError, match="nMuon is a branch, and a constant of the data set"):
         tm.run(tm.fileset(lacking).sum("nMuon"))
     assert tm.fileset(lacking).sum("MET_pt").value["data"] > 0
+    lacking["data"]["metadata"]["xsec"] = [1, 2]
+    with pytest.raises(tm.QueryError, match="metadata of 'data' has it, but it is a list"):
+        tm.run(tm.fileset(lacking).sum("xsec"))
 
 
 def test_a_file_that_is_not_there(paths, tmp_path):
@@ -330,6 +333,7 @@ def test_feedback_and_part_of_the_data(fs):
 
 def test_some_data_sets(fs):
     assert list(fs.subset(["data", "dy"])) == ["dy", "data"]
+    assert list(fs.subset("data")) == ["data"]
     simulated = fs.subset(lambda metadata: metadata["is_mc"])
     assert list(simulated) == ["dy", "tt"]
     assert list(fs.subset(lambda metadata: metadata["dataset"] == "tt")) == ["tt"]

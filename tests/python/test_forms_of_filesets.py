@@ -37,6 +37,12 @@ def test_forms(paths, tmp_path):
         ({"x.root": {"object_path": "Events"}}, "give it a name"),
         ({"dy": []}, "'dy' of a fileset has no file"),
         ({"dy": 3}, "'dy' of a fileset is a list of files"),
+        ({"dy": {"files": ["x"], "metadata": [1]}}, "'dy' of a fileset: metadata is a mapping"),
+        ({1: ["x.root"], "1": ["y.root"]}, "two data sets of a fileset have the name 1"),
+        (
+            {"dy": {"files": {}, "left_out": {"x.root": "no such file"}}},
+            r"'dy' of a fileset has no file.*1 were left out \(x\.root: no such file\)",
+        ),
         ({"samples": {"a": {"trees": ["t", "u"], "files": ["x"]}}}, "2 trees and 1 files"),
         ({"samples": {"a": {"trees": ["t"], "files": []}}}, "a list of files"),
         (
@@ -49,3 +55,8 @@ def test_forms(paths, tmp_path):
 def test_what_is_no_fileset(given_as, message):
     with pytest.raises(tm.TreemillError, match=message):
         tm.fileset(given_as)
+
+
+def test_metadata_of_one_dataset_is_a_mapping(paths):
+    with pytest.raises(tm.QueryError, match="dataset 'dy': metadata is a mapping"):
+        tm.dataset(paths, "Events", name="dy", metadata=[1])

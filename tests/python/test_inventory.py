@@ -4,8 +4,10 @@ make of that list."""
 import json
 import shutil
 
+import numpy as np
 import pytest
 import treemill as tm
+import uproot
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
@@ -136,6 +138,18 @@ def test_what_is_found(folder):
     assert json.loads((folder / "twice.json").read_text())["tt"]["files"].keys() == {"e2.root"}
 
 
+@pytest.mark.parametrize("place", ["last entry", "last column"])
+def test_files_that_differ_anywhere_are_both_kept(folder, place):
+    """Uncompressed, so that their stored sizes are equal, and with the same first entries."""
+    for number in range(2):
+        columns = {f"c{i:02d}": np.arange(1500.0) for i in range(60)}
+        columns["c59" if place == "last column" else "c00"][-1] += number
+        with uproot.recreate(f"u{number}.root", compression=None) as file:
+            file["Events"] = columns
+    assert verify("u*.root", "--output", "u.json").exit_code == 0
+    assert tm.fileset("u.json").count().value == {"dataset": 3000}
+
+
 @pytest.fixture
 def opened(monkeypatch):
     """The files that are opened in this process."""
@@ -178,7 +192,10 @@ def test_nothing_is_opened_to_plan(folder, opened):
     ],
     ids=["bookings", "selector"],
 )
-def test_all_files_but_the_first_are_opened_by_workers_only(folder, opened, entries, first):
+@pytest.mark.parametrize("workers", [1, 4])
+def test_all_files_but_the_first_are_opened_by_workers_only(
+    folder, opened, entries, first, workers
+):
     """Though each has a single cluster, so that its baskets would be asked for. The first one is
     opened once, for the columns that bookings use."""
     for number in range(20):
@@ -186,7 +203,7 @@ def test_all_files_but_the_first_are_opened_by_workers_only(folder, opened, entr
     assert verify("s*.root", "--output", "all.json").exit_code == 0
     fs = tm.fileset("all.json")
     opened.clear()
-    with tm.connect(workers=1, mode="processes") as session:
+    with tm.connect(workers=workers, mode="processes") as session:
         assert entries(session, fs) == 1000
     assert opened == [*fs.files[:first]]
 

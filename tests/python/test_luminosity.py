@@ -135,11 +135,21 @@ def test_files(tmp_path):
     ("wrong", "message"),
     [([1], "maps runs to ranges"), ({"x": [[1, 2]]}, "the run 'x'"), ({"1": [[2, 1]]}, "no range"),
      ({"1": [[1]]}, "no range"), ({"1": 3}, "no range"), ({"1": [[1, "2"]]}, "no range"),
-     ({"1": [[1, 2**32]]}, "no range"), ({str(2**31): [[1, 2]]}, "no number of a run")],
+     ({"1": [[1, 2**32]]}, "no range"), ({str(2**31): [[1, 2]]}, "no number of a run"),
+     ({"1": [[1, 2**32 - 1]]}, "no range")],
 )  # fmt: skip
 def test_what_is_no_list(wrong, message):
     with pytest.raises(tm.QueryError, match=message):
         tm.lumi_mask(wrong)
+
+
+def test_the_largest_numbers_and_runs_that_are_there_twice(entries):
+    events = tm.dataset(entries[0], "other")
+    last = {2**31 - 1: [[2**32 - 2, 2**32 - 2]]}
+    mask = tm.lumi_mask(last, run="Run", luminosity_block="ls")
+    assert events.filter(mask).count().value == 0
+    twice = tm.lumi_mask({1: [[1, 2]], "1": np.array([[2, 4]]), "01": [[7, 7]]})
+    assert twice.sections.ranges == {1: ((1, 4), (7, 7))}
 
 
 def test_errors(entries):

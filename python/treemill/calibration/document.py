@@ -29,6 +29,8 @@ def read(document: str | os.PathLike[str] | bytes, most: int) -> Document:
     name = "the given bytes"
     if isinstance(document, bytes):
         content = document
+    elif isinstance(document, str) and document.lstrip().startswith("{"):
+        name, content = "the given text", document.encode()
     else:
         name = os.fspath(document)
         content = source.content(source.address(name))

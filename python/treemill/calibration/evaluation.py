@@ -53,8 +53,10 @@ def _argument(argument: Argument, kind: str, shape: tuple[int, ...]) -> object:
     if dtype is None:
         raise QueryError("a string is wanted here; arrays of strings are for expressions only")
     values = np.asarray(argument)
-    if kind == "int" and not np.issubdtype(values.dtype, np.integer) and values.dtype != bool:
-        raise QueryError("an integer is wanted here, and this is a real number")
+    wrong = not np.issubdtype(values.dtype, np.integer) and values.dtype != bool
+    if kind == "int" and wrong and values.size:  # an empty array may have no type of its own
+        what = "of more than 64 bits" if values.dtype == object else "a real number"
+        raise QueryError(f"an integer is wanted here, and this is {what}")
     if values.ndim == 0:
         return dtype(values).item()
     return np.ascontiguousarray(np.broadcast_to(values, shape), dtype).reshape(-1)
@@ -66,12 +68,13 @@ def _nested(evaluate: Evaluate, types: Sequence[str], arguments: Sequence[Argume
     places = [i for i, each in enumerate(arguments) if not isinstance(each, (str, int, float))]
     arrays = ak.broadcast_arrays(*(arguments[i] for i in places))
 
-    def leaves(layouts: Sequence[Content], **_: object) -> Content | None:
+    def leaves(given: Content | Sequence[Content], **_: object) -> Content | None:
+        layouts = given if isinstance(given, Sequence) else (given,)  # of one array it is itself
         if not all(layout.is_numpy for layout in layouts):
             return None
         values = list(arguments)
         for place, layout in zip(places, layouts, strict=True):
-            values[place] = layout.data
+            values[place] = ak.to_numpy(layout)  # the columns of a selector are virtual
         return ak.contents.NumpyArray(np.asarray(evaluated(evaluate, types, values)))
 
     array: ak.Array = ak.transform(leaves, *arrays)

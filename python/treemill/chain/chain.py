@@ -21,7 +21,7 @@ from ..tree.source import is_same
 from .entry_list import Selection, selection
 from .entry_ranges import Part, parts_of
 from .file_constants import DataFile, FileConstants, PerFile
-from .filesets import FilesetFiles, fileset
+from .filesets import FilesetFiles, fileset, metadata_of
 from .friends import Friends
 from .location import Location, expand, require_present
 from .open_trees import OpenTrees, Remembered, Sizes
@@ -296,7 +296,7 @@ def chain_of(
 ) -> Chain:
     """The chain of the files that a user writes for a dataset; see `treemill.dataset`.
     `with_missing`: a file of a fileset that is not there is an error only when it is opened."""
-    known = None
+    known, about = None, metadata_of(metadata, f"dataset {name!r}")
     if schema != "auto":
         from .schemas import object_schema  # start-up
 
@@ -304,9 +304,8 @@ def chain_of(
     several = fileset(files, tree)
     if several is None:
         locations = expand(files, tree)
-        about = dict(metadata or {})
         return Chain(ChainParts(locations, name, missing, metadata=about, schema=known))
-    parts = ChainParts((), name, missing, metadata=dict(metadata or {}), schema=known)
+    parts = ChainParts((), name, missing, metadata=about, schema=known)
     return chain_from(several, parts, with_missing=with_missing)
 
 

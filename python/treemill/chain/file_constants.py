@@ -139,9 +139,16 @@ class FileConstants:
     def hint(self, number: int, name: str) -> str:
         """Returns what to add to the message that this file has no such column; empty if the name
         is no constant of another file either."""
+        file = self.file(number)
+        if name in file.metadata:
+            kind = type(file.metadata[name]).__name__
+            return (
+                f". The metadata of {file.dataset!r} has it, but it is a {kind}: columns are made "
+                "of finite numbers of 64 bits, bools and strings"
+            )
         if not any(name in (each.metadata or {}) for each in self._locations):
             return ""
-        dataset = self.file(number).dataset
+        dataset = file.dataset
         return (
             f". It is in the metadata of other data sets, and {dataset!r} lacks it: add it there, "
             f"or give a default, missing={{{name!r}: …}}"
@@ -161,9 +168,12 @@ def with_constants(
     for name in wanted:
         if name in columns:
             file = constants.file(number)
+            advice = "give the constant a name of its own in the metadata, or in define_per_file(…)"
+            if name == "dataset":
+                advice = "read the files without a fileset, or write skims without this column"
             raise QueryError(
                 f"{name} is a branch, and a constant of the data set {file.dataset!r} as well: "
-                "give the constant a name of its own in the metadata, or in define_per_file(…)",
+                f"{advice}",
                 file=file.path,
             )
     if not wanted:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from .verification import VerifiedFile
 
-__all__ = ["FilesetFiles", "fileset", "named_fileset"]
+__all__ = ["FilesetFiles", "fileset", "metadata_of", "named_fileset"]
 
 Steps = tuple[tuple[int, int], ...]
 """Ranges of a file's entries."""
@@ -127,8 +127,29 @@ def named_fileset(files: object, tree: str | None = None) -> FilesetFiles:
         before = len(collected.locations)
         _add(collected, str(name), [each] if isinstance(each, str | os.PathLike) else each, tree)
         if len(collected.locations) == before:
-            raise QueryError(f"{name!r} of a fileset has no file")
+            raise QueryError(f"{name!r} of a fileset has no file{_left_out(each)}")
+        if str(name) != name and str(name) in parts:
+            raise QueryError(f"two data sets of a fileset have the name {name}: rename one")
     return collected
+
+
+def metadata_of(given: object, of: str) -> dict[str, object]:
+    """The metadata of a data set, from what the user gave. Raises QueryError for no mapping."""
+    if given is not None and not isinstance(given, Mapping):
+        raise QueryError(f'{of}: metadata is a mapping, such as {{"xsec": 1.5}}, not {given!r:.80}')
+    return dict(given or {})
+
+
+def _left_out(dataset: object) -> str:
+    """Says which files `treemill dataset verify` has left out of a data set, and why."""
+    left_out = dataset.get("left_out") if isinstance(dataset, Mapping) else None
+    if not isinstance(left_out, Mapping) or not left_out:
+        return ""
+    reasons = "; ".join(f"{path}: {reason}" for path, reason in list(left_out.items())[:3])
+    return (
+        f". When it was verified, {len(left_out)} were left out ({reasons:.300}): take it out of "
+        "the list, or verify it again when its files are there"
+    )
 
 
 def _is_file(name: object, each: object) -> bool:
@@ -165,7 +186,7 @@ def _add(collected: FilesetFiles, name: str | None, contents: object, tree: str 
         raise QueryError(f'{of} is a list of files or a mapping with "files", not {contents!r:.80}')
     if contents.get("format") not in (None, "root"):
         raise UnsupportedError(f"{of} has {contents['format']} files: treemill reads ROOT's")
-    own = dict(contents.get("metadata") or {})
+    own = metadata_of(contents.get("metadata"), of)
     reserved = sorted(set(own) & set(_OF_CHUNKS))
     if reserved:
         raise QueryError(f"{of} has metadata {reserved[0]!r}, which chunks have by themselves")

@@ -25,9 +25,11 @@ _AT_ONCE = 8
 _FAR_AT_ONCE = 32
 """Files on servers: most of the time goes into waiting."""
 _COMPARED = 1000
-"""Entries at the beginning of files that are compared."""
+"""Entries at the beginning of files that are compared first."""
 _COLUMNS = 50
-"""Columns that are compared, at most."""
+"""Columns of which the beginning is compared, at most."""
+_AT_A_TIME = 100_000
+"""Entries of a column that are read at once, if all of a file is compared."""
 
 Schemas = dict[tuple[tuple[str, str], ...], dict[str, str]]
 
@@ -91,36 +93,46 @@ def _kind(location: Location, error: Exception) -> str:
 
 
 class Contents:
-    """What is in files, as far as it takes to tell two of them apart. Each is read once."""
+    """What is in files, to tell two of them apart. The beginning of each is read once, and all of
+    it only if another file begins with the same."""
 
     def __init__(self, seen: Sequence[Seen], locations: Sequence[Location]) -> None:
         self._places = {id(each): place for each, place in zip(seen, locations, strict=True)}
-        self._digests: dict[int, bytes] = {}
+        self._digests: dict[tuple[int, bool], bytes] = {}
 
     def is_same(self, one: Seen, other: Seen) -> bool:
-        """True if the first entries of two files are the same in the columns that the core reads.
-        A file that cannot be read is like no other."""
-        return self._digest(one) == self._digest(other)
+        """True if two files have the same entries in all columns that the core reads. A file that
+        cannot be read is like no other."""
+        return all(
+            self._digest(one, whole) == self._digest(other, whole) for whole in (False, True)
+        )
 
-    def _digest(self, each: Seen) -> bytes:
-        if id(each) not in self._digests:
+    def _digest(self, each: Seen, whole: bool) -> bytes:
+        key = id(each), whole
+        if key not in self._digests:
             try:
-                digest = _digest(self._places[id(each)])
+                self._digests[key] = _digest(self._places[id(each)], whole)
             except TreemillError:
-                digest = str(id(each)).encode()
-            self._digests[id(each)] = digest
-        return self._digests[id(each)]
+                self._digests[key] = str(id(each)).encode()
+        return self._digests[key]
 
 
-def _digest(location: Location) -> bytes:
+def _digest(location: Location, whole: bool) -> bytes:
     tree: FileTree = OpenTrees((_unverified(location),))[0]
     names = [
         branch["path"]
         for branch in tree.described()
         if branch["supported"] and branch["kind"] != "group"
     ]
+    end = tree.num_entries
+    parts = [(names[:_COLUMNS], 0, min(_COMPARED, end))]
+    if whole:
+        starts = range(0, end, _AT_A_TIME)
+        parts = [
+            ([name], start, min(start + _AT_A_TIME, end)) for name in names for start in starts
+        ]
     hasher = hashlib.blake2b(digest_size=16)
-    stop = min(_COMPARED, tree.num_entries)
-    for column in tree.read(names[:_COLUMNS], 0, stop):
-        hasher.update(column.dumps())
+    for some, start, stop in parts:
+        for column in tree.read(some, start, stop):
+            hasher.update(column.dumps())
     return hasher.digest()

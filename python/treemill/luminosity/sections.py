@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError
@@ -16,8 +17,9 @@ __all__ = ["LumiSections"]
 Ranges = tuple[tuple[int, int], ...]
 """First and last sections of ranges, which ascend and do not touch."""
 
-_MOST = (1 << 32) - 1
-"""The largest number of a section; of a run it is half of that."""
+_MOST = (1 << 32) - 2
+"""The largest number of a section; of a run it is half of that. The core makes one integer of 64
+bits of a run and the number after a section."""
 
 
 class LumiSections:
@@ -30,10 +32,12 @@ class LumiSections:
     """
 
     def __init__(self, ranges: Mapping[str | int, Iterable[Iterable[int]]] | None = None) -> None:
-        """`ranges`: by run, the first and the last section of each range. They may overlap. Raises
-        QueryError for anything else."""
-        by_run = {} if ranges is None else {_run(run): _joined(run, r) for run, r in ranges.items()}
-        self._ranges = {run: each for run, each in sorted(by_run.items()) if each}
+        """`ranges`: by run, the first and the last section of each range. They may overlap, and a
+        run may be there as a number and as text. Raises QueryError for anything else."""
+        by_run: dict[int, list[tuple[int, int]]] = {}
+        for run, each in (ranges or {}).items():
+            by_run.setdefault(_run(run), []).extend(_checked(run, each))
+        self._ranges = {run: _joined(each) for run, each in sorted(by_run.items()) if each}
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[int, int]]) -> LumiSections:
@@ -170,10 +174,10 @@ def _run(key: object) -> int:
     return run
 
 
-def _joined(run: object, ranges: Iterable[Iterable[int]]) -> Ranges:
+def _joined(ranges: Iterable[tuple[int, int]]) -> Ranges:
     """The ranges in order, with those joined that overlap or touch."""
     joined: list[tuple[int, int]] = []
-    for first, last in sorted(_checked(run, ranges)):
+    for first, last in sorted(ranges):
         if joined and first <= joined[-1][1] + 1:
             joined[-1] = joined[-1][0], max(joined[-1][1], last)
         else:
@@ -193,7 +197,7 @@ def _checked(run: object, ranges: object) -> Iterator[tuple[int, int]]:
 
 
 def _is_section(section: object) -> bool:
-    is_number = isinstance(section, int) and not isinstance(section, bool)
+    is_number = isinstance(section, Integral) and not isinstance(section, bool)
     return is_number and 0 <= section <= _MOST  # type: ignore[operator]
 
 

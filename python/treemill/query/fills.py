@@ -184,10 +184,11 @@ def _stacked(stack: str | Sequence[str] | None) -> tuple[str | None, bool]:
     """The item of the metadata by which data sets are stacked, and whether variations are."""
     if stack is None:
         return None, False
-    named = [stack] if isinstance(stack, str) else list(stack)
-    items = [each for each in named if each != VARIATION]
-    if len(items) > 1 or not all(isinstance(each, str) for each in named):
+    named = [stack] if isinstance(stack, str) else stack
+    several = list(named) if isinstance(named, Sequence) else []
+    items = [each for each in several if each != VARIATION]
+    if not several or len(items) > 1 or not all(isinstance(each, str) for each in several):
         raise QueryError(
             f'stack= is an item of the metadata, "{VARIATION}", or a list of both; got {stack!r}'
         )
-    return (items[0] if items else None), VARIATION in named
+    return (items[0] if items else None), VARIATION in several

@@ -183,7 +183,7 @@ class BookedQuery(Query[tuple[object, ...]]):
         self._assumed = chain.trees.assumed
         if self._files_made:
             self._files_made.begin(self._no_entries())
-        sizes = known_sizes(chain, self._workload, self._spans)
+        sizes = known_sizes(chain, self._workload, self._spans, self._pool.size)
         self._start_pass(task, sizes, self._keeping(described, chain))
         running = self._pass
         if running is not None:  # what it does is not wanted any more, and may wait for a server

@@ -138,7 +138,7 @@ class SelectorQuery(Query[object]):
         except TreemillError:
             if not self._skip_errors:
                 raise
-        return known_sizes(chain, self._task.workload(0), self._spans)
+        return known_sizes(chain, self._task.workload(0), self._spans, self._pool.size)
 
     def _next(self, ended: Pass, error: BaseException | None) -> bool:
         return False

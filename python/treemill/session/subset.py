@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ..errors import QueryError, TreemillError
 from ..packetizer import FileSize
+from ..worker.packet_boundaries import PacketBoundaries
 from ..worker.workload import Span
 
 if TYPE_CHECKING:
@@ -62,18 +63,21 @@ def _range(entries: object) -> tuple[int | None, int | None]:
 
 
 def known_sizes(
-    chain: Chain, workload: Workload[P], parts: Sequence[Span] | None
+    chain: Chain, workload: Workload[P], parts: Sequence[Span] | None, workers: int
 ) -> list[FileSize | None]:
-    """Sizes of the files, or of the parts of files, that have been opened before; None for the
-    others. Opens no file."""
+    """Sizes of the files, or of the parts of files, that have been opened before, or that are known
+    from a list with enough clusters for these workers; None for the others. Opens no file."""
+    boundaries = PacketBoundaries(workers, len(chain.locations))
     numbers = range(len(chain.locations)) if parts is None else [file for file, _, _ in parts]
     known: list[FileSize | None] = []
     ahead: int | None = None  # what the first of them wants: it is open, and the others are alike
     for place, number in enumerate(numbers):
         try:
-            unknown = chain.sizes.peek(number) is None
-            size = None
-            if not unknown:
+            listed, size = chain.sizes.peek(number), None
+            # Where packets may end in a file of few clusters its worker says, which opens it.
+            if listed is not None and (
+                not chain.is_closed(number) or boundaries.are_plenty(len(listed[1]))
+            ):
                 ahead = workload.ahead(place) if ahead is None else 0
                 size = FileSize(*workload.size(place), ahead)
         except TreemillError:  # the file has gone: the worker that opens it will say so

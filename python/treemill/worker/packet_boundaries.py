@@ -24,6 +24,10 @@ class PacketBoundaries:
     workers: int
     files: int = 1
 
+    def are_plenty(self, pieces: int) -> bool:
+        """Whether so many pieces of each file are enough for all workers."""
+        return pieces * self.files >= _PLENTY * self.workers
+
     def of(
         self,
         entries: int,
@@ -43,14 +47,15 @@ class PacketBoundaries:
         `closed`: whether they would open the file; then the clusters of all files count."""
         cuts = tuple([start for start in clusters if 0 < start < entries])
         pieces = len(cuts) + 1
-        plenty = _PLENTY * self.workers
-        if closed and pieces * self.files >= plenty:
+        if closed and self.are_plenty(pieces):
             return cuts
-        if self.workers > 1 and pieces * self.files < plenty and remembered():
+        if self.workers > 1 and not self.are_plenty(pieces) and remembered():
             from treemill import _core as core  # heavy: core
 
             # Smaller pieces cost more than they gain, and larger ones are processed in batches.
-            most = min(max(entries // plenty, core.LEAST_ENTRIES), core.BATCH_ENTRIES)
+            most = min(
+                max(entries // (_PLENTY * self.workers), core.LEAST_ENTRIES), core.BATCH_ENTRIES
+            )
             return tuple(_parts((0, *cuts, entries), most))
         if pieces >= _ENOUGH * self.workers:
             return cuts
