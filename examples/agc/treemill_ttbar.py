@@ -90,3 +90,4 @@ if __name__ == "__main__":
     folder = Path(sys.argv[1])
     for region, of in write(histograms(folder), folder).items():
         tm.plot.stack(of, folder / f"{region}.png", title=region, ratio=True)
+    print(f"{folder} has treemill.root, shapes.root (what the fit takes), 4j1b.png, 4j2b.png")

@@ -127,6 +127,7 @@ XGBOOST = {
     "gamma": {"objective": "reg:gamma"},
     "tweedie": {"objective": "reg:tweedie"},
     "cox": {"objective": "survival:cox"},
+    "accelerated failure times": {"objective": "survival:aft"},
     "absolute error": {"objective": "reg:absoluteerror"},
     "pseudo-Huber": {"objective": "reg:pseudohubererror"},
     "squared logarithm": {"objective": "reg:squaredlogerror"},

@@ -23,6 +23,8 @@ def same(first, second):
     [
         "MET_pt",
         "MET_pt*2",
+        "MET_pt*1.5",
+        ".5*nJet*1e3",
         ["Muon_pt", "MET_pt"],
         ["Muon_pt", "sum(Jet_pt[Jet_pt > 30])", "nMuon >= 2"],
         "Jet_*",

@@ -185,12 +185,19 @@ def test_what_cannot_be_compiled_is_shown(events):
         (tm.kernel(lambda x, y: x), "MET_pt", "takes 2, and gets 1"),
         (tm.kernel("float64(float64, float64)")(lambda x: x), "MET_pt", "its signature has 2"),
         (tm.kernel(lambda x: x + 1j), "MET_pt", "not complex128"),
+        (tm.kernel(lambda x: np.uint64(x)), "nJet", r"gives uint64: convert it, np\.int64"),
         (tm.kernel(lambda x: 1.0), "'word'", "no strings"),
     ],
 )
 def test_what_does_not_fit_is_said(events, given, column, said):
     with pytest.raises(QueryError, match=said):
         events.define("x", given, columns=column).sum("x").value  # noqa: B018
+
+
+@pytest.mark.parametrize("value", [1, 2.5, True])
+def test_a_kernel_may_give_what_is_written_in_it(events, value):
+    constant = tm.kernel(lambda x: value)
+    assert events.define("k", constant, columns="MET_pt").mean("k").value == value
 
 
 def test_columns_are_not_for_writing(events):

@@ -185,13 +185,54 @@ def test_calls_that_make_no_sense(events, perceptron, several):
         ([("x", FLOAT, [1, 3])], [("y", FLOAT, [1, 3])], "first dimension must be the batch's"),
         ([("x", FLOAT, ["n", "m"])], [("y", FLOAT, ["n", "m"])], "no certain length"),
         ([("x", FLOAT, ["n", 2, 2])], [("y", FLOAT, ["n", 2, 2])], "rows of one dimension"),
-        ([("x", TensorProto.STRING, ["n"])], [("y", TensorProto.STRING, ["n"])], "tensors of num"),
+        (
+            [("x", TensorProto.STRING, ["n"])],
+            [("y", TensorProto.STRING, ["n"])],
+            "tensors of float, double",
+        ),
     ],
 )
 def test_shapes_that_are_refused(inputs, outputs, said):
     content = made([helper.make_node("Identity", ["x"], ["y"])], inputs, outputs)
     with pytest.raises(UnsupportedError, match=said):
         tm.model(content)
+
+
+IDENTITY = [helper.make_node("Identity", ["x"], ["y"])]
+
+
+@pytest.mark.parametrize("name", ["INT8", "UINT8", "INT32", "UINT32", "INT64"])
+def test_integers_that_do_not_fit_are_errors(events, name):
+    """NumPy would wrap them around."""
+    kind = getattr(TensorProto, name)
+    net = tm.model(made(IDENTITY, [("x", kind, ["n", 1])], [("y", kind, ["n", 1])]))
+    named = events.with_params({"net": net})
+    assert named.max("net(nJet)").value == events.max("nJet").value
+    least, most = np.iinfo(name.lower()).min, np.iinfo(name.lower()).max
+    assert net(np.array([least, most])).tolist() == [least, most]
+    if name != "INT64":
+        for text in ("net(nJet + 2**33)", "net(-2**33 - nJet)"):
+            with pytest.raises(QueryError, match=rf"x takes {name.lower()}, {least} to {most}, "):
+                named.sum(text).value  # noqa: B018
+    for real in (3.0, np.array([np.nan]), np.array([3e9, 1.0])):
+        with pytest.raises(QueryError, match="x takes integers, and gets real numbers"):
+            net(real)
+
+
+def test_a_model_that_mixes_rows_is_refused(events):
+    nodes = [helper.make_node("ReduceSum", ["x", "axes"], ["y"], keepdims=1)]
+    ends = [("x", FLOAT, ["n", 1])], [("y", FLOAT, ["m", 1])]
+    net = tm.model(made(nodes, *ends, axes=np.array([0])))
+    with pytest.raises(QueryError, match="the model mixes the rows of a batch"):
+        events.with_params({"net": net}).sum("net(MET_pt)").value  # noqa: B018
+
+
+def test_outputs_of_one_name_are_refused():
+    nodes = [helper.make_node("Identity", [each], [f"y{each}"]) for each in ("x", "x_0")]
+    inputs = [("x", FLOAT, ["n", 2]), ("x_0", FLOAT, ["n", 1])]
+    outputs = [("yx", FLOAT, ["n", 2]), ("yx_0", FLOAT, ["n", 1])]
+    with pytest.raises(UnsupportedError, match=r"two outputs of one name.*\(yx_0, yx_1, yx_0\)"):
+        tm.model(made(nodes, inputs, outputs))
 
 
 def test_broken_files(perceptron, tmp_path):

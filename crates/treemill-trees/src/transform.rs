@@ -7,6 +7,8 @@ pub(crate) enum Transform32 {
     Same,
     Sigmoid,
     Exp,
+    /// Computed in double precision, and then rounded.
+    ExpInDouble,
     /// 1 above zero, else 0.
     Hinge,
     /// Softmax of all groups: an output for each.
@@ -42,7 +44,7 @@ pub(crate) const XGBOOST: [(&str, Transform32, Link); 23] = [
     ("reg:tweedie", X::Exp, Link::Log),
     ("count:poisson", X::Exp, Link::Log),
     ("survival:cox", X::Exp, Link::Log),
-    ("survival:aft", X::Exp, Link::Log),
+    ("survival:aft", X::ExpInDouble, Link::Log),
     ("multi:softprob", X::Softmax, Link::Same),
     ("multi:softmax", X::Greatest, Link::Same),
     ("rank:ndcg", X::Same, Link::Same),
@@ -73,6 +75,7 @@ impl Transform32 {
             Self::Same => own,
             Self::Sigmoid => sigmoid(own),
             Self::Exp => own.exp(),
+            Self::ExpInDouble => f64::from(own).exp() as f32,
             Self::Hinge => f32::from(u8::from(own > 0.0)),
             Self::Softmax => {
                 let most = sums.iter().copied().fold(f32::NEG_INFINITY, f32::max);

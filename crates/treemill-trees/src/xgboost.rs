@@ -243,6 +243,11 @@ fn trees(
              of categories (`column.cat.codes`, and the feature type \"c\")",
         ));
     }
+    if content.trees.is_empty() {
+        let advice =
+            "the model has no trees, and what XGBoost makes of that is not known: train it";
+        return Err(LoadError::unsupported(advice));
+    }
     if content.tree_info.len() != content.trees.len() {
         return Err(LoadError::new(
             "tree_info does not say the group of each tree",

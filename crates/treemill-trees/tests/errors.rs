@@ -24,6 +24,13 @@ leaf_value=-0.5 0.5
 
 end of trees";
 
+const UNTRAINED: &[u8] = br#"{"learner": {
+    "feature_names": ["x"], "feature_types": ["float"],
+    "gradient_booster": {"name": "gbtree", "model": {"tree_info": [], "trees": []}},
+    "learner_model_param": {"base_score": "5E-1", "num_class": "0", "num_feature": "1", "num_target": "1"},
+    "objective": {"name": "binary:logistic"}
+}, "version": [2, 1, 0]}"#;
+
 #[test]
 fn files_are_broken_or_of_kinds_that_are_not_supported() {
     let broken = Model::from_xgboost(b"{").unwrap_err();
@@ -32,6 +39,8 @@ fn files_are_broken_or_of_kinds_that_are_not_supported() {
     let unknown = Model::from_lightgbm(b"tree\nversion=v9\n").unwrap_err();
     assert_eq!(unknown.kind, LoadErrorKind::Unsupported);
     assert!(unknown.source().is_none());
+    let untrained = Model::from_xgboost(UNTRAINED).unwrap_err();
+    assert_eq!(untrained.kind, LoadErrorKind::Unsupported, "{untrained}");
     let no_text = Model::from_lightgbm(b"\xff").unwrap_err();
     assert!(
         no_text

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ..errors import QueryError
 from ..errors.quoting import unquoted
 from ..language.expression import parse
+from ..language.product import is_product
 from ..tree.branch_group import BranchGroup, group_of, is_group, leaves
 from ..tree.uproot_fallback import cannot_read
 
@@ -99,7 +100,7 @@ def _is_arithmetic(branches: Branches, name: str) -> bool:
         return False
     if "[" in name:
         return name.partition("[")[0] in branches
-    return all(word in branches or word.isdigit() for word in re.split(r"[*]+", name))
+    return is_product(name, branches)
 
 
 def _is_expression(chain: Chain, name: str) -> bool:

@@ -198,6 +198,11 @@ def _number(kind: Type) -> str:
         return "bool"
     if isinstance(kind, types.Integer) and (kind.signed or kind.bitwidth < 64):
         return "int"
+    if isinstance(kind, types.Integer):
+        raise QueryError(
+            f"a kernel gives integers of up to 64 bits with a sign, and this one gives {kind}: "
+            "convert it, np.int64(x) or float(x)"
+        )
     if isinstance(kind, types.Float):
         return "float"
     if isinstance(kind, types.Optional) or kind == types.none:
@@ -250,7 +255,8 @@ def _batch(
             place += 1
     for k, (name, kind, _) in enumerate(outputs):
         storage = _STORED[kind]
-        each = result if name is None else list(result)[k]
+        # If all that a function returns is written in it, its type is that of the constant.
+        each = types.unliteral(result if name is None else list(result)[k])
         names[f"R{k}"], names[f"S{k}"] = each, getattr(types, storage)
         opened.append(f"r{k} = carray({storage}(results[{k}]), rows)")
         stored.append(f"r{k}[i] = S{k}(R{k}({'found' if name is None else f'found[{k}]'}))")

@@ -75,6 +75,21 @@ class _Tensor:
         code = np.dtype(self.dtype).kind
         return {"b": "bool", "f": "float"}.get(code, "int")
 
+    def fitting(self, values: Values) -> Values:
+        """Returns the values if an input of integers can hold them. Raises QueryError otherwise:
+        NumPy would wrap them around."""
+        if self.kind != "int" or not len(values):
+            return values
+        if values.dtype.kind == "f":
+            raise QueryError(f"{self.name} takes integers, and gets real numbers: int(…)")
+        holds: Any = np.iinfo(self.dtype)
+        for each in (values.min(), values.max()):
+            if not holds.min <= int(each) <= holds.max:
+                raise QueryError(
+                    f"{self.name} takes {holds.dtype}, {holds.min} to {holds.max}, and gets {each}"
+                )
+        return values
+
     def names(self) -> list[str]:
         """One for each number of a row."""
         if self.width == 1:
@@ -108,6 +123,12 @@ class _Session:
         some = self.run([np.zeros(1, each.dtype) for each in self.columns()], 1, None)
         outputs = zip(self.session.get_outputs(), some, strict=True)
         self.outputs = [_tensor(each, name, values) for each, values in outputs]
+        numbered = [output for each in self.outputs for output in each.names()]
+        if len(set(numbered)) < len(numbered):
+            raise UnsupportedError(
+                f"{name} has two outputs of one name, when those of several numbers are numbered "
+                f"({', '.join(numbered[:20])}): rename one of them"
+            )
 
     def columns(self) -> list[_Tensor]:
         """The inputs, once for each number of a row."""
@@ -122,7 +143,7 @@ class _Session:
             own, rest = rest[: each.width], rest[each.width :]
             table = np.empty((rows, each.width), each.dtype)
             for i, values in enumerate(own):
-                table[:, i] = values
+                table[:, i] = each.fitting(values)
             feed[each.name] = table[:, 0] if each.is_flat else table
         try:
             results: list[Values] = self.session.run(outputs, feed)
@@ -137,8 +158,9 @@ def _tensor(described: NodeArg, name: str, values: Any) -> _Tensor:
     dtype = _DTYPES.get(described.type)
     if dtype is None:
         hint = ": convert without ZipMap" if described.type.startswith("seq") else ""
+        known = [each.removeprefix("tensor(").rstrip(")") for each in _DTYPES]
         raise UnsupportedError(
-            f"{what} is {described.type}; tensors of numbers of up to 64 bits are read{hint}"
+            f"{what} is {described.type}; tensors of {', '.join(known)} are read{hint}"
         )
     shape = list(described.shape) if values is None else list(values.shape)
     if values is None:
@@ -333,10 +355,14 @@ class _FittedNetwork:
         if rows == 0:
             return [np.empty(0, _STORED[kind]) for _, kind, _ in self.outputs], []
         results = self._session.run([np.asarray(each) for each in arguments], rows, self._asked)
-        tables = {
-            name: np.asarray(values).reshape(rows, -1)
-            for name, values in zip(self._asked, results, strict=True)
-        }
+        tables = {}
+        for name, values in zip(self._asked, map(np.asarray, results), strict=True):
+            if values.shape[:1] != (rows,):
+                raise QueryError(
+                    f"{name} has the shape {values.shape} for {rows} rows: the model mixes the "
+                    "rows of a batch, and so has no value for an entry"
+                )
+            tables[name] = values.reshape(rows, -1)
         columns = []
         for each, number, _ in self._gives:
             table = tables[each.name]

@@ -230,7 +230,7 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
             A mapping of tags to expressions; for several columns, of tags to a mapping of columns
             to expressions, or to a list of these.
         name
-            The name before the colon; None: the first column's name.
+            The name before the colon; None: the columns' names, joined by `_`.
         params
             Constants by name, as for `with_params`.
 

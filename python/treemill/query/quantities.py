@@ -16,6 +16,7 @@ from typing import Protocol
 from ..errors import QueryError
 from ..errors.quoting import unquoted
 from ..language.expression import Expression, column, parse
+from ..language.product import is_product
 from ..language.tree_node import Tree
 from .axes import Axis, FixedAxis
 
@@ -271,8 +272,7 @@ def _may_be_glob(text: object) -> bool:
 def _fitting(glob: str, known: Callable[[], Iterable[str]]) -> list[str] | None:
     """The names that fit; None for a product of columns. Raises QueryError if no name fits."""
     names = list(known())
-    factors = re.split(r"[*?]+", glob)
-    if "?" not in glob and all(word in names or word.isdigit() for word in factors):
+    if is_product(glob, names):
         return None
     matches = [name for name in names if fnmatchcase(name, glob)]
     if not matches:
