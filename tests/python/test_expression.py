@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from treemill.errors import QueryError
 from treemill.language.dialect import DRAW, LANGUAGE
-from treemill.language.expression import parse
+from treemill.language.expression import constant, parse
 
 
 def strip(tree):
@@ -325,6 +325,24 @@ def test_names_in_backticks():
     }.items():
         with pytest.raises(QueryError, match=re.escape(message)):
             parse(text)
+
+
+@pytest.mark.parametrize(
+    ("library", "said"),
+    [
+        ("correctionlib.highlevel", r"treemill\.corrections"),
+        ("xgboost.core", r"treemill\.model"),
+        ("lightgbm.basic", r"treemill\.model"),
+        ("numba.core.registry", r"treemill\.kernel"),
+        ("builtins", r"treemill\.kernel.*or treemill\.batched"),
+    ],
+)
+def test_objects_of_other_libraries_are_wrapped(library, said):
+    theirs = type("Theirs", (), {"__module__": library, "__call__": lambda self, x: x})()
+    with pytest.raises(QueryError, match=said):
+        constant(theirs)
+    with pytest.raises(QueryError, match=r"not None$"):
+        constant(None)
 
 
 def test_only_text():

@@ -146,7 +146,25 @@ def _single(value: object) -> Expression:
     if isinstance(value, (bool, int, float, str)) and _fits(value):
         text = repr(value)
         return Expression(text, {"kind": "const", "value": value, "at": [0, len(text)]})
-    raise QueryError(f"a constant is a bool, a finite number or a string, not {value!r}")
+    raise QueryError(
+        f"a constant is a bool, a finite number or a string, not {value!r:.80}{_instead(value)}"
+    )
+
+
+def _instead(value: object) -> str:
+    """Says what expressions take in the place of another library's object, or of a function."""
+    library = type(value).__module__.partition(".")[0]
+    wrapper = _WRAPPERS.get(library, "kernel(…) or treemill.batched(…)" if callable(value) else "")
+    return wrapper and f": expressions call what is wrapped by treemill.{wrapper}"
+
+
+_WRAPPERS = {
+    "correctionlib": "corrections(…), which reads the file",
+    "xgboost": "model(…), which reads the file",
+    "lightgbm": "model(…), which reads the file",
+    "onnxruntime": "model(…), which reads the file",
+    "numba": "kernel(…)",
+}
 
 
 def _fits(value: Constant) -> bool:

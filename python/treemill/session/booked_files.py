@@ -160,7 +160,10 @@ def by_dataset(target: SnapshotTarget, chain: Chain) -> dict[str, SnapshotTarget
     for dataset in chain.datasets:
         path = os.path.join(folder, name.replace("{dataset}", dataset))
         if os.path.dirname(path) != folder:
-            raise QueryError(f"a file cannot be named after the data set {dataset!r}")
+            raise QueryError(
+                f"a file cannot be named after the data set {dataset!r}: rename it in the "
+                "fileset, or write each by itself, fs[name].snapshot(…)"
+            )
         if chain.has_file(path):
             raise QueryError(f"the snapshot would replace {path}, which the fileset reads")
         targets[dataset] = replaced(target, path=path)
