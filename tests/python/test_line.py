@@ -1,6 +1,7 @@
 """How a session puts treemill on a cluster whose processes are slow or stopped."""
 
 import asyncio
+import gc
 import pickle
 import threading
 from types import SimpleNamespace
@@ -69,3 +70,20 @@ def test_partials_come_in_their_order_some_at_once(client):
         got.append(count)
     assert got == list(range(9))
     assert most == 4
+
+
+@pytest.mark.filterwarnings("error")  # of coroutines that are never awaited
+def test_a_closed_client_is_an_error(client):
+    async def answer():
+        return b""
+
+    client.scheduler.treemill_hello = answer
+    line = Line(client, silence=60.0)
+    assert line.hello() == b""
+    closed = asyncio.new_event_loop()
+    closed.close()
+    running, client.loop.asyncio_loop = client.loop.asyncio_loop, closed
+    with pytest.raises(WorkerError, match="the session's Client was closed"):
+        line.hello()
+    client.loop.asyncio_loop = running
+    gc.collect()

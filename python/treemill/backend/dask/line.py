@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import pickle
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from itertools import islice
@@ -179,15 +179,20 @@ class Line:
                 "it: start it again, connect anew and run the query again"
             ) from None
 
-    def _wait(self, request: Awaitable[_T], seconds: float) -> _T:
+    def _wait(self, request: Coroutine[object, object, _T], seconds: float) -> _T:
         return self._begin(request, seconds).result()
 
-    def _begin(self, request: Awaitable[_T], seconds: float) -> Future[_T]:
+    def _begin(self, request: Coroutine[object, object, _T], seconds: float) -> Future[_T]:
         async def within() -> _T:
             return await asyncio.wait_for(request, seconds)
 
-        loop = self._client.loop.asyncio_loop
-        return asyncio.run_coroutine_threadsafe(within(), loop)
+        begun = within()
+        try:
+            return asyncio.run_coroutine_threadsafe(begun, self._client.loop.asyncio_loop)
+        except RuntimeError:  # the loop was closed, with the Client
+            begun.close()
+            request.close()
+            raise WorkerError("the session's Client was closed") from None
 
 
 def _received(reading: Future[ReadAnswer]) -> Read:
