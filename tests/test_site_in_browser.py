@@ -59,6 +59,18 @@ def test_what_is_searched_is_found(site, page):
     page.get_by_text("Make a mask of good luminosity sections").first.wait_for()
 
 
+def test_words_below_the_pictures_of_hist_are_not_cut_off(site, page):
+    page.goto((site / "drawing.html").as_uri())
+    look = """() => {
+        const output = document.createElement("div");
+        output.className = "cell_output";
+        output.innerHTML = "<svg viewBox='-10 -105 270 120'></svg>";
+        document.querySelector("article").append(output);
+        return getComputedStyle(output.firstChild).overflow;
+    }"""
+    assert page.evaluate(look) == "visible"
+
+
 def test_no_page_asks_for_anything_from_elsewhere(site, page):
     pages = sorted(site.rglob("*.html"))
     assert site / "tutorials" / "ttbar.html" in pages

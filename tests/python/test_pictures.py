@@ -89,7 +89,9 @@ def test_three_dimensions_are_projections():
 
 
 def test_several_in_one_picture(counts, tmp_path):
-    figure = tm.plot({"one": counts, "two": counts * 2}, tmp_path / "p.png", ratio=True, log=True)
+    both = {"one": counts, "two": counts * 2}
+    with pytest.warns(UserWarning, match="errors of 'two' are not known"):
+        figure = tm.plot(both, tmp_path / "p.png", ratio=True, log=True)
     assert (tmp_path / "p.png").stat().st_size > 1000
     main, ratio = figure.axes
     assert [t.get_text() for t in main.get_legend().get_texts()] == ["one", "two"]

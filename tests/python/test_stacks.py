@@ -113,15 +113,85 @@ def test_forms_of_results(events):
         (shape([1, 2]), {}, TypeError, "mapping of names"),
         ({"data": shape([1, 2])}, {}, ValueError, "needs a process"),
         ({"dy": shape([1, 2])}, {"ratio": True}, ValueError, "ratio=True needs data"),
-        ({"dy": shape([1, 2])}, {"signal": "H"}, ValueError, "no histogram 'H'.*there are dy"),
-        ({"a": shape([1, 2]), "b": shape([1, 2, 3])}, {}, ValueError, "different bins"),
-        ({"a": hist.Hist.new.Reg(2, 0, 1).Reg(2, 0, 1).Double()}, {}, ValueError, "one dimension"),
-        ({"a": hist.Hist.new.Reg(2, 0, 1).Mean()}, {}, ValueError, "no profiles"),
+        ({"dy": shape([1, 2])}, {"signal": "H"}, tm.QueryError, "no histogram 'H'.*there are dy"),
+        (RESULTS, {"data": "Data"}, tm.QueryError, "'Data' for data=: there are dy, tt, data"),
+        (
+            {"a": shape([1, 2]), "b": shape([1, 2, 3])},
+            {},
+            ValueError,
+            r"different bins.*'a' has the axis Regular\(2, 0, 40.*'b' has Regular\(3, 0, 40",
+        ),
+        (
+            {"a": hist.Hist.new.Reg(2, 0, 1).Reg(2, 0, 1).Double()},
+            {},
+            ValueError,
+            "one dimension.*'a' has 2 dimensions",
+        ),
+        ({"a": hist.Hist.new.Reg(2, 0, 1).Mean()}, {}, ValueError, "no profiles: 'a' is a profile"),
+        ({"sr": {"dy": shape([1, 2])}}, {}, TypeError, "'sr' is a mapping of dy"),
+        ({"dy": ["x" * 100]}, {}, TypeError, f"'dy' cannot.*\\['{'x' * 57}… is not a histogram"),
+        ({"dy": shape([1, np.nan])}, {}, tm.QueryError, "contents of 'dy' are not finite in 1 of"),
+        ({"dy": varied([1.0, 2.0], jes=np.nan)}, {}, tm.QueryError, "'dy, jes' are not finite"),
+        ({r"$\nosuch$": shape([1, 2])}, {}, ValueError, r"formula in .*nosuch\$' \(Unknown symbol"),
+        ({"dy": shape([1, 2])}, {"title": r"$\nosuch$"}, ValueError, "formula in .*nosuch"),
     ],
 )
 def test_what_cannot_be_stacked(given, more, error, said):
     with pytest.raises(error, match=said):
         tm.plot.stack(given, **more)
+
+
+def test_variations_that_are_not_drawn_may_have_any_contents():
+    found = tm.plot.stack({"dy": varied([1.0, 2.0], jes=np.nan)}, systematics=False)
+    assert list(parts(found)) == ["dy", "stat."]
+
+
+def test_the_usual_name_of_data_may_be_absent():
+    assert list(parts(tm.plot.stack({"dy": shape([1, 2])}, data="data"))) == ["dy", "stat."]
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [((None, None), ["MET [GeV]", "MET [GeV] (2)"]), (("dy", "dy"), ["dy", "dy (2)"])],
+)
+def test_no_histogram_of_a_stack_is_lost(names, shown):
+    pair = [shape([1, 2]), shape([3, 4])]
+    for histogram, name in zip(pair, names, strict=True):
+        histogram.name = name
+    found = parts(tm.plot.stack(hist.Stack(*pair)))
+    assert list(found) == [*shown, "stat."]
+    np.testing.assert_allclose(found[shown[1]].values, [4, 6])
+    keys = parts(tm.plot.stack({1: pair[0], "1": pair[1]}))
+    np.testing.assert_allclose(keys["1 (2)"].values, [4, 6])
+
+
+def test_any_name_is_in_the_legend():
+    names = ["_other", "", "stat.", "dy"]
+    legend = tm.plot.stack({name: shape([1, 2]) for name in names}).axes[0].get_legend()
+    words = [each.get_text() for each in legend.get_texts()]
+    assert words == ["dy", "stat.", "(2)", "_other", "stat."]
+
+
+def test_errors_that_are_not_known_are_left_out_with_a_warning():
+    lost = shape([1, 2], "Double") * 2.0
+    with pytest.warns(UserWarning, match=r"statistical errors of 'dy' .*storage=\"Weight\""):
+        found = parts(tm.plot.stack({"dy": lost}))
+    assert list(found) == ["dy"]
+    changed = tm.Variations({"nominal": lost, "jes": lost * 1.5})
+    with pytest.warns(UserWarning, match="'dy', 'data'"):
+        found = parts(tm.plot.stack({"dy": changed, "data": lost}))
+    assert list(found) == ["dy", "syst.", "data"]
+    np.testing.assert_allclose(found["syst."].values, [3, 6])
+    with pytest.warns(UserWarning, match="errors of 'b' are not known"):
+        tm.plot({"a": shape([1, 2]), "b": lost}, ratio=True)
+
+
+def test_the_band_of_negative_sums_is_shown():
+    found = tm.plot.stack({"nlo": shape([-50, 100, 0])})
+    band = parts(found)["stat."]
+    assert found.axes[0].get_ylim()[0] < min(band.baseline) < -50
+    # Errors of small sums do not reach below 0.
+    assert tm.plot.stack({"nlo": shape([0.5, 100, 0])}).axes[0].get_ylim()[0] == 0
 
 
 def test_plot_is_a_function_still(tmp_path):
@@ -143,11 +213,11 @@ SUMS = tm.CutFlow(
 def test_cut_flows_side_by_side():
     made = tm.cut_table({"dy": COUNTS, "tt": SUMS})
     assert str(made).splitlines() == [
-        "cut            dy        tt",
-        "---------------------------",
-        "all         1,000  10.5 ± 2",
-        "μ_1 & 2       500  5.25 ± 1",
-        "MET > 20 %     20     0 ± 0",
+        "cut            dy          tt",
+        "-----------------------------",
+        "all         1,000  10.5 ± 2.0",
+        "μ_1 & 2       500   5.2 ± 1.0",
+        "MET > 20 %     20       0 ± 0",
     ]
     assert tm.cut_table({"dy": COUNTS}, "cumulative").rows[1] == ["MET > 20 %", "2.00 %"]
     assert tm.cut_table({"dy": SUMS}, "efficiency").rows[1] == ["MET > 20 %", "0.00 %"]
@@ -157,10 +227,48 @@ def test_cut_flows_side_by_side():
 def test_latex():
     made = tm.cut_table({"dy_1": SUMS}).to_latex()
     assert made.splitlines()[2] == r"cut & dy\_1 \\"
-    assert made.splitlines()[5] == r"μ\_1 \& 2 & 5.25 $\pm$ 1 \\"
+    assert made.splitlines()[5] == r"$\mu$\_1 \& 2 & 5.2 $\pm$ 1.0 \\"
     flow = COUNTS.to_latex().splitlines()
     assert flow[0] == r"\begin{tabular}{lrrrr}"
     assert flow[5] == r"MET $>$ 20 \% & 500 & 20 & 4.00 \% & 2.00 \% \\"
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "shown"),
+    [
+        (719972.3, 4000.2, "719,972 ± 4,000"),
+        (-160711.0, 843.7, "-160,711 ± 840"),
+        (1234.5678, 0.0456, "1,234.568 ± 0.046"),
+        (2.5e9, 3.2e6, "2,500,000,000 ± 3,200,000"),
+        (4.9383e13, 2.5e11, "(4.938 ± 0.025)×10¹³"),  # noqa: RUF001
+        (5.2e-6, 3e-7, "(5.20 ± 0.30)×10⁻⁶"),  # noqa: RUF001
+        (1e6, 0.0, "1,000,000 ± 0"),
+    ],
+)
+def test_sums_of_weights_are_written_with_their_errors(value, error, shown):
+    flow = tm.CutFlow([tm.Cut("x", value, value, error**2, error**2)])
+    assert tm.cut_table(flow).rows[0][1] == shown
+
+
+def test_large_sums_of_weights_in_a_cut_flow():
+    flow = tm.CutFlow([tm.Cut("x", 1234567.0, 123456.7, 1.0, 1.0)])
+    assert str(flow).startswith("x: pass=123457       all=1234567      -- eff=10.00 %")
+    assert r"x & 1234567 & 123457 & 10.00 \%" in flow.to_latex()
+    assert "1,234,567" in flow._repr_html_()
+
+
+def test_a_share_of_nothing_is_a_dash():
+    flow = tm.CutFlow([tm.Cut("none", 0, 0, 0, 0)])
+    assert str(flow).endswith("eff=- cumulative eff=-")
+    assert r"none & 0 & 0 & - & - \\" in flow.to_latex()
+    assert "nan" not in flow._repr_html_()
+
+
+def test_signs_of_formulas_in_latex():
+    flow = tm.CutFlow([tm.Cut("≥ 1 μ, Δφ ≠ π", 1e10, 1e10, 1e16, 1e16)])
+    rows = tm.cut_table(flow).to_latex().splitlines()
+    name = r"$\geq$ 1 $\mu$, $\Delta$$\varphi$ $\neq$ $\pi$"
+    assert rows[5] == rf"{name} & (1.000 $\pm$ 0.010)$\times$10$^{{1}}$$^{{0}}$ \\"
 
 
 def test_reports_of_data_sets_and_variations(events):
@@ -175,7 +283,8 @@ def test_reports_of_data_sets_and_variations(events):
     ("given", "error"),
     [
         ({"a": 3}, "a is no cut flow"),
-        (3, "no mapping"),
+        (3, "takes a mapping of names to cut flows, not int"),
+        ({}, "the mapping has no cut flow"),
         ({"a": {"b": COUNTS}}, "a has several cut flows"),
         ({"a": tm.CutFlow([])}, "named filters"),
     ],

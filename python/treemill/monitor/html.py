@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Protocol, TypeGuard, TypeVar
 
+from .amounts import amount, percent
 from .branch_table import BranchRow, size
 
 if TYPE_CHECKING:
@@ -89,10 +90,10 @@ def of_cuts(cuts: Iterable[C], cumulative: Callable[[C], float]) -> str:
     rows = [
         [
             cut.name,
-            _number(cut.total),
-            _number(cut.passed),
-            f"{100 * cut.efficiency:.2f} %",
-            f"{100 * cumulative(cut):.2f} %",
+            amount(cut.total, ","),
+            amount(cut.passed, ","),
+            percent(cut.efficiency),
+            percent(cumulative(cut)),
         ]
         for cut in cuts
     ]
@@ -133,15 +134,10 @@ def of_datasets(values: Mapping[str, object]) -> str:
 def _summary(value: object) -> str:
     if _is_histogram(value):
         total = value.sum(flow=True)
-        return (
-            f"histogram, sum {float(getattr(total, 'value', getattr(total, 'count', total))):,.6g}"
-        )
-    return _number(value) if isinstance(value, (int, float)) else repr(value)
+        content = float(getattr(total, "value", getattr(total, "count", total)))
+        return f"histogram, sum {amount(content, ',')}"
+    return amount(value, ",") if isinstance(value, (int, float)) else repr(value)
 
 
 def _is_histogram(value: object) -> TypeGuard[Hist]:
     return hasattr(value, "axes") and hasattr(value, "storage_type")
-
-
-def _number(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"

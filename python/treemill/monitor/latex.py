@@ -6,13 +6,21 @@ from collections.abc import Iterable, Sequence
 
 __all__ = ["escaped", "table"]
 
+_FORMULAS = "αβγδεζηθικλμνξπρστυφχψωµΓΔΘΛΞΠΣΦΨΩ≤≥≠≈±×·→∞∈ℓ"  # noqa: RUF001
+_COMMANDS = (
+    "alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
+    "upsilon varphi chi psi omega mu Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega "
+    "leq geq neq approx pm times cdot to infty in ell"
+)
+"""What LaTeX calls these signs, which it has in formulas only. The other Greek letters look like
+Latin ones, and have no names."""
 _SIGNS = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
-    "<": r"$<$",
-    ">": r"$>$",
-    "±": r"$\pm$",
+    **{sign: f"${sign}$" for sign in "<>"},
+    **{sign: rf"$\{name}$" for sign, name in zip(_FORMULAS, _COMMANDS.split(), strict=True)},
+    **{sign: f"$^{{{n}}}$" for sign, n in zip("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789", strict=True)},
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
 }
 

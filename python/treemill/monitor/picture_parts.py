@@ -1,4 +1,4 @@
-"""The parts of pictures of histograms: the style, edges, errors, bands, ranges and words. Knows
+"""The parts of pictures of histograms: the style, edges, errors, bands, ranges and titles. Knows
 hist.Hist and matplotlib's axes only.
 """
 
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .histogram_labels import is_profile, outside, quantity
+from .picture_words import check_formulas, fit_words, shortened
 from .screen import in_notebook
 
 if TYPE_CHECKING:
@@ -21,9 +22,13 @@ if TYPE_CHECKING:
     import numpy as np
     from boost_histogram.axis import Axis
     from hist import Hist
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis as Marks
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
+
+    from .legends import Legend
 
     Edges = Sequence[float] | NDArray[np.float64]
 
@@ -36,10 +41,12 @@ __all__ = [
     "errors_of",
     "finished",
     "frame",
-    "set_ratio_range",
     "set_title",
     "set_vertical",
 ]
+
+_LONG_NAME = 24
+"""Characters of a category's name below its bin."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +69,12 @@ def drawing(size: int) -> Iterator[ModuleType]:
     import mplhep
 
     own: dict[str, object] = {"font.size": size, "figure.dpi": 100, "legend.fontsize": 0.8 * size}
-    # Formulas are drawn when the picture is shown, without this style: the style's own set of fonts
-    # would be looked for in the user's settings then, and matplotlib would say that one is missing.
+    # Words are drawn when the picture is shown, without this style. The style's own set of fonts
+    # for formulas would be looked for in the user's settings then, and matplotlib would say that
+    # one is missing. Words would be measured with the style's other fonts, and drawn with the
+    # user's.
     own |= {"mathtext.fontset": "dejavusans"}
+    own |= {"font.sans-serif": matplotlib.rcParams["font.sans-serif"]}
     with plt.style.context([mplhep.style.ROOT, own]):
         yield plt
 
@@ -85,28 +95,60 @@ def frame(plt: ModuleType, first: Hist, ratio: bool) -> tuple[Figure, Axes, Axes
     return figure, main, last, drawn_edges(first.axes[0], last)
 
 
-def finished(plt: ModuleType, figure: Figure) -> Figure:
-    """Closes the figure for pyplot and gives it back."""
-    # Ticks take their style when they are first drawn: draw them while the style is active.
-    figure.canvas.draw()
+def finished(plt: ModuleType, figure: Figure, legend: Legend | None = None) -> Figure:
+    """Makes words and the legend fit, closes the figure for pyplot and gives it back. Raises
+    ValueError for a formula that cannot be drawn."""
+    from matplotlib.text import Text
+
+    said = [each.get_text() for each in figure.findobj(Text)]
+    check_formulas([*said, *(legend.names if legend else ())])
+    # What fits is known when there is a layout. Ticks take their style when they are first drawn,
+    # so that each change of the layout is followed by another one while the style is active.
+    figure.draw_without_rendering()
+    if fit_words(figure):
+        figure.draw_without_rendering()
+    if legend is not None:
+        legend.draw()
+        figure.draw_without_rendering()
     plt.close(figure)
     return figure
 
 
 def drawn_edges(axis: Axis, place: Axes, direction: str = "x") -> Edges:
     """The edges at which bins are drawn. Bins of whole numbers and categories are centred on the
-    number or the name."""
+    number or the name, and bins without an end get one."""
+    marks = place.xaxis if direction == "x" else place.yaxis
     edges: NDArray[np.float64]
     if axis.traits.continuous:
         edges = axis.edges
-        return edges
+        return _with_ends(edges, marks)
     if axis.traits.ordered and type(axis).__name__ == "Integer":
         edges = axis.edges - 0.5
         return edges
-    marks = place.xaxis if direction == "x" else place.yaxis
-    marks.set_ticks(range(axis.size), [str(axis.value(i)) for i in range(axis.size)])
+    names = [str(axis.value(i)) for i in range(axis.size)]
+    marks.set_ticks(range(axis.size), shortened(names, _LONG_NAME))
     marks.set_ticks([], minor=True)
     return [i - 0.5 for i in range(axis.size + 1)]
+
+
+def _with_ends(edges: NDArray[np.float64], marks: Marks) -> Edges:
+    """Finite edges. An infinite bin is as wide as its neighbour, and its tick says that it is
+    infinite."""
+    import numpy as np
+
+    infinite = np.isinf(edges)
+    if not infinite.any():
+        return edges
+    inner, drawn = edges[~infinite], np.array(edges)
+    widths = np.diff(inner) if len(inner) > 1 else np.ones(1)
+    low, high = (inner[0], inner[-1]) if len(inner) else (0.0, 0.0)
+    drawn[infinite] = np.where(edges[infinite] < 0, low - widths[0], high + widths[-1])
+    ticks = marks.get_major_locator().tick_values(low, high) if low < high else inner
+    named = {float(tick): f"{tick:g}" for tick in ticks if low <= tick <= high}
+    named |= {x: r"$-\infty$" if x < low else r"$\infty$" for x in map(float, drawn[infinite])}
+    marks.set_ticks([*named], [*named.values()])
+    marks.set_ticks([], minor=True)
+    return drawn
 
 
 def errors_of(histogram: Hist) -> list[float]:
@@ -117,21 +159,11 @@ def errors_of(histogram: Hist) -> list[float]:
     return [math.sqrt(v) if v > 0 and math.isfinite(v) else 0.0 for v in map(float, variances)]
 
 
-def draw_band(place: Axes, edges: Edges, band: Band, low: Edges, high: Edges) -> None:
+def draw_band(place: Axes, edges: Edges, band: Band, low: Edges, high: Edges) -> Artist:
     """Draws the area between `low` and `high`."""
-    place.stairs(
+    return place.stairs(
         high, edges, baseline=low, fill=True, color="0.7", alpha=0.6, linewidth=0, label=band.label
     )
-
-
-def set_ratio_range(place: Axes, ratios: Sequence[NDArray[np.float64]]) -> None:
-    """Sets a range around 1 that shows most points: single bins may have any ratio."""
-    import numpy as np
-
-    values = np.concatenate([np.ones(1), *ratios])
-    off = np.abs(values[np.isfinite(values)] - 1)
-    reach = min(max(1.5 * float(np.quantile(off, 0.9)), 0.05), 1.0)
-    place.set_ylim(1 - reach, 1 + reach)
 
 
 def set_vertical(place: Axes, histograms: Iterable[Hist], log: bool) -> None:
@@ -157,12 +189,14 @@ def set_title(place: Axes, title: str, histogram: Hist) -> None:
 
 
 def contents_label(histogram: Hist) -> str:
-    """Returns what the vertical axis shows, for bins of which width."""
+    """Returns what the vertical axis shows, and for bins of which width, if all have the same."""
     what = quantity(histogram)
     axis = histogram.axes[0]
-    if histogram.ndim > 1 or is_profile(histogram) or type(axis).__name__ != "Regular":
+    if histogram.ndim > 1 or is_profile(histogram) or not axis.traits.continuous:
         return what
-    width = (axis.edges[-1] - axis.edges[0]) / axis.size
+    width = abs(float(axis.edges[-1] - axis.edges[0])) / axis.size
+    if not all(math.isclose(abs(each), width, rel_tol=1e-6) for each in axis.widths):
+        return what
     unit = re.search(r"\[(.+)\]$", axis.label)
     if unit is None:
         return what if width == 1 else f"{what} / {width:.3g}"

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from .histogram_labels import axis_label, filled, is_logarithmic, is_profile
+from .legends import Legend
+from .looks import looks
 from .picture_parts import (
     Band,
     contents_label,
@@ -19,16 +21,20 @@ from .picture_parts import (
     errors_of,
     finished,
     frame,
-    set_ratio_range,
     set_title,
     set_vertical,
 )
+from .ratios import divided, mark_outside, set_ratio_range
 
 if TYPE_CHECKING:
+    import numpy as np
     from boost_histogram.axis import Axis
     from hist import Hist
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.container import Container
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
     from .picture_parts import Edges
 
@@ -84,23 +90,24 @@ def overlaid(
     _check(histograms, first)
     with drawing(16) as plt:
         figure, main, last, edges = frame(plt, first, ratio)
+        entries: list[tuple[Artist | Container, str]] = []
         if band is not None:
-            draw_band(main, edges, band, band.low, band.high)
+            entries.append((draw_band(main, edges, band, band.low, band.high), band.label))
         # A colour's name, such as C1, would be looked up in the style of the time of saving.
-        cycle = plt.rcParams["axes.prop_cycle"].by_key()["color"]
-        colors = [cycle[i % len(cycle)] for i in range(len(histograms))]
-        for (label, histogram), color in zip(histograms.items(), colors, strict=True):
-            _line(main, histogram, edges, label, color)
+        own = looks(histograms, plt.rcParams["axes.prop_cycle"].by_key()["color"])
+        for label, histogram in histograms.items():
+            look = own[label]
+            drawn = _line(main, histogram, edges, label, look.color, look.dashes)
+            entries.append((drawn, label))
         if ratio:
+            colors = [each.color for each in own.values()]
             _ratios(last, list(histograms.values()), edges, band, colors)
         main.set_xlim(edges[0], edges[-1])
         last.set_xlabel(axis_label(first.axes[0]))
         main.set_ylabel(contents_label(first))
         set_vertical(main, histograms.values(), log)
-        if len(histograms) > 1 or band is not None:
-            main.legend()
         set_title(main, title, first if len(histograms) == 1 else None)
-        return finished(plt, figure)
+        return finished(plt, figure, Legend(main, entries) if len(entries) > 1 else None)
 
 
 def _check(histograms: Mapping[str, Hist], first: Hist) -> None:
@@ -170,17 +177,23 @@ def _field(histogram: Hist, place: Axes, figure: Figure, log: bool) -> None:
 
 
 def _line(
-    place: Axes, histogram: Hist, edges: Edges, label: str | None = None, color: str | None = None
-) -> None:
+    place: Axes,
+    histogram: Hist,
+    edges: Edges,
+    label: str | None = None,
+    color: str | None = None,
+    dashes: str = "-",
+) -> Artist | Container:
     """Draws steps; for a profile points with the errors of the means."""
     values, errors = histogram.values(), errors_of(histogram)
     if not is_profile(histogram):
-        place.stairs(values, edges, linewidth=1.4, label=label, color=color)
-        return
+        return place.stairs(
+            values, edges, linewidth=1.4, linestyle=dashes, label=label, color=color
+        )
     middles = [(low + high) / 2 for low, high in pairwise(edges)]
     halves = [(high - low) / 2 for low, high in pairwise(edges)]
     filled = [i for i, n in enumerate(histogram.counts()) if n > 0]
-    place.errorbar(
+    return place.errorbar(
         [middles[i] for i in filled],
         [values[i] for i in filled],
         xerr=[halves[i] for i in filled],
@@ -205,20 +218,33 @@ def _ratios(
     import numpy as np
 
     first, *others = histograms
-    base = np.array(first.values(), float)
-    base[base == 0] = np.nan
-    shown = [np.array(histogram.values(), float) / base for histogram in others]
+    base = _contents(first)
+    ends = [divided(end, base) for end in ((band.low, band.high) if band else ())]
     if band is not None:
-        ends = [np.array(end, float) / base for end in (band.low, band.high)]
         draw_band(place, edges, band, *ends)
-        shown += ends
     place.axhline(1, color=colors[0], linewidth=1.0)
     middles = (np.array(edges[:-1]) + np.array(edges[1:])) / 2
-    for histogram, color in zip(others, colors[1:], strict=True):
-        ratios = np.array(histogram.values(), float) / base
-        errors = np.array(errors_of(histogram)) / abs(base)
+    ratios = [divided(_contents(histogram), base) for histogram in others]
+    for histogram, shown, color in zip(others, ratios, colors[1:], strict=True):
+        there = np.isfinite(shown)
         place.errorbar(
-            middles, ratios, yerr=errors, fmt="o", markersize=3, linewidth=1.0, color=color
+            middles[there],
+            shown[there],
+            yerr=(np.array(errors_of(histogram))[there] / abs(base[there])),
+            fmt="o",
+            markersize=3,
+            linewidth=1.0,
+            color=color,
         )
     place.set_ylabel("ratio", loc="center")
-    set_ratio_range(place, shown)
+    set_ratio_range(place, ratios, ends)
+    for shown, color in zip(ratios, colors[1:], strict=True):
+        mark_outside(place, middles, shown, color)
+
+
+def _contents(histogram: Hist) -> NDArray[np.float64]:
+    """What the bins hold; NaN in a profile's bin without entries, which has no mean."""
+    import numpy as np
+
+    values = np.array(histogram.values(), float)
+    return np.where(histogram.counts() > 0, values, np.nan) if is_profile(histogram) else values

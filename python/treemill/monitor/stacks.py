@@ -4,12 +4,13 @@ uncertain, their ratio. Knows histograms and labels only.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .histogram_labels import axis_label
+from .legends import Legend
+from .looks import Look, looks
 from .picture_parts import (
     Band,
     contents_label,
@@ -18,20 +19,28 @@ from .picture_parts import (
     errors_of,
     finished,
     frame,
-    set_ratio_range,
     set_title,
 )
+from .ratios import divided, mark_outside, set_ratio_range
 
 if TYPE_CHECKING:
     import numpy as np
     from hist import Hist
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.container import Container
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from .picture_parts import Edges
 
+    Numbers = NDArray[np.float64]
+    Entry = tuple[Artist | Container, str]
+
 __all__ = ["Stack", "stacked"]
+
+_HEADROOM = 0.45
+"""What the vertical range has above the highest bin, as a share of what it has below."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +49,8 @@ class Stack:
 
     processes: Mapping[str, Hist]
     """Histograms by process, from the bottom to the top."""
-    band: Band
-    """Around the sum of the processes."""
+    band: Band | None
+    """Around the sum of the processes; None if nothing is known to be uncertain."""
     data: tuple[str, Hist] | None = None
     signals: Mapping[str, Hist] = field(default_factory=dict)
     """Drawn as lines."""
@@ -49,51 +58,67 @@ class Stack:
 
 
 def stacked(shown: Stack, title: str = "", log: bool = False, ratio: bool = False) -> Figure:
-    """Draws the picture; with `ratio` a panel below has data over the sum of the processes."""
+    """Draws the picture; with `ratio` a panel below has data over the sum of the processes.
+
+    Raises ValueError for a formula that cannot be drawn."""
     import numpy as np
 
     first = next(iter(shown.processes.values()))
     with drawing(16) as plt:
         figure, main, last, edges = frame(plt, first, ratio)
         cycle = plt.rcParams["axes.prop_cycle"].by_key()["color"]
-        total = np.zeros(len(first.values()))
-        names = [*shown.processes, *shown.signals]
-        colors = {name: cycle[i % len(cycle)] for i, name in enumerate(names)} | dict(shown.colors)
-        for name, histogram in shown.processes.items():
-            upper = total + histogram.values()
-            main.stairs(
-                upper,
-                edges,
-                baseline=total,
-                fill=True,
-                label=name,
-                facecolor=colors[name],
-                edgecolor="black",
-                linewidth=0.4,
-            )
-            total = upper
-        _hatched(main, edges, shown.band, shown.band.low, shown.band.high)
-        for name, histogram in shown.signals.items():
-            line = {"color": colors[name], "linewidth": 1.8, "linestyle": "--"}
-            main.stairs(histogram.values(), edges, label=name, **line)
-        if shown.data is not None:
-            _points(main, edges, shown.data[1], np.ones(len(total)), shown.data[0])
+        own = looks([*shown.processes, *shown.signals], cycle, shown.colors)
+        contents = [np.array(each.values(), float) for each in shown.processes.values()]
+        levels = np.cumsum([np.zeros_like(contents[0]), *contents], axis=0)
+        entries = [
+            *_data(main, edges, shown),
+            *reversed(_areas(main, edges, shown, levels, own)),
+            *_signals(main, edges, shown, own),
+            *_band(main, edges, shown.band),
+        ]
         if ratio and shown.data is not None:
-            _ratio(last, edges, shown.data[1], total, shown.band)
+            _ratio(last, edges, shown.data[1], levels[-1], shown.band)
         main.set_xlim(edges[0], edges[-1])
         last.set_xlabel(axis_label(first.axes[0]))
         main.set_ylabel(contents_label(first))
-        _range(main, shown, total, log)
-        _legend(main, shown)
+        _range(main, shown, levels, log)
         set_title(main, title, None)
-        return finished(plt, figure)
+        columns = (2, 3, 1) if len(entries) > 3 else (1,)
+        room = _HEADROOM / (1 + _HEADROOM)
+        return finished(plt, figure, Legend(main, entries, room, columns, "upper right"))
 
 
-def _hatched(place: Axes, edges: Edges, band: Band, low: Edges, high: Edges) -> None:
-    place.stairs(
-        high,
+# The main panel: each part gives what the legend says of it.
+
+
+def _areas(
+    place: Axes, edges: Edges, shown: Stack, levels: Numbers, own: Mapping[str, Look]
+) -> list[Entry]:
+    """Draws the processes between the levels, from the bottom to the top."""
+    drawn: list[Entry] = []
+    for name, lower, upper in zip(shown.processes, levels[:-1], levels[1:], strict=True):
+        area = place.stairs(
+            upper,
+            edges,
+            baseline=lower,
+            fill=True,
+            label=name,
+            facecolor=own[name].color,
+            edgecolor="black",
+            hatch=own[name].hatch or None,
+            linewidth=0.4,
+        )
+        drawn.append((area, name))
+    return drawn
+
+
+def _band(place: Axes, edges: Edges, band: Band | None) -> list[Entry]:
+    if band is None:
+        return []
+    area = place.stairs(
+        band.high,
         edges,
-        baseline=low,
+        baseline=band.low,
         fill=True,
         facecolor="none",
         edgecolor="0.3",
@@ -101,22 +126,47 @@ def _hatched(place: Axes, edges: Edges, band: Band, low: Edges, high: Edges) -> 
         linewidth=0,
         label=band.label,
     )
+    return [(area, band.label)]
+
+
+def _signals(place: Axes, edges: Edges, shown: Stack, own: Mapping[str, Look]) -> list[Entry]:
+    drawn: list[Entry] = []
+    for name, histogram in shown.signals.items():
+        line = place.stairs(
+            histogram.values(),
+            edges,
+            label=name,
+            color=own[name].color,
+            linewidth=1.8,
+            linestyle="--",
+        )
+        drawn.append((line, name))
+    return drawn
+
+
+def _data(place: Axes, edges: Edges, shown: Stack) -> list[Entry]:
+    import numpy as np
+
+    if shown.data is None:
+        return []
+    name, data = shown.data
+    return [(_points(place, edges, data, np.ones(len(edges) - 1), name), name)]
 
 
 def _points(
-    place: Axes, edges: Edges, data: Hist, over: NDArray[np.float64], label: str | None
-) -> None:
+    place: Axes, edges: Edges, data: Hist, over: Numbers, label: str | None = None
+) -> Container:
     """Draws points with errors, divided by `over`. A bin without data has no point."""
     import numpy as np
 
     values, errors = np.array(data.values(), float), np.array(errors_of(data))
     ends = np.array(edges, float)
-    there = ((values != 0) | (errors != 0)) & np.isfinite(over)
-    place.errorbar(
+    there = ((values != 0) | (errors != 0)) & (over != 0)
+    return place.errorbar(
         ((ends[:-1] + ends[1:]) / 2)[there],
-        (values / over)[there],
+        (values[there] / over[there]),
         xerr=((ends[1:] - ends[:-1]) / 2)[there],
-        yerr=abs(errors / over)[there],
+        yerr=abs(errors[there] / over[there]),
         fmt="o",
         color="black",
         markersize=4,
@@ -125,47 +175,46 @@ def _points(
     )
 
 
-def _ratio(place: Axes, edges: Edges, data: Hist, total: NDArray[np.float64], band: Band) -> None:
+def _range(place: Axes, shown: Stack, levels: Numbers, log: bool) -> None:
+    """Sets the vertical range, with room for the legend above."""
     import numpy as np
 
-    base = np.where(total == 0, np.nan, total)
-    ends = [np.array(end, float) / base for end in (band.low, band.high)]
-    place.axhline(1, color="0.3", linewidth=1.0)
-    draw_band(place, edges, band, *[np.where(np.isfinite(end), end, 1.0) for end in ends])
-    _points(place, edges, data, base, None)
-    there = np.array(data.values(), float) != 0
-    set_ratio_range(place, [(data.values() / base)[there], *ends])
-    place.set_ylabel("data / sum", loc="center")
-
-
-def _range(place: Axes, shown: Stack, total: NDArray[np.float64], log: bool) -> None:
-    """Sets the vertical range, with room for the legend above."""
-    others = [*shown.signals.values(), *([shown.data[1]] if shown.data else [])]
-    tops = [float(v) for v in [*shown.band.high, *total] if math.isfinite(v)]
-    tops += [
-        float(value) + error
-        for each in others
-        for value, error in zip(each.values(), errors_of(each), strict=True)
+    drawn = [*shown.signals.values(), *([shown.data[1]] if shown.data else [])]
+    values = [np.array(each.values(), float) for each in drawn]
+    errors = [np.array(errors_of(each)) for each in drawn]
+    ends = [
+        value + sign * error
+        for value, error in zip(values, errors, strict=True)
+        for sign in (-1, 1)
     ]
-    top = max(tops, default=1.0) or 1.0
-    if log and top > 0:
-        lows = [float(v) for h in [*shown.processes.values(), *others] for v in h.values() if v > 0]
-        bottom = max(min(lows, default=top) / 2, top * 1e-7)
+    if shown.band is not None:
+        ends += [np.array(shown.band.low, float), np.array(shown.band.high, float)]
+    contents = np.concatenate([*np.diff(levels, axis=0), *values])
+    reached = np.concatenate([*levels, *values, *ends])
+    top = float(reached.max()) or 1.0
+    if log and (contents > 0).any():
+        bottom = max(float(contents[contents > 0].min()) / 2, top * 1e-7)
         place.set_yscale("log")
-        place.set_ylim(bottom, top * (top / bottom) ** 0.45)
+        place.set_ylim(bottom, top * (top / bottom) ** _HEADROOM)
     else:
-        place.set_ylim(min(0.0, float(min(total, default=0.0))), top * 1.45)
+        # Errors that reach below 0 are cut off there, unless contents do so too.
+        bottom = 1.05 * float(reached.min()) if min(levels.min(), contents.min()) < 0 else 0.0
+        place.set_ylim(bottom, top + _HEADROOM * (top - bottom))
 
 
-def _legend(place: Axes, shown: Stack) -> None:
-    """Data first, then the processes as they lie, from the top."""
-    handles, labels = place.get_legend_handles_labels()
-    artists = dict(zip(labels, handles, strict=True))
-    order: Sequence[str] = [
-        *([shown.data[0]] if shown.data else []),
-        *reversed([*shown.processes]),
-        *shown.signals,
-        shown.band.label,
-    ]
-    columns = 2 if len(order) > 3 else 1
-    place.legend([artists[name] for name in order], order, ncols=columns, loc="upper right")
+# The panel of the ratio.
+
+
+def _ratio(place: Axes, edges: Edges, data: Hist, total: Numbers, band: Band | None) -> None:
+    import numpy as np
+
+    place.axhline(1, color="0.3", linewidth=1.0)
+    ends = [divided(end, total) for end in ((band.low, band.high) if band else ())]
+    if band is not None:
+        draw_band(place, edges, band, *[np.where(np.isfinite(end), end, 1.0) for end in ends])
+    _points(place, edges, data, total)
+    values = np.array(data.values(), float)
+    ratios = np.where(values == 0, np.nan, divided(values, total))
+    place.set_ylabel("data / sum", loc="center")
+    set_ratio_range(place, [ratios], ends)
+    mark_outside(place, (np.array(edges[:-1]) + np.array(edges[1:])) / 2, ratios, "black")

@@ -1,4 +1,4 @@
-"""Cut flows, which `report` gives users. Standard library only."""
+"""Cut flows, which `report` gives users. Pure: standard library only."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
+
+from ..monitor.amounts import amount, percent
 
 __all__ = ["Cut", "CutFlow"]
 
@@ -86,11 +88,11 @@ class CutFlow(Sequence[Cut]):
         width = max(len(cut.name) for cut in self._cuts)
         lines = []
         for cut in self._cuts:
-            passed, total = (f"{_number(n):<12}" for n in (cut.passed, cut.total))
+            passed, total = (f"{amount(n):<12}" for n in (cut.passed, cut.total))
             lines.append(
                 f"{cut.name:<{width}}: pass={passed} all={total} -- "
-                f"eff={100 * cut.efficiency:.2f} % "
-                f"cumulative eff={100 * self.cumulative(cut):.2f} %"
+                f"eff={percent(cut.efficiency)} "
+                f"cumulative eff={percent(self.cumulative(cut))}"
             )
         return "\n".join(lines)
 
@@ -115,10 +117,10 @@ class CutFlow(Sequence[Cut]):
         rows = [
             [
                 cut.name,
-                _number(cut.total),
-                _number(cut.passed),
-                f"{100 * cut.efficiency:.2f} %",
-                f"{100 * self.cumulative(cut):.2f} %",
+                amount(cut.total),
+                amount(cut.passed),
+                percent(cut.efficiency),
+                percent(self.cumulative(cut)),
             ]
             for cut in self._cuts
         ]
@@ -128,7 +130,3 @@ class CutFlow(Sequence[Cut]):
         from ..monitor.html import of_cuts  # start-up
 
         return of_cuts(self._cuts, self.cumulative)
-
-
-def _number(value: float) -> str:
-    return str(value) if isinstance(value, int) else f"{value:.6g}"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 from ..errors import QueryError
 from ..faces import short_errors
+from ..monitor.amounts import amount, percent, with_error
 from ..query.booking import Booking
 from ..query.cutflow import Cut, CutFlow
 
@@ -18,18 +19,14 @@ _Cell = Callable[[CutFlow, Cut], str]
 def _counted(value: float, variance: float) -> str:
     """A number of entries; a sum of weights with its error."""
     if isinstance(value, int):
-        return f"{value:,}"
-    return f"{value:,.5g} ± {math.sqrt(max(variance, 0.0)):.2g}"
-
-
-def _percent(part: float) -> str:
-    return "-" if math.isnan(part) else f"{100 * part:.2f} %"
+        return amount(value, ",")
+    return with_error(value, math.sqrt(max(variance, 0.0)))
 
 
 _CELLS: dict[str, _Cell] = {
     "passed": lambda flow, cut: _counted(cut.passed, cut.passed_variance),
-    "efficiency": lambda flow, cut: _percent(cut.efficiency),
-    "cumulative": lambda flow, cut: _percent(flow.cumulative(cut)),
+    "efficiency": lambda flow, cut: percent(cut.efficiency),
+    "cumulative": lambda flow, cut: percent(flow.cumulative(cut)),
 }
 
 
@@ -127,8 +124,13 @@ def _flows(results: object) -> dict[str, CutFlow]:
         results = results.value
     if isinstance(results, CutFlow):
         results = {"entries": results}
-    if not isinstance(results, Mapping) or not results:
-        raise TypeError(f"a {type(results).__name__} is no mapping of cut flows")
+    if not isinstance(results, Mapping):
+        raise TypeError(
+            f"cut_table() takes a mapping of names to cut flows, not {type(results).__name__}: "
+            "report() below named filters gives a cut flow"
+        )
+    if not results:
+        raise TypeError("the mapping has no cut flow: cut_table() needs one at least")
     flows = {}
     for name, each in results.items():
         value = each.value if isinstance(each, Booking) else each

@@ -4,7 +4,8 @@ Knows no booking.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -14,14 +15,27 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-__all__ = ["checked", "is_stack", "plot_variations", "saved"]
+__all__ = [
+    "checked",
+    "distinct",
+    "is_stack",
+    "label_of",
+    "plot_variations",
+    "saved",
+    "warn_without_errors",
+]
+
+_LONG = 60
+"""Characters of what an error says of an object."""
 
 
 def checked(value: object) -> hist.Hist:
     """Makes a histogram of hist's from one of hist or boost-histogram. Raises TypeError for
     anything else."""
     if not hasattr(value, "axes") or isinstance(value, list | tuple) or is_stack(value):
-        raise TypeError(f"{value!r} is not a histogram")
+        said = repr(value)
+        said = said if len(said) <= _LONG else f"{said[: _LONG - 1]}…"
+        raise TypeError(f"{said} is not a histogram")
     from hist import Hist, NamedHist
 
     histogram: hist.Hist = value
@@ -39,6 +53,38 @@ def is_stack(given: object) -> TypeGuard[hist.Stack]:
     """Whether it is a hist.Stack, whose histograms share their axes."""
     kind = type(given)
     return kind.__module__.split(".")[0] == "hist" and kind.__name__ == "Stack"
+
+
+def label_of(value: object) -> str:
+    """A histogram's name, or what its axes show; empty if neither is known."""
+    axes = getattr(value, "axes", ())
+    labels = [str(getattr(axis, "label", "") or getattr(axis, "name", "")) for axis in axes]
+    return str(getattr(value, "name", None) or " : ".join(labels[::-1]))
+
+
+def distinct(labels: Iterable[str]) -> list[str]:
+    """The labels, each of which is there once: one that is empty, or was there before, gets its
+    number."""
+    found: list[str] = []
+    for number, label in enumerate(labels, 1):
+        while not label or label in found:
+            label = f"{label} ({number})".strip()
+        found.append(label)
+    return found
+
+
+def warn_without_errors(histograms: Mapping[str, hist.Hist]) -> list[str]:
+    """The names of histograms that have lost their statistical errors, of which it warns the caller
+    of the caller's caller."""
+    names = [name for name, each in histograms.items() if each.variances() is None]
+    if names:
+        warnings.warn(
+            f"the statistical errors of {', '.join(map(repr, names))} are not known, and are left "
+            "out: histograms with the storage Double lose them if they are weighted or scaled; "
+            'fill them with storage="Weight"',
+            stacklevel=4,
+        )
+    return names
 
 
 def saved(figure: Figure, path: str | PathLike[str] | None) -> Figure:

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 
 from ..faces import short_errors
 from ..query.booking import Booking
-from .histograms import checked, is_stack, plot_variations, saved
+from .histograms import (
+    checked,
+    distinct,
+    is_stack,
+    label_of,
+    plot_variations,
+    saved,
+    warn_without_errors,
+)
 from .variations import Variations
 
 if TYPE_CHECKING:
@@ -65,7 +73,8 @@ def plot(
     ----------
     histograms
         One, a list, a hist.Stack, or a mapping of the legend's words to histograms, each as for
-        `show`. A single `Variations` is drawn as the nominal histogram with a band of the others.
+        `show`. Histograms without names, or with equal ones, get numbers. A single `Variations` is
+        drawn as the nominal histogram with a band of the others.
     path
         The file of the picture, in the format that the suffix names.
     title
@@ -85,7 +94,8 @@ def plot(
     TypeError
         For objects that are not histograms.
     ValueError
-        If they have different axes, or more than one dimension and are several.
+        If they have different axes, or more than one dimension and are several, or if matplotlib
+        cannot draw a formula.
     ImportError
         If matplotlib or mplhep is missing.
 
@@ -109,6 +119,8 @@ def plot(
     if count == 1 and first.ndim > 1:
         figure = pictures.paneled([first], [title], log)
     else:
+        if ratio and count > 1:
+            warn_without_errors(named)
         figure = pictures.overlaid(named, title, log, ratio)
     return saved(figure, path)
 
@@ -118,14 +130,13 @@ def _named(value: object) -> dict[str, hist.Hist]:
     if isinstance(value, Booking):
         value = value.value
     if isinstance(value, Mapping):
-        return {str(label): _histogram(each) for label, each in value.items()}
-    if not isinstance(value, (list, tuple)) and not is_stack(value):
+        labels, values = map(str, value), [*value.values()]
+    elif isinstance(value, (list, tuple)) or is_stack(value):
+        values = [*value]
+        labels = map(_label, values)
+    else:
         return {_label(value): _histogram(value)}
-    named: dict[str, hist.Hist] = {}
-    for number, each in enumerate(value, 1):
-        label = _label(each)
-        named[label if label and label not in named else f"{label} ({number})"] = _histogram(each)
-    return named
+    return dict(zip(distinct(labels), map(_histogram, values), strict=True))
 
 
 def _histogram(given: object) -> hist.Hist:
@@ -138,8 +149,4 @@ def _title(given: object) -> str:
 
 
 def _label(value: object) -> str:
-    if isinstance(value, Booking):
-        return value.title
-    axes = getattr(value, "axes", ())
-    labels = [str(getattr(axis, "label", "") or getattr(axis, "name", "")) for axis in axes]
-    return str(getattr(value, "name", None) or " : ".join(labels[::-1]))
+    return value.title if isinstance(value, Booking) else label_of(value)

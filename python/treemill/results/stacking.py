@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import TYPE_CHECKING
 
+from ..errors import QueryError
 from ..faces import short_errors
 from ..query.booking import Booking
 from .categories import split, systematic
-from .histograms import checked, is_stack, saved
+from .histograms import checked, distinct, is_stack, label_of, saved, warn_without_errors
 from .variations import NOMINAL, Variations
 
 if TYPE_CHECKING:
@@ -22,13 +23,16 @@ if TYPE_CHECKING:
 
 __all__ = ["stack"]
 
+_DATA = "data"
+"""The usual name of the data."""
+
 
 @short_errors
 def stack(
     results: object,
     path: str | PathLike[str] | None = None,
     *,
-    data: object = "data",
+    data: object = _DATA,
     signal: str | Iterable[str] = (),
     ratio: bool = False,
     systematics: bool = True,
@@ -43,12 +47,13 @@ def stack(
     results
         A mapping of names to histograms, `Variations` or bookings, the first at the bottom; the
         value of a booking on a fileset; a hist.Stack; or one histogram, or `Variations`, with a
-        first axis of categories.
+        first axis of categories. Histograms of a hist.Stack without names, or with equal ones, get
+        numbers.
     path
         The file of the picture, in the format that the suffix names.
     data
-        The name of the data among them, which may be absent, or a histogram of data. None: all are
-        processes.
+        The name of the data among them, or a histogram of data. The usual name may be absent. None:
+        all are processes.
     signal
         Names that are drawn as lines, and are not part of the sum.
     ratio
@@ -73,9 +78,11 @@ def stack(
     ------
     TypeError
         For objects that are not histograms.
+    QueryError
+        If `data` or `signal` names what is not there, or if contents are not finite.
     ValueError
         If the histograms have different bins or more than one dimension, if there is no process, if
-        `signal` names none of them, or if a ratio has no data.
+        a ratio has no data, or if matplotlib cannot draw a formula.
     ImportError
         If matplotlib or mplhep is missing.
 
@@ -93,17 +100,16 @@ def stack(
     named = _named(results)
     points = _data(named, data)
     lines = (signal,) if isinstance(signal, str) else tuple(signal)
-    for name in lines:
-        if name not in named:
-            raise ValueError(f"no histogram {name!r} for signal=: there are {', '.join(named)}")
-    signals = {name: named.pop(name).nominal for name in lines}
+    signals = {name: _taken(named, name, "signal").nominal for name in lines}
     if not named:
         raise ValueError("stack() needs a process besides data and signals")
     if ratio and points is None:
         raise ValueError(f"ratio=True needs data, and {data!r} is not there")
     processes = {name: each.nominal for name, each in named.items()}
-    _check([*processes.values(), *signals.values(), *([points[1]] if points else [])])
-    band = _band(named.values(), systematics)
+    drawn = named if systematics else _alone(processes)
+    _check(drawn | _alone(signals), points)
+    unknown = warn_without_errors(processes | dict([points] if points else []))
+    band = _band(drawn.values(), any(name not in unknown for name in processes))
     shown = Stack(processes, band, points, signals, colors or {})
     return saved(stacked(shown, title, log, ratio), path)
 
@@ -113,9 +119,11 @@ def _named(value: object) -> dict[str, Variations[Hist]]:
     if isinstance(value, Booking):
         value = value.value
     if is_stack(value):
-        return {str(each.name): _variations(each) for each in value}
+        each = [*value]
+        return dict(zip(distinct(map(label_of, each)), map(_variations, each), strict=True))
     if isinstance(value, Mapping) and not isinstance(value, Variations):
-        return {str(name): _variations(each) for name, each in value.items()}
+        names = distinct(map(str, value))
+        return {name: _of(name, each) for name, each in zip(names, value.values(), strict=True)}
     values = _variations(value)
     by = split(values, 0)
     if not by:
@@ -126,6 +134,18 @@ def _named(value: object) -> dict[str, Variations[Hist]]:
     return {name: systematic(each) for name, each in by.items()}
 
 
+def _of(name: str, value: object) -> Variations[Hist]:
+    if isinstance(value, Mapping) and not isinstance(value, Variations):
+        raise TypeError(
+            f"{name!r} is a mapping of {', '.join(map(str, value))}, and stack() draws one mapping "
+            "of histograms: give it this one, or another one, by itself"
+        )
+    try:
+        return _variations(value)
+    except TypeError as error:
+        raise TypeError(f"{name!r} cannot be stacked: {error}") from None
+
+
 def _variations(value: object) -> Variations[Hist]:
     if isinstance(value, Booking):
         value = value.value
@@ -133,25 +153,58 @@ def _variations(value: object) -> Variations[Hist]:
     return systematic(values.map(checked))
 
 
+def _alone(histograms: Mapping[str, Hist]) -> dict[str, Variations[Hist]]:
+    """Histograms without their variations."""
+    return {name: Variations({NOMINAL: each}) for name, each in histograms.items()}
+
+
 def _data(named: dict[str, Variations[Hist]], data: object) -> tuple[str, Hist] | None:
     """The data with their name, taken out of the histograms."""
     if data is None:
         return None
     if isinstance(data, str):
-        histograms = named.pop(data, None)
-        return None if histograms is None else (data, histograms.nominal)
-    return "data", _variations(data).nominal
+        if data == _DATA and _DATA not in named:
+            return None
+        return data, _taken(named, data, "data").nominal
+    return _DATA, _of(_DATA, data).nominal
 
 
-def _check(histograms: list[Hist]) -> None:
+def _taken(named: dict[str, Variations[Hist]], name: str, word: str) -> Variations[Hist]:
+    """The histogram of this name, taken out of the others."""
+    if name not in named:
+        raise QueryError(f"no histogram {name!r} for {word}=: there are {', '.join(named)}")
+    return named.pop(name)
+
+
+def _check(named: Mapping[str, Variations[Hist]], data: tuple[str, Hist] | None) -> None:
     from ..monitor.histogram_labels import is_profile  # start-up
 
-    first = histograms[0]
-    for each in histograms:
+    every = [(name, word, each) for name, of in named.items() for word, each in of.items()]
+    every += [(data[0], NOMINAL, data[1])] if data else []
+    first, _, standard = every[0]
+    for name, variation, each in every:
         if each.ndim != 1 or is_profile(each):
-            raise ValueError("stack() takes histograms of one dimension, and no profiles")
-        if _bins(each) != _bins(first):
-            raise ValueError("histograms with different bins cannot be stacked")
+            what = "is a profile" if is_profile(each) else f"has {each.ndim} dimensions"
+            raise ValueError(
+                f"stack() takes histograms of one dimension, and no profiles: {name!r} {what}"
+            )
+        if _bins(each) != _bins(standard):
+            raise ValueError(
+                f"histograms with different bins cannot be stacked: {first!r} has the axis "
+                f"{standard.axes[0]!r:.100}, and {name!r} has {each.axes[0]!r:.100}"
+            )
+        _check_contents(each, name if variation == NOMINAL else f"{name}, {variation}")
+
+
+def _check_contents(histogram: Hist, name: str) -> None:
+    import numpy as np
+
+    wrong = np.flatnonzero(~np.isfinite(np.asarray(histogram.values(), float)))
+    if len(wrong):
+        raise QueryError(
+            f"the contents of {name!r} are not finite in {len(wrong)} of its bins (the first is "
+            f"number {wrong[0]}), so that no sum can be drawn: look at the weights of its events"
+        )
 
 
 def _bins(histogram: Hist) -> list[object]:
@@ -161,14 +214,18 @@ def _bins(histogram: Hist) -> list[object]:
     return [axis.value(i) for i in range(axis.size)]
 
 
-def _band(processes: Iterable[Variations[Hist]], systematics: bool) -> Band:
-    """Around the sum: its statistical errors, and the differences of variations of the sum."""
+def _band(processes: Iterable[Variations[Hist]], statistical: bool) -> Band | None:
+    """Around the sum: its statistical errors, if some are known, and the differences of variations
+    of the sum."""
     import numpy as np
 
     from ..monitor.picture_parts import Band, errors_of  # start-up
 
     each = [*processes]
-    names = dict.fromkeys(name for one in each for name in one) if systematics else {NOMINAL: None}
+    names = dict.fromkeys(name for one in each for name in one)
+    sources = {"stat.": statistical, "syst.": len(names) > 1}
+    if not any(sources.values()):
+        return None
     sums = {
         name: sum(np.array(one.get(name, one.nominal).values(), float) for one in each)
         for name in names
@@ -178,5 +235,5 @@ def _band(processes: Iterable[Variations[Hist]], systematics: bool) -> Band:
     off = [total - middle for total in sums.values()]
     low = np.sqrt(squares + sum(np.minimum(one, 0.0) ** 2 for one in off))
     high = np.sqrt(squares + sum(np.maximum(one, 0.0) ** 2 for one in off))
-    label = "stat. + syst." if len(names) > 1 else "stat."
+    label = " + ".join(word for word, is_there in sources.items() if is_there)
     return Band(middle - low, middle + high, label)
