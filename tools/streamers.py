@@ -1,5 +1,5 @@
 """python tools/streamers.py: makes python/treemill/writing/streamers.py anew, from a tree with
-every kind of leaf that the ROOT of this environment writes."""
+every kind of leaf that the ROOT of this environment writes, objects included."""
 
 import base64
 import struct
@@ -26,8 +26,9 @@ def written() -> bytes:
         for letter, code in zip("BSILGFDO", "bhiqqfdb", strict=True):
             kept.append(array(code, [0]))
             tree.Branch(f"x{letter}", kept[-1], f"x{letter}[n]/{letter}")
-        text = array("b", [97, 0])
-        tree.Branch("s", text, "s/C")
+        text, numbers = ROOT.std.string("a"), ROOT.std.vector("float")()
+        tree.Branch("s", text)
+        tree.Branch("v", numbers)
         tree.Fill()
         tree.Write()
         file.Close()

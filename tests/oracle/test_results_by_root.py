@@ -81,3 +81,55 @@ def test_root_has_numbers_texts_and_arrays(read):
 def test_what_hadd_joined_is_not_taken_for_one_result(read):
     with pytest.raises(tm.UnsupportedError, match="several files were joined"):
         tm.load(read[0] / "merged.root")
+
+
+@pytest.fixture(scope="module")
+def written(root_program, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("written")
+    path = folder / "x.root"
+    root_program("write_results.py", path, folder / "x.json")
+    with pytest.warns(UserWarning, match="x.root") as said:
+        loaded = tm.load(path)
+    return loaded, json.loads((folder / "x.json").read_text()), [str(each.message) for each in said]
+
+
+COUNTED = ["turned", "full", "below", "cut_flow", "plane", "integers", "deep/turned"]
+MEANS = ["means", "weighted_means", "two", "weighted_two"]
+
+
+@pytest.mark.parametrize("name", [*COUNTED, *MEANS])
+def test_all_bins_of_what_root_wrote_are_loaded(written, name):
+    loaded, found, _ = written
+    for part in name.split("/"):
+        loaded = loaded[part]
+    theirs = found[name]
+    np.testing.assert_allclose(padded(loaded, loaded.values(flow=True)), theirs["values"], 1e-12)
+    if name in MEANS:
+        return
+    squares = padded(loaded, loaded.variances(flow=True))
+    np.testing.assert_allclose(np.sqrt(squares), theirs["errors"], 1e-6)
+
+
+@pytest.mark.parametrize("name", MEANS)
+def test_profiles_that_root_wrote_have_their_sums(written, name):
+    loaded, theirs = written[0][name], written[1][name]
+    view = loaded.view(flow=True)
+    is_weighted = name.startswith("weighted")
+    weights = view["sum_of_weights" if is_weighted else "count"]
+    squares = view["sum_of_weights_squared"] if is_weighted else weights
+    off = view["_sum_of_weighted_deltas_squared" if is_weighted else "_sum_of_deltas_squared"]
+    with np.errstate(invalid="ignore"):  # ROOT's error of a mean
+        errors = np.nan_to_num(np.sqrt(off / weights * squares / weights**2))
+    np.testing.assert_allclose(padded(loaded, errors), theirs["errors"], 1e-6, 1e-9)
+
+
+def test_labels_are_at_their_bins(written):
+    loaded, found, said = written
+    assert list(loaded["turned"].axes[0]) == ["a", "bin 2", "c"]
+    assert list(loaded["full"].axes[0]) == list(loaded["plane"].axes[0])[:3] == ["a", "b", "c"]
+    for name in ("turned", "full", "plane", "cut_flow"):
+        pairs = zip(found[name]["labels"], loaded[name].axes[0], strict=True)
+        assert all(ours == theirs for theirs, ours in pairs if theirs)
+    assert loaded["below"].axes[0].traits.continuous
+    assert any("below (xaxis: there is something below the bins" in each for each in said)
+    assert any("left out efficiency (TEfficiency)" in each for each in said)

@@ -23,6 +23,7 @@ def test_root_reads_the_tree(root_program, tmp_path):
     assert told == {
         "rows": len(rows),
         "packets": sum(row.event == "packet" for row in rows),
+        "packets_of_frames": sum(row.event == "packet" for row in rows),
         "entries": 5000,
         "bytes": sum(row.bytes_read for row in rows),
         "about": len(fields(About)),

@@ -22,9 +22,10 @@ def read(root_program, tmp_path_factory):
     events = tm.dataset(source, tree="Events")
     below = events.vary("MET_pt", {"up": "MET_pt * 1.2", "down": "MET_pt * 0.8"}, name="met")
     below = below.vary("Jet_pt", {"up": "Jet_pt * 1.3"}, name="jes").define("ht", "sum(Jet_pt)")
+    below = below.define("label", "'soft' if ht < 100 else 'a hard one'")
     columns = ["MET_pt", "ht", "Jet_pt", "nMuon"]
     cut = below.filter("MET_pt > 25 and ht > 60")
-    tm.run(cut.snapshot(varied, columns), progress=False)
+    tm.run(cut.snapshot(varied, [*columns, "label"]), progress=False)
     tm.run(cut.snapshot(varied_ntuple, columns, format="rntuple"), progress=False)
     big = ak.unflatten(np.arange(sum(LENGTHS), dtype=np.float32) % 1000, LENGTHS)
     small = ak.Array([[i] * (i % 3) for i in range(len(LENGTHS))])
@@ -66,6 +67,32 @@ def test_rdataframe_has_the_variations(read, column, name, define):
     assert total == pytest.approx(wanted.sum(), rel=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("name", "expression", "define"),
+    [
+        ("Jet_pt", "sum(Jet_pt)", {}),
+        ("Jet_pt__jes_up", "sum(Jet_pt)", {"Jet_pt": "Jet_pt * 1.3"}),
+        ("label__jes_up", "4 if ht < 100 else 10", {"Jet_pt": "Jet_pt * 1.3"}),
+    ],
+)
+def test_rdataframe_has_the_lists_and_texts_of_variations(read, name, expression, define):
+    alone = read[0]
+    for each, text in define.items():
+        alone = alone.define(each, text)
+    cut = alone.define("ht", "sum(Jet_pt)").filter("MET_pt > 25 and ht > 60")
+    count, total = read[2]["varied"][name]
+    assert count == cut.count().value > 0
+    assert total == pytest.approx(cut.sum(expression).value, rel=1e-5)
+
+
+def test_columns_of_variations_have_the_nominal_types(read):
+    types = read[2]["types"]
+    assert types["MET_pt__met_up"] == types["MET_pt"] == "Float_t"
+    assert types["Jet_pt__jes_up"] == types["Jet_pt"] == "ROOT::VecOps::RVec<float>"
+    assert types["ht__jes_up"] == types["ht"] == "Double_t"
+    assert types["label__jes_up"] == types["label"] == "string"
+
+
 def test_columns_without_variations_are_always_there(read):
     counts = {name: count for name, (count, _) in read[2]["varied"].items()}
     assert counts["nMuon"] > max(counts[name] for name in counts if name != "nMuon")
@@ -90,7 +117,7 @@ def test_rdataframe_has_the_variations_of_an_rntuple(read, bit, column, name, de
     wanted = ak.to_numpy(cut.arrays({"x": column})["x"])
     found = read[2]["bits"][bit][name]
     assert len(found) == len(wanted) > 0
-    np.testing.assert_allclose(found, wanted, rtol=1e-6 if name == "sums" else 1e-12)
+    np.testing.assert_allclose(found, wanted, rtol=1e-12 if name == "ht__jes_up" else 1e-6)
 
 
 @pytest.mark.parametrize("name", ["small", "big", "tail"])

@@ -178,6 +178,8 @@ def test_what_a_tree_cannot_hold_is_said_at_once(tmp_path):
         output.write({"ll": ak.Array([[[1.0]]])})
     with pytest.raises(QueryError, match="x has missing values"):
         output.write({"x": ak.Array([1.0, None])})
+    with pytest.raises(QueryError, match=r"a branch cannot be called x\[3\].*another name"):
+        output.write({"x[3]": [1.0]})
     output.discard()
     assert list(tmp_path.iterdir()) == []
 

@@ -4,6 +4,7 @@ is an error that says which."""
 import gzip
 import json
 
+import awkward as ak
 import boost_histogram as bh
 import hist
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import treemill as tm
 import uhi.io.json
 import uproot
+from uproot.writing import identify
 
 from tests.results_of_all_kinds import beyond_root, check_same, histograms, results
 
@@ -99,6 +101,24 @@ def test_what_uproot_wrote_is_loaded(tmp_path):
     )
 
 
+def counts(most, label=""):
+    made = hist.Hist(hist.axis.Regular(2, 0, 1, label=label), storage=hist.storage.Int64())
+    made.view()[:] = [most, 1]
+    return made
+
+
+@pytest.mark.parametrize("most", [2**53, -(2**53)])
+def test_whole_numbers_that_doubles_have(tmp_path, most):
+    tm.save(counts(most), tmp_path / "x.root")
+    assert int(tm.load(tmp_path / "x.root").view()[0]) == most
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_arrays_without_dimensions_are_numbers_and_texts(tmp_path, suffix):
+    tm.save({"x": np.array(3.5), "n": np.array(2), "t": np.array("a")}, tmp_path / f"x{suffix}")
+    check_same(tm.load(tmp_path / f"x{suffix}"), {"x": 3.5, "n": 2, "t": "a"})
+
+
 @pytest.mark.parametrize(
     ("suffix", "wrong", "said"),
     [
@@ -115,6 +135,19 @@ def test_what_uproot_wrote_is_loaded(tmp_path):
         (".json", {"a": {1: 2}}, r"a\[1\], whose key is not a string"),
         (".json", {"a": [1, {3}]}, r"a/1, a set: results are histograms, numbers"),
         (".json", {"a": np.array([1j])}, r"a, a ndarray of complex128"),
+        (".root", {"a": {"h": counts(2**53 + 1)}}, r"a/h, which has more than 2\^53.*\.h5"),
+        (".root", {"a": counts(-(2**63))}, r"a, which has more than 2\^53"),
+        (".h5", {"a": np.ma.array([1, 2], mask=[0, 1])}, r"a, a masked array.*filled.*\.mask"),
+        (".json", {"a": {"b": ak.Record({"x": 1})}}, r"a/b, an awkward Record: save a mapping"),
+        (".json", {"a": {"b": np.longdouble(1)}}, r"a/b, a number of type longdouble.*\.h5"),
+        (".root", {"a": {"b": np.longdouble(1)}}, r"a/b, a number of type longdouble.*\.h5"),
+        (".json", {"a": np.array([1], np.longdouble)}, r"a, an array of float128.*\.h5"),
+        (".h5", {"a": {"b": "x\0"}}, r"a/b, of which HDF5 does not hold.*\.json\.gz"),
+        (".h5", {"a": np.array(["x\0y"])}, r"a, of which HDF5 does not hold"),
+        (".h5", {"a": ["\ud800"]}, r"a/0, of which HDF5 does not hold"),
+        (".h5", {"\ud800": 1}, r"save \\ud800, of which HDF5 does not hold"),
+        (".root", {"a": {"b": "\ud800"}}, r"a/b, which has a text that ROOT.*\.json\.gz"),
+        (".root", {"a": counts(1, "\ud800")}, r"a, which has a text that ROOT"),
         (".npz", {"a": 1}, r"\.root \.h5 \.hdf5 \.json \.json\.gz"),
     ],
 )
@@ -122,6 +155,14 @@ def test_what_a_file_cannot_hold_is_named(tmp_path, suffix, wrong, said):
     with pytest.raises(tm.UnsupportedError, match=said):
         tm.save(wrong, tmp_path / f"x{suffix}")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_names_of_cuts_that_root_does_not_hold(tmp_path):
+    flow = tm.CutFlow([tm.Cut("\ud800", 1, 1, 1, 1)])
+    with pytest.raises((tm.UnsupportedError, TypeError)) as caught:
+        tm.save({"a": flow}, tmp_path / "x.root")
+    # What hist says has half a character, which the processes of pytest cannot send.
+    assert "cannot save a, which has a text that ROOT does not hold" in ascii(caught.value)
 
 
 def test_json_has_no_infinite_edges(tmp_path):
@@ -143,6 +184,82 @@ def test_damaged_and_missing_files(tmp_path, suffix):
         path.write_bytes(part)
         with pytest.raises(tm.FormatError, match=path.name):
             tm.load(path)
+
+
+def test_a_root_file_that_was_not_closed(tmp_path):
+    path = tmp_path / "x.root"
+    path.write_bytes(b"root" + bytes(100))
+    with pytest.raises(tm.FormatError, match=r"no list of what is in it.*not close it.*x\.root"):
+        tm.load(path)
+
+
+def spoil(path, name):
+    """Overwrites an object of a ROOT file without compression."""
+    with uproot.open(path) as file:
+        key = file.key(name)
+        start, stop = key.fSeekKey + key.fKeylen, key.fSeekKey + key.fNbytes
+    whole = bytearray(path.read_bytes())
+    whole[start:stop] = b"\xff" * (stop - start)
+    path.write_bytes(whole)
+
+
+def test_what_cannot_be_read_is_named_and_the_others_are_loaded(tmp_path):
+    path, made = tmp_path / "x.root", histograms()["Weight"]["regular"]
+    with uproot.recreate(path, compression=None) as file:
+        file["good"] = file["deep/bad"] = made
+    spoil(path, "deep/bad")
+    with pytest.warns(UserWarning, match=r"left out deep/bad \(TH1D: .*the others are loaded"):
+        assert list(tm.load(path)) == ["good"]
+    spoil(path, "good")
+    with pytest.raises(tm.FormatError, match=r"nothing in it can be read: good.*deep/bad"):
+        tm.load(path)
+
+
+def labelled(labels, values):
+    """ROOT's histogram of four bins, of which some have labels. `labels`: bins and their labels, in
+    the order in which they were set."""
+    axis = identify.to_TAxis(
+        "xaxis",
+        "",
+        4,
+        0.0,
+        4.0,
+        fXbins=np.array([], ">f8"),
+        fLabels=identify.to_THashList([identify.to_TObjString(word) for _, word in labels]),
+    )
+    for (number, _), each in zip(labels, axis.member("fLabels"), strict=True):
+        each._bases[0]._members["@fUniqueID"] = number
+    contents = np.array(values, ">f8")
+    return identify.to_TH1x(
+        None, "", contents, contents.sum(), *[0.0] * 4, fSumw2=None, fXaxis=axis
+    )
+
+
+@pytest.mark.parametrize(
+    ("labels", "below", "wanted"),
+    [
+        ([(3, "jets"), (1, "all")], 0, ["all", "bin 2", "jets", "bin 4"]),
+        ([(1, "all"), (2, "hlt"), (3, "b"), (4, "b")], 0, ["all", "hlt", "b", "b"]),
+        ([(0, "all"), (0, "hlt"), (0, "jets"), (0, "b")], 0, ["all", "hlt", "jets", "b"]),
+        ([(1, "1"), (2, "2"), (3, "-7"), (4, "0")], 0, [1, 2, -7, 0]),
+        ([(1, "all")], 5, "there is something below the bins of all"),
+        ([(0, "all"), (0, "hlt")], 0, "it is not said which bins are all, hlt"),
+    ],
+)
+def test_labels_of_other_programs(tmp_path, labels, below, wanted):
+    path = tmp_path / "x.root"
+    with uproot.recreate(path) as file:
+        file["deep/cuts"] = labelled(labels, [below, 1, 2, 3, 4, 6])
+    if isinstance(wanted, str):
+        said = rf"numbers in place of labels: deep/cuts \(xaxis: {wanted}\)"
+        with pytest.warns(UserWarning, match=said):
+            found = tm.load(path)["deep"]["cuts"]
+        assert found.axes[0] == hist.axis.Regular(4, 0, 4, name="xaxis")
+        assert found.values(flow=True).tolist() == [below, 1, 2, 3, 4, 6]
+        return
+    found = tm.load(path)["deep"]["cuts"]
+    assert list(found.axes[0]) == wanted
+    assert found.values(flow=True).tolist() == [1, 2, 3, 4, 6]
 
 
 def test_an_older_file_stays_if_the_new_one_cannot_be_written(tmp_path):

@@ -151,6 +151,75 @@ def test_a_collection_by_its_name(session, events, truth, tmp_path):
         assert skim.arrays([name])[name].to_list() == truth[name][truth.Jet_pt > 30].to_list()
 
 
+def test_a_collection_whose_members_have_dots(tmp_path):
+    import uproot
+
+    source, path = str(tmp_path / "in.root"), str(tmp_path / "out.root")
+    pt = ak.Array([[40.0, 20.0], [], [35.0]])
+    columns = {"Jet.pt": pt, "Jet.eta": pt / 10, "Jet_size": ak.num(pt), "JetX": np.arange(3)}
+    with uproot.recreate(source) as file:
+        add_tree(file, "Events", columns)
+    events = tm.dataset(source)
+    tm.run(events.snapshot(path, ["Jet"]))
+    assert set(tm.dataset(path).branches) >= {"Jet.pt", "Jet.eta", "Jet_size"}
+    assert "JetX" not in tm.dataset(path).branches
+    assert tm.dataset(path).arrays(["Jet.pt"])["Jet.pt"].to_list() == pt.to_list()
+    hard = "[j for j in Jet if j.pt > 30]"
+    tm.run(events.define("Jet", hard).snapshot(path, ["Jet"]))
+    made = tm.dataset(path).arrays()
+    assert made["Jet.eta"].to_list() == (pt[pt > 30] / 10).to_list()
+    assert "Jet_size" not in made.fields, "it counts the items of the older list"
+
+
+def test_brackets_in_names(events, tmp_path):
+    """ROOT and uproot read them as dimensions, which a branch and its counter would not have."""
+    import uproot
+
+    source, path = str(tmp_path / "in.root"), str(tmp_path / "a.root")
+    fives = ak.unflatten(ak.from_numpy(np.arange(15.0).reshape(3, 5), regulararray=True), [2, 0, 1])
+    columns = {"X.y[5]": fives, "X_z": ak.Array([[1.0], [], [2.0]])}
+    with uproot.recreate(source) as file:
+        whole = ak.zip(columns, depth_limit=1)
+        for name in ("Events", "Other"):
+            file.mkrntuple(name, whole.layout.form).extend(whole)
+    wide = tm.dataset(source, tree="Events").define("X_w", "X_z * 2")
+    tm.run(wide.snapshot(path, ["`X.y[5]`", "X_z", "X_w"], copy_trees="Other"))
+    assert uproot.open(path)["Other"].arrays()["X.y"].to_list() == fives.to_list()
+    made = uproot.open(path)["Events"]
+    assert set(made.keys()) == {"nX.y", "X.y", "nX", "X_z", "X_w"}
+    assert made.arrays()["X.y"].to_list() == fives.to_list()
+    for columns in ({"x[3]": "MET_pt"}, ["Muon_pt[0]"]):
+        with pytest.raises(QueryError, match=r"a branch cannot be called .*\[.*another name"):
+            events.snapshot(path, columns)
+    with pytest.raises(QueryError, match=r"two columns would be the branch X\.y: give one"):
+        wide.define("X.y", "X_z").snapshot(path, ["X.y", "`X.y[5]`"])
+    tm.run(events.snapshot(str(tmp_path / "b.root"), {"x[3]": "MET_pt"}, format="rntuple"))
+
+
+def test_two_snapshots_to_one_path(session, events, paths, tmp_path):
+    path = tmp_path / "a.root"
+    first, second = events.snapshot(path, ["nJet"]), events.snapshot(path, ["nMuon"])
+    other = tm.dataset(paths[0], tree="Events").snapshot(path, ["nJet"])
+    for pair in ((first, second), (first, other)):
+        with pytest.raises(QueryError, match=r"two snapshots would write .*a\.root.*another path"):
+            session.run(*pair, progress=False)
+    assert not list(tmp_path.iterdir())
+    session.run(first, first, progress=False)
+    assert events.count().value == events.num_entries, "other values are computed nevertheless"
+    datasets = tm.fileset({"a": paths[:1], "b": paths[1:]}, tree="Events")
+    several = [datasets.snapshot(str(tmp_path / "{dataset}.root"), [name]) for name in COLUMNS[:2]]
+    with pytest.raises(QueryError, match="two snapshots would write"):
+        session.run(*several, progress=False)
+
+
+def test_texts_are_strings_of_cpp(kinds, tmp_path):
+    """RDataFrame takes what a leaf list makes for arrays of letters."""
+    import uproot
+
+    tm.run(tm.dataset(kinds).snapshot(str(tmp_path / "a.root"), ["s"]))
+    assert uproot.open(tmp_path / "a.root")["Events"].typenames() == {"s": "std::string"}
+
+
 def test_missing_values_are_filled_in_root_files(session, events, truth, tmp_path):
     columns = {"mass": "(Muon[0] + Muon[1]).mass", "charge": "Muon_charge[0]", "n": "nMuon"}
     behind = events.filter("nMuon >= 2")

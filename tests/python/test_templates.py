@@ -1,6 +1,8 @@
 """templates: names as fits expect them, what is checked before, and whether pyhf and cabinetry read
 the file."""
 
+import re
+
 import hist
 import numpy as np
 import pytest
@@ -70,6 +72,29 @@ def test_names_are_combines(tmp_path):
 )
 def test_patterns(tmp_path, name, more, first):
     assert tm.templates(analysis(), tmp_path / "x.root", name, **more)[1] == first
+
+
+WRONG_NAMES = {
+    "r:s/p": {"r:s": {"p": 1}},
+    "r/p;1": {"r": {"p;1": 1}},
+    "r/p\\x00": {"r": {"p\0": 1}},
+    "/a/p": {"/a": {"p": 1}},
+    "a//b/p": {"a//b": {"p": 1}},
+    "r/": {"r": {"": 1}},
+    "r/p/q": {"r": {"p": 1, "p/q": 1}},
+}
+
+
+@pytest.mark.parametrize("name", WRONG_NAMES)
+def test_names_by_which_nothing_is_found(tmp_path, name):
+    made = {
+        region: {process: shape([1, 2, 3, 4]) for process in named}
+        for region, named in WRONG_NAMES[name].items()
+    }
+    said = rf"a template cannot be called '{re.escape(name)}', because .*: give .*other keys"
+    with pytest.raises(tm.QueryError, match=said):
+        tm.templates(made, tmp_path / "x.root")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,10 @@ def same(found, wanted, name):
         assert ak.drop_none(found).to_list() == wanted.to_list(), name
 
 
+def number_type(values):
+    return ak.to_numpy(ak.flatten(ak.drop_none(values), axis=None)).dtype
+
+
 def check(rows, events, tree="Events"):
     """Each variation's rows, picked by its bit, are those of the variation alone."""
     mask = ak.to_numpy(rows[f"R_rdf_mask_{tree}_0"])
@@ -61,7 +65,8 @@ def check(rows, events, tree="Events"):
         for name in COLUMNS:
             is_own = name in CHANGED.get(variation, ())
             own = f"{name}__{variation.replace(':', '_')}" if is_own else name
-            same(chosen[own], wanted[name], name)
+            assert number_type(rows[own]) == number_type(rows[name]), "as in ROOT"
+            same(chosen[own], ak.values_astype(wanted[name], number_type(rows[name])), name)
     order = rows["event"]
     assert len(np.unique(ak.to_numpy(order))) == len(order)
 
@@ -122,7 +127,7 @@ def test_more_variations_than_bits_of_a_word(events, tmp_path):
         bit = i + 1
         chosen = (words[bit // 64] >> np.uint64(bit % 64)) & np.uint64(1) == 1
         found = ak.to_numpy(rows[f"MET_pt__MET_pt_{i}"])[chosen]
-        np.testing.assert_array_equal(found, met[met + i > 100] + i)
+        np.testing.assert_array_equal(found, (met[met + i > 100] + i).astype("f4"))
 
 
 def test_without_variations_that_matter_there_is_one_selection(events, tmp_path):
@@ -137,13 +142,58 @@ def test_names_that_cannot_be(events, tmp_path):
     met = events.vary("MET_pt", {"up": "MET_pt * 2"}, name="met")
     path = str(tmp_path / "x.root")
     with pytest.raises(
-        tm.QueryError, match="MET_pt__met_up is what a variation's column is called"
+        tm.QueryError, match="MET_pt__met_up is what MET_pt in the variation met:up is called"
     ):
         tm.run(met.snapshot(path, {"MET_pt": "MET_pt", "MET_pt__met_up": "nMuon"}))
+    alike = events.vary("MET_pt", {"c": "MET_pt * 2"}, name="a_b")
+    alike = alike.vary("MET_pt", {"b_c": "MET_pt * 3"}, name="a")
+    with pytest.raises(tm.QueryError, match=r"a_b:c and MET_pt in the variation a:b_c.*another"):
+        tm.run(alike.snapshot(path, ["MET_pt"]))
     hidden = met.define("local_entry_number", "nMuon")
     with pytest.raises(tm.QueryError, match="a column has this name"):
         tm.run(hidden.snapshot(path, ["MET_pt"]))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_values_that_the_nominal_type_does_not_hold(events, tmp_path):
+    """A float32 that is infinite would be a wrong number."""
+    path = str(tmp_path / "x.root")
+    large = {"up": "MET_pt * 1e300"}
+    with pytest.raises(tm.QueryError, match=r'MET_pt:up.*define\(.MET_pt., "MET_pt \* 1"\)'):
+        tm.run(events.vary("MET_pt", large).snapshot(path, ["MET_pt"]))
+    doubles = events.define("MET_pt", "MET_pt * 1").vary("MET_pt", large)
+    tm.run(doubles.snapshot(path, ["MET_pt"]))
+    met = ak.to_numpy(events.arrays(["MET_pt"])["MET_pt"]).astype(float)
+    found = uproot.open(path)["Events"]["MET_pt__MET_pt_up"].array(library="np")
+    np.testing.assert_array_equal(found, met * 1e300)
+
+
+def test_lists_of_variations_are_vectors(events, tmp_path):
+    """RDataFrame finds the bits of lists only if they are vectors; others keep their counters."""
+    path = str(tmp_path / "x.root")
+    tm.run(varied(events).filter(CUT).snapshot(path, ["Jet_pt", "Jet_eta", "nJet"]))
+    kinds = uproot.open(path)["Events"].typenames()
+    assert kinds["Jet_pt"] == kinds["Jet_pt__jes_up"] == "std::vector<float>"
+    assert kinds["Jet_eta"] == "float[]"
+    assert tm.dataset(path).branches["Jet_eta"].counter == "nJet"
+
+
+def test_a_collection_that_varies_is_written_whole(events, truth, tmp_path):
+    path = str(tmp_path / "x.root")
+    hard = events.vary("Jet", {"hard": "[j for j in Jet if j.pt > 30]"}, name="jets")
+    tm.run(hard.snapshot(path, ["Jet", "MET_pt"]))
+    rows = uproot.open(path)["Events"].arrays()
+    names = [name for name in truth.fields if name.startswith("Jet_")]
+    assert set(rows.fields) == {
+        "R_rdf_mask_Events_0",
+        "MET_pt",
+        *names,
+        *(f"{name}__jets_hard" for name in names),
+    }
+    for name in names:
+        assert rows[name].to_list() == truth[name].to_list()
+        hard_ones = truth[name][truth.Jet_pt > 30]
+        assert rows[f"{name}__jets_hard"].to_list() == hard_ones.to_list()
 
 
 def test_each_data_set_of_a_fileset_has_its_own_file(paths, tmp_path):

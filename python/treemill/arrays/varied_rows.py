@@ -13,13 +13,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import QueryError
-from .columns import Table, column_of, joined, made, numbers, picked
+from ..errors.quoting import quoted
+from ..frozen import replaced
+from .columns import Table, column_of, joined, kind_of, made, numbers, picked
+from .common_type import cast
 from .row_types import RowColumn, types_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._core import Column
+    from .kinds import Kind
     from .node import Node
 
 __all__ = ["ENTRY", "VariedRows", "column_name", "mask_names"]
@@ -79,10 +83,12 @@ class VariedRows:
             for each in made_of[0]
             if each.name != ENTRY
         ]
+        kinds = {each.name: each.kind for each in made_of[0]}
         varied = [
             replace(
                 each,
                 name=column_name(each.name, name),
+                kind=_as_nominal(each.kind, kinds[each.name]),
                 optional=each.optional or _may_miss(each),
                 group=_group(each, number),
             )
@@ -91,14 +97,30 @@ class VariedRows:
             if each.name in changed
         ]
         columns_of_rows = (*bits, *nominal, *varied)
-        names = [each.name for each in columns_of_rows]
+        self._check([each.name for each in columns_of_rows])
+        return columns_of_rows
+
+    def _check(self, names: Sequence[str]) -> None:
         twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
+        if twice is None:
+            return
+        which = [
+            f"{column} in the variation {variation}"
+            for variation, changed in zip(self.names, self.changed, strict=True)
+            for column in sorted(changed)
+            if column_name(column, variation) == twice
+        ]
+        if len(which) > 1:
             raise QueryError(
-                f"{twice} is what a variation's column is called: give another column that name",
+                f"{twice} is what {' and '.join(which)} would both be called: give one of the "
+                "variations another name",
                 branch=twice,
             )
-        return columns_of_rows
+        raise QueryError(
+            f"{twice} is what {which[0] if which else 'a column of bits'} is called: give the "
+            "other column of this name another one",
+            branch=twice,
+        )
 
     def table(self, rows: Mapping[int, Table], none: Mapping[int, Table]) -> Table:
         """The joined rows of one range of entries. `rows`: those of the results that have some;
@@ -123,7 +145,8 @@ class VariedRows:
         for number, (variation, changed) in enumerate(zip(self.names, self.changed, strict=True)):
             for name in none[self.results[number]].columns:
                 if name in changed:
-                    column = tables[number].columns[name]
+                    nominal = none[self.results[0]].columns[name]
+                    column = _cast(tables[number].columns[name], nominal, name, variation)
                     own = column_name(name, variation)
                     columns[own] = _spread(column, _first([places[number]], len(union)))
         return Table(columns)
@@ -136,6 +159,29 @@ class VariedRows:
 
 
 _BITS_KIND = types_of([column_of(np.zeros(0, np.uint64))])[0].kind
+
+
+def _as_nominal(kind: Kind, nominal: Kind) -> Kind:
+    """The kind in which a variation's values are written: floats have the size of the nominal ones,
+    as in ROOT, although expressions compute in double precision."""
+    if kind.has_items and kind.form == nominal.form:
+        return kind.of(_as_nominal(kind.item, nominal.item))
+    is_cast = kind.is_float and nominal.is_float
+    return replaced(kind, dtype=nominal.dtype) if is_cast else kind
+
+
+def _cast(column: Column, nominal: Column, name: str, variation: str) -> Column:
+    kind = kind_of(nominal)
+    try:
+        with np.errstate(over="raise"):
+            return cast(column, _as_nominal(kind_of(column), kind))
+    except FloatingPointError:
+        raise QueryError(
+            f"{name} is of type {kind.given()}, which does not hold values of the variation "
+            f"{variation}: give it double precision before, "
+            f"""define({name!r}, "{quoted(name)} * 1")""",
+            branch=name,
+        ) from None
 
 
 def _first(places: Iterable[NDArray[np.integer]], length: int) -> NDArray[np.int64]:

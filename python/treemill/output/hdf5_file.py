@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import importlib
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -39,13 +41,30 @@ def write(results: Outline, path: str) -> None:
     with _h5py().File(path, "w", track_order=True) as file:
         file.attrs[_FILE] = _FORMAT
         if isinstance(results, OutlineGroup) or results.kind == "histogram":
-            _fill(file, results, "")
+            with _naming(""):
+                _fill(file, results, "")
         else:
             file.attrs[_MARK] = "one"
             _put(file, _ONE, results, _ONE)
 
 
+@contextmanager
+def _naming(path: str) -> Iterator[None]:
+    """Turns what h5py says about metadata, texts with a zero and the like into an error with the
+    place in the results."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        what = f"of which HDF5 does not hold something ({error})"
+        raise unsupported(path, what, "a .json.gz file holds it") from error
+
+
 def _put(parent: Group, name: str, results: Outline, path: str) -> None:
+    with _naming(path):
+        _add(parent, name, results, path)
+
+
+def _add(parent: Group, name: str, results: Outline, path: str) -> None:
     """Add an object to a group. The name is one of ours: a slash would be a group of HDF5's."""
     own = _escaped(name)
     if isinstance(results, OutlineGroup) or results.kind == "histogram":
@@ -68,11 +87,7 @@ def _fill(group: Group, results: Outline, path: str) -> None:
     if isinstance(results, Leaf):
         from uhi.io import hdf5
 
-        try:
-            hdf5.write(group, described(results.value, path))
-        except TypeError as error:
-            what = f"whose metadata HDF5 does not hold ({error})"
-            raise unsupported(path, what, "a .json.gz file holds it") from error
+        hdf5.write(group, described(results.value, path))
         return
     if results.kind != "mapping":
         group.attrs[_MARK] = results.kind

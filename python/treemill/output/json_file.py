@@ -69,6 +69,8 @@ def _of_leaf(leaf: Leaf, path: str) -> object:
     if leaf.kind == "histogram":
         return _finite(described(leaf.value, path), path)
     if leaf.kind == "array":
+        if leaf.value.dtype.kind == "f" and leaf.value.dtype.itemsize > 8:
+            raise unsupported(path, f"an array of {leaf.value.dtype}", _INSTEAD)
         flat = leaf.value.reshape(-1).tolist()
         shape = list(leaf.value.shape)
         return {
@@ -79,6 +81,8 @@ def _of_leaf(leaf: Leaf, path: str) -> object:
         }
     if isinstance(leaf.value, float) and not math.isfinite(leaf.value):
         return {_MARK: "number", "value": _number(leaf.value)}
+    if not isinstance(leaf.value, (bool, int, float, str, type(None))):
+        raise unsupported(path, f"a number of type {type(leaf.value).__name__}", _INSTEAD)
     return leaf.value
 
 

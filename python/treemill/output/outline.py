@@ -48,7 +48,8 @@ Outline: TypeAlias = OutlineGroup | Leaf
 
 def unsupported(path: str, what: str, instead: str) -> UnsupportedError:
     """The error that says which result cannot be written, and what to do."""
-    return UnsupportedError(f"cannot save {path or 'the result'}, {what}: {instead}")
+    place = path.encode(errors="backslashreplace").decode() or "the result"
+    return UnsupportedError(f"cannot save {place}, {what}: {instead}")
 
 
 def outline(results: object, path: str = "") -> Outline:
@@ -105,6 +106,14 @@ def _of_histogram(histogram: object, path: str) -> Outline:
 def _of_numpy(values: object, path: str) -> Outline:
     import numpy as np
 
+    if isinstance(values, np.ma.MaskedArray):
+        raise unsupported(
+            path,
+            "a masked array, whose mask no format keeps",
+            "fill it, values.filled(…), or save values.data and values.mask",
+        )
+    if isinstance(values, np.ndarray) and not values.ndim:
+        values = values[()]
     if isinstance(values, np.generic):
         if values.dtype.kind in "biuf":
             return Leaf("number", values.item())
@@ -120,6 +129,9 @@ def _of_numpy(values: object, path: str) -> Outline:
 def _of_awkward(array: object, path: str) -> Outline:
     import awkward as ak
 
+    if not isinstance(array, ak.Array):
+        what = f"an awkward {type(array).__name__}"
+        raise unsupported(path, what, "save a mapping of its fields, or an array")
     form, length, buffers = ak.to_buffers(ak.to_packed(array))
     items: dict[str, Outline] = {name: Leaf("array", each) for name, each in buffers.items()}
     return OutlineGroup("awkward", items, {"form": form.to_json(), "length": int(length)})

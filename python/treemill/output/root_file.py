@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import FormatError, SourceError, UnsupportedError
 from .json_file import decoded, encoded
+from .other_root_files import others
 from .outline import Json, Leaf, Outline, OutlineGroup, unsupported
 from .root_histograms import check_exact, filled, is_profile, root_histogram
 from .uhi_description import described, from_description
@@ -66,6 +66,14 @@ def _put_all(file: WritableDirectory, group: OutlineGroup, folder: str, path: st
 
 
 def _put(file: WritableDirectory, results: Outline, at: str, path: str) -> Outline:
+    try:
+        return _added(file, results, at, path)
+    except UnicodeEncodeError as error:
+        what = f"which has a text that ROOT does not hold ({error})"
+        raise unsupported(path, what, "a .json.gz file holds it") from error
+
+
+def _added(file: WritableDirectory, results: Outline, at: str, path: str) -> Outline:
     if isinstance(results, OutlineGroup):
         if results.kind == "awkward":
             instead = "a .h5 or .json.gz file holds it, and snapshot(…) makes a tree"
@@ -108,7 +116,7 @@ def _plain(value: object) -> object:
 def _put_array(
     file: WritableDirectory, array: NDArray[np.generic], at: str, path: str
 ) -> OutlineGroup:
-    if array.dtype.kind == "U" or not array.ndim:
+    if array.dtype.kind == "U":
         raise unsupported(path, "an array of texts", "a .h5 or .json.gz file holds it")
     if 0 in array.shape[1:] or (array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8)):
         what = f"an array of {array.dtype} with shape {array.shape}"
@@ -126,6 +134,8 @@ def _put_cuts(file: WritableDirectory, group: OutlineGroup, at: str) -> None:
     """A histogram of what came to each cut, and one of what passed."""
     import hist
 
+    for name in group.facts["names"]:
+        name.encode()  # raises what says more than hist does
     for column in ("total", "passed"):
         if not group.facts["names"]:
             continue
@@ -150,6 +160,12 @@ def read(path: str) -> Outline:
         with uproot.open(path) as file:
             if file.file.fEND > size:
                 raise FormatError("the file is cut short", file=path)
+            if not 0 < file.file.fBEGIN <= file.fSeekKeys < size:
+                raise FormatError(
+                    "the file has no list of what is in it: the program that wrote it did not "
+                    "close it",
+                    file=path,
+                )
             names = file.keys(recursive=False)
             records = [name for name in names if name.rpartition(";")[0] == _RECORD]
             if len(records) > 1:
@@ -159,7 +175,7 @@ def read(path: str) -> Outline:
                     file=path,
                 )
             if not records:
-                return _others(file, path)
+                return others(file, path)
             said = json.loads(str(file[_RECORD]))
             results = _got(decoded(said["results"]), file)
             return (
@@ -197,32 +213,3 @@ def _with_arrays(said: Json) -> Json:
 
     axes = [object_hook(dict(axis)) for axis in said["axes"]]
     return {**said, "axes": axes, "storage": object_hook(dict(said["storage"]))}
-
-
-def _others(file: ReadOnlyDirectory, path: str) -> OutlineGroup:
-    """Histograms and texts of a file that another program wrote, by folder. A warning says what is
-    left out."""
-    top, left = OutlineGroup(), []
-    for name, kind in file.classnames(cycle=False).items():
-        if kind.startswith(("TH1", "TH2", "TH3", "TProfile")):
-            leaf = Leaf("histogram", file[name].to_hist())
-        elif kind == "TObjString":
-            leaf = Leaf("text", str(file[name]))
-        else:
-            left += [f"{name} ({kind})"] if not kind.startswith("TDirectory") else []
-            continue
-        *folders, last = name.split("/")
-        group = top
-        for folder in folders:
-            inner = group.items.setdefault(folder, OutlineGroup())
-            assert isinstance(inner, OutlineGroup)
-            group = inner
-        group.items[last] = leaf
-    if left:
-        more = f" and {len(left) - 5} more" if len(left) > 5 else ""
-        warnings.warn(
-            f"{path}: left out {', '.join(left[:5])}{more}: load() takes histograms and texts, "
-            "and tm.dataset() trees",
-            stacklevel=2,
-        )
-    return top

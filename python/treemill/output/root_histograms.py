@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["check_exact", "filled", "is_profile", "root_histogram"]
 
-_EXACT = 2.0**53
+_EXACT = 2**53
+"""The largest whole number up to which doubles have all: an integer, as 2^53 + 1 is 2.0^53."""
 _ELSEWHERE = "a .h5 or .json.gz file holds it"
 _AXES = ("xaxis", "yaxis", "zaxis")
 
@@ -150,7 +151,8 @@ def check_exact(histogram: Hist, path: str) -> None:
     """Raise UnsupportedError if a bin has a whole number that ROOT's doubles do not hold."""
     if histogram.storage_type.__name__ not in ("Int64", "AtomicInt64"):
         return
-    if histogram.size and np.abs(histogram.view(flow=True)).max() > _EXACT:
+    counts = histogram.view(flow=True)
+    if counts.size and not -_EXACT <= counts.min() <= counts.max() <= _EXACT:
         raise unsupported(path, "which has more than 2^53 in a bin", _ELSEWHERE)
 
 

@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from string import Formatter
 
 from ..errors import QueryError
 
-__all__ = ["VARIATION", "Pattern", "variation_word"]
+__all__ = ["VARIATION", "Pattern", "check_names", "levels_of", "renamer", "variation_word"]
 
 VARIATION = "variation"
 _WORDS = {"up": "Up", "down": "Down", "dn": "Down", "nom": "Nominal"}
@@ -64,6 +65,25 @@ class Pattern:
                 text = _JOINED.sub("", text, count=1) if _JOINED.search(text) else text
                 text = _JOINS.sub("", text)
         return text.format(**labels, **{VARIATION: variation})
+
+
+def check_names(names: Collection[str]) -> None:
+    """Raises QueryError for names by which objects in a ROOT file are not found."""
+    for name in names:
+        *folders, last = name.split("/")
+        sign = next((sign for sign in name if sign in ";\x7f" or not sign.isprintable()), "")
+        within = next((each for each in accumulate(folders, "{}/{}".format) if each in names), "")
+        for is_so, why in (
+            (sign, f"of {sign!r}, by which ROOT does not find it"),
+            (":" in "".join(folders), "a folder's name has ':', which ends the name of a file"),
+            (not all((*folders, last)), "a name in it is empty"),
+            (within, f"{within!r} is a template, and cannot be its folder too"),
+        ):
+            if is_so:
+                raise QueryError(
+                    f"a template cannot be called {name!r}, because {why}: give the results other "
+                    "keys, or use name= or rename="
+                )
 
 
 def levels_of(pattern: Pattern, levels: Sequence[str] | None) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from ..results.categories import split, systematic
 from ..results.variations import NOMINAL, Variations
 from .root_histograms import check_exact, is_profile, root_histogram
 from .template_checks import TemplateFinding, findings
-from .template_names import VARIATION, Pattern, levels_of, renamer
+from .template_names import VARIATION, Pattern, check_names, levels_of, renamer
 
 if TYPE_CHECKING:
     from hist import Hist
@@ -138,6 +138,7 @@ def named(
             _take(varied, own, (base, variation_histogram), nominal)
     if not nominal:
         raise QueryError("there are no histograms in the results")
+    check_names({*nominal, *varied})
     return nominal, varied
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from types import MappingProxyType
 from typing import Protocol
 
 from ..errors import QueryError
@@ -220,17 +221,20 @@ class Quantiles:
 
 
 def named_columns(
-    columns: str | Iterable[str] | Mapping[str, str], known: Callable[[], Iterable[str]]
+    columns: str | Iterable[str] | Mapping[str, str],
+    known: Callable[[], Iterable[str]],
+    whole: Mapping[str, Mapping[str, Expression]] = MappingProxyType({}),
 ) -> tuple[tuple[str, Expression], ...]:
     """Makes names and expressions of what a user gives: an expression, a list of them, or a mapping
     of names to them. An expression is its own name. A glob ("Jet_*") stands for all columns of
-    `known` whose names fit, in their order, without those that are listed themselves."""
+    `known` whose names fit, in their order, without those that are listed themselves. A text of
+    `whole` stands for its columns in the same way."""
     if isinstance(columns, str):
         columns = [columns]
     if isinstance(columns, Mapping):
         pairs = [(name, parse(text)) for name, text in columns.items()]
     else:
-        pairs = _listed(list(columns), known)
+        pairs = _listed(list(columns), known, whole)
     if not pairs:
         raise QueryError("name at least one column")
     names = [name for name, _ in pairs]
@@ -242,19 +246,26 @@ def named_columns(
     return tuple(pairs)
 
 
-def _listed(texts: list[str], known: Callable[[], Iterable[str]]) -> list[tuple[str, Expression]]:
-    globs = {text: _fitting(text, known) for text in texts if _may_be_glob(text)}
-    named = [(_name_of(text), parse(text)) for text in texts if globs.get(text) is None]
+def _listed(
+    texts: list[str],
+    known: Callable[[], Iterable[str]],
+    whole: Mapping[str, Mapping[str, Expression]],
+) -> list[tuple[str, Expression]]:
+    several: dict[str, Mapping[str, Expression] | None] = {
+        text: _fitting(text, known) for text in texts if _may_be_glob(text)
+    }
+    several.update(whole)
+    named = [(_name_of(text), parse(text)) for text in texts if several.get(text) is None]
     written = dict.fromkeys(name for name, _ in named)
     rest, pairs = iter(named), []
     for text in texts:
-        fitting = globs.get(text)
+        fitting = several.get(text)
         if fitting is None:
             pairs.append(next(rest))
             continue
         # A column that is listed itself has its place there.
-        new = [name for name in fitting if name not in written]
-        pairs += [(name, column(name, found=True)) for name in new]
+        new = {name: expr for name, expr in fitting.items() if name not in written}
+        pairs += new.items()
         written.update(dict.fromkeys(new))
     return pairs
 
@@ -269,15 +280,15 @@ def _may_be_glob(text: object) -> bool:
     return isinstance(text, str) and bool(re.fullmatch(r"[\w.#:]*[*?][\w.*?#:]*", text))
 
 
-def _fitting(glob: str, known: Callable[[], Iterable[str]]) -> list[str] | None:
-    """The names that fit; None for a product of columns. Raises QueryError if no name fits."""
+def _fitting(glob: str, known: Callable[[], Iterable[str]]) -> dict[str, Expression] | None:
+    """The columns that fit; None for a product of columns. Raises QueryError if no name fits."""
     names = list(known())
     if is_product(glob, names):
         return None
     matches = [name for name in names if fnmatchcase(name, glob)]
     if not matches:
         raise QueryError(f"no column's name fits {glob!r}", text=glob, span=(0, len(glob)))
-    return matches
+    return {name: column(name, found=True) for name in matches}
 
 
 @dataclass(frozen=True, eq=False)

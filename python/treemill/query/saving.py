@@ -5,20 +5,15 @@ Pure: standard library, errors and the query only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..errors import QueryError
 from ..faces import face
-from ..language.expression import Expression
-from ..language.tree_node import child, word
 from .booking import Booking, Located, steps_to
-from .quantities import named_columns
 from .rows import Snapshot
 from .steps import Define, Params, Step
 
 if TYPE_CHECKING:
-    from .data_protocols import QueriedBranch
     from .snapshot_target import Fill, SnapshotFile
 
 __all__ = ["Saves"]
@@ -56,8 +51,8 @@ class Saves(Located):
             replaced in the same moment. For a fileset, {dataset} in the file's name stands for the
             name of each data set.
         columns
-            As for `take`; a collection's name, "Jet", stands for all its columns, `Jet_*` and
-            `nJet`.
+            As for `take`; a collection's name, "Jet", stands for all its columns: `nJet`, `Jet_*`
+            and `Jet.*`.
         tree
             The name of the tree, or of the RNTuple.
         format
@@ -88,6 +83,7 @@ class Saves(Located):
         --------
         >>> skim = events.filter("nMuon >= 2").snapshot("skim.root", ["Muon_pt"], compression="lz4")
         """
+        from .snapshot_columns import branch_columns, columns_of, titles  # start-up
         from .snapshot_target import (  # start-up
             SnapshotTarget,
             check_target,
@@ -103,7 +99,10 @@ class Saves(Located):
         check_target(place, node.origin.chain)
         check_tree(tree, kind)
         defined = {step.name for step in steps if isinstance(step, Define)}
-        named = _columns(columns, self._names, steps)
+        branches = node.origin.chain.branches
+        named = columns_of(columns, self._names, branches, steps)
+        if kind == "ttree":
+            named = branch_columns(named)
         target = SnapshotTarget(
             place,
             kind,
@@ -111,65 +110,6 @@ class Saves(Located):
             compression_of(kind, compression),
             fill,
             copied_names(kind, tree, copy_trees),
-            _titles(named, node.origin.chain.branches, defined),
+            titles(named, branches, defined),
         )
         return Booking(node, Snapshot(named, target=target))
-
-
-def _titles(
-    columns: Sequence[tuple[str, Expression]],
-    branches: Mapping[str, QueriedBranch],
-    defined: Collection[str],
-) -> dict[str, str]:
-    """Titles of the columns that are branches, and not defined anew."""
-    from .snapshot_target import titles_of  # start-up
-
-    own = {}
-    for name, expr in columns:
-        branch = word(expr.tree, "id") if expr.tree["kind"] == "name" else ""
-        if branch and branch not in defined:
-            own[name] = branch
-    return titles_of(branches, own)
-
-
-def _columns(
-    columns: str | Iterable[str] | Mapping[str, str],
-    known: Callable[[], Iterable[str]],
-    steps: Sequence[Step | None],
-) -> tuple[tuple[str, Expression], ...]:
-    """Makes names and expressions as `named_columns` does; the name of a collection stands for all
-    its columns."""
-    listed = [columns] if isinstance(columns, str) else columns
-    if isinstance(listed, Mapping):
-        return named_columns(listed, known)
-    defined = {step.name: step.expr for step in steps if isinstance(step, Define)}
-    names: list[str] = []
-    texts: list[str] = []
-    anew: dict[str, str] = {}
-    for text in listed:
-        names = names or [*known()]
-        prefix = f"{text}_"
-        members = [name for name in names if name.startswith(prefix)]
-        if not members or (text in names and not _is_list(defined.get(text))):
-            texts.append(text)
-        elif text in defined:
-            anew |= {name: f"{text}.{name.removeprefix(prefix)}" for name in members}
-        else:
-            counter = [name for name in names if name == f"n{text}"]
-            texts += [name for name in (*counter, *members) if name not in texts]
-    pairs = named_columns(texts, known) if texts or not anew else ()
-    pairs += named_columns(anew, known) if anew else ()
-    twice = [name for name, _ in pairs if [other for other, _ in pairs].count(name) > 1]
-    if twice:
-        raise QueryError(f"the column {twice[0]!r} is listed twice")
-    return pairs
-
-
-def _is_list(expr: Expression | None) -> bool:
-    """True if its form shows that it makes a list of objects of another collection."""
-    if expr is None:
-        return False
-    tree = expr.tree
-    if tree["kind"] == "comprehension":
-        return child(tree, "element")["kind"] == "name"
-    return tree["kind"] == "call" and child(tree, "function").get("id") in ("sorted", "concat")

@@ -222,7 +222,15 @@ class _TTrees(_SnapshotFile):
 def _planned(columns: Columns) -> BranchPlan:
     from ..writing.tables import planned  # heavy: numpy
 
-    return planned(columns.kinds, columns.groups, columns.titles, columns.counters, columns.unequal)
+    # RDataFrame finds no bits for lists that have counters, but for those that are vectors.
+    return planned(
+        columns.kinds,
+        columns.groups,
+        columns.titles,
+        columns.counters,
+        columns.unequal,
+        columns.masks.keys(),
+    )
 
 
 FILES: Mapping[str, type[_SnapshotFile]] = {

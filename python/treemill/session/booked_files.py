@@ -5,7 +5,7 @@ the files when the pass has ended. Knows bookings and their rows; knows no sessi
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from ..arrays.rows import CollectedRows, Sink
@@ -18,12 +18,13 @@ from ..query.snapshot_target import SnapshotFile, SnapshotTarget
 from ..results.by_dataset import ByDataset
 from ..results.parts import claim, client_here, hidden_folder, remove
 from .copied_trees import CopiedTree, copied
+from .node_chain import chain_at
 
 if TYPE_CHECKING:
     from ..arrays.varied_rows import VariedRows
     from ..chain.chain import Chain
 
-__all__ = ["BookedFiles"]
+__all__ = ["BookedFiles", "check_paths"]
 
 
 class BookedFiles:
@@ -141,6 +142,22 @@ class BookedFiles:
         """Removes the parts of files that will not be completed."""
         for folder in self._folders.values():
             remove(folder)
+
+
+def check_paths(bookings: Iterable[Booking]) -> None:
+    """Raises QueryError if two snapshots would write the same file."""
+    taken: set[str] = set()
+    for booking in bookings:
+        assert isinstance(booking.wanted, Snapshot)
+        target, chain = booking.wanted.target, chain_at(booking.node)
+        targets = by_dataset(target, chain).values() if chain.is_fileset else [target]
+        for each in targets:
+            if each.path in taken:
+                raise QueryError(
+                    f"two snapshots would write {each.path}, and one would replace the other: give "
+                    "one of them another path"
+                )
+            taken.add(each.path)
 
 
 def by_dataset(target: SnapshotTarget, chain: Chain) -> dict[str, SnapshotTarget]:

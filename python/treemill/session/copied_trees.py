@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from ..chain.entry_ranges import starts
 from ..chain.reader import read
+from ..errors import UnsupportedError
+from ..query.snapshot_columns import without_dimensions
 from ..query.snapshot_target import titles_of
 
 if TYPE_CHECKING:
@@ -27,15 +29,21 @@ class CopiedTree:
     def __init__(self, chain: Chain, name: str) -> None:
         self.name = name
         self._trees = chain.sibling(list(chain.files), name)
-        self.kinds = read(self._trees, None, 0, 0).to_table().kinds
+        kinds = read(self._trees, None, 0, 0).to_table().kinds
+        self._stored = {without_dimensions(column): column for column in kinds}
+        if len(self._stored) < len(kinds):
+            raise UnsupportedError(
+                f"copy_trees= cannot copy {name}, in which the names of two branches differ by "
+                "dimensions only: leave it out"
+            )
+        self.kinds = {own: kinds[column] for own, column in self._stored.items()}
         branches = self._trees.branches
-        names = list(self.kinds)
-        self.titles = titles_of(branches, {name: name for name in names})
+        self.titles = titles_of(branches, self._stored)
         self.counters: dict[str, str] = {}
-        for name in names:
-            counter = branches[name].counter if name in branches else None
-            if counter is not None and counter in names:
-                self.counters[name] = counter
+        for own, column in self._stored.items():
+            counter = branches[column].counter if column in branches else None
+            if counter is not None and counter in self._stored:
+                self.counters[own] = counter
 
     def tables(self) -> Iterator[Table]:
         """Yields all entries, in tables of some MB."""
@@ -44,7 +52,7 @@ class CopiedTree:
             each = sum(trees.bytes[file].values()) // max(end - first, 1)
             step = max(_STEP_BYTES // max(each, 1), 1)
             for start in range(first, end, step):
-                yield read(trees, list(self.kinds), start, min(start + step, end)).to_table()
+                yield read(trees, self._stored, start, min(start + step, end)).to_table()
 
 
 def copied(chain: Chain, names: Sequence[str]) -> list[CopiedTree]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ..errors import QueryError
 from ..monitor.several_queries import SeveralQueries
 from ..query.node import Bookable, Booking, Node, Origin
+from ..query.rows import Snapshot
 from .node_chain import chain_at
 from .shapes import is_shape, leaves
 
@@ -53,7 +54,8 @@ def as_one(groups: Sequence[Sequence[Booking]]) -> SeveralQueries:
 
 
 def by_dataset(bookings: Sequence[object]) -> list[list[Booking]]:
-    """The bookings in groups, in order and each once."""
+    """The bookings in groups, in order and each once. Raises QueryError for what is no booking, and
+    for two that would write the same file."""
     groups: dict[int, tuple[Origin, dict[int, Booking]]] = {}
     for booking in leaves(tuple(bookings)):
         if not isinstance(booking, Booking):
@@ -65,4 +67,10 @@ def by_dataset(bookings: Sequence[object]) -> list[list[Booking]]:
         groups.setdefault(id(origin), (origin, {}))[1][booking.number] = booking
     if not bookings:
         raise QueryError("run() needs at least one booking")
-    return [list(group.values()) for _, group in groups.values()]
+    grouped = [list(group.values()) for _, group in groups.values()]
+    files = [each for group in grouped for each in group if isinstance(each.wanted, Snapshot)]
+    if len(files) > 1:
+        from .booked_files import check_paths  # start-up
+
+        check_paths(files)
+    return grouped

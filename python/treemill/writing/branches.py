@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .._core import Column
     from ..arrays.node import Node
 
-__all__ = ["BranchValues", "OutputBranch", "branch_of", "described", "values_of"]
+__all__ = ["BranchValues", "OutputBranch", "branch_of", "described", "has_vectors", "values_of"]
 
 _LETTERS = {
     "int8": "B",
@@ -39,7 +39,23 @@ MASK = "R_rdf_mask_"
 _MASK_LETTER = "g"
 """RDataFrame reads such bits as an unsigned long, which is another type than `l`."""
 _WIDER = {"float16": "float32"}
-_TEXT = "C"
+TEXT = "C"
+"""The type of strings, as in ROOT's leaf lists. They are written as objects of class string,
+because RDataFrame takes what a leaf list makes for arrays of letters."""
+_TYPES = {
+    "B": "char",
+    "b": "unsigned char",
+    "S": "short",
+    "s": "unsigned short",
+    "I": "int",
+    "i": "unsigned int",
+    "L": "Long64_t",
+    "l": "ULong64_t",
+    "F": "float",
+    "D": "double",
+    "O": "bool",
+}
+"""C++'s names of types, in the spelling in which ROOT has vectors of them."""
 
 
 @dataclass(frozen=True)
@@ -54,15 +70,21 @@ class OutputBranch:
     counter: str | None = None
     """The branch with the lengths of its lists."""
     title: str = ""
+    is_vector: bool = False
+    """Whether each of its values is a vector, which needs no counter."""
 
     @property
-    def is_text(self) -> bool:
-        """True if its values are strings."""
-        return self.letter == _TEXT
+    def object_class(self) -> str | None:
+        """The class of C++ of which its values are objects; None if they are numbers."""
+        if self.is_vector:
+            return f"vector<{_TYPES[self.letter]}>"
+        return "string" if self.letter == TEXT else None
 
     @property
     def leaf(self) -> str:
         """The leaf's title: its name with its dimensions."""
+        if self.object_class is not None:
+            return self.name
         dims = [self.counter] if self.counter is not None else []
         return self.name + "".join(f"[{each}]" for each in [*dims, *self.dims])
 
@@ -77,9 +99,21 @@ class BranchValues:
     """The first item of each entry, and the number of all items. None: each entry has one item."""
 
 
-def branch_of(name: str, kind: Kind, counter: str | None = None, title: str = "") -> OutputBranch:
-    """The branch for a column of this kind. Raises UnsupportedError, which names the column, if a
-    tree has no such branch."""
+def has_vectors(kind: Kind) -> bool:
+    """True if there is a class of vectors for the lists of a column of this kind."""
+    return kind.form == "list" and kind.item.form == "number"
+
+
+def branch_of(
+    name: str,
+    kind: Kind,
+    counter: str | None = None,
+    title: str = "",
+    *,
+    is_vector: bool = False,
+) -> OutputBranch:
+    """The branch for a column of this kind. `counter`: of its lists, if they are no vectors. Raises
+    UnsupportedError, which names the column, if a tree has no such branch."""
     is_list = kind.form == "list"
     inner = kind.item if is_list else kind
     dims = []
@@ -87,7 +121,7 @@ def branch_of(name: str, kind: Kind, counter: str | None = None, title: str = ""
         dims.append(inner.size)
         inner = inner.item
     if inner.form == "string" and not dims and not is_list:
-        return OutputBranch(name, _TEXT, title=title)
+        return OutputBranch(name, TEXT, title=title)
     letter = _LETTERS.get(_WIDER.get(inner.dtype, inner.dtype))
     if name.startswith(MASK) and letter == "l":
         letter = _MASK_LETTER
@@ -97,7 +131,8 @@ def branch_of(name: str, kind: Kind, counter: str | None = None, title: str = ""
             '(format="rntuple") or .parquet',
             branch=name,
         )
-    return OutputBranch(name, letter, tuple(dims), counter if is_list else None, title)
+    counter = counter if is_list and not is_vector else None
+    return OutputBranch(name, letter, tuple(dims), counter, title, is_vector)
 
 
 def values_of(column: Column) -> BranchValues:

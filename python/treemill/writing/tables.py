@@ -6,16 +6,15 @@ nMuon counts Muon_pt and Muon_eta.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..arrays.columns import Table, lengths, numbers
 from ..arrays.kinds import Kinds
 from ..errors import QueryError
-from .branches import BranchValues, OutputBranch, branch_of, values_of
+from .branches import BranchValues, OutputBranch, branch_of, has_vectors, values_of
 from .file import RootFile
 from .tree import TreeWriter
 
@@ -26,8 +25,6 @@ Unequal = Collection[tuple[str, str]]
 _CHUNK_BYTES = 32 << 20
 
 _PREFIX = re.compile(r"([^_.]+)[_.].")
-_DIMENSIONS = re.compile(r"(\[\w*\])+$")
-"""The dimensions that ROOT appends to the names of some branches. The leaf has them too."""
 
 
 @dataclass
@@ -38,8 +35,6 @@ class BranchPlan:
     """The branches by column. Counters that are no columns go by their own names."""
     counted: dict[str, list[str]] = field(default_factory=dict)
     """The columns whose lists each counter counts."""
-    given: dict[str, str] = field(default_factory=dict)
-    """The columns of those counters that are columns too."""
 
 
 def planned(
@@ -48,42 +43,44 @@ def planned(
     titles: Mapping[str, str],
     counters: Mapping[str, str] | None = None,
     unequal: Unequal = frozenset(),
+    vectors: Collection[str] = frozenset(),
 ) -> BranchPlan:
     """The branches for these columns. `groups`: columns of lists with equal groups have the same
     lists. `counters`: the counters that some columns of lists have already. `unequal`: see
-    `unequal_counts`. Raises UnsupportedError, which names the column, if a tree cannot hold one."""
+    `unequal_counts`. `vectors`: the columns whose lists are vectors of C++, if there is a class of
+    such. Raises UnsupportedError, which names the column, if a tree cannot hold one; QueryError if
+    a branch cannot have its name."""
+    _check(kinds)
     plan = BranchPlan()
-    lists = [name for name, kind in kinds.items() if kind.form == "list"]
-    names = _names(list(kinds))
+    vectors = {name for name in vectors if has_vectors(kinds[name])}
+    lists = [name for name, kind in kinds.items() if kind.form == "list" and name not in vectors]
     counted_by = dict(counters or {})
     for name, counter_name in _counters(lists, groups, kinds, unequal).items():
         counted_by.setdefault(name, counter_name)
     for name in lists:
         plan.counted.setdefault(counted_by[name], []).append(name)
-    by_name = {counter_name: column for column, counter_name in names.items()}
-    plan.given = {counter: by_name[counter] for counter in plan.counted if counter in by_name}
 
-    def put(name: str, counter: str | None) -> None:
-        branch = branch_of(name, kinds[name], counter, titles.get(name, ""))
-        plan.branches[name] = replace(branch, name=names[name])
+    def branch(name: str) -> OutputBranch:
+        if name not in kinds:
+            return OutputBranch(name, "I")
+        counter, title, is_vector = counted_by.get(name), titles.get(name, ""), name in vectors
+        return branch_of(name, kinds[name], counter, title, is_vector=is_vector)
 
     for name in kinds:
-        counter = counted_by.get(name)
-        if counter is not None and counter not in plan.branches:
-            if counter in plan.given:
-                put(plan.given[counter], None)
-            else:
-                plan.branches[counter] = OutputBranch(counter, "I")
-        if name not in plan.branches:
-            put(name, counter)
+        for each in (counted_by.get(name), name):  # a counter comes before its lists
+            if each is not None and each not in plan.branches:
+                plan.branches[each] = branch(each)
     return plan
 
 
-def _names(columns: Sequence[str]) -> dict[str, str]:
-    """The branches' names by column."""
-    short = {name: _DIMENSIONS.sub("", name) for name in columns}
-    times = Counter(short.values())
-    return {name: cut if times[cut] == 1 else name for name, cut in short.items()}
+def _check(names: Iterable[str]) -> None:
+    for name in names:
+        if "[" in name or "]" in name:
+            raise QueryError(
+                f"a branch cannot be called {name}, because ROOT and uproot read the brackets as "
+                "its dimensions: give the column another name",
+                branch=name,
+            )
 
 
 def _counters(
@@ -144,10 +141,8 @@ class TableTree:
 
     def write(self, table: Table) -> None:
         """Add a table's entries."""
-        plan, values = self._plan, {}
-        for name, column in table.columns.items():
-            values[plan.branches[name].name] = values_of(column)
-        for counter, columns in plan.counted.items():
+        values = {name: values_of(column) for name, column in table.columns.items()}
+        for counter, columns in self._plan.counted.items():
             values[counter] = self._counts(counter, columns, values)
         self._writer.extend(values, len(table))
 
@@ -155,18 +150,18 @@ class TableTree:
         self, counter: str, columns: Sequence[str], values: Mapping[str, BranchValues]
     ) -> BranchValues:
         first, *others = columns
-        offsets = values[self._plan.branches[first].name].offsets
+        offsets = values[first].offsets
         assert offsets is not None
         for other in others:
-            theirs = values[self._plan.branches[other].name].offsets
+            theirs = values[other].offsets
             if theirs is None or not np.array_equal(theirs, offsets):
                 raise QueryError(
                     f"{other} and {first} have one counter, but their lengths differ", branch=other
                 )
         counts = np.diff(offsets).astype(np.int32)
-        if counter not in self._plan.given:
+        stored = values.get(counter)
+        if stored is None:
             return BranchValues(counts)
-        stored = values[counter]
         if not np.array_equal(stored.items, counts):
             raise QueryError(
                 f"{counter} is not the number of items of {first}, as its name would say in a "

@@ -1,19 +1,20 @@
 """A tree being written: baskets as entries come, their description once at the end.
 
-Knows the layout of TTree, TBranch and TLeaf; columns come as `branches.BranchValues`.
+Knows the layout of TTree, of branches and leaves; columns come as `branches.BranchValues`.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .branches import BranchValues, OutputBranch
+from . import entry_bytes
+from .branches import TEXT, BranchValues, OutputBranch
 from .buffer import Buffer, string
 from .file import RootFile, key_length
 
@@ -53,7 +54,7 @@ class _Written:
     """Bytes before compression."""
     smallest: int = 0
     largest: int = 0
-    """The range of counts, or of the lengths of strings."""
+    """The range of counts."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +75,27 @@ _LEAVES = {
     "F": _Leaf("TLeafF", 4, "ff"),
     "D": _Leaf("TLeafD", 8, "dd"),
     "O": _Leaf("TLeafO", 1, "??"),
-    "C": _Leaf("TLeafC", 1, "ii"),
 }
+
+
+@dataclass(frozen=True)
+class _Object:
+    """How objects of a class of C++ are written: their bytes, ROOT's version of the class, and the
+    type of a branch of them."""
+
+    entries: Callable[[BranchValues], tuple[NDArray[np.uint8], NDArray[np.int64]]]
+    version: int
+    type: int
+
+
+_STRING = _Object(entry_bytes.strings, 2, -1)
+_VECTOR = _Object(entry_bytes.vectors, 6, 0)
+
+
+def _object(branch: OutputBranch) -> _Object | None:
+    if branch.is_vector:
+        return _VECTOR
+    return _STRING if branch.letter == TEXT else None
 
 
 class TreeWriter:
@@ -129,22 +149,15 @@ class TreeWriter:
         """Gives for each basket its number of entries, its data, and a pair: the bytes of the
         entries alone; the bytes of an entry, or the number of offsets."""
         if values.offsets is None:
-            items = values.items
-            each = items.nbytes // entries
+            each = values.items.nbytes // entries
             step = max(_BASKET // max(each, 1), 1)
-            swapped = items.astype(items.dtype.newbyteorder(">"), copy=False)
+            swapped = entry_bytes.swapped(values.items)
             for at in range(0, entries, step):
                 data = swapped[at : at + step].tobytes()
                 yield min(step, entries - at), data, (len(data), each)
             return
-        if written.branch.is_text:
-            self._note(written, np.diff(values.offsets))
-            raw, ends = _text(values)
-        else:
-            items = values.items
-            each = items.itemsize * int(np.prod(items.shape[1:], dtype=np.int64))
-            swapped = items.astype(items.dtype.newbyteorder(">"), copy=False)
-            raw, ends = swapped.reshape(-1).view(np.uint8), values.offsets * each
+        own = _object(written.branch)
+        raw, ends = (entry_bytes.lists if own is None else own.entries)(values)
         # Offsets take room too: 4 bytes for each entry.
         room = ends + 4 * np.arange(len(ends))
         at = 0
@@ -213,10 +226,24 @@ class TreeWriter:
         self._file.add("TTree", self.name, self.title, out.data)
 
     def _branch(self, out: Buffer, written: _Written, leaves: dict[str, int]) -> None:
-        branch = written.branch
-        is_jagged = branch.counter is not None or branch.is_text
-        with out.pointed("TBranch"), out.versioned(13):
-            out.named(branch.name, branch.title or f"{branch.leaf}/{branch.letter}")
+        branch, own = written.branch, _object(written.branch)
+        if own is None:
+            with out.pointed("TBranch"):
+                self._members(out, written, leaves)
+            return
+        with out.pointed("TBranchElement"), out.versioned(10):
+            self._members(out, written, leaves)
+            out.data += string(branch.object_class or "") + string("") + string("")
+            # No checksum, for which ROOT would look; no place in another object; no counters.
+            out.pack("IhiiiiII", 0, own.version, -1, own.type, -1, 0, 0, 0)
+
+    def _members(self, out: Buffer, written: _Written, leaves: dict[str, int]) -> None:
+        """The members of every branch."""
+        branch, own = written.branch, _object(written.branch)
+        is_jagged = branch.counter is not None or own is not None
+        leaves_of = branch.name if own is not None else f"{branch.leaf}/{branch.letter}"
+        with out.versioned(13):
+            out.named(branch.name, branch.title or leaves_of)
             out.data += _FILL
             count = len(written.entries)
             out.pack("iiiiq", self._file.codec.code, 32000, 1000 * is_jagged, count, self.entries)
@@ -226,7 +253,8 @@ class TreeWriter:
             out.pack("qqqq", self.entries, 0, written.total, packed)
             with out.array(0):
                 pass
-            with out.array(1), out.pointed(_LEAVES[branch.letter.upper()].kind) as reference:
+            kind = "TLeafElement" if own is not None else _LEAVES[branch.letter.upper()].kind
+            with out.array(1), out.pointed(kind) as reference:
                 leaves[branch.name] = reference
                 with out.versioned(1):
                     self._leaf(out, written, leaves)
@@ -241,22 +269,22 @@ class TreeWriter:
 
     def _leaf(self, out: Buffer, written: _Written, leaves: Mapping[str, int]) -> None:
         branch = written.branch
+        if _object(branch) is not None:
+            with out.versioned(2):
+                out.named(branch.name, branch.name)
+                out.pack("iii??I", 1, 0, 0, False, False, 0)
+            out.pack("ii", -1, -1)
+            return
         leaf = _LEAVES[branch.letter.upper()]
         is_counter = branch.name in self._counters
         length = int(np.prod(branch.dims, dtype=np.int64))
-        if branch.is_text:
-            length = written.largest + 1
         with out.versioned(2):
             out.named(branch.name, branch.leaf)
             out.pack("iii??", length, leaf.size, 0, is_counter, branch.letter.islower())
             out.pack("I", 0 if branch.counter is None else leaves[branch.counter])
-        out.pack(leaf.range.upper() if branch.letter.islower() else leaf.range, *_limits(written))
-
-
-def _limits(written: _Written) -> tuple[int, int]:
-    """The range that a leaf gives for its values. It has a meaning for counters and strings
-    only."""
-    return written.smallest, written.largest + written.branch.is_text
+        form = leaf.range.upper() if branch.letter.islower() else leaf.range
+        # The range has a meaning for counters only.
+        out.pack(form, written.smallest, written.largest)
 
 
 def _cluster_ranges(
@@ -269,22 +297,3 @@ def _cluster_ranges(
     sizes = np.array(clusters, np.int64)
     lasts = np.flatnonzero(np.diff(sizes))
     return np.cumsum(sizes)[lasts] - 1, sizes[lasts], int(sizes[-1])
-
-
-def _text(values: BranchValues) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Strings in the form of a TLeafC, and where each ends. Before each string is its length: in
-    one byte if it is below 255, else in five."""
-    assert values.offsets is not None
-    lengths = np.diff(values.offsets)
-    heads = np.where(lengths < 255, 1, 5)
-    ends = np.concatenate([[0], np.cumsum(lengths + heads)]).astype(np.int64)
-    data = np.zeros(int(ends[-1]), np.uint8)
-    inside = np.ones(len(data), bool)
-    starts = ends[:-1]
-    inside[starts] = False
-    data[starts] = np.minimum(lengths, 255)
-    for at, length in zip(starts[heads == 5], lengths[heads == 5], strict=True):
-        data[at + 1 : at + 5] = np.frombuffer(struct.pack(">i", length), np.uint8)
-        inside[at + 1 : at + 5] = False
-    data[inside] = values.items
-    return data, ends

@@ -20,21 +20,20 @@ def of_leaves(tree):
     """Values of all branches: numbers, text, or lists of all items of an entry."""
     found = {}
     for branch in tree.GetListOfBranches():
-        leaf = branch.GetListOfLeaves().At(0)
+        leaf, name = branch.GetListOfLeaves().At(0), branch.GetName()
         kind = leaf.GetTypeName()
         has_items = bool(leaf.GetLeafCount()) or leaf.GetLenStatic() > 1
         value = leaf.GetValue if kind in ("Float_t", "Double_t") else leaf.GetValueLong64
-        values = found[branch.GetName()] = []
+        values = found[name] = []
         for entry in range(tree.GetEntries()):
             branch.GetEntry(entry)
+            if kind == "string":
+                values.append(str(getattr(tree, name)))
+                continue
             items = [value(i) for i in range(leaf.GetLen())]
             if kind == "ULong64_t":
                 items = [item % 2**64 for item in items]
-            if leaf.ClassName() == "TLeafC":  # the buffer is as long as the longest text
-                letters = bytes(item % 256 for item in items[: items.index(0)])
-                values.append(letters.decode())
-            else:
-                values.append(items if has_items else items[0])
+            values.append(items if has_items else items[0])
     return found
 
 

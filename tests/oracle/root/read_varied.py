@@ -7,6 +7,7 @@ import sys
 
 import ROOT
 
+LISTS = ["Jet_pt", "Jet_pt__jes_up"]
 VARIED = ["MET_pt", "MET_pt__met_up", "MET_pt__met_down", "ht__jes_up", "nMuon"]
 
 
@@ -21,12 +22,22 @@ def by_bits(path: str) -> list[dict[str, list[float]]]:
     return found
 
 
+def types(path: str) -> dict[str, str]:
+    frame = ROOT.RDataFrame("Events", path)
+    return {str(name): frame.GetColumnType(name) for name in frame.GetColumnNames()}
+
+
 def main(varied: str, varied_ntuple: str, large: str, ntuple: str, output: str) -> None:
     frame = ROOT.RDataFrame("Events", varied)
     sums = {}
     for name in VARIED:
         there = frame.FilterAvailable(name)
         sums[name] = there.Count(), there.Sum(name)
+    for name in LISTS:
+        there = frame.FilterAvailable(name).Define("own", f"Sum({name})")
+        sums[name] = there.Count(), there.Sum("own")
+    there = frame.FilterAvailable("label__jes_up").Define("own", "(double)label__jes_up.size()")
+    sums["label__jes_up"] = there.Count(), there.Sum("own")
     found = {name: [each.GetValue() for each in pair] for name, pair in sums.items()}
 
     lists = {}
@@ -45,6 +56,7 @@ def main(varied: str, varied_ntuple: str, large: str, ntuple: str, output: str) 
     counts = [int(n) for n in fields.AsNumpy(["R_rdf_sizeof_big"])["R_rdf_sizeof_big"]]
     read = {
         "varied": found,
+        "types": types(varied),
         "bits": by_bits(varied_ntuple),
         "lists": lists,
         "baskets": baskets,

@@ -10,12 +10,7 @@ file = ROOT.TFile(sys.argv[1])
 tree = file.Get("PerfStats")
 drawn = tree.Draw("seconds", 'event=="packet"', "goff")
 entries = sum(row.entries for row in tree if row.counted)
-kind = tree.GetLeaf("event")
-reads = [
-    (int(r.bytes), tree.GetLeaf("ranges").GetValueString())
-    for r in tree
-    if kind.GetValueString() == "read"
-]
+reads = [(int(row.bytes), str(row.ranges)) for row in tree if row.event == "read"]
 frame = ROOT.RDataFrame("PerfStats", sys.argv[1])
 told = {
     "rows": tree.GetEntries(),
@@ -24,7 +19,8 @@ told = {
     "bytes": int(frame.Sum("bytes_read").GetValue()),
     "seconds": float(frame.Sum("seconds").GetValue()),
     "read": sum(number for number, _ in reads),
-    "ranges": [str(ranges) for _, ranges in reads],
+    "ranges": [ranges for _, ranges in reads],
+    "packets_of_frames": int(frame.Filter('event == "packet"').Count().GetValue()),
     "about": file.Get("PerfAbout").GetEntries(),
 }
 with open(sys.argv[2], "w") as out:
