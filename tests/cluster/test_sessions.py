@@ -1,6 +1,9 @@
 """A session on a cluster gives what a local session gives."""
 
 import dataclasses
+import importlib
+import re
+import shutil
 import time
 
 import awkward as ak
@@ -122,6 +125,24 @@ def test_uploaded_packages(session, events, tmp_path):
             return {"cut": {cuts_of_test.CUT}}
 
         assert session.run(cut, events)["cut"] == {value}
+
+
+def test_a_module_that_only_this_process_has(session, events, tmp_path, monkeypatch):
+    (tmp_path / "only_here_of_test.py").write_text("CUT = 20\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    mine = importlib.import_module("only_here_of_test")
+    with pytest.raises(tm.WorkerError, match=r"only_here_of_test.*session\.upload\(folder\) puts"):
+        session.run(lambda chunk: {"n": mine.CUT}, events)
+
+
+def test_a_file_that_a_worker_lacks(session, files, tmp_path):
+    gone = tmp_path / "gone.root"
+    shutil.copy(files[0], gone)
+    events = tm.dataset([files[0], str(gone)], "Events")
+    gone.unlink()
+    with pytest.raises(tm.SourceError, match=r"gone\.root") as caught:
+        session.run(lambda chunk: {"n": len(chunk)}, events)
+    assert re.search(r"on worker \d+ on tcp://.*, in the folder /", caught.value.__notes__[-1])
 
 
 def processor():

@@ -207,6 +207,26 @@ def test_what_connect_refuses(files):
             tm.connect(reach={"0": "*"})
 
 
+@pytest.mark.parametrize("option", [{"mode": "processes"}, {"memory": 10}, {"start": "spawn"}])
+def test_options_of_this_machine_are_refused_for_clusters(option):
+    (name,) = option
+    with pytest.raises(tm.QueryError, match=f"{name}= is for workers of this machine"):
+        tm.connect("tcp://127.0.0.1:1", **option)
+
+
+def test_a_package_that_one_site_refuses_is_at_none(tmp_path):
+    (tmp_path / "mine.py").write_text("CUT = 20")
+    processes = tm.connect(workers=1, mode="processes")
+    with tm.connect([processes, tm.connect(workers=1)]) as session:
+        told = []
+        processes._pool.set_paths = told.append
+        with pytest.raises(tm.UnsupportedError, match="packages"):
+            session.upload(tmp_path)
+        assert session.packages == ()
+        assert len(told) == 2
+        assert told[-1] == []
+
+
 # What has come of a lease.
 
 

@@ -171,6 +171,7 @@ def test_a_wheel(session, events, tmp_path):
         session.upload(tmp_path / "nothing")
     with tm.connect(workers=1) as threads, pytest.raises(tm.UnsupportedError, match="packages"):
         threads.upload(wheel)
+    assert threads.packages == ()
 
 
 def test_feedback_and_progress(session, paths, monkeypatch, tmp_path):

@@ -1,5 +1,7 @@
 """Selectors, functions and processors on both kinds of workers, against uproot's numbers."""
 
+import threading
+
 import awkward as ak
 import hist
 import numpy as np
@@ -13,6 +15,19 @@ def session(request):
     workers, mode = request.param
     with connect(workers=workers, mode=mode) as made:
         yield made
+
+
+class Locked(tm.Selector):
+    def __init__(self):
+        self.cut, self.guard = 3, threading.Lock()
+
+    def process(self, events):
+        pass
+
+
+def test_a_selector_that_cannot_be_copied_is_an_error_that_names_the_attribute(session, events):
+    with pytest.raises(tm.QueryError, match=r"Locked's guard cannot be copied.*begin_worker"):
+        session.run(Locked(), events)
 
 
 class DiMuon(tm.Selector):

@@ -12,6 +12,7 @@ import time
 from typing import TYPE_CHECKING
 
 from .._core import Control
+from ..errors import QueryError
 from ..machine.freed_memory import keep_freed_memory
 from ..results.file_output import file_outputs
 from .chunk_size import PACKET_SECONDS
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from ..worker.workload import Bound, Partial, Workload
     from .chunk_source import ChunkSource
     from .job import SelectorJob
-    from .selector import Inputs
+    from .selector import Inputs, Selector
 
 __all__ = ["SelectorWorkload"]
 
@@ -31,12 +32,29 @@ Promises = dict[tuple[int, int, int], object]
 _MOST_PROMISED = 64
 
 
+def _own(selector: Selector) -> Selector:
+    """A worker's own copy of the selector. Raises QueryError if there cannot be one."""
+    try:
+        return copy.deepcopy(selector)
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}"
+    for name, value in vars(selector).items():
+        try:
+            copy.deepcopy(value)
+        except Exception:
+            raise QueryError(
+                f"{selector.title}'s {name} cannot be copied for each worker ({said}): make it in "
+                "begin_worker, or leave it out of __getstate__"
+            ) from None
+    raise QueryError(f"{selector.title} cannot be copied for each worker ({said})")
+
+
 class SelectorWorkload:
     """A worker's selector, its chunks and the bookings that are computed along with it."""
 
     def __init__(self, job: SelectorJob, inputs: Inputs, number: int) -> None:
         """`number` of the worker."""
-        selector = copy.deepcopy(job.selector)
+        selector = _own(job.selector)
         self._selector = UserSelector(
             selector, inputs, job.client, worker=str(number), seed=job.seed
         )

@@ -135,6 +135,11 @@ def connect(
         raise QueryError(f"submasters is True, False or 2 and more workers, not {submasters}")
     if submasters is not None and address is None:
         raise QueryError("submasters= is for clusters: workers of this machine need none")
+    for name, given in (("mode", mode != "threads"), ("memory", memory), ("start", start)):
+        if given and address is not None:
+            raise QueryError(
+                f"{name}= is for workers of this machine: a cluster's are as they were started"
+            )
     if address is not None:
         from ..backend.dask.admission import Limits  # start-up
         from ..backend.dask.connection import connected  # start-up
@@ -189,6 +194,16 @@ def available_cores() -> int:
 
 _default: Session | None = None
 _default_lock = threading.Lock()
+
+
+def _begin_anew() -> None:
+    """Forgets the default session in a process that was forked: its threads did not come along."""
+    global _default, _default_lock
+    _default, _default_lock = None, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
 
 
 def default_session() -> Session:

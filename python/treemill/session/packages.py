@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from ..errors import QueryError, SourceError
@@ -36,13 +36,15 @@ class Package:
 class PackageStore:
     """The packages of one session, copied into a folder that `close` removes."""
 
-    def __init__(self) -> None:
+    def __init__(self, tell: Callable[[Sequence[str]], None]) -> None:
+        """`tell` gets the folders for workers' paths, and may refuse them."""
+        self._tell = tell
         self._folder: str | None = None
         self._packages: dict[str, Package] = {}
 
     def add(self, path: str | os.PathLike[str]) -> Package:
         """Copies the package, unless the same content is there; it replaces one of the same name.
-        Raises SourceError if there is no such package."""
+        Raises SourceError if there is no such package, and what `tell` raises."""
         source = Path(path)
         if source.is_dir():
             files = [(str(p.relative_to(source)), p.read_bytes()) for p in _files(source)]
@@ -60,15 +62,20 @@ class PackageStore:
         # A folder with an __init__.py is a package; others hold modules.
         inner = name if any(each == "__init__.py" for each, _ in files) else ""
         package = Package(name, digest, self._write(digest, inner, files))
-        self._packages[name] = package
+        self._change({**self._packages, name: package})
         return package
 
     def remove(self, name: str) -> None:
         """Removes the copy of the package. Raises QueryError if there is none of this name."""
-        package = self._packages.pop(name, None)
+        package = self._packages.get(name)
         if package is None:
             raise QueryError(f"no package {name!r} was uploaded", suggestions=list(self._packages))
+        self._change({other: each for other, each in self._packages.items() if other != name})
         shutil.rmtree(package.path, ignore_errors=True)
+
+    def _change(self, packages: dict[str, Package]) -> None:
+        self._tell([each.path for each in packages.values()])
+        self._packages = packages
 
     def __iter__(self) -> Iterator[Package]:
         return iter(self._packages.values())

@@ -3,11 +3,13 @@ Thread-safe. Implements the dashboard's `Board`."""
 
 from __future__ import annotations
 
+import os
 import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
 
+from ..errors import WorkerError
 from .account import Account
 from .run import Query
 
@@ -23,12 +25,19 @@ class Queries:
     def __init__(self, named: Callable[[], str]) -> None:
         """`named`: gives the session in a few words."""
         self.named = named
+        self._process = os.getpid()
         self._accounts: deque[Account] = deque(maxlen=_REMEMBERED)
         self._there: weakref.WeakSet[Query] = weakref.WeakSet()  # ended ones may be in it
         self._lock = threading.Lock()
 
     def add(self, query: Query) -> None:
-        """Adds the newest query."""
+        """Adds the newest query. Raises WorkerError in a process that was forked from the
+        session's: threads do not come along, so that the query would never end."""
+        if os.getpid() != self._process:
+            raise WorkerError(
+                "this session was made before this process was forked, and its workers are in the "
+                "other process: make another one here by treemill.connect()"
+            )
         with self._lock:
             self._accounts.append(query.account)
             self._there.add(query)

@@ -43,7 +43,7 @@ class Session:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
         self._queries = Queries(lambda: f"{pool.size} {pool.kind}")
-        self._store = PackageStore()
+        self._store = PackageStore(pool.set_paths)
         self._dashboard: Dashboard | None = None
 
     @property
@@ -57,7 +57,7 @@ class Session:
 
         A package is identified by its content: if that has changed, it is sent again. A module
         `treemill_setup` in it is run once per worker, before anything else. Packages are for
-        sessions with `mode="processes"`; threads import what this process can.
+        sessions with `mode="processes"` and for clusters; threads import what this process can.
 
         Parameters
         ----------
@@ -73,6 +73,8 @@ class Session:
         ------
         SourceError
             If there is no such folder.
+        UnsupportedError
+            If the workers are threads.
 
         Examples
         --------
@@ -83,9 +85,7 @@ class Session:
         ...     session.upload("mine").name
         'mine'
         """
-        package = self._store.add(path)
-        self._pool.set_paths([each.path for each in self._store])
-        return package
+        return self._store.add(path)
 
     def remove(self, name: str) -> None:
         """Take a package off the workers' path.
@@ -109,7 +109,6 @@ class Session:
         ...     session.remove(package.name)
         """
         self._store.remove(name)
-        self._pool.set_paths([each.path for each in self._store])
 
     @property
     def packages(self) -> tuple[Package, ...]:

@@ -16,7 +16,6 @@ from concurrent.futures import CancelledError, Future
 from queue import SimpleQueue
 from typing import Protocol
 
-from ...errors import WorkerError
 from ...frozen import replaced
 from ...packetizer import (
     Commit,
@@ -56,6 +55,7 @@ from .messages import (
     Unreached,
 )
 from .reserved_packets import ReservedPackets
+from .worker_errors import cannot_load, with_place
 
 __all__ = ["Crew", "Handed", "Read", "Surroundings"]
 
@@ -284,11 +284,7 @@ class Crew:
                 task.inputs = pickle.loads(around.blob(begin.inputs))
             task.preload()
         except Exception as error:
-            words = f"worker {around.address} cannot load the selector"
-            wrapped = portable(error, words, around.address)
-            if isinstance(error, ModuleNotFoundError):
-                wrapped.args = (f"{wrapped}; session.upload(folder) puts modules on the workers",)
-            around.say(Crashed(self.name, wrapped))
+            around.say(Crashed(self.name, cannot_load(error, around.address)))
             return
         self._control = task.control()
         self._task = task
@@ -380,11 +376,7 @@ class Crew:
 
     def _tell(self, event: Event, soon: bool = True) -> None:
         if isinstance(event, PacketFailed | FileFailed):
-            worker = f"{event.worker} on {self._around.address}"
-            error = portable(event.error, f"worker {worker} failed", worker)
-            if isinstance(error, WorkerError):
-                error.worker = worker
-            event = replaced(event, error=error)
+            event = with_place(event, self._around.address)
         # Counters are exact with each commit; between two of them a client looks now and then.
         now = time.monotonic()
         is_due = not isinstance(event, PacketDone) or now - self._pulsed >= _PULSE_SECONDS

@@ -35,6 +35,7 @@ _AGAIN = 6.0
 """Seconds within which a scheduler must be there again after its connection broke."""
 _AT_ONCE = 4
 """Partials that are on their way to this process, at most: each may be large."""
+_CLOSED = "the session's Client was closed: make another session by treemill.connect()"
 _INSTALL = 30.0
 """Seconds for which workers may import treemill, at least: on a busy machine that takes a while."""
 
@@ -51,12 +52,9 @@ class Line:
         self._client = client
         self._silence = silence
         self._reaches_workers = True
-
-    @property
-    def address(self) -> str:
+        # A Client that gives up its scheduler forgets the address.
+        self.address = "" if client.scheduler is None else str(client.scheduler.address)
         """The scheduler's address."""
-        scheduler = self._client.scheduler
-        return "" if scheduler is None else str(scheduler.address)
 
     def install(self) -> Hello:
         """Puts treemill on the scheduler. Gives what the scheduler says of itself. Raises
@@ -163,7 +161,7 @@ class Line:
     def _request(self, request: Callable[[], Awaitable[_T]]) -> _T:
         async def again() -> _T:
             if self._client.scheduler is None:
-                raise WorkerError("the session's Client was closed")
+                raise WorkerError(_CLOSED)
             return await request()
 
         try:
@@ -192,7 +190,7 @@ class Line:
         except RuntimeError:  # the loop was closed, with the Client
             begun.close()
             request.close()
-            raise WorkerError("the session's Client was closed") from None
+            raise WorkerError(_CLOSED) from None
 
 
 def _received(reading: Future[ReadAnswer]) -> Read:

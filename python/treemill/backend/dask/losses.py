@@ -19,7 +19,8 @@ packet, or one that leads a group has handed up something."""
 def given_up(address: str, reason: str) -> WorkerError:
     """The error if so many are lost."""
     words = f"{IN_A_ROW} of Dask's workers in a row were lost before they had done anything"
-    return WorkerError(f"given up: {words}: {reason}", worker=address)
+    why = "a limit of their memory, or a crash of compiled code: their logs say which"
+    return WorkerError(f"given up: {words}: {reason}. Usual reasons are {why}", worker=address)
 
 
 class Losses:

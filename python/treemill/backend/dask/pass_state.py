@@ -108,7 +108,7 @@ class PassState(ABC):
         if self._alone_since is not None and now - self._alone_since > request.wait:
             words = f"no worker has been there for {request.wait:g} seconds"
             lost = self._last_lost()
-            last = f"; the last one was lost: {lost}" if lost else ""
+            last = f"; the last one was lost during this query: {lost}" if lost else ""
             todo = "start workers, or give connect() a longer wait="
             return self.fail(WorkerError(f"given up: {words}{last}; {todo}"))
         if self._deadline is not None and now > self._deadline[0]:

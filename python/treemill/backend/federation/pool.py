@@ -55,7 +55,7 @@ class FederatedPool(Pool):
         that are named for them can read. All may try to read files that match none."""
         pools = list(sites.values())
         if len(pools) < 2:
-            raise QueryError("a federation has two sites or more: connect() takes a single one too")
+            raise QueryError("connect([…]) takes two sites or more; connect(address) takes one")
         unknown = set(reach or ()) - set(sites)
         if unknown:
             raise QueryError(
@@ -65,6 +65,7 @@ class FederatedPool(Pool):
             sum(pool.size for pool in pools), max(pool.patience for pool in pools), trace=0
         )
         self.sites = sites
+        self._paths: list[str] = []
         self._patterns = {
             name: [patterns] if isinstance(patterns, str) else list(patterns)
             for name, patterns in (reach or {}).items()
@@ -84,9 +85,18 @@ class FederatedPool(Pool):
         return FederatedPass(self, request)
 
     def set_paths(self, paths: Sequence[str]) -> None:
-        """Puts folders on the import path of all sites' workers, for the passes to come."""
-        for pool in self.sites.values():
-            pool.set_paths(paths)
+        """Puts folders on the import path of all sites' workers, for the passes to come; of none,
+        if one refuses them."""
+        told: list[Pool] = []
+        try:
+            for pool in self.sites.values():
+                pool.set_paths(paths)
+                told.append(pool)
+        except BaseException:
+            for pool in told:
+                pool.set_paths(self._paths)
+            raise
+        self._paths = list(paths)
 
     def close(self) -> None:
         """Leaves all sites."""
