@@ -154,14 +154,17 @@ def test_xgboost(name, missing):
     objective = options["objective"]
     kind = objective.split(":")[0]
     classes = options.get("num_class", 2 if kind == "binary" or objective == "reg:logistic" else 0)
+    wanted = labels(hidden, 5 if kind == "rank" else classes)
+    times = {"label_lower_bound": wanted, "label_upper_bound": wanted}
     data = xgb.DMatrix(
         rows.astype(np.float32),
-        labels(hidden, 5 if kind == "rank" else classes),
+        wanted,
         nthread=1,
         feature_names=["a", "b", "c", "d", "e"][: rows.shape[1]],
         feature_types=["float"] * 4 + ["c"] * category,
         enable_categorical=category,
         **({"qid": np.arange(ROWS) // 20} if kind == "rank" else {}),
+        **(times if objective == "survival:aft" else {}),
     )
     booster = xgb.train(options, data, 12)
     content = xgboost_file(booster)

@@ -210,6 +210,44 @@ def test_errors_point_at_what_is_wrong(named, expression, message):
         named.sum(expression).value  # noqa: B018
 
 
+STRICT = "1 + sf['strict'](MET_pt)"
+"""It is an error for any event that has less than 20 GeV."""
+
+
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+def test_errors_of_a_pass_say_where(named, mode):
+    with tm.connect(workers=1, mode=mode) as session, pytest.raises(QueryError) as error:
+        session.run(named.sum(STRICT))
+    wrong = error.value
+    text, (start, stop) = wrong.text, wrong.span
+    assert (text, text[start:stop]) == (STRICT, "sf['strict'](MET_pt)")
+    assert wrong.file.endswith(".root")
+    begin, end = wrong.entries
+    assert 0 <= begin < end
+    assert f"(file {wrong.file}, entries {begin}..{end})\n  {STRICT}\n      ^^^" in str(wrong)
+    assert str(pickle.loads(pickle.dumps(wrong))) == str(wrong)
+
+
+def test_errors_of_a_pass_are_of_the_expression_that_calls_first(named):
+    defined = named.define("weight", STRICT).define("twice", "2 * weight")
+    with pytest.raises(QueryError, match="Index below bounds") as error:
+        defined.sum("twice + 1").value  # noqa: B018
+    assert error.value.text == STRICT
+    tm.function("strictly(x)", "sf['strict'](x) / 2")
+    with pytest.raises(QueryError, match="Index below bounds") as error:
+        named.sum("3 * strictly(MET_pt)").value  # noqa: B018
+    assert error.value.text == "sf['strict'](x) / 2"
+
+
+def test_what_is_skipped_says_why(events, named):
+    with tm.connect(workers=2) as session:
+        _, count = session.run([named.sum(STRICT), named.count()], on_error="skip")
+        missing = session.report.missing
+    assert {each.file for each in missing} == set(events.files)
+    assert all(f"entries {each.start}..{each.stop})" in each.reason for each in missing)
+    assert sum(each.stop - each.start for each in missing) == events.num_entries - count
+
+
 def test_a_name_of_the_language_is_no_name_for_it(events, sf):
     with pytest.raises(QueryError, match="is a function of the language, and one of yours"):
         events.with_params({"min": sf["strict"]}).sum("min(MET_pt)").value  # noqa: B018

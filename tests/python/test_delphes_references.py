@@ -4,6 +4,7 @@ Python, as uproot reads them."""
 import re
 from pathlib import Path
 
+import awkward as ak
 import pytest
 import treemill as tm
 import uproot
@@ -104,3 +105,43 @@ def test_what_the_docs_say(events, text):
 def test_what_not_all_of_them_have(events):
     with pytest.raises(tm.QueryError, match="has no PT"):
         lists(events, "Jet.Constituents.PT")
+
+
+def test_a_second_branch_of_a_name_is_another_collection(events, tree):
+    """The file has two branches `Particle`: generated particles, and jets of them with other
+    members. uproot takes the first for the names that both have."""
+    pids = tree["Particle.PID"].array()
+    sizes = ak.num(pids).to_list()
+    assert tree["Particle_size"].array().to_list() == sizes
+    assert lists(events, "len(Particle)") == sizes == lists(events, "Particle")
+    assert lists(events, "[p.PID for p in Particle if p.PID == 24]") == pids[pids == 24].to_list()
+    assert lists(events, "Particle[0].PID") == pids[:, 0].to_list()
+    etas = tree["Particle.Eta"].array()
+    assert lists(events, "[p.Eta for p in Particle]") == etas.to_list()
+    others = tree["Particle.DeltaEta"].array()
+    assert lists(events, "Particle.DeltaEta") == others.to_list()
+    assert ak.num(others).to_list() != sizes
+    message = r"Particle.DeltaEta is no list beside .* Particle \(branch 2 of this name\)"
+    for text in ("[p.DeltaEta for p in Particle]", "Particle[0].DeltaEta"):
+        with pytest.raises(tm.QueryError, match=message):
+            lists(events, text)
+    with pytest.raises(tm.QueryError, match="different lists do not go together"):
+        lists(events, "Particle.PID[Particle.DeltaEta > 0]")
+
+
+def test_snapshots_keep_collections_of_one_name_apart(events, tree, tmp_path):
+    events.snapshot(tmp_path / "all.root", ["Particle.*"]).value  # noqa: B018
+    again = tm.dataset(tmp_path / "all.root")
+    pids = tree["Particle.PID"].array()
+    assert lists(again, "len(Particle)") == ak.num(pids).to_list()
+    assert lists(again, "[p.PID for p in Particle]") == pids.to_list()
+    with pytest.raises(tm.QueryError, match=r"Particle\.DeltaEta is no list beside the rest"):
+        lists(again, "[p.DeltaEta for p in Particle]")
+
+
+def test_errors_suggest_references(events):
+    with pytest.raises(tm.QueryError, match="Jet has no Constituent") as error:
+        lists(events, "Jet.Constituent.Eta")
+    assert error.value.suggestions[0] == "Constituents"
+    with pytest.raises(tm.QueryError, match=r"and refers to Particle\n"):
+        lists(events, "Track.mother.PID")

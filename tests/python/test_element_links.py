@@ -23,6 +23,8 @@ KEYS = {
     "ExtrapolatedMuonTrackParticles": 0x14E35E9F,
     "egammaClusters": 0x15788D1F,
     "AnalysisJets": 0x1AFD1919,
+    "BTagging_AntiKt4EMPFlow": 0x22B52F7B,
+    "PrimaryVertices": 0x37D14597,
     "TruthElectrons": 394100163,
     "TruthMuons": 342174277,
     "TruthPhotons": 13267281,
@@ -61,6 +63,20 @@ LINKS = [
     ),
     ("Muons.inDetTrackParticle.d0", "AnalysisMuons", "inDetTrackParticleLink", TRACKS, "d0"),
     ("Muons.trackParticle.phi", "AnalysisMuons", "combinedTrackParticleLink", TRACKS, "phi"),
+    (
+        "Jets.btagging.DL1dv01_pb",
+        "AnalysisJets",
+        "btaggingLink",
+        ["BTagging_AntiKt4EMPFlow"],
+        "DL1dv01_pb",
+    ),
+    (
+        "EventInfo.hardScatterVertex.z",
+        "EventInfo",
+        "hardScatterVertexLink",
+        ["PrimaryVertices"],
+        "z",
+    ),
     ("Electrons.Truth.pdgId", "AnalysisElectrons", "TruthLink", TRUTH, "pdgId"),
     ("TauJets.truthParticle.px", "AnalysisTauJets", "truthParticleLink", TRUTH, "px"),
     ("TruthBottom.children.pdgId", "TruthBottom", "childLinks", TRUTH, "pdgId"),
@@ -140,9 +156,63 @@ def test_names_without_the_format_s_own_words(events):
     assert ak.count(mass) > 50
 
 
-def test_a_link_that_no_table_knows_is_refused(events):
-    with pytest.raises(tm.QueryError, match=r"Jets has no btagging"):
-        events.arrays({"x": "Jets.btagging.x"})
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "Electrons.ambiguity.pt",
+            "Electrons.ambiguity is not followed: the ElementLink AnalysisElectronsAuxDyn:ambiguity"
+            "Link leads to the containers Electrons and Photons",
+        ),
+        (
+            "PrimaryVertices.neutralParticles.pt",
+            "the ElementLink PrimaryVerticesAuxDyn:neutralParticleLinks leads to a container that "
+            "treemill's table of links lacks; its indices are "
+            "PrimaryVertices.neutralParticleLinks.m_persIndex",
+        ),
+        (
+            "Muons.muonSegments.x",
+            "Muons.muonSegments refers to MuonSegments, and there is no collection MuonSegments; "
+            "its indices are Muons.muonSegmentLinks.m_persIndex",
+        ),
+        (
+            "LargeRJets.constituents.pt",
+            "refers to one of TruthParticles, UFOCSSK, and there is none of them",
+        ),
+    ],
+)
+def test_links_that_are_not_followed_are_no_typing_errors(events, text, said):
+    with pytest.raises(tm.QueryError, match=re.escape(said)) as error:
+        events.arrays({"x": text})
+    assert error.value.suggestions == ()
+    if "its indices are " in error.value.message:
+        indices = error.value.message.split("its indices are ")[1]
+        assert len(events.arrays({"x": indices})["x"]) == len(events)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("Electron.pt", "Electrons"),
+        ("jets.pt", "Jets"),
+        ("Electrons.trackParticle.pt", "trackParticles"),
+        ("Muons.inDetTrack.pt", None),
+    ],
+)
+def test_errors_suggest_collections_and_references(events, text, meant):
+    with pytest.raises(tm.QueryError) as error:
+        events.arrays({"x": text})
+    if meant is None:
+        assert "and refers to" in str(error.value)
+        assert "inDetTrackParticle" in str(error.value)
+    else:
+        assert error.value.suggestions[0] == meant
+
+
+def test_an_index_after_a_list_of_lists_takes_one_object_s_list(events):
+    whole = followed(events, "AnalysisElectrons", "trackParticleLinks", TRACKS, "phi")
+    found = events.arrays({"x": "Electrons.trackParticles[0].phi"})["x"]
+    assert ak.to_list(found) == [event[0] if event else [] for event in whole]
 
 
 def test_expressions_of_the_page(events):

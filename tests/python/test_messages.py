@@ -73,6 +73,17 @@ def test_what_the_core_says(events, text, said):
         tm.run(events.sum(text))
 
 
+@pytest.mark.parametrize("entries", [None, (3, 5)])
+def test_what_is_wrong_with_the_data_says_where(core, tmp_path, entries):
+    lists = {"A_x": jagged([1], [2], [3], [4], [5]), "A_y": jagged([1], [2], [3], [4], [])}
+    path = write(tmp_path / "wrong.root", **lists)
+    with tm.connect(workers=1) as session, pytest.raises(tm.QueryError) as error:
+        session.run(tm.dataset(path).sum("sum(A_x * A_y)"), entries=entries)
+    wrong = error.value
+    assert "in entry 4, the items counted by nA_y are 0" in wrong.message
+    assert (wrong.file, wrong.entries) == (str(path), entries or (0, 5))
+
+
 def test_branches_that_are_not_there(events):
     with pytest.raises(KeyError, match=r"no branch Muon_ptt.*did you mean Muon_pt") as error:
         events.branches["Muon_ptt"]

@@ -206,6 +206,72 @@ def test_a_reference_to_nothing_names_both(made):
         made.arrays({"x": "Muon.jets.pt"})
 
 
+@pytest.fixture(params=["tree", "ntuple"])
+def pairs(request, tmp_path):
+    """Muons and jets that refer to each other, in columns or in an RNTuple's records."""
+    import uproot
+
+    jets = ak.zip(
+        {
+            "pt": [[50.0, 40.0], [], [30.0]],
+            "muonIdx1": [[0, 1], [], [-1]],
+            "muonIdx2": [[-1, 0], [], [5]],
+        }
+    )
+    muons = ak.zip({"pt": [[5.0, 6.0, 7.0], [8.0], []], "jetIdx": [[1, -1, 7], [0], []]})
+    particles = ak.zip(
+        {"pdgId": [[23, 13, 13], [11], []], "genPartIdxMother": [[-1, 0, 1], [-1], []]}
+    )
+    columns = {"Jet": jets, "Muon": muons, "GenPart": particles}
+    with uproot.recreate(tmp_path / "pairs.root") as file:
+        if request.param == "tree":
+            file.mktree("Events", {name: ak.type(x).content for name, x in columns.items()})
+            file["Events"].extend(columns)
+        else:
+            file["Events"] = columns
+    return tm.dataset(tmp_path / "pairs.root", tree="Events")
+
+
+def test_records_have_references_as_columns_do(pairs):
+    assert lists(pairs, "Muon.jet.pt") == [[40.0, None, None], [None], []]
+    assert lists(pairs, "Muon.matched_jet.pt") == lists(pairs, "Muon.jet.pt")
+    assert lists(pairs, "Jet.muons.pt") == [[[5.0, None], [6.0, 5.0]], [], [[None, None]]]
+    assert lists(pairs, "GenPart.distinctParent.pdgId") == [[None, 23, 23], [None], []]
+    assert lists(pairs, "GenPart.children.pdgId") == [[[13], [13], []], [[]], []]
+
+
+def test_a_list_of_a_missing_object_has_no_items(pairs):
+    assert lists(pairs, "[len(m.jet.muons) for m in Muon]") == [[2, 0, 0], [0], []]
+    assert lists(pairs, "Muon.jet.muons.pt") == [[[6.0, 5.0], [], []], [[]], []]
+    assert lists(pairs, "len(Muon[0].jet.muons)") == [2, 0, 0]
+    assert lists(pairs, "[len(j.muons) for j in Jet]") == [[2, 2], [], [2]]
+    assert lists(pairs, "len(Jet[0].muons)") == [2, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("Muons.pt", "Muon"),
+        ("muon.pt", "Muon"),
+        ("Jets.pt", "Jet"),
+        ("Muon.jt.pt", "jet"),
+        ("Jet.muon.pt", "muons"),
+        ("Jet.matched_muon.pt", "matched_muons"),
+        ("GenPart.parents.pdgId", "parent"),
+    ],
+)
+def test_errors_suggest_collections_and_references(pairs, text, meant):
+    with pytest.raises(tm.QueryError) as error:
+        pairs.arrays({"x": text})
+    assert error.value.suggestions[0] == meant
+    assert meant in str(error.value).split("did you mean")[1]
+
+
+def test_errors_list_references(pairs):
+    with pytest.raises(tm.QueryError, match="Muon has no vertex; it has pt, jetIdx, and refers to"):
+        pairs.arrays({"x": "Muon.vertex.x"})
+
+
 def test_names_of_delphes_make_four_vectors(tmp_path):
     """Of a file made here: it has the names of Delphes's columns, not its TClonesArrays."""
     import uproot

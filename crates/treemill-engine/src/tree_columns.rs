@@ -3,6 +3,7 @@
 use crate::arrow_types::column_type as arrow_type;
 use crate::columns::{Columns, Location};
 use crate::members::members;
+use std::borrow::Cow;
 use std::collections::HashSet;
 use treemill_format::layout::{Layout, Number};
 use treemill_query::{ColumnType, DType, Field, Schema};
@@ -20,7 +21,8 @@ pub(crate) fn columns(file: &TreeFile) -> Columns {
         if !seen.insert(name) {
             continue;
         }
-        let counter = file.counter_name(index);
+        let counter = counter(file, index);
+        let counter = counter.as_deref();
         let mut add = |name: String, kind: ColumnType, member| {
             fields.push(Field::new(name, kind));
             locations.push(Location {
@@ -42,6 +44,24 @@ pub(crate) fn columns(file: &TreeFile) -> Columns {
         schema: Schema { fields },
         locations,
     }
+}
+
+/// What counts a branch's items: a branch's name, or words for one that another branch hides, because a name means the
+/// first branch that has it. The lists that those words tie together are then a collection of their own.
+fn counter(file: &TreeFile, index: usize) -> Option<Cow<'_, str>> {
+    if let Some(name) = file.counter_name(index) {
+        return Some(Cow::Borrowed(name));
+    }
+    let counter = file.counter(index)?;
+    let names = file
+        .tree()
+        .branches
+        .iter()
+        .map(|branch| branch.name.trim_end_matches('.'));
+    let name = names.clone().nth(counter)?;
+    let before = names.take(counter).filter(|other| *other == name).count();
+    let number = before.saturating_add(1);
+    Some(Cow::Owned(format!("{name} (branch {number} of this name)")))
 }
 
 fn column_type(layout: &Layout, counter: Option<&str>, cpp_type: &str) -> ColumnType {

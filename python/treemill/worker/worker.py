@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic
 
-from ..errors import FormatError, QueryError, UnsupportedError, WorkerError
+from ..errors import FormatError, QueryError, TreemillError, UnsupportedError, WorkerError
 from ..packetizer import (
     Commit,
     Committed,
@@ -30,7 +30,7 @@ from ..packetizer import (
 )
 from .meter import meter
 from .side_work import SideWork
-from .workload import P, Workload
+from .workload import Bound, P, Workload
 
 if TYPE_CHECKING:
     from treemill._core import Control
@@ -106,9 +106,7 @@ class Worker(Generic[P]):
         try:
             bound = self._workload.bound(packet.file)
             self._meter.opened()
-            if self._partial is None:
-                self._partial = bound.partial()
-            stop = bound.run(packet.start, packet.stop, self._partial, self._control)
+            stop = self._run(bound, packet)
         except Exception as error:
             # The partial may hold a part of the packet: it cannot be used any more.
             self._throw_away()
@@ -124,6 +122,18 @@ class Worker(Generic[P]):
         steps = self._meter.steps
         return PacketDone(self.number, packet.number, stop, seconds, ahead, None, spent, steps)
 
+    def _run(self, bound: Bound[P], packet: Packet) -> int | None:
+        if self._partial is None:
+            self._partial = bound.partial()
+        try:
+            return bound.run(packet.start, packet.stop, self._partial, self._control)
+        except TreemillError as error:
+            # The core's query sees values, and neither the file nor which entries they are of.
+            if error.file is None:
+                path, span = self._place(packet)
+                error.file, error.entries = path, error.entries or span
+            raise
+
     def leave(self) -> None:
         """Drops what was not committed. The pass is over."""
         self._beside.leave()
@@ -136,11 +146,15 @@ class Worker(Generic[P]):
 
     def out_of_memory(self, packet: Packet, words: str = "ran out of memory") -> WorkerError:
         """An error that names the packet."""
-        path, first = self._workload.place(packet.file)
-        span = (packet.start + first, packet.stop + first)
+        path, span = self._place(packet)
         return WorkerError(
             f"worker {self.number} {words}", worker=str(self.number), file=path, entries=span
         )
+
+    def _place(self, packet: Packet) -> tuple[str, tuple[int, int]]:
+        """The packet's file, and its entries as that file numbers them."""
+        path, first = self._workload.place(packet.file)
+        return path, (packet.start + first, packet.stop + first)
 
     def _open(self, file: int, beside: bool = False) -> Event:
         try:

@@ -93,14 +93,15 @@ def _counters(
         group = groups.get(name)
         key = (_prefix(name), (name,) if group is None else group)
         together.setdefault(key, []).append(name)
-    # The largest group of lists with a prefix gets the counter of the prefix. If a column has the
-    # counter's name, it must be the counter of these lists.
+    # The first group of several lists with a prefix gets the counter of the prefix, else the first
+    # list: files have a collection's own columns before those of others that are called alike. If a
+    # column has the counter's name, it must be the counter of these lists.
     heirs: dict[str, list[str]] = {}
     for (prefix, _), members in together.items():
         shared = f"n{prefix}"
         fits = shared not in reserved or kinds[shared].is_integer
         fits = fits and not any((shared, member) in unequal for member in members)
-        if prefix and fits and len(members) > len(heirs.get(prefix, ())):
+        if prefix and fits and min(len(members), 2) > len(heirs.get(prefix, ())):
             heirs[prefix] = members
     counters: dict[str, str] = {}
     for (prefix, _), members in together.items():

@@ -126,7 +126,9 @@ impl Compiler<'_> {
         }
         // The body does not see the variables of its caller.
         let outer = std::mem::replace(&mut self.locals, known);
+        let text = std::mem::replace(&mut self.text, body.text.clone());
         let found = self.bind(&body.tree);
+        self.text = text;
         self.locals = outer;
         found.map_err(|error| {
             let message = format!("{} (in {name}(…), called here)", error.message);

@@ -112,10 +112,8 @@ impl Columns for Stored<'_> {
         self.by_name.contains_key(name)
     }
 
-    fn with_member(&self, member: &str) -> Vec<String> {
-        let names = self.schema.fields.iter().map(|field| field.name.as_str());
-        let names = names.filter_map(|name| name.strip_suffix(member)?.strip_suffix('.'));
-        names.map(str::to_owned).collect()
+    fn names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        Box::new(self.schema.fields.iter().map(|field| field.name.as_str()))
     }
 
     fn follows(&self, format: Format) -> bool {

@@ -1,11 +1,10 @@
-//! Finds members of records by name: stored members, later definitions, records in records. Explains what is wrong
-//! if there is none. Members that are computed from others are in `kinematics` and `vectors`.
+//! Finds members of records by name: stored members, later definitions, records in records. What is
+//! said if there is none is in `unknown`. Members that are computed from others are in `kinematics` and `vectors`.
 
-use super::kinematics::ATTRIBUTES;
 use super::objects::{Move, Object, RecordSource};
-use super::spelling::{alike, below, listed, rest};
+use super::spelling::{alike, below, rest};
 use super::{Binding, Compiler, EVENT, Level, LevelId, LevelKind, Op, Result};
-use crate::error::{QueryError, near};
+use crate::error::QueryError;
 use crate::spec::Span;
 use std::collections::HashSet;
 
@@ -213,44 +212,6 @@ impl Compiler<'_> {
         self.carried(found, Move::Take(lists, 0))
     }
 
-    fn no_member(&mut self, bound: &Binding, name: &str, at: Span) -> QueryError {
-        let title = self.title(bound);
-        if let Binding::Object(object) = bound
-            && let RecordSource::Joined(parts) = &*object.source
-        {
-            for part in parts {
-                if self.member(part, name, at).is_err() {
-                    let part = self.title(part);
-                    let message =
-                        format!("{title} has no {name}, for {part} has none; it has what all have");
-                    return QueryError::at(at, message);
-                }
-            }
-        }
-        let mut members = self.members(bound);
-        let vectors = ATTRIBUTES.iter().copied();
-        let suggestions = near(name, members.iter().map(String::as_str).chain(vectors));
-        let is_bare = members.is_empty();
-        if is_bare {
-            members = ATTRIBUTES.iter().map(|name| (*name).to_owned()).collect();
-        }
-        let mut message = match is_bare && !suggestions.is_empty() {
-            true => format!("{title} has no {name}"),
-            false => format!("{title} has no {name}; it has {}", listed(&members)),
-        };
-        if let Binding::Object(object) = bound
-            && let RecordSource::Columns { prefix, .. } = &*object.source
-            && let Some((define, 2)) = self.newest(&[prefix, name])
-            && let Some(define) = self.defines.get(define)
-        {
-            message = format!(
-                "{message}; {} was defined after what this is made of",
-                define.name
-            );
-        }
-        QueryError::at(at, message).suggest(suggestions)
-    }
-
     /// Names of what is stored.
     pub(super) fn members(&self, bound: &Binding) -> Vec<String> {
         let Binding::Object(object) = bound else {
@@ -276,10 +237,17 @@ impl Compiler<'_> {
                 let defined = self.definitions(*scope);
                 let names = defined.map(|(_, define)| define.name.as_str());
                 let stored = self.schema.fields.iter().map(|field| field.name.as_str());
+                let containers = self.containers(prefix);
+                // Of a link, `trackLinks.m_persIndex`, the name that users know is enough.
+                let of_container = |name| {
+                    let mut stems = containers.iter();
+                    let name = stems.find_map(|stem| str::strip_prefix(name, stem.as_str()))?;
+                    name.split('.').next()
+                };
                 let mut known = HashSet::new();
                 stored
                     .chain(names)
-                    .filter_map(|name| rest(name, prefix))
+                    .filter_map(|name| rest(name, prefix).or_else(|| of_container(name)))
                     // Called by its dimensions, `covMatrix[10]`, it is named without them.
                     .map(|name| name.split_once('[').map_or(name, |(name, _)| name))
                     .filter(|name| known.insert(*name))

@@ -7,6 +7,7 @@ mod boosts;
 mod bounds;
 mod builtins;
 mod call;
+mod callee;
 pub(crate) mod combination_items;
 mod compare;
 mod concatenated;
@@ -53,8 +54,10 @@ mod stored_type;
 mod tables;
 mod tracks;
 mod types;
+mod unknown;
 mod vectors;
 
+pub(crate) use callee::Callee;
 pub(crate) use graph::{Constant, Graph, Lookup, Node, Op, Reducer, Type};
 pub(crate) use ids::{EVENT, LevelId, NodeId};
 pub(crate) use implied::{Bounds, Form};
@@ -63,7 +66,6 @@ pub(crate) use level::{Level, LevelKind, Role};
 pub(crate) use placement::Cuts;
 pub(crate) use plan::Plan;
 pub(crate) use program::{Argument, Leaf, Operation, Program, Read, Step};
-pub(crate) use provided::Callee;
 pub(crate) use returned::lists_of;
 
 use crate::error::QueryError;
@@ -148,6 +150,8 @@ pub(crate) struct Compiler<'a> {
     /// How members that refer to others are known.
     relations: &'a Relations,
     callees: Vec<Callee>,
+    /// The expression that is being compiled, for errors of its functions.
+    text: String,
     visited: usize,
     depth: usize,
 }
@@ -170,6 +174,7 @@ impl<'a> Compiler<'a> {
             functions,
             relations,
             callees: Vec::new(),
+            text: String::new(),
             visited: 0,
             depth: 0,
         }
@@ -188,12 +193,13 @@ impl<'a> Compiler<'a> {
         self.locals.clear();
         self.guards.clear();
         self.here = EVENT;
+        self.text.clone_from(&expression.text);
         let is_plain = matches!(
             expression.tree,
             Expr::Name { .. } | Expr::Attribute { .. } | Expr::Const { .. } | Expr::Provided { .. }
         );
         if !is_plain && self.is_column(expression.text.trim()) {
-            return Err(in_doubt(expression).in_text(&expression.text));
+            return Err(unknown::in_doubt(expression).in_text(&expression.text));
         }
         Ok(())
     }
@@ -359,16 +365,6 @@ impl<'a> Compiler<'a> {
         let otherwise = self.bind_if(opposite, otherwise)?;
         self.choice(condition, (body, otherwise), at)
     }
-}
-
-/// What is said of an expression whose text is a column's name as well.
-fn in_doubt(expression: &Expression) -> QueryError {
-    let name = expression.text.trim();
-    let message = format!(
-        "{name} is an expression and a column's name: write `{name}` for the column, or ({name}) for \
-         the expression"
-    );
-    QueryError::at(span(&expression.tree), message)
 }
 
 /// The place of an expression.

@@ -159,11 +159,16 @@ impl Compiler<'_> {
             let rest = name.strip_prefix(prefix);
             rest.is_some_and(|rest| rest.starts_with(['_', '.']) && rest.len() > 1)
         };
-        let base = match self.level_of_columns(is_member) {
+        let counts_it = |counter: &str| {
+            counter == prefix || counter.strip_prefix('n').is_some_and(|rest| rest == prefix)
+        };
+        let base = match self.level_of_columns(is_member, counts_it) {
             Some(base) => base,
             None => {
                 let mut stems = self.containers(prefix).into_iter();
-                stems.find_map(|stem| self.level_of_columns(|name| name.starts_with(&stem)))?
+                stems.find_map(|stem| {
+                    self.level_of_columns(|name| name.starts_with(&stem), |_| false)
+                })?
             }
         };
         Some(Object {
@@ -177,8 +182,13 @@ impl Compiler<'_> {
         })
     }
 
-    /// The level of most of a collection's columns, if there are any.
-    fn level_of_columns(&mut self, is_member: impl Fn(&str) -> bool) -> Option<LevelId> {
+    /// The level of the columns that the collection's own counter counts, else that of most of its columns, if there
+    /// are any. Others may be of another collection of this name, or of one whose name begins with it.
+    fn level_of_columns(
+        &mut self,
+        is_member: impl Fn(&str) -> bool,
+        counts_it: impl Fn(&str) -> bool,
+    ) -> Option<LevelId> {
         let schema = self.schema;
         // The counter that most of its list columns have; those that count one column each are like none.
         let mut counters: HashMap<Option<&str>, (usize, usize)> = HashMap::new();
@@ -197,11 +207,12 @@ impl Compiler<'_> {
                 _ => (),
             }
         }
-        let most = counters
-            .into_values()
-            .max_by_key(|(count, index)| (*count, usize::MAX - index));
-        match most {
-            Some((count, index)) if count >= scalars => {
+        let ranked = counters.into_iter().map(|(counter, (count, index))| {
+            let is_own = counter.is_some_and(&counts_it);
+            (is_own, count, usize::MAX - index, index)
+        });
+        match ranked.max() {
+            Some((is_own, count, _, index)) if is_own || count >= scalars => {
                 let counter = schema
                     .fields
                     .get(index)

@@ -1,6 +1,7 @@
 //! The compiler's product: the graph, its programs, and the columns in the order in which evaluation
 //! needs them.
 
+use super::callee::Callee;
 use super::fast_maps::FastSet;
 use super::folds::folds;
 use super::joint_programs::{JointProgram, joints};
@@ -8,7 +9,6 @@ use super::lowering::program;
 use super::needs::{Needs, OffsetColumns, Want};
 use super::placement::{Cuts, Placement};
 use super::program::Program;
-use super::provided::Callee;
 use super::{Compiler, Graph, LevelId, NodeId, Op};
 use crate::schema::Field;
 use std::collections::{HashMap, HashSet};

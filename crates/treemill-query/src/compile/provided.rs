@@ -1,6 +1,7 @@
 //! Calls of functions that the query does not define. Arguments that are constants are given to the function once, here.
 
 use super::call::no_keywords;
+use super::callee::Callee;
 use super::shared::SharedArguments;
 use super::{Binding, Compiler, Constant, Node, NodeId, Op, Result, Type, span};
 use crate::error::{QueryError, near};
@@ -10,35 +11,6 @@ use crate::function::{
 };
 use crate::spec::{Expr, Span};
 use std::sync::Arc;
-
-/// A function as an expression calls it.
-pub(crate) struct Callee {
-    /// The name that the user writes.
-    pub title: String,
-    /// Its own constants are what the call's constants are.
-    pub function: Arc<dyn Function>,
-    pub parameters: Vec<ParameterType>,
-    pub fixed: Vec<Option<Fixed>>,
-    /// What it gives, if that is not one float.
-    pub outputs: Option<Vec<Output>>,
-    /// What it was fitted to.
-    given: Vec<Given>,
-    /// The function without constants: equal calls of the same one call this.
-    of: Arc<dyn Function>,
-}
-
-impl Callee {
-    /// How it is called, and what it is.
-    pub fn in_words(&self) -> String {
-        let parameters = self.of.parameters();
-        let names: Vec<&str> = parameters.iter().map(|each| each.name.as_str()).collect();
-        let call = format!("{}({})", self.title, names.join(", "));
-        match self.of.about() {
-            about if about.is_empty() => call,
-            about => format!("{call}: {about}"),
-        }
-    }
-}
 
 /// A function, or functions by name, and what to call it in messages.
 #[derive(Debug, Clone)]
@@ -212,6 +184,8 @@ impl Compiler<'_> {
             outputs: outputs.clone(),
             given,
             of,
+            text: self.text.as_str().into(),
+            at,
         };
         let known = self.callees.iter().position(|other| other.is_as(&callee));
         let callee = known.unwrap_or_else(|| {
@@ -339,13 +313,6 @@ fn several(title: &str, many: &Collection, at: Span) -> QueryError {
             None => format!("{title} holds several functions: write {title}[\"name\"](…)"),
         },
     )
-}
-
-impl Callee {
-    /// Whether it is the same function, called alike.
-    fn is_as(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.of, &other.of) && self.fixed == other.fixed && self.given == other.given
-    }
 }
 
 /// The value for constants alone.

@@ -108,8 +108,14 @@ impl Compiler<'_> {
                      collections' IDs and classes, which podio writes, is missing or names a class that \
                      treemill does not know"
                 ),
-                1 => format!("{prefix}.{name} refers to {of}, and there is no collection {of}"),
-                _ => format!("{prefix}.{name} refers to one of {of}, and there is none of them"),
+                1 => format!(
+                    "{prefix}.{name} refers to {of}, and there is no collection {of}; {}",
+                    reference.indices.in_words(prefix)
+                ),
+                _ => format!(
+                    "{prefix}.{name} refers to one of {of}, and there is none of them; {}",
+                    reference.indices.in_words(prefix)
+                ),
             };
             return Err(QueryError::at(at, message));
         }
@@ -167,7 +173,7 @@ impl Compiler<'_> {
                 self.index_at(column, place, at)?
             }
             Indices::Member(index) => self.index_in(bound, index, at)?,
-            Indices::Members(each) => self.indices_beside(bound, each, at)?,
+            Indices::Members(each) => self.indices_beside(object, each, at)?,
             Indices::Ancestor(ancestry) => {
                 let index = self.mothers(object, ancestry, at)?;
                 let moves = object.moves.iter();
@@ -291,11 +297,11 @@ impl Compiler<'_> {
         }
     }
 
-    /// The indices of several members, as a list for each object.
-    fn indices_beside(&mut self, bound: &Binding, names: &[String], at: Span) -> Result<NodeId> {
-        let level = self.level_of(bound);
+    /// The indices of several members, as a list for each object; a missing object has an empty one.
+    fn indices_beside(&mut self, object: &Object, names: &[String], at: Span) -> Result<NodeId> {
+        let stored = stored(object);
         let list = self.graph.add_level(Level {
-            parent: level,
+            parent: object.base,
             kind: LevelKind::Fixed(u32::try_from(names.len()).unwrap_or(u32::MAX)),
         });
         let place = self.graph.add(Node {
@@ -307,7 +313,7 @@ impl Compiler<'_> {
         });
         let mut found = None;
         for (number, name) in names.iter().enumerate().rev() {
-            let index = self.index_in(bound, name, at)?;
+            let index = self.index_in(&stored, name, at)?;
             let index = self.moved(Op::Spread, index, list);
             found = Some(match found {
                 None => index,
@@ -319,16 +325,16 @@ impl Compiler<'_> {
                 }
             });
         }
-        found.ok_or_else(|| QueryError::at(at, "a reference without indices"))
+        let found = found.map(|index| self.list_member(&Binding::Value(index), list, object));
+        match found {
+            Some(Binding::Value(index)) => Ok(index),
+            _ => Err(QueryError::at(at, "a reference without indices")),
+        }
     }
 
     /// Where the objects are stored: the indices of their mothers.
     fn mothers(&mut self, object: &Object, ancestry: &Ancestry, at: Span) -> Result<NodeId> {
-        let stored = Binding::Object(Object {
-            moves: Vec::new(),
-            level: object.base,
-            ..object.clone()
-        });
+        let stored = stored(object);
         let mother = self.index_in(&stored, &ancestry.mother, at)?;
         let Some(distinct) = &ancestry.distinct else {
             return Ok(mother);
@@ -359,8 +365,17 @@ impl Compiler<'_> {
     }
 }
 
+/// All objects that are stored, of which the others are a selection.
+fn stored(object: &Object) -> Binding {
+    Binding::Object(Object {
+        moves: Vec::new(),
+        level: object.base,
+        ..object.clone()
+    })
+}
+
 /// The name of the collection that a record is of, and the definitions that were visible when it was named.
-fn columns(object: &Object) -> Option<(&str, Option<usize>)> {
+pub(super) fn columns(object: &Object) -> Option<(&str, Option<usize>)> {
     match &*object.source {
         RecordSource::Columns { prefix, scope } => Some((prefix, *scope)),
         RecordSource::Amended {

@@ -1,8 +1,8 @@
 //! Calls of functions that take whole lists, or give other things than one float: each output is a node of its own,
 //! and each list that is given is a level.
 
+use super::callee::Callee;
 use super::objects::{Object, RecordSource};
-use super::provided::Callee;
 use super::{
     Binding, Compiler, Constant, EVENT, Level, LevelId, LevelKind, Node, NodeId, Op, Result, Type,
 };

@@ -7,7 +7,7 @@ use super::objects::{Object, RecordSource};
 use super::provided::Named;
 use super::spelling::{Members, alike, rest, spelled};
 use super::{Binding, Compiler, LevelKind, Result};
-use crate::error::{QueryError, near};
+use crate::error::QueryError;
 use crate::schema::ColumnType;
 use crate::spec::{Expr, Span};
 use std::collections::HashSet;
@@ -213,7 +213,7 @@ impl Compiler<'_> {
     }
 
     /// A member of the record that a definition gives, with both of its names.
-    fn defined_member(
+    pub(super) fn defined_member(
         &mut self,
         owner: usize,
         name: &str,
@@ -379,25 +379,6 @@ impl Compiler<'_> {
                 _ => return None,
             }
         }
-    }
-
-    pub(super) fn unknown(&mut self, name: &str, at: Span) -> QueryError {
-        let visible: Vec<usize> = self.definitions(self.scope).map(|(i, _)| i).collect();
-        for owner in visible {
-            if let Some((whole, part, _)) = self.defined_member(owner, name, at) {
-                let message = format!("there is no column {name}: write {whole}.{part}");
-                return QueryError::at(at, message);
-            }
-        }
-        let variables = self.locals.iter().map(|(name, _)| name.as_str());
-        let defined = self
-            .definitions(self.scope)
-            .map(|(_, define)| define.name.as_str())
-            // Users cannot write the names of variations.
-            .filter(|name| !name.contains('@'));
-        let stored = self.schema.fields.iter().map(|field| field.name.as_str());
-        let suggestions = near(name, variables.chain(defined).chain(stored));
-        QueryError::no_column(at, name).suggest(suggestions)
     }
 }
 

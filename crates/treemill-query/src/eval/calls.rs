@@ -169,9 +169,8 @@ fn call_shared(
         };
         arguments.push(argument.ok_or_else(|| QueryError::mistake("an argument is no number"))?);
     }
-    let title = &callee.title;
     let found = callee.function.evaluate_shared(&arguments, chosen, out);
-    found.map_err(|message| QueryError::data(format!("{title}: {message}")))
+    found.map_err(|message| callee.refused(&message))
 }
 
 /// The positions where there are values, if there are not at all.
@@ -252,7 +251,6 @@ fn call(
             },
         });
     }
-    let title = &callee.title;
     let found = callee.function.evaluate(&arguments, out);
-    found.map_err(|message| QueryError::data(format!("{title}: {message}")))
+    found.map_err(|message| callee.refused(&message))
 }

@@ -238,7 +238,7 @@ fn call(
             },
         });
     }
-    let wrong = |message: String| QueryError::data(format!("{}: {message}", callee.title));
+    let wrong = |message: String| callee.refused(&message);
     let found = callee.function.call(rows, &arguments).map_err(wrong)?;
     callee.check(&found, rows).map_err(wrong)?;
     Ok(found)

@@ -26,6 +26,12 @@ pub(super) fn owner(column: &str) -> Option<&str> {
     relation.rsplit_once('.').map(|(collection, _)| collection)
 }
 
+/// What a collection's references may be called.
+pub(super) fn names() -> Vec<String> {
+    let names = MEMBERS.iter().map(|(name, _)| (*name).to_owned());
+    names.collect()
+}
+
 /// What a member of a collection refers to.
 pub(super) fn reference(
     collection: &str,

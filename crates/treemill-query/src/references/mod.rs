@@ -66,6 +66,32 @@ pub(crate) enum Indices {
     Numbers { member: String, of: &'static str },
 }
 
+impl Indices {
+    /// The members that they are in, or that say where they are.
+    pub fn members(&self) -> Vec<&str> {
+        match self {
+            Self::Member(name) | Self::Numbers { member: name, .. } => vec![name],
+            Self::Reverse(ancestry) | Self::Ancestor(ancestry) => vec![&ancestry.mother],
+            Self::Members(names) => names.iter().map(String::as_str).collect(),
+            Self::Range { begin, end, .. } => vec![begin, end],
+            Self::Column(_) => Vec::new(),
+        }
+    }
+
+    /// Where they are, for messages about the collection's references.
+    pub fn in_words(&self, collection: &str) -> String {
+        let names = match self {
+            Self::Column(name) | Self::Range { column: name, .. } => name.clone(),
+            _ => {
+                let names = self.members().into_iter();
+                let names = names.map(|name| format!("{collection}.{name}"));
+                names.collect::<Vec<_>>().join(" and ")
+            }
+        };
+        format!("its indices are {names}")
+    }
+}
+
 /// How mothers are found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ancestry {
@@ -79,8 +105,14 @@ pub(crate) struct Ancestry {
 pub(crate) trait Columns {
     /// Whether there is one of this name.
     fn has(&self, name: &str) -> bool;
+    /// All their names.
+    fn names(&self) -> Box<dyn Iterator<Item = &str> + '_>;
     /// The names before the dots of those that have this name after it.
-    fn with_member(&self, member: &str) -> Vec<String>;
+    fn with_member(&self, member: &str) -> Vec<String> {
+        let names = self.names();
+        let names = names.filter_map(|name| name.strip_suffix(member)?.strip_suffix('.'));
+        names.map(str::to_owned).collect()
+    }
     /// Whether references of this format are followed.
     fn follows(&self, format: Format) -> bool;
     /// What a table in the file says that stands for the collection.
@@ -127,10 +159,8 @@ impl Columns for Names<'_> {
         self.0.contains(name)
     }
 
-    fn with_member(&self, member: &str) -> Vec<String> {
-        let names = self.0.iter();
-        let names = names.filter_map(|name| name.strip_suffix(member)?.strip_suffix('.'));
-        names.map(str::to_owned).collect()
+    fn names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        Box::new(self.0.iter().copied())
     }
 
     fn follows(&self, _format: Format) -> bool {
@@ -163,6 +193,30 @@ pub(crate) fn reference(
     FORMATS.iter().copied().find_map(found)
 }
 
+/// The references of a collection, by their names; those that have several come first with their own.
+pub(crate) fn all(collection: &str, columns: &dyn Columns) -> Vec<(String, Reference)> {
+    let candidates = FORMATS.iter().flat_map(|format| match format {
+        Format::Nanoaod => nanoaod::names(collection, columns),
+        Format::Physlite => physlite::names(collection, columns),
+        Format::Podio => podio::names(collection, columns),
+        Format::Delphes => delphes::names(),
+    });
+    let mut known = HashSet::new();
+    let candidates = candidates.filter(|name| known.insert(name.clone()));
+    let found = candidates.filter_map(|name| {
+        let reference = reference(collection, &name, columns)?;
+        Some((name, reference))
+    });
+    found.collect()
+}
+
+/// Why a member that the file does have as a reference is not followed; `None` if it has no such one.
+pub(crate) fn unfollowed(collection: &str, member: &str, columns: &dyn Columns) -> Option<String> {
+    let has = |name: &str| columns.has(name);
+    let is_followed = columns.follows(Format::Physlite);
+    is_followed.then(|| physlite::unfollowed(collection, member, &has))?
+}
+
 const FORMATS: [Format; 4] = [
     Format::Nanoaod,
     Format::Physlite,
@@ -191,6 +245,7 @@ mod tests {
         assert_eq!(found(&nano, &["jet", "pt"]), ["Jet"]);
         assert_eq!(found(&nano, &["muons", "parent"]), ["GenPart", "Muon"]);
         assert!(found(&nano, &["pt", "genPart"]).is_empty());
+        assert_eq!(found(&["Muon.jetIdx", "Jet.pt"], &["jet"]), ["Jet"]);
         let link = "AnalysisMuonsAuxDyn.inDetTrackParticleLink";
         let lite = [format!("{link}.m_persIndex"), format!("{link}.m_persKey")];
         let lite = [lite[0].as_str(), lite[1].as_str()];
@@ -211,5 +266,28 @@ mod tests {
         assert_eq!(found(&old, &["tracks"]), ["Tracks"]);
         let delphes = ["Muon.Particle.ref", "Particle.fUniqueID", "Particle.M1"];
         assert_eq!(found(&delphes, &["Particle"]), ["Particle"]);
+    }
+    #[test]
+    fn every_format_tells_the_names_of_a_collection_s_references() {
+        let names = |collection: &str, columns: &[&str]| -> Vec<String> {
+            let columns = Names(columns.iter().copied().collect());
+            let found = all(collection, &columns).into_iter();
+            found.map(|(name, _)| name).collect()
+        };
+        assert_eq!(names("Muon", &["Muon_jetIdx"]), ["jet", "matched_jet"]);
+        let jet = ["Jet.muonIdx1", "Jet.muonIdx2"];
+        assert_eq!(names("Jet", &jet), ["muons", "matched_muons"]);
+        let particles = names("GenPart", &["GenPart_genPartIdxMother"]);
+        let family = ["parent", "distinctParent", "children", "distinctChildren"];
+        assert_eq!(particles, family);
+        let link = "AnalysisMuonsAuxDyn.combinedTrackParticleLink.m_persIndex";
+        let links = ["combinedTrackParticle", "trackParticle"];
+        assert_eq!(names("Muons", &[link]), links);
+        let links = ["AnalysisMuonsAuxDyn:clusterLinks.m_persIndex"];
+        assert_eq!(names("Muons", &links), ["clusters"]);
+        let relation = ["_Reco_tracks.index", "_Reco_tracks.collectionID"];
+        assert_eq!(names("Reco", &relation), ["tracks"]);
+        assert_eq!(names("Jet", &["Jet.Constituents.refs"]), ["Constituents"]);
+        assert!(names("Jet", &["Jet.PT", "Jet_pt"]).is_empty());
     }
 }

@@ -1,7 +1,8 @@
 //! NanoAOD's cross references: columns `Muon_jetIdx` (one) or `Jet_muonIdx1`, `Jet_muonIdx2` (two) hold
-//! indices. A reference has the name of its index (`Muon.jet`, `Jet.muons`), and coffea's (`matched_jet`).
+//! indices; members of records are `Muon.jetIdx`. A reference has the name of its index (`Muon.jet`,
+//! `Jet.muons`), and coffea's (`matched_jet`).
 
-use super::{Ancestry, Indices, Reference};
+use super::{Ancestry, Columns, Indices, Reference};
 
 /// Names that do not follow from the columns': collection (`*`: any), member, the index's name.
 const NAMES: &[(&str, &str, &str)] = &[
@@ -33,11 +34,41 @@ const TARGETS: &[(&str, &str, &str)] = &[
 const PARTICLES: &str = "GenPart";
 const MOTHER: &str = "genPartIdxMother";
 const KIND: &str = "pdgId";
+/// What they refer to by their mothers.
+const FAMILY: [&str; 4] = ["parent", "distinctParent", "children", "distinctChildren"];
+
+/// What all names of indices have.
+const INDEX: &str = "Idx";
+/// What coffea's names of references begin with.
+const MATCHED: &str = "matched_";
+/// What joins the names of a collection and of its member, in columns' names and in those of records' fields.
+const JOINTS: [char; 2] = ['_', '.'];
 
 /// The collection that a column of indices is of.
 pub(super) fn owner(column: &str) -> Option<&str> {
-    let (collection, member) = column.rsplit_once('_')?;
-    member.contains("Idx").then_some(collection)
+    let (collection, member) = column.rsplit_once(JOINTS)?;
+    member.contains(INDEX).then_some(collection)
+}
+
+/// What a collection's references may be called, coffea's names last.
+pub(super) fn names(collection: &str, columns: &dyn Columns) -> Vec<String> {
+    let indices = columns.names().filter_map(|column| {
+        let member = column.strip_prefix(collection)?.strip_prefix(JOINTS)?;
+        let (name, number) = member.split_once(INDEX)?;
+        match number.parse::<u8>() {
+            Ok(_) => Some(format!("{name}s")),
+            Err(_) => number.is_empty().then(|| name.to_owned()),
+        }
+    });
+    let mut found: Vec<String> = indices.collect();
+    found.extend(FAMILY.map(str::to_owned));
+    let listed = NAMES.iter().map(|(_, name, _)| (*name).to_owned());
+    let matched: Vec<String> = found
+        .iter()
+        .map(|name| format!("{MATCHED}{name}"))
+        .collect();
+    found.extend(listed.chain(matched));
+    found
 }
 
 /// What a member of a collection refers to.
@@ -49,37 +80,44 @@ pub(super) fn reference(
     ancestry(collection, member, has).or_else(|| index(collection, member, has))
 }
 
+/// Whether the collection has a column of this name.
+fn has_member(collection: &str, name: &str, has: &dyn Fn(&str) -> bool) -> bool {
+    let mut joints = JOINTS.iter();
+    joints.any(|joint| has(&format!("{collection}{joint}{name}")))
+}
+
 /// Mothers and daughters of generated particles.
 fn ancestry(collection: &str, member: &str, has: &dyn Fn(&str) -> bool) -> Option<Reference> {
-    if !has(&format!("{collection}_{MOTHER}")) {
+    if !has_member(collection, MOTHER, has) {
         return None;
     }
     let by = |distinct: bool| Ancestry {
         mother: MOTHER.to_owned(),
         distinct: distinct.then(|| KIND.to_owned()),
     };
-    let indices = match (member, collection) {
-        ("parent", _) => Indices::Member(MOTHER.to_owned()),
-        ("distinctParent", PARTICLES) => Indices::Ancestor(by(true)),
-        ("children", PARTICLES) => Indices::Reverse(by(false)),
-        ("distinctChildren", PARTICLES) => Indices::Reverse(by(true)),
+    let [parent, distinct_parent, children, distinct_children] = FAMILY;
+    let indices = match collection == PARTICLES {
+        _ if member == parent => Indices::Member(MOTHER.to_owned()),
+        true if member == distinct_parent => Indices::Ancestor(by(true)),
+        true if member == children => Indices::Reverse(by(false)),
+        true if member == distinct_children => Indices::Reverse(by(true)),
         _ => return None,
     };
     Some(Reference::into(PARTICLES.to_owned(), indices))
 }
 
 fn index(collection: &str, member: &str, has: &dyn Fn(&str) -> bool) -> Option<Reference> {
-    let plain = member.strip_prefix("matched_").unwrap_or(member);
+    let plain = member.strip_prefix(MATCHED).unwrap_or(member);
     let name = listed(NAMES, collection, member).unwrap_or(plain);
-    let has_member = |name: &str| has(&format!("{collection}_{name}"));
-    let one = format!("{name}Idx");
+    let has_member = |name: &str| has_member(collection, name, has);
+    let one = format!("{name}{INDEX}");
     if has_member(&one) {
         let target = target(collection, name);
         return Some(Reference::into(target, Indices::Member(one)));
     }
     let singular = name.strip_suffix('s')?;
     let each: Vec<String> = (1..)
-        .map(|number| format!("{singular}Idx{number}"))
+        .map(|number| format!("{singular}{INDEX}{number}"))
         .take_while(|name| has_member(name))
         .collect();
     if each.is_empty() {

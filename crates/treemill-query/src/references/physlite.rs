@@ -1,7 +1,7 @@
 //! DAOD_PHYSLITE: collections in columns `AnalysisElectronsAuxDyn.pt` (or `…AuxDyn:pt`), which are called `Electrons`, and element
 //! links: a number and the key of a container, which follows from its name and its class.
 
-use super::{Indices, Reference, Target};
+use super::{Columns, Indices, Reference, Target};
 
 /// What precedes and what follows a collection's name in the names of columns: those of trees, those of RNTuples.
 const CONTAINERS: &[(&str, &str)] = &[
@@ -15,6 +15,10 @@ const CONTAINERS: &[(&str, &str)] = &[
     ("", "Aux:."),
 ];
 
+/// What follows a link's name in the names of its columns: of the indices, and of the containers' keys.
+const INDEX: &str = ".m_persIndex";
+const KEY: &str = ".m_persKey";
+
 /// Classes of containers, by the numbers that ATLAS has given them.
 const TRACKS: u32 = 1_287_425_431;
 const TRUTH: u32 = 1_237_340_765;
@@ -27,6 +31,9 @@ const ELECTRONS: u32 = 1_087_532_415;
 const PHOTONS: u32 = 1_105_575_213;
 const MUONS: u32 = 1_178_459_224;
 const TAUS: u32 = 1_177_172_564;
+const BTAGGING: u32 = 1_264_356_158;
+const SEGMENTS: u32 = 1_129_401_482;
+const FLOW_ELEMENTS: u32 = 1_158_384_067;
 
 /// Containers of one class, or those that a link may lead to.
 type Containers = &'static [(u32, &'static [&'static str])];
@@ -86,6 +93,7 @@ const PARTICLES: Containers = &[
     (MUONS, &["AnalysisMuons"]),
     (TAUS, &["AnalysisTauJets"]),
 ];
+const CONSTITUENTS: Containers = &[(TRUTH, &["TruthParticles"]), (FLOW_ELEMENTS, &["UFOCSSK"])];
 
 /// Links: the collection (`*`: any), the member without `Link` or `Links`, and the containers it may lead to.
 const LINKS: &[(&str, &str, Containers)] = &[
@@ -136,7 +144,36 @@ const LINKS: &[(&str, &str, Containers)] = &[
     ("*", "prodVtx", ALL_TRUTH_VERTICES),
     ("*", "decayVtx", ALL_TRUTH_VERTICES),
     ("*", "object", PARTICLES),
+    (
+        "*",
+        "btagging",
+        &[(
+            BTAGGING,
+            &["BTagging_AntiKt4EMPFlow", "BTagging_AntiKt4EMTopo"],
+        )],
+    ),
+    ("*", "constituent", CONSTITUENTS),
+    (
+        "*",
+        "constituentCluster",
+        &[(CLUSTERS, &["CaloCalTopoClusters"])],
+    ),
+    ("*", "cluster", &[(CLUSTERS, &["MuonClusterCollection"])]),
+    ("*", "muonSegment", &[(SEGMENTS, &["MuonSegments"])]),
+    (
+        "*",
+        "hardScatterVertex",
+        &[(VERTICES, &["PrimaryVertices"])],
+    ),
 ];
+
+/// Links that lead to containers whose names others have here: the member without `Link`, and why it is not followed.
+const UNFOLLOWED: &[(&str, &str)] = &[(
+    "ambiguity",
+    "leads to the containers Electrons and Photons, whose items need not be those of AnalysisElectrons and \
+     AnalysisPhotons",
+)];
+const UNKNOWN: &str = "leads to a container that treemill's table of links lacks";
 
 /// Names that do not follow from the links': collection (`*`: any), member, the link.
 const NAMES: &[(&str, &str, &str)] = &[
@@ -159,6 +196,13 @@ pub(crate) fn is_own(column: &str) -> bool {
     container.is_some_and(|name| name.ends_with("AuxDyn"))
 }
 
+/// The collection that a column is of, by the name that expressions use.
+pub(crate) fn collection(column: &str) -> Option<&str> {
+    is_own(column).then_some(())?;
+    let (container, _) = column.split_once(['.', ':'])?;
+    Some(plain(container))
+}
+
 /// The container that a column of links is of, without what follows its name.
 pub(super) fn owner(column: &str) -> Option<&str> {
     let (container, member) = column.split_once(['.', ':'])?;
@@ -167,30 +211,31 @@ pub(super) fn owner(column: &str) -> Option<&str> {
     member.contains("Link").then_some(name)
 }
 
+/// What a collection's references may be called.
+pub(super) fn names(collection: &str, columns: &dyn Columns) -> Vec<String> {
+    let stems: Vec<String> = stems(collection).collect();
+    let links = columns.names().filter_map(|column| {
+        let link = column.strip_suffix(INDEX)?;
+        let link = stems.iter().find_map(|stem| link.strip_prefix(stem))?;
+        let several = link.strip_suffix("Links").map(|name| format!("{name}s"));
+        several.or_else(|| link.strip_suffix("Link").map(str::to_owned))
+    });
+    let listed = NAMES.iter().map(|(_, name, _)| (*name).to_owned());
+    links.chain(listed).collect()
+}
+
 /// What a member of a collection refers to.
 pub(super) fn reference(
     collection: &str,
     member: &str,
     has: &dyn Fn(&str) -> bool,
 ) -> Option<Reference> {
+    let (_, link) = link(collection, member, has)?;
     let plain = plain(collection);
-    let fits = |row: &str| row == "*" || row == plain;
-    let named = NAMES
-        .iter()
-        .find(|(of, name, _)| fits(of) && *name == member);
-    let (link, links) = (format!("{member}Link"), member.strip_suffix('s'));
-    let links = links.map(|single| format!("{single}Links"));
-    let candidates = match named {
-        Some((_, _, link)) => vec![(*link).to_owned()],
-        None => std::iter::once(link).chain(links).collect(),
-    };
-    let link = candidates
-        .into_iter()
-        .find(|link| is_link(collection, link, has))?;
-    let single = link.trim_end_matches('s').strip_suffix("Link")?;
+    let single = single(&link)?;
     let (_, _, all) = LINKS
         .iter()
-        .find(|(of, name, _)| fits(of) && *name == single)?;
+        .find(|(of, name, _)| (*of == "*" || *of == plain) && *name == single)?;
     let targets = all.iter().flat_map(|(class, names)| {
         names.iter().map(|name| Target {
             collection: (*name).to_owned(),
@@ -198,10 +243,50 @@ pub(super) fn reference(
         })
     });
     Some(Reference {
-        indices: Indices::Member(format!("{link}.m_persIndex")),
-        key: Some(format!("{link}.m_persKey")),
+        indices: Indices::Member(format!("{link}{INDEX}")),
+        key: Some(format!("{link}{KEY}")),
         targets: targets.collect(),
     })
+}
+
+/// Why a link that the collection has is not followed.
+pub(super) fn unfollowed(
+    collection: &str,
+    member: &str,
+    has: &dyn Fn(&str) -> bool,
+) -> Option<String> {
+    let (stem, link) = link(collection, member, has)?;
+    let single = single(&link)?;
+    let known = UNFOLLOWED.iter().find(|(name, _)| *name == single);
+    let why = known.map_or(UNKNOWN, |(_, why)| *why);
+    Some(format!(
+        "{collection}.{member} is not followed: the ElementLink {stem}{link} {why}; its indices are \
+         {collection}.{link}{INDEX}"
+    ))
+}
+
+/// The column of links that a member stands for, and what precedes its name in the file.
+fn link(collection: &str, member: &str, has: &dyn Fn(&str) -> bool) -> Option<(String, String)> {
+    let plain = plain(collection);
+    let named = NAMES
+        .iter()
+        .find(|(of, name, _)| (*of == "*" || *of == plain) && *name == member);
+    let (link, links) = (format!("{member}Link"), member.strip_suffix('s'));
+    let links = links.map(|single| format!("{single}Links"));
+    let candidates = match named {
+        Some((_, _, link)) => vec![(*link).to_owned()],
+        None => std::iter::once(link).chain(links).collect(),
+    };
+    candidates.into_iter().find_map(|link| {
+        let mut stems = stems(collection);
+        let stem = stems.find(|stem| has(&format!("{stem}{link}{INDEX}")))?;
+        Some((stem, link))
+    })
+}
+
+/// The name of a link without `Link` or `Links`.
+fn single(link: &str) -> Option<&str> {
+    link.trim_end_matches('s').strip_suffix("Link")
 }
 
 /// `Electrons` of any of its longer names.
@@ -211,16 +296,16 @@ fn plain(collection: &str) -> &str {
     name.strip_suffix("Aux").unwrap_or(name)
 }
 
-fn is_link(collection: &str, link: &str, has: &dyn Fn(&str) -> bool) -> bool {
+/// What precedes the names of a collection's columns.
+fn stems(collection: &str) -> impl Iterator<Item = String> {
     let itself = std::iter::once(format!("{collection}."));
-    let mut stems = itself.chain(containers(collection));
-    stems.any(|stem| has(&format!("{stem}{link}.m_persIndex")))
+    itself.chain(containers(collection))
 }
 
 /// The polynomial of the checksum, with its bits reversed.
 const POLYNOMIAL: u64 = 0x95AC_9329_AC4B_C9B5;
-/// Bits of a key.
-const KEY: u64 = (1 << 30) - 1;
+/// The bits of a key.
+const BITS: u64 = (1 << 30) - 1;
 
 /// The key of a container: the last bits of the CRC-64 of its name and its class's number.
 fn key(name: &str, class: u32) -> i64 {
@@ -235,7 +320,7 @@ fn key(name: &str, class: u32) -> i64 {
             _ => sum >> 1,
         })
     });
-    (sum & KEY) as i64
+    (sum & BITS) as i64
 }
 
 #[cfg(test)]
@@ -255,6 +340,13 @@ mod tests {
             ("AnalysisMuons", MUONS, 0x3A6B_126F),
             ("AnalysisElectrons", ELECTRONS, 0x3902_FEC0),
             ("AnalysisPhotons", PHOTONS, 0x35D1_472F),
+            ("BTagging_AntiKt4EMPFlow", BTAGGING, 0x22B5_2F7B),
+            ("MuonSegments", SEGMENTS, 0x025D_6C54),
+            ("MuonClusterCollection", CLUSTERS, 0x2B99_A782),
+            ("CaloCalTopoClusters", CLUSTERS, 0x39B4_4AB4),
+            ("TruthParticles", TRUTH, 0x2784_318B),
+            ("UFOCSSK", FLOW_ELEMENTS, 0x3DC9_0A28),
+            ("PrimaryVertices", VERTICES, 0x37D1_4597),
         ] {
             assert_eq!(key(name, class), expected, "{name}");
         }

@@ -140,6 +140,19 @@ pub(super) fn owner(column: &str) -> Option<&str> {
         .map(|(collection, _)| collection)
 }
 
+/// What a collection's references may be called.
+pub(super) fn names(collection: &str, columns: &dyn Columns) -> Vec<String> {
+    let named = columns.names().filter_map(|column| {
+        let relation = column.strip_suffix(".collectionID")?;
+        let relation = relation.strip_prefix('_')?.strip_prefix(collection)?;
+        relation.strip_prefix('_')
+    });
+    let numbered = NUMBERED.iter().flat_map(|(_, relations)| *relations);
+    let ends = ASSOCIATIONS.1.iter().map(|(end, _)| *end);
+    let all = named.chain(numbered.copied()).chain(ends);
+    all.map(str::to_owned).collect()
+}
+
 /// What a member of a collection refers to.
 pub(super) fn reference(
     collection: &str,

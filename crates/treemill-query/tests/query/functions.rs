@@ -75,6 +75,12 @@ fn call(args: &[serde_json::Value]) -> serde_json::Value {
 
 /// `sum(tree)` over numbers, and what the function was asked for.
 fn sum(tree: &serde_json::Value, x: Vec<f64>) -> (Result<Vec<Outcome>, String>, Vec<f64>) {
+    let (found, asked) = summed(tree, x);
+    (found.map_err(|error| error.message), asked)
+}
+
+/// Sums like `sum`; errors have their places.
+fn summed(tree: &serde_json::Value, x: Vec<f64>) -> (Result<Vec<Outcome>, QueryError>, Vec<f64>) {
     let given = serde_json::json!({"kind": "provided", "id": "1", "name": "f", "at": [0, 1]});
     let spec: Spec = serde_json::from_value(serde_json::json!({
         "version": 1,
@@ -89,20 +95,19 @@ fn sum(tree: &serde_json::Value, x: Vec<f64>) -> (Result<Vec<Outcome>, String>, 
     let schema = Schema {
         fields: vec![Field::new("x", ColumnType::Scalar(DType::F64))],
     };
-    let run = || -> Result<Vec<Outcome>, String> {
-        let query = Query::with_functions(&spec, &schema, &functions).map_err(words)?;
+    let run = || -> Result<Vec<Outcome>, QueryError> {
+        let query = Query::with_functions(&spec, &schema, &functions)?;
         let (mut partial, mut scratch) = (query.partial(), Scratch::default());
         let done = query.process(&mut Batch(x), &mut partial, &mut scratch);
-        done.map_err(|e: ProcessError| e.to_string())?;
+        done.map_err(|error| match error {
+            ProcessError::Query(error) => error,
+            other => panic!("{other}"),
+        })?;
         Ok(partial.results())
     };
     let found = run();
     let asked = asked.lock().unwrap().clone();
     (found, asked)
-}
-
-fn words(error: QueryError) -> String {
-    error.message
 }
 
 #[test]
@@ -128,6 +133,21 @@ fn constants_are_computed_once() {
     let (found, asked) = sum(&call(&[number(2.0), number(4.0)]), vec![0.0, 0.0, 0.0]);
     assert_eq!(found, Ok(vec![Outcome::Sum(Number::Float(24.0))]));
     assert_eq!(asked, [2.0]);
+}
+
+#[test]
+fn its_errors_show_the_place_of_the_call() {
+    let at = |from: usize| serde_json::json!([from, from + 4]);
+    let mut first = call(&[name("x"), number(2.0)]);
+    first["at"] = at(4);
+    let mut again = first.clone();
+    again["at"] = at(9);
+    let both = serde_json::json!({"kind": "binary", "op": "+", "left": first, "right": again,
+        "at": [0, 13]});
+    let error = summed(&both, vec![-1.0]).0.unwrap_err();
+    assert_eq!(error.message, "f: -1 is not positive");
+    assert_eq!(error.text.as_deref(), Some("…"));
+    assert_eq!(error.span, Some((4, 8)));
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod nested;
 mod queries;
 mod random;
 mod reference;
+mod references;
 mod refused;
 mod returned;
 mod shared;

@@ -1,0 +1,158 @@
+//! Explains names that mean nothing here or several things, and what may have been meant.
+
+use super::identities::Stored;
+use super::kinematics::ATTRIBUTES;
+use super::objects::RecordSource;
+use super::references::columns;
+use super::spelling::listed;
+use super::{Binding, Compiler, span};
+use crate::error::{QueryError, near};
+use crate::references::{self, Reference, physlite};
+use crate::spec::{Expression, Span};
+use std::collections::BTreeSet;
+
+impl Compiler<'_> {
+    pub(super) fn unknown(&mut self, name: &str, at: Span) -> QueryError {
+        let visible: Vec<usize> = self.definitions(self.scope).map(|(i, _)| i).collect();
+        for owner in visible {
+            if let Some((whole, part, _)) = self.defined_member(owner, name, at) {
+                let message = format!("there is no column {name}: write {whole}.{part}");
+                return QueryError::at(at, message);
+            }
+        }
+        let variables = self.locals.iter().map(|(name, _)| name.as_str());
+        let defined = self
+            .definitions(self.scope)
+            .map(|(_, define)| define.name.as_str())
+            // Users cannot write the names of variations.
+            .filter(|name| !name.contains('@'));
+        let mut known: BTreeSet<&str> = variables.chain(defined).collect();
+        known.extend(self.collections());
+        let one = singular(name);
+        let of_it = known.iter().filter(|known| singular(known) == one);
+        let mut suggestions: Vec<String> = of_it.map(|known| (*known).to_owned()).collect();
+        if suggestions.is_empty() {
+            let stored = self.schema.fields.iter().map(|field| field.name.as_str());
+            suggestions = near(name, known.into_iter().chain(stored));
+        }
+        QueryError::no_column(at, name).suggest(suggestions)
+    }
+
+    /// The names of collections and records that columns are members of.
+    fn collections(&self) -> impl Iterator<Item = &str> {
+        let fields = self.schema.fields.iter();
+        fields.filter_map(|field| {
+            let own = physlite::collection(&field.name);
+            let first = || field.name.split_once(['_', '.']).map(|(first, _)| first);
+            own.or_else(first).filter(|name| !name.is_empty())
+        })
+    }
+
+    /// The references of a record, from indices beside its members to collections that there are.
+    fn references_of(&mut self, bound: &Binding, at: Span) -> Vec<(String, Reference)> {
+        let Some(prefix) = prefix(bound) else {
+            return Vec::new();
+        };
+        let mut found = references::all(prefix, &Stored::of(self));
+        found.retain(|(_, reference)| {
+            let mut indices = reference.indices.members().into_iter();
+            let mut targets = reference.targets.iter();
+            indices.all(|index| matches!(self.stored(bound, index, at), Ok(Some(_))))
+                && targets.any(|target| self.collection(&target.collection).is_some())
+        });
+        found
+    }
+
+    pub(super) fn no_member(&mut self, bound: &Binding, name: &str, at: Span) -> QueryError {
+        let title = self.title(bound);
+        if let Binding::Object(object) = bound
+            && let RecordSource::Joined(parts) = &*object.source
+        {
+            for part in parts {
+                if self.member(part, name, at).is_err() {
+                    let part = self.title(part);
+                    let message =
+                        format!("{title} has no {name}, for {part} has none; it has what all have");
+                    return QueryError::at(at, message);
+                }
+            }
+        }
+        let references = self.references_of(bound, at);
+        if let Some(prefix) = prefix(bound)
+            && let Some(why) = references::unfollowed(prefix, name, &Stored::of(self))
+        {
+            return QueryError::at(at, why);
+        }
+        let mut members = self.members(bound);
+        let vectors = ATTRIBUTES.iter().copied();
+        let known = members
+            .iter()
+            .chain(references.iter().map(|(name, _)| name));
+        let mut suggestions = near(name, known.map(String::as_str).chain(vectors));
+        // Every vector has many names, of which some are near any short one: the collection's own come first.
+        suggestions.sort_by_key(|name| !(members.contains(name) || refers_to(&references, name)));
+        let is_bare = members.is_empty();
+        let mentioned = match suggestions.iter().any(|name| refers_to(&references, name)) {
+            true => Vec::new(),
+            false => first_names(&references),
+        };
+        if is_bare {
+            members = ATTRIBUTES.iter().map(|name| (*name).to_owned()).collect();
+        }
+        let mut message = match is_bare && !suggestions.is_empty() {
+            true => format!("{title} has no {name}"),
+            false => format!("{title} has no {name}; it has {}", listed(&members)),
+        };
+        if !mentioned.is_empty() {
+            message = format!("{message}, and refers to {}", listed(&mentioned));
+        }
+        if let Binding::Object(object) = bound
+            && let RecordSource::Columns { prefix, .. } = &*object.source
+            && let Some((define, 2)) = self.newest(&[prefix, name])
+            && let Some(define) = self.defines.get(define)
+        {
+            message = format!(
+                "{message}; {} was defined after what this is made of",
+                define.name
+            );
+        }
+        QueryError::at(at, message).suggest(suggestions)
+    }
+}
+
+/// What is said of an expression whose text is a column's name as well.
+pub(super) fn in_doubt(expression: &Expression) -> QueryError {
+    let name = expression.text.trim();
+    let message = format!(
+        "{name} is an expression and a column's name: write `{name}` for the column, or ({name}) for \
+         the expression"
+    );
+    QueryError::at(span(&expression.tree), message)
+}
+
+/// The name that the columns of a record begin with.
+fn prefix(bound: &Binding) -> Option<&str> {
+    match bound {
+        Binding::Object(object) => columns(object).map(|(prefix, _)| prefix),
+        _ => None,
+    }
+}
+
+/// Whether this is the name of a reference.
+fn refers_to(references: &[(String, Reference)], name: &str) -> bool {
+    references.iter().any(|(known, _)| known == name)
+}
+
+/// One name of each reference, the first.
+fn first_names(references: &[(String, Reference)]) -> Vec<String> {
+    let first = references.iter().enumerate().filter(|(place, (_, this))| {
+        let mut before = references.iter().take(*place);
+        before.all(|(_, known)| known != this)
+    });
+    first.map(|(_, (name, _))| name.clone()).collect()
+}
+
+/// A name in small letters and without the sign of a plural.
+fn singular(name: &str) -> String {
+    name.to_lowercase().trim_end_matches('s').to_owned()
+}
