@@ -1,14 +1,18 @@
 """`treemill cluster check` with a real scheduler and two real workers, which differ."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
 
 import pytest
-from treemill import WorkerError
+from treemill import QueryError, WorkerError
+from treemill.bench.generate import write
 from treemill.facility import verdicts
 from treemill.facility.cluster_facts import gathered
+
+from .processes import Processes
 
 
 def started(command, home, **environment):
@@ -26,9 +30,10 @@ def homes(tmp_path_factory):
     """Three home directories. One file is in two of them, another is in all, of two sizes."""
     made = [tmp_path_factory.mktemp(name) for name in ("client", "first", "second")]
     for home in made[1:]:
-        (home / "sizes.root").write_bytes(b"root" * (3 if home is made[1] else 4))
-        (home / "same.root").write_bytes(b"root")
-    (made[1] / "missing.root").write_bytes(b"root")
+        write(home / "sizes.root", events=100 if home is made[1] else 200)
+        write(home / "same.root", events=100)
+        (home / "program.py").write_text("import treemill\n")
+    write(made[1] / "missing.root", events=100)
     return made
 
 
@@ -74,7 +79,7 @@ def test_what_differs_is_told(address, homes):
     assert done.returncode == 1, done.stderr
     assert "~/missing.root: No such file or directory" in text
     assert "~/sizes.root differs: " in text
-    assert "12 bytes on tcp://" in text
+    assert f"{(homes[1] / 'sizes.root').stat().st_size:,} bytes on tcp://" in text
     assert "~/same.root" not in text
     assert f"{homes[1]} on tcp://" in text
     assert "XRD_STREAMTIMEOUT: 6" in text
@@ -85,10 +90,21 @@ def test_what_differs_is_told(address, homes):
 
 
 def test_a_cluster_that_agrees_exits_with_zero(address, homes):
-    done = run(address, homes[0], "~/same.root", "--ignore", "environment")
+    done = run(address, homes[0], "~/same.root", "~/same.root:Events", "--ignore", "environment")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 workers with 2 threads on 1 host" in done.stdout
+    assert "2 files, the same for all" in done.stdout
     assert "all workers agree" in done.stdout
+
+
+def test_files_are_opened_and_packages_must_be_somewhere(address, homes):
+    files = ("~/same.root:Nope", "~/program.py")
+    done = run(address, homes[0], *files, "--package", "nosuchpkg", "--ignore", "environment")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "~/same.root:Nope: no tree 'Nope'; there are: Events" in done.stdout
+    assert "~/program.py: not a ROOT file" in done.stdout
+    assert "nosuchpkg is installed nowhere" in done.stdout
+    assert "3 to be put right" in done.stdout
 
 
 def test_clocks_and_facts_are_each_worker_s_own(address, homes):
@@ -105,3 +121,37 @@ def test_clocks_and_facts_are_each_worker_s_own(address, homes):
 def test_a_scheduler_that_does_not_answer_is_an_error():
     with pytest.raises(WorkerError, match=r"no scheduler answers at tcp://127.0.0.1:9 within 1 s"):
         gathered("tcp://127.0.0.1:9", timeout=1)
+
+
+def test_a_worker_that_is_silent_is_named_and_the_others_are_checked(tmp_path):
+    from distributed import Client
+
+    with Processes(tmp_path) as processes:
+        processes.add(2)
+        with Client(processes.address, timeout=60, set_as_default=False) as client:
+            client.wait_for_workers(2, timeout=60)
+            pids = client.run(os.getpid)
+        frozen, *others = pids
+        os.kill(pids[frozen], signal.SIGSTOP)
+        wiring = gathered(processes.address, timeout=3)
+    assert wiring.untold == {frozen: "no answer within 3 s"}
+    assert list(wiring.workers) == list(wiring.clocks) == others
+    silent = next(each for each in verdicts(wiring) if not each.well)
+    assert (silent.check, silent.where) == ("workers", (frozen,))
+    assert "--timeout" in silent.todo
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("localhost", "'localhost' is no address of a scheduler"),
+        ("tls://127.0.0.1:9", "uses TLS, and there are no certificates"),
+    ],
+)
+def test_an_address_that_cannot_be_used_is_told_in_one_line(address, words, homes):
+    done = run(address, homes[0])
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert len(done.stderr.splitlines()) == 1, "nothing is left behind that complains as it ends"
+    with pytest.raises(QueryError, match=words):
+        gathered(address, timeout=1)

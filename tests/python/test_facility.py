@@ -1,16 +1,17 @@
 """Verdicts from plain facts, without any cluster."""
 
 import copy
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.facility import CHECKS, Wiring, verdicts
-from treemill.facility.facts import gather
+from treemill.facility import CHECKS, Wiring, facts, verdicts
+from treemill.facility.facts import gather, look
 
-HERE = gather(["/nowhere/x.root"])
-FACTS = HERE | {
-    "files": {"/data/a.root": {"size": 100, "error": None}},
+OPENED = {"size": 100, "error": None, "content": None, "opened": True}
+FACTS = gather() | {
+    "files": {"/data/a.root": OPENED},
     "treemill": None,
     "proxy": None,
     "token": None,
@@ -58,16 +59,22 @@ def sets(*path_and_value):
         (sets("packages", "numpy", "0.1"), "packages", "numpy 0.1, and ", "pip install numpy=="),
         (sets("packages", "hist", None), "packages", "hist missing, and ", "pip install hist=="),
         (
-            sets("files", "/data/a.root", {"size": None, "error": "Permission denied"}),
+            sets("files", "/data/a.root", OPENED | {"size": None, "error": "Permission denied"}),
             "files",
             "/data/a.root: Permission denied",
             "give the user the right to read it",
         ),
         (
-            sets("files", "/data/a.root", {"size": 99, "error": None}),
+            sets("files", "/data/a.root", OPENED | {"size": 99}),
             "files",
             "/data/a.root differs: 100 bytes on tcp://w:0, tcp://w:1, 99 bytes on tcp://w:2",
             "copy it anew",
+        ),
+        (
+            sets("files", "/data/a.root", OPENED | {"content": "no tree 'Nope'"}),
+            "files",
+            "/data/a.root: no tree 'Nope'",
+            "has this tree",
         ),
         (sets("user", "uid", 7), "users", "uid 7 on tcp://w:2", "as one user"),
         (
@@ -131,6 +138,49 @@ def test_clocks_memory_and_the_scheduler():
 def test_no_workers_is_wrong():
     (verdict,) = verdicts(Wiring(FACTS, FACTS, {}))
     assert "dask worker" in verdict.todo
+    (verdict,) = verdicts(Wiring(FACTS, FACTS, {}, untold={"tcp://w:0": "no answer within 5 s"}))
+    assert verdict.where == ("tcp://w:0",)
+
+
+def test_workers_that_tell_nothing_are_named_by_what_went_wrong():
+    silence = {"tcp://w:9": "no answer", "tcp://w:7": "no answer", "tcp://w:8": "OSError: gone"}
+    first, second = wrong(wiring(untold=silence))
+    assert (first.found, first.where) == ("2 workers: no answer", ("tcp://w:7", "tcp://w:9"))
+    assert (second.found, second.where) == ("1 worker: OSError: gone", ("tcp://w:8",))
+
+
+def test_a_package_that_is_asked_for_must_be_somewhere():
+    def without(facts):
+        facts["packages"] |= {"coffea": None, "nosuchpkg": None}
+
+    made = wiring(without, workers=1, asked=("coffea", "nosuchpkg"))
+    without(made.client)
+    found = [verdict.found for verdict in wrong(made)]
+    assert found == ["coffea is installed nowhere", "nosuchpkg is installed nowhere"]
+
+
+def test_files_that_were_not_opened_are_not_called_the_same():
+    def without(facts):
+        facts["treemill"] = "ModuleNotFoundError: No module named 'treemill'"
+        facts["files"]["/data/a.root"]["opened"] = False
+
+    (files,) = (verdict for verdict in verdicts(wiring(without)) if verdict.check == "files")
+    assert files.found.startswith("1 file of the same size for all; workers without treemill")
+
+
+def test_what_a_process_finds_of_files(paths, tmp_path, monkeypatch):
+    (tmp_path / "program.py").write_text("import treemill")
+    missing, program = str(tmp_path / "missing.root"), str(tmp_path / "program.py")
+    named = [(paths[0], None), (paths[0], "Events"), (paths[0], "Nope")]
+    found = look([*named, (missing, None), (program, None)])
+    whole, events, nope, none, text = found.values()
+    assert list(found)[:3] == [paths[0], f"{paths[0]}:Events", f"{paths[0]}:Nope"]
+    assert whole == events == OPENED | {"size": Path(paths[0]).stat().st_size}
+    assert nope == whole | {"content": "no tree 'Nope'; there are: Events", "opened": False}
+    assert none["error"] == "No such file or directory"
+    assert "not a ROOT file" in text["content"]
+    monkeypatch.setattr(facts, "_treemill", lambda: "ImportError: no")
+    assert list(look(named[2:]).values()) == [whole | {"opened": False}], "bytes alone"
 
 
 VALUES = st.none() | st.integers() | st.text(max_size=3)
@@ -150,4 +200,3 @@ def test_facts_tell_no_secret(monkeypatch):
     facts = gather()
     assert "s3cr3t" not in repr(facts)
     assert facts["environment"]["BEARER_TOKEN"] == "set"
-    assert HERE["files"]["/nowhere/x.root"] == {"size": None, "error": "No such file or directory"}

@@ -26,7 +26,7 @@ MAY_USE = {
     "io_report": "",
     "faces": "errors uproot_words",
     "packetizer": "",
-    "monitor": "io_report packetizer",
+    "monitor": "errors io_report packetizer",
     "machine": "errors",
     "language": "errors",
     "luminosity": "errors language",
@@ -54,7 +54,7 @@ MAY_USE = {
     "language machine monitor packetizer query results selector trace tree worker",
     "dataset": "chain errors faces io_report monitor query session tree",
     "fileset": "chain dataset errors faces monitor query session tree",
-    "facility": "errors",
+    "facility": "backend errors",
     "cli": "bench chain dashboard dataset errors facility inventory language machine monitor "
     "processor query selector session trace",
 }

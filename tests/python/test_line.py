@@ -4,10 +4,11 @@ import asyncio
 import gc
 import pickle
 import threading
+import warnings
 from types import SimpleNamespace
 
 import pytest
-from treemill.errors import WorkerError
+from treemill.errors import UnsupportedError, WorkerError
 
 pytest.importorskip("distributed", reason="needs Dask: pip install 'treemill[cluster]'")
 
@@ -29,13 +30,25 @@ def client():
     loop.close()
 
 
+def hello(workers=1, refused=None, silent=()):
+    """What a scheduler says of itself."""
+    return {
+        "version": VERSION,
+        "workers": workers,
+        "threads": [workers],
+        "hosts": min(workers, 1),
+        "refused": refused or {},
+        "silent": list(silent),
+    }
+
+
 def test_workers_may_take_longer_to_import_than_to_answer(client, monkeypatch):
     async def install(client):
         await asyncio.sleep(0)
-        return {"version": VERSION}
+        return hello()
 
     monkeypatch.setattr(lines, "install", install)
-    assert Line(client, silence=0.0).install() == {"version": VERSION}
+    assert Line(client, silence=0.0).install() == hello()
 
 
 def test_a_cluster_that_never_takes_it_is_an_error(client, monkeypatch):
@@ -44,8 +57,36 @@ def test_a_cluster_that_never_takes_it_is_an_error(client, monkeypatch):
 
     monkeypatch.setattr(lines, "install", install)
     monkeypatch.setattr(lines, "_INSTALL", 0.0)
-    with pytest.raises(WorkerError, match=r"on the scheduler tcp://there:8786 .* within 0 seconds"):
+    with pytest.raises(WorkerError, match=r"on the scheduler tcp://there:8786 within 0 seconds"):
         Line(client, silence=0.0).install()
+
+
+REFUSED = {f"tcp://w:{n}": "ModuleNotFoundError: No module named 'treemill'" for n in range(5)}
+
+
+@pytest.mark.parametrize(
+    ("there", "kind", "words"),
+    [
+        (hello(), None, ""),
+        (hello(0), None, ""),  # they come when a query needs them
+        (hello(1, REFUSED), RuntimeWarning, "loaded on tcp://w:0, tcp://w:1, tcp://w:2 and 2 more"),
+        (hello(1, silent=["tcp://w:7"]), RuntimeWarning, "nothing is heard of tcp://w:7 "),
+        (hello(0, REFUSED), UnsupportedError, "no worker of the scheduler .* No module named"),
+        (hello(0, REFUSED, ["tcp://w:7"]), WorkerError, "No module.*; nothing is heard of tcp://w"),
+    ],
+)
+def test_workers_that_take_no_part_are_named(client, monkeypatch, there, kind, words):
+    async def install(client):
+        return there
+
+    monkeypatch.setattr(lines, "install", install)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        if kind is None:
+            assert Line(client, silence=60.0).install() == there
+        else:
+            with pytest.raises(kind, match=words):
+                Line(client, silence=60.0).install()
 
 
 def test_partials_come_in_their_order_some_at_once(client):

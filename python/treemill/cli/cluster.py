@@ -30,7 +30,7 @@ def cluster() -> None:
     type=click.FloatRange(0, min_open=True),
     default=30.0,
     show_default=True,
-    help="Seconds to wait for the scheduler, and for the first worker.",
+    help="Seconds to wait for the scheduler, for the first worker, and for each answer.",
 )
 @click.option("--package", "packages", multiple=True, help="Compare this package's versions, too.")
 @click.option(
@@ -51,11 +51,11 @@ def check(
     ADDRESS is the scheduler's, tcp://host:8786. Compared with this process and with one another are
     versions of Python, treemill and other packages, clocks, users, credentials, variables of the
     environment, memory, and the space for temporary files. Each FILE must be there for every
-    worker, have the same size, and be readable.
+    worker, have the same size, and be readable; workers open it as a ROOT file, and TREE in it.
     """
     from ..facility.cluster_facts import gathered  # start-up
 
-    results = verdicts(gathered(address, _paths(files), packages, timeout))
+    results = verdicts(gathered(address, _located(files), packages, timeout))
     for line in lines(results):
         click.echo(line)
     wrong = [verdict for verdict in results if not verdict.well and verdict.check not in ignore]
@@ -65,20 +65,20 @@ def check(
     click.echo("all workers agree")
 
 
-def _paths(files: Sequence[str]) -> list[str]:
-    """The paths of files as users write them. Those that this process cannot find are asked for by
-    their names: workers may find them."""
-    from ..chain.location import expand  # start-up
+def _located(files: Sequence[str]) -> list[tuple[str, str | None]]:
+    """The paths of files as users write them, and their trees. Those that this process cannot find
+    are asked for by their names: workers may find them."""
+    from ..chain.location import expand, split_tree  # start-up
 
-    paths: list[str] = []
+    found: list[tuple[str, str | None]] = []
     for file in files:
         try:
-            paths += [location.path for location in expand([file])]
+            found += [(location.path, location.tree) for location in expand([file])]
         except TreemillError:
-            paths.append(file)
-    if len(paths) > _MOST:
-        click.echo(f"of {len(paths):,} files the first {_MOST} are looked at", err=True)
-    return paths[:_MOST]
+            found.append(split_tree(file))
+    if len(found) > _MOST:
+        click.echo(f"of {len(found):,} files the first {_MOST} are looked at", err=True)
+    return found[:_MOST]
 
 
 def lines(results: Sequence[Verdict]) -> Iterator[str]:

@@ -15,6 +15,10 @@ class FileFacts(TypedDict):
     size: int | None
     error: str | None
     """Why it cannot be read."""
+    content: str | None
+    """Why it, or the tree in it, cannot be opened."""
+    opened: bool
+    """Whether it was opened, which needs treemill."""
 
 
 class CredentialFacts(TypedDict):

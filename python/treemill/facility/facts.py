@@ -34,11 +34,9 @@ SECRET = ("BEARER_TOKEN", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SES
 """Variables of which it is told only whether they are set."""
 
 
-def gather(
-    paths: Sequence[str] = (), packages: Sequence[str] = (), scratch: str | None = None
-) -> dict[str, object]:
-    """The facts of this process. `paths`: files that it should be able to read; `packages`: more
-    packages than those above; `scratch`: the folder for temporary files, if it is known."""
+def gather(packages: Sequence[str] = (), scratch: str | None = None) -> dict[str, object]:
+    """The facts of this process, but those of files. `packages`: more packages than those above;
+    `scratch`: the folder for temporary files, if it is known."""
     return {
         "host": socket.gethostname(),
         "pid": os.getpid(),
@@ -50,7 +48,7 @@ def gather(
         "treemill": _treemill(),
         "environment": _environment(),
         "user": _user(),
-        "files": {path: _file(path) for path in paths},
+        "files": {},
         "proxy": _credential("X509_USER_PROXY", f"/tmp/x509up_u{_uid()}"),
         "token": _credential("BEARER_TOKEN_FILE", None),
         "scratch": _scratch(scratch or _dask_folder() or tempfile.gettempdir()),
@@ -58,6 +56,17 @@ def gather(
         "cores": _cores(),
         "open_files": _open_files(),
     }
+
+
+def look(files: Sequence[tuple[str, str | None]]) -> dict[str, dict[str, object]]:
+    """What this process finds of files, each with a tree in it or None, by `file:tree`."""
+    opens = _treemill() is None
+    return {named(path, tree): _file(path, tree, opens) for path, tree in files}
+
+
+def named(path: str, tree: str | None) -> str:
+    """A file and the tree in it, in one word."""
+    return f"{path}:{tree}" if tree else path
 
 
 def _version(name: str) -> str | None:
@@ -95,20 +104,41 @@ def _user() -> dict[str, object]:
     return {"uid": _uid(), "groups": groups}
 
 
-def _file(path: str) -> dict[str, object]:
-    """The size of a file, or why it cannot be read."""
+def _file(path: str, tree: str | None, opens: bool) -> dict[str, object]:
+    """The size of a file, or why it cannot be read, and why it cannot be opened."""
+    is_far = "://" in path and not path.startswith("file://")
+    # Workers may have a Python without str.removeprefix.
+    local = path[len("file://") :] if path.startswith("file://") else path
+    plain = path if is_far else os.path.expanduser(local)
+    found: dict[str, object] = {"size": None, "error": None, "content": None, "opened": False}
     try:
-        if "://" in path and not path.startswith("file://"):
+        if is_far:
             core = importlib.import_module("treemill._core")
-            return {"size": core.remote_stat(path)[0], "error": None}
-        plain = os.path.expanduser(path[len("file://") :] if path.startswith("file://") else path)
-        with open(plain, "rb") as file:
-            file.read(4)
-            return {"size": os.fstat(file.fileno()).st_size, "error": None}
+            found["size"] = core.remote_stat(path)[0]
+        else:
+            with open(plain, "rb") as file:
+                file.read(4)
+                found["size"] = os.fstat(file.fileno()).st_size
     except OSError as error:
-        return {"size": None, "error": error.strerror or str(error)}
+        found["error"] = error.strerror or str(error)
     except BaseException as error:
-        return {"size": None, "error": f"{type(error).__name__}: {error}"}
+        found["error"] = f"{type(error).__name__}: {error}"
+    if opens and found["error"] is None:
+        found["content"] = _unopened(plain, tree)
+        found["opened"] = found["content"] is None
+    return found
+
+
+def _unopened(path: str, tree: str | None) -> str | None:
+    """None if treemill opens the file, and the tree in it if one is named, else why it does not."""
+    try:
+        if tree:
+            len(importlib.import_module("treemill").dataset(path, tree))
+        else:
+            importlib.import_module("treemill._core").File(path)
+    except BaseException as error:
+        return str(getattr(error, "message", "") or f"{type(error).__name__}: {error}")
+    return None
 
 
 def _credential(variable: str, usual: str | None) -> dict[str, object] | None:

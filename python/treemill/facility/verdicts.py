@@ -44,6 +44,10 @@ class Wiring:
     """The bytes of memory that Dask allows each worker, by address; 0: any number."""
     threads: Mapping[str, int] = field(default_factory=dict)
     """The threads of each worker, by address."""
+    untold: Mapping[str, str] = field(default_factory=dict)
+    """Why other workers have told no facts, by address."""
+    asked: Sequence[str] = ()
+    """The packages that the user has named."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +70,11 @@ class Verdict:
 
 def verdicts(wiring: Wiring) -> list[Verdict]:
     """A verdict for each check, and several where several things are wrong."""
+    untold = list(_untold(wiring))
     if not wiring.workers:
         todo = "start workers with `dask worker tcp://…`, or ask why the batch system starts none"
-        return [Verdict("workers", "there are none", todo)]
-    conclusions = [Verdict("workers", _crowd(wiring))]
+        return untold or [Verdict("workers", "there are none", todo)]
+    conclusions = [Verdict("workers", _crowd(wiring)), *untold]
     for name, check in CHECKS.items():
         wrong = list(check(wiring))
         conclusions += wrong or [
@@ -85,6 +90,16 @@ def _crowd(wiring: Wiring) -> str:
         f"{_count(len(wiring.workers), 'worker')} with {_count(threads, 'thread')} on "
         f"{_count(len(hosts), 'host')}"
     )
+
+
+def _untold(wiring: Wiring) -> Iterator[Verdict]:
+    todo = (
+        "look whether these processes are stopped, overloaded or wait for a disk: start them anew, "
+        "or allow more seconds by --timeout"
+    )
+    for reason in dict.fromkeys(wiring.untold.values()):
+        where = tuple(sorted(each for each, why in wiring.untold.items() if why == reason))
+        yield Verdict("workers", f"{_count(len(where), 'worker')}: {reason}", todo, where)
 
 
 def _python(wiring: Wiring) -> Iterator[Verdict]:
@@ -114,8 +129,12 @@ def _packages(wiring: Wiring) -> Iterator[Verdict]:
             if wanted
             else f"pip install {name} where the client runs, or remove it from the workers"
         )
-        if wanted is None and name in _OPTIONAL:
+        asked = name in wiring.asked
+        if wanted is None and name in _OPTIONAL and not asked:
             continue  # the client does not use it
+        if asked and not any(map(version, (wiring.client, *wiring.workers.values()))):
+            todo = "give the name by which pip installs it, or install it where it is needed"
+            yield Verdict("packages", f"{name} is installed nowhere", todo)
         yield from _different("packages", wiring, version, todo, name)
 
 
@@ -151,14 +170,10 @@ def _clocks(wiring: Wiring) -> Iterator[Verdict]:
 def _files(wiring: Wiring) -> Iterator[Verdict]:
     paths = {path for facts in wiring.workers.values() for path in facts["files"]}
     for path in sorted(paths):
-        errors = _grouped(wiring.workers, _at("files", path, "error"))
-        for error, where in errors.items():
-            if error is not None:
-                todo = (
-                    "mount it on these hosts, give the user the right to read it, or name it by a "
-                    "URL (root://, https://) that all can read"
-                )
-                yield Verdict("files", f"{path}: {error}", todo, where)
+        for fault, todo in _FILE_FAULTS.items():
+            for error, where in _grouped(wiring.workers, _at("files", path, fault)).items():
+                if error is not None:
+                    yield Verdict("files", f"{path}: {error}", todo, where)
         sizes = _grouped(wiring.workers, _at("files", path, "size"))
         sizes.pop(None, None)
         if len(sizes) > 1:
@@ -170,6 +185,24 @@ def _files(wiring: Wiring) -> Iterator[Verdict]:
                 f"{path} differs: {sizes_by_host}",
                 "copy it anew to the hosts that are wrong",
             )
+
+
+_FILE_FAULTS = {
+    "error": "mount it on these hosts, give the user the right to read it, or name it by a URL "
+    "(root://, https://) that all can read",
+    "content": "look whether the file is a ROOT file and has this tree, or copy it anew",
+}
+"""What may be wrong with a file, and what to do."""
+
+
+def _found_files(wiring: Wiring) -> str:
+    files = [file for facts in wiring.workers.values() for file in facts["files"].values()]
+    if not files:
+        return "none were given"
+    number = _count(len(next(iter(wiring.workers.values()))["files"]), "file")
+    if all(file["opened"] for file in files):
+        return f"{number}, the same for all"
+    return f"{number} of the same size for all; workers without treemill could not open them"
 
 
 def _users(wiring: Wiring) -> Iterator[Verdict]:
@@ -279,11 +312,7 @@ CHECKS: Mapping[str, Callable[[Wiring], Iterator[Verdict]]] = {
 _AGREED: Mapping[str, Callable[[Wiring], str]] = {
     "Python": lambda w: w.client["python"],
     "treemill": lambda w: w.client["packages"]["treemill"] or "of its sources",
-    "files": lambda w: (
-        f"{_count(len(next(iter(w.workers.values()))['files']), 'file')}, the same for all"
-        if next(iter(w.workers.values()))["files"]
-        else "none were given"
-    ),
+    "files": _found_files,
     "clocks": lambda w: f"within {_CLOCK:g} s",
     "credentials": lambda w: "as the client's",
     "scratch": lambda w: (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypedDict
 
-from ...errors import MissingPackageError, QueryError, WorkerError
+from ...errors import MissingPackageError, QueryError
 from .pool import DaskPool
 
 if TYPE_CHECKING:
@@ -39,11 +39,12 @@ def connected(address: object, security: object = None, **options: Unpack[DaskOp
             f"distributed.Client or a cluster object, not {type(address).__name__}"
         )
     try:
-        from distributed import Client, Security
+        from distributed import Client
     except ImportError as error:
         raise MissingPackageError(
             "clusters need dask's distributed: pip install 'treemill[cluster]'"
         ) from error
+    from .opening import opened  # start-up
     from .version import check_version  # start-up
 
     check_version()
@@ -53,22 +54,7 @@ def connected(address: object, security: object = None, **options: Unpack[DaskOp
                 "an asynchronous Client cannot be waited for: give connect() its address"
             )
         return DaskPool(address, owned=False, **options)
-    has_certificates = security is not None or Security().get_connection_args("client").get(
-        "ssl_context"
-    )
-    if isinstance(address, str) and address.startswith("tls:") and not has_certificates:
-        raise QueryError(
-            f"{address} uses TLS: give connect() security=distributed.Security(…), or set "
-            "distributed.comm.tls in Dask's configuration"
-        )
-    kept = {} if security is None else {"security": security}
-    try:
-        client = Client(address, timeout=_CONNECT, set_as_default=False, **kept)
-    except OSError as error:
-        raise WorkerError(
-            f"no scheduler answers at {address}: {error}. Is it running, and is the address right? "
-            "`dask scheduler` prints it"
-        ) from error
+    client = opened(address, _CONNECT, security)
     try:
         return DaskPool(client, owned=True, **options)
     except BaseException:

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, TypedDict
 import dask
 from dask.utils import parse_timedelta
 from distributed.diagnostics.plugin import SchedulerPlugin
-from distributed.protocol.pickle import dumps as dumps_plugin
 from distributed.utils import offload
 
 from ...dashboard.screen import Screen
 from ...errors import UnsupportedError
 from .desk import Desk
+from .equipping import Equipping
 from .grouping import rack_of
-from .loop import NAME, LoopPlugin, ReadAnswer
+from .loop import NAME, ReadAnswer
 from .messages import VERSION, Status
 from .page import DeskBoard
 from .routes import application
@@ -51,8 +51,12 @@ class Hello(TypedDict):
     threads: list[int]
     """The threads of each host's workers."""
     workers: int
-    """Dask's, which have threads."""
+    """Dask's, which have threads, without those that are named below."""
     hosts: int
+    refused: dict[str, str]
+    """Why workers cannot load treemill, by address."""
+    silent: list[str]
+    """The addresses of workers that were asked to load it and have not answered."""
 
 
 class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
@@ -87,13 +91,13 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
         scheduler.retire_workers = scheduler.handlers["retire_workers"] = self.retire_workers
         self._news = asyncio.Event()
         self._ticker = asyncio.create_task(self._tick())
-        await scheduler.register_worker_plugin(
-            None, dumps_plugin(LoopPlugin()), name=NAME, idempotent=False
-        )
+        self._equipping = Equipping(scheduler)
+        await self._equipping.settled()
 
     async def close(self) -> None:
         """Ends with the scheduler."""
         self._ticker.cancel()
+        self._equipping.close()
 
     async def _tick(self) -> None:
         while True:
@@ -109,6 +113,7 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
     ) -> None:
         """See SchedulerPlugin."""
         # A worker that was sent away (scaling down, `--lifetime`) says nothing of its packets.
+        self._equipping.remove(worker)
         retired = self._desk.is_leaving(worker)
         words = "was retired" if retired else "was lost"
         self._desk.remove(worker, f"worker {worker} {words}", fault=not retired)
@@ -204,7 +209,9 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
 
     async def hello(self) -> Hello:
         """Returns what a client must know."""
-        workers = self._scheduler.workers.values()
+        refused, silent = self._equipping.refused, self._equipping.silent
+        absent = refused.keys() | silent
+        workers = [each for each in self._scheduler.workers.values() if each.address not in absent]
         threads: Counter[str] = Counter()
         for each in workers:
             threads[each.host] += each.nthreads
@@ -213,6 +220,8 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
             "threads": list(threads.values()),
             "workers": len(workers),
             "hosts": len(threads),
+            "refused": refused,
+            "silent": silent,
         }
 
     async def exchange(self, address: str, start: str, parcel: bytes, wait: bool) -> bytes | None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import warnings
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
@@ -14,8 +15,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...errors import UnsupportedError, WorkerError
+from .absent import absent
 from .crew import Read
 from .engine import Hello, install
+from .equipping import LONGEST
 from .loop import ReadAnswer, opened
 from .merger import RefusedByMerger
 from .messages import VERSION, HeldPartial, Status
@@ -33,11 +36,13 @@ _CONNECT = 3.0
 """Seconds after which a worker counts as hidden from this process."""
 _AGAIN = 6.0
 """Seconds within which a scheduler must be there again after its connection broke."""
+_OF_CONNECT = 8
+"""The calls from the caller of connect() to a warning."""
 _AT_ONCE = 4
 """Partials that are on their way to this process, at most: each may be large."""
 _CLOSED = "the session's Client was closed: make another session by treemill.connect()"
-_INSTALL = 30.0
-"""Seconds for which workers may import treemill, at least: on a busy machine that takes a while."""
+_INSTALL = LONGEST + 7.0
+"""Seconds within which the scheduler must have treemill, at least: it waits for workers."""
 
 
 class Gone(Exception):  # noqa: N818 - what happened, not a mistake
@@ -57,9 +62,9 @@ class Line:
         """The scheduler's address."""
 
     def install(self) -> Hello:
-        """Puts treemill on the scheduler. Gives what the scheduler says of itself. Raises
-        UnsupportedError if it cannot have treemill, or has another version; WorkerError if it does
-        not answer."""
+        """Puts treemill on the scheduler. Gives what the scheduler says of itself, and warns of
+        workers that take no part. Raises UnsupportedError if it or all of its workers cannot have
+        treemill, or if it has another version; WorkerError if it or all of them do not answer."""
         seconds = max(self._silence, _INSTALL)
         try:
             hello = self._wait(install(self._client), seconds)
@@ -67,8 +72,8 @@ class Line:
             raise
         except TimeoutError as error:
             raise WorkerError(
-                f"treemill could not be put on the scheduler {self.address} and its workers within "
-                f"{seconds:g} seconds: are all of them alive, or is one overloaded? Try again"
+                f"treemill could not be put on the scheduler {self.address} within {seconds:g} "
+                "seconds: look whether its process is stopped or overloaded, and connect again"
             ) from error
         except ImportError as error:
             raise UnsupportedError(
@@ -82,7 +87,20 @@ class Line:
                 f"the scheduler {self.address} has another version of treemill: install the same "
                 "version everywhere, and start the scheduler anew"
             )
+        self._tell_absent(hello)
         return hello
+
+    def _tell_absent(self, hello: Hello) -> None:
+        words = absent(hello["refused"], hello["silent"])
+        if words and not hello["workers"]:
+            kind = WorkerError if hello["silent"] else UnsupportedError
+            raise kind(f"no worker of the scheduler {self.address} can take part: {words}")
+        if words:
+            warnings.warn(
+                f"some workers of the scheduler {self.address} take no part: {words}",
+                RuntimeWarning,
+                stacklevel=_OF_CONNECT,
+            )
 
     def hello(self) -> Hello:
         """Returns what the scheduler says of itself."""

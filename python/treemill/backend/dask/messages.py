@@ -37,7 +37,7 @@ __all__ = [
     "Unreached",
 ]
 
-VERSION = 4
+VERSION = 5
 """The version of these messages. Client, scheduler and workers must have the same one."""
 
 
