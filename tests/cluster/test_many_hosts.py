@@ -5,7 +5,8 @@ import signal
 
 import pytest
 import treemill as tm
-from treemill.packetizer import HandedOn
+from treemill.backend.dask.rules import ROOTS
+from treemill.packetizer import Committed, HandedOn
 
 from tests.waiting import until
 
@@ -56,7 +57,10 @@ def together(folder, workers):
 def test_partials_of_many_hosts_are_joined_there(connected, events, tmp_path, turn):
     query = connected.submit(together(tmp_path, workers=4), events)
     check(events, query.result(60))
-    assert handed_on(query) > 0
+    # On a busy machine some of the four may be so late that others have done their packets, too.
+    records = query.report.trace.records
+    holding = {each.event.merger for each in records if isinstance(each.event, Committed)}
+    assert handed_on(query) > 0 or len(holding) <= ROOTS
 
 
 @pytest.mark.slow
