@@ -36,6 +36,12 @@ class SourceReport(NamedTuple):
     """How long at least one range was on its way, all processes together."""
 
     @property
+    def was_asked(self) -> bool:
+        """Whether anything was asked of it. Time may pass with what an earlier run has asked."""
+        counts = self.files, self.messages, self.requests, self.bytes_read, self.errors, self.waits
+        return any(counts)
+
+    @property
     def megabytes_per_second(self) -> float:
         """10^6 bytes that came in each second in which something was on its way."""
         return self.bytes_read / 1e6 / self.seconds_busy if self.seconds_busy > 0 else 0.0
@@ -101,6 +107,7 @@ class IOReport(NamedTuple):
     def of(cls, control: Control) -> IOReport:
         """The counters of one process's run."""
         waits, seconds = control.waits
+        sources = (SourceReport(*counts) for counts in control.servers)
         return cls(
             bytes_wanted=control.bytes_wanted,
             bytes_read=control.bytes_read,
@@ -109,7 +116,7 @@ class IOReport(NamedTuple):
             requests=control.requests,
             waits=waits,
             waited=seconds,
-            sources=tuple(SourceReport(*counts) for counts in control.servers),
+            sources=tuple(source for source in sources if source.was_asked),
         )
 
     def plus(self, other: IOReport) -> IOReport:

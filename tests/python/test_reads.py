@@ -1,6 +1,7 @@
 """Reads of files on servers as lines and as a picture; what servers were asked for, added up."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from treemill.io_report import IOReport, SourceReport
@@ -46,3 +47,19 @@ def test_reports_add_up_by_server():
     lines = str(both).splitlines()
     assert lines[1].strip().startswith("root://a: 20.0 MB at 5.0 MB/s, 6 ranges in 4 messages")
     assert "1 ranges failed" in lines[2]
+
+
+def test_a_server_that_a_run_asked_for_nothing_is_not_in_its_report():
+    """It may still be busy with what another run has asked."""
+    busy = ("root://a", 0, 0, 0, 0, 0, 0, 0.0, 0.1)
+    dead = ("root://b", 0, 0, 0, 0, 1, 0, 0.0, 0.0)
+    control = SimpleNamespace(
+        waits=(0, 0.0),
+        bytes_wanted=0,
+        bytes_read=0,
+        bytes_from_cache=0,
+        bytes_from_disk=0,
+        requests=0,
+        servers=[busy, dead],
+    )
+    assert [each.source for each in IOReport.of(control).sources] == ["root://b"]
