@@ -21,7 +21,8 @@ fuzz_target!(|data: &[u8]| {
     digests(&text, &mut treemill_source::Checksums::default());
     // The first line is the folder's path.
     let (folder, page) = text.split_once('\n').unwrap_or(("/", &text));
-    for entries in [multistatus(page, folder), index_page(page, folder)] {
+    let listed = [true, false].map(|is_literal| multistatus(page, folder, is_literal));
+    for entries in listed.into_iter().chain([index_page(page, folder)]) {
         for entry in entries.unwrap_or_default() {
             assert!(!entry.name.is_empty() && !entry.name.contains('/'));
         }

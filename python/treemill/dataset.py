@@ -150,24 +150,24 @@ class Dataset(ReadMethods, Bookable):
     def num_entries(self) -> int:
         """The number of entries of all files, or of selected entries. Opens every file that was not
         opened yet."""
-        return self.chain.num_entries
+        return self.chain.current().num_entries
 
     @completed
     def branches(self) -> Branches:
         """The branches of the first file's tree, and the columns that friends, defaults and arrays
         add to it. Other files may have other branches."""
-        return self.chain.branches
+        return self.chain.current([0]).branches
 
     @property
     def aliases(self) -> dict[str, str]:
         """The names and expressions of TTree::SetAlias in the first file's tree."""
-        return self.chain.aliases
+        return self.chain.current([0]).aliases
 
     @property
     def index(self) -> tuple[str, str] | None:
         """The names of the major and minor columns of `TTree::BuildIndex` in the first file's tree;
         None without an index."""
-        return self.chain.index
+        return self.chain.current([0]).index
 
     def show(self, *names: str) -> None:
         """Print the branches: name, C++ type, how they read and by whom, sizes, titles; and

@@ -129,7 +129,7 @@ class Fileset(Bookable, Mapping[str, Dataset]):
     @property
     def num_entries(self) -> int:
         """The number of entries of all data sets. Opens every file that was not opened yet."""
-        return self.chain.num_entries
+        return self.chain.current().num_entries
 
     def __getitem__(self, name: str) -> Dataset:
         """One data set by itself. Raises KeyError if there is none of this name."""

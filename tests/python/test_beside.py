@@ -19,6 +19,7 @@ from treemill.packetizer import (
     OpenAhead,
     Packet,
     PacketDone,
+    PacketFailed,
     Prefetch,
     Process,
 )
@@ -33,9 +34,16 @@ SECONDS = 30.0
 class Control:
     counted = ()
     keeps_steps = False
+    stopped = False
 
     def part(self):
         return self
+
+    def enter(self):
+        """What the thread waits for ends with the run."""
+
+    def leave(self):
+        """It works for no run any more."""
 
 
 class Far:
@@ -114,6 +122,18 @@ def test_the_first_packet_asks_before_what_is_promised_with_it(far):
     asked = [words for words in far.said if words[0] != "bound"]
     assert asked[0] == ("prefetch", 10, 20)
     assert asked.count(("prefetch", 10, 20)) == asked.count(("run", 10, 20)) == 1
+
+
+def test_a_packet_whose_file_is_not_open_when_the_run_is_stopped_has_no_entries(far):
+    control = Control()
+    worker = Worker(0, far, control, None, None)
+    far.may_open.set()
+    far.fails = True
+    assert isinstance(worker.perform(Process(0, packet(1))), PacketFailed)
+    control.stopped = True
+    event = worker.perform(Process(0, packet(1)))
+    assert isinstance(event, PacketDone)
+    assert (event.stop, event.ahead) == (10, 0)
 
 
 def test_what_fails_for_the_first_packet_holds_up_nothing(far):

@@ -297,3 +297,34 @@ def test_a_benchmark_drops_it_on_workers(left_alone):
     assert tm.cache.held > 0
     CacheDropper([])(None)
     assert tm.cache.held == 0
+
+
+@pytest.mark.parametrize("name", ["TREEMILL_CACHE_DISK_LIMIT", "TREEMILL_CACHE_METADATA_LIMIT"])
+def test_a_limit_in_the_environment_that_is_no_size_is_named(cache, monkeypatch, name):
+    monkeypatch.setenv(name, "abc")
+    with pytest.raises(tm.QueryError, match=f"variable {name}: a size is .* not 'abc'"):
+        _ = cache.disk_limit, cache.metadata_limit
+
+
+def test_an_empty_directory_keeps_nothing(cache, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cache.directory = ""
+    assert cache.directory is None
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_directory_is_a_path(cache):
+    with pytest.raises(tm.QueryError, match="the path of a folder, or None, not 5"):
+        cache.directory = 5
+
+
+def test_a_home_that_is_missing_is_not_made(cache, tmp_path, monkeypatch):
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("TREEMILL_CACHE_DIRECTORY", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "none"))
+    assert cache.metadata_directory is None
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert cache.metadata_directory == str(tmp_path / ".cache" / "treemill" / "metadata")
+    monkeypatch.setenv("HOME", str(tmp_path / "none"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "named"))
+    assert cache.metadata_directory == str(tmp_path / "named" / "treemill" / "metadata")

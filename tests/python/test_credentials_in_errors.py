@@ -1,9 +1,14 @@
-"""No message of an error says what opens a door: users, passwords and queries of addresses are left
-out."""
+"""No message of an error, no dataset and no report says what opens a door: users, passwords and
+queries of addresses are left out."""
 
 import pickle
 
-from treemill.errors import SourceError
+import pytest
+import treemill as tm
+from treemill.errors import SourceError, without_credentials
+from treemill.monitor.report import MissingEntries, Report
+
+SIGNED = "https://me:secret@host/a.root?X-Amz-Signature=secret&authz=Bearer%20a,secret"
 
 
 def test_addresses_lose_their_users_and_queries():
@@ -25,3 +30,27 @@ def test_places_that_are_filled_in_later_are_clean_too():
 
 def test_other_text_stays_as_it_is():
     assert str(SourceError("what? a:b@c", file="/a?b.root")) == "what? a:b@c (file /a?b.root)"
+
+
+@pytest.mark.parametrize("ends", [":", ".", ",", ")", ");", "'", ">", ": no such file", " (twice)"])
+def test_a_sentence_goes_on_after_an_address(ends):
+    assert without_credentials(f"{SIGNED}{ends}") == f"https://host/a.root{ends}"
+
+
+def test_datasets_show_no_credentials_and_the_name_of_the_tree():
+    events = tm.dataset(SIGNED, tree="dir/Events")
+    for text in (repr(events), str(events), repr(events.filter("nJet > 1"))):
+        assert text.startswith("<dataset https://host/a.root:dir/Events>")
+        assert "secret" not in text
+    assert events.files == (SIGNED,)
+
+
+def test_reports_show_no_credentials_and_have_the_whole_addresses():
+    missing = MissingEntries(SIGNED, 5, None, "gone")
+    report = Report(5, {SIGNED: [(0, 5)]}, [missing], 1.0, 0, 0, 1)
+    for text in (repr(report), str(report), repr(missing), str(missing)):
+        assert "secret" not in text
+        assert "https://host/a.root" in text
+    assert "processed={'https://host/a.root': [(0, 5)]}, missing=[Missing" in repr(report)
+    assert "trace" not in repr(report)
+    assert list(report.processed) == [SIGNED]

@@ -85,12 +85,14 @@ def test_a_silent_place_is_not_waited_for():
     is_over.set()
 
 
-def test_if_all_fail_the_first_ones_error_is_raised():
+def test_if_all_fail_the_error_names_each_with_its_reason():
     def ask(place):
-        raise SourceError(f"{place} is gone")
+        raise SourceError(f"gone to {place}", file=place)
 
-    with pytest.raises(SourceError, match="one is gone"):
-        first_answer(["one", "two"], ask)
+    with pytest.raises(SourceError) as raised:
+        first_answer(["one", "two"], ask, name=LOGICAL)
+    reasons = "one: gone to one; two: gone to two"
+    assert str(raised.value) == f"no replica can be opened: {reasons} (file {LOGICAL})"
 
 
 def test_an_error_that_is_no_places_is_raised_at_once():

@@ -307,6 +307,17 @@ def add_tree(file, name, columns):
     file.mktree(name, kinds).extend(columns)
 
 
+def test_the_first_lists_of_a_name_have_its_counter(session, events, tmp_path):
+    """A collection's own columns stand before those of others that are called alike."""
+    columns = {"A_x": "Muon_pt", "A_y": "Muon_eta"}
+    columns |= {"A_b_x": "Jet_pt", "A_b_y": "2 * Jet_pt", "A_b_z": "3 * Jet_pt"}
+    session.run(events.snapshot(tmp_path / "a.root", columns), progress=False)
+    made = tm.dataset(tmp_path / "a.root")
+    assert made.branches["A_x"].counter == made.branches["A_y"].counter == "nA"
+    assert {made.branches[f"A_b_{name}"].counter for name in "xyz"} == {"nA_b_x"}
+    assert made.arrays({"x": "len(A)"})["x"].to_list() == events.arrays("nMuon")["nMuon"].to_list()
+
+
 def test_counters_are_those_of_their_lists(session, tmp_path):
     import uproot
 

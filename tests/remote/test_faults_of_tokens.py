@@ -141,8 +141,9 @@ def test_what_is_known_of_a_file_counts_for_some_seconds_and_no_byte_is_read_fro
     stranger = certificates.make_authority(tmp_path / "stranger")
     with guarded_federation(hosts, tmp_path / "2", authority, stranger, stranger) as federation:
         federation.put(files[STORED], STORED)
-        for known in (events, tm.dataset(where)):
-            assert len(known) == 7321
+        both = events, tm.dataset(where)
+        assert [len(known) for known in both] == [7321, 7321]
+        for known in both:
             assert_is_distrusted(outcome(lambda known=known: total(known).value), hosts)
             assert_is_distrusted(outcome(lambda known=known: known.arrays("Jet_pt")), hosts)
         monkeypatch.setattr("treemill.tree.remote._RECENT", 0.0)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import treemill as tm
 
-from tests.remote.conftest import skip_without
+from tests.remote.conftest import settle, skip_without
 from tests.remote.test_faults import outcome
 from tools.servers.nginx import Nginx
 from tools.servers.xrootd import XRootD
@@ -57,6 +57,15 @@ def test_a_file_has_its_logical_name_in_errors(servers):
         tm.dataset(files, tree="Events").arrays(["MET_pt"])
 
 
+def test_each_error_of_a_file_that_is_nowhere_names_all_places(servers):
+    files = {"/logical/a.root": [server.url("store/none.root") for server in servers]}
+    for _ in range(2):  # the second time it is known that the file cannot be opened
+        with pytest.raises(tm.SourceError) as raised:
+            _ = tm.dataset(files, tree="Events").num_entries
+        for words in ("(file /logical/a.root)", *files["/logical/a.root"]):
+            assert words in str(raised.value)
+
+
 @pytest.mark.parametrize("dead", [0, 1])
 def test_a_server_that_is_dead_is_left_alone(servers, paths, dead):
     servers[dead].kill()
@@ -71,6 +80,16 @@ def test_a_server_that_dies_while_it_is_read_changes_nothing(servers, paths):
     found = outcome(lambda: read(files))
     killer.join()
     assert_same(found, paths)
+
+
+def test_a_longer_list_of_places_counts_though_a_shorter_one_is_open(servers, paths):
+    one, two = servers
+    shorter = tm.dataset(fileset(one), tree="Events")
+    longer = tm.dataset(fileset(one, two), tree="Events")
+    settle(*longer.files)  # only then do datasets share what is open
+    assert shorter.num_entries == longer.num_entries
+    one.kill()
+    assert longer.sum("MET_pt").value == tm.dataset(paths, tree="Events").sum("MET_pt").value
 
 
 def test_a_server_that_is_silent_is_not_waited_for(servers, paths):

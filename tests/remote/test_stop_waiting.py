@@ -3,6 +3,7 @@ server counts as lost, and says which entries are missing.
 """
 
 import contextlib
+import threading
 import time
 
 import pytest
@@ -56,3 +57,22 @@ def test_a_stopped_run_does_not_wait_for_a_silent_server(server, kind, monkeypat
         assert time.monotonic() - began < LOST / 2
         (gap,) = query.report.missing
         assert gap.reason == "stopped by the user"
+
+
+def test_a_thread_that_works_for_a_stopped_run_waits_for_no_server(server, core):
+    control, errors = core.Control(), []
+
+    def ask():
+        control.enter()
+        try:
+            core.remote_stat(server.url(PATH))
+        except tm.SourceError as error:
+            errors.append(str(error))
+
+    server.freeze()
+    asking = threading.Thread(target=ask)
+    asking.start()
+    control.stop()
+    asking.join(60)
+    server.thaw()
+    assert errors == ["the run was stopped while a server was waited for"]

@@ -250,7 +250,7 @@ async fn by_propfind(folder: &File) -> Result<Vec<Entry>, Trouble> {
         });
     }
     let page = text(&mut reply).await?;
-    multistatus(&page, folder.address.url.path()).ok_or_else(|| unlisted(&reply))
+    multistatus(&page, folder.address.url.path(), is_xrootd(&reply)).ok_or_else(|| unlisted(&reply))
 }
 
 async fn by_page(folder: &File) -> Result<Vec<Entry>, Trouble> {
@@ -271,7 +271,7 @@ async fn by_page(folder: &File) -> Result<Vec<Entry>, Trouble> {
             .get(name)
             .and_then(|h| h.to_str().ok())
     };
-    if header(SERVER).is_some_and(|server| server.starts_with("XrootD")) {
+    if is_xrootd(&reply) {
         return by_propfind(folder).await;
     }
     if !header(CONTENT_TYPE).is_some_and(|kind| kind.starts_with("text/html")) {
@@ -279,6 +279,11 @@ async fn by_page(folder: &File) -> Result<Vec<Entry>, Trouble> {
     }
     let page = text(&mut reply).await?;
     index_page(&page, folder.address.url.path()).ok_or_else(|| unlisted(&reply))
+}
+
+fn is_xrootd(reply: &Reply) -> bool {
+    let server = reply.response.headers().get(SERVER);
+    server.is_some_and(|server| server.as_bytes().starts_with(b"XrootD"))
 }
 
 async fn text(reply: &mut Reply) -> Result<String, Trouble> {

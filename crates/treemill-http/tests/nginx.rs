@@ -100,6 +100,7 @@ fn folders_are_listed() {
     let entry = |name: &str, is_folder| Entry {
         name: name.into(),
         is_folder,
+        written: Some(name.into()),
     };
     let expected = [
         entry("a b.root", false),

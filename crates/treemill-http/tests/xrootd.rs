@@ -41,6 +41,7 @@ fn ranges_and_listings_of_xrootd() {
     let entry = |name: &str, is_folder| Entry {
         name: name.into(),
         is_folder,
+        written: Some(name.into()),
     };
     let expected = [
         entry("a b&c.root", false),

@@ -66,7 +66,7 @@ impl Protocol for Bridge {
             let module = py.import(MODULE)?;
             module.call_method1("list_folder", (url,))?.extract()
         })?;
-        let one = |(name, is_folder)| Entry { name, is_folder };
+        let one = |(name, is_folder)| Entry::plain(name, is_folder);
         Ok(entries.into_iter().map(one).collect())
     }
 }

@@ -1,5 +1,6 @@
 //! What a running query and its watchers share: a stop flag and counters, readable at any time.
 
+use crate::interrupt;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -150,6 +151,17 @@ impl Control {
     /// Asks every packet that runs to end at its next batch.
     fn stop(&self) {
         self.inner.stop();
+    }
+
+    /// What the calling thread waits for at servers ends a second after `stop`, until it calls `leave`.
+    fn enter(&self) {
+        interrupt::work_for(Some(Arc::clone(&self.inner.counters)));
+    }
+
+    /// The calling thread works for no run any more.
+    #[staticmethod]
+    fn leave() {
+        interrupt::work_for(None);
     }
 
     /// Whether `stop` was called.

@@ -3,6 +3,7 @@
 use crate::arrow::Column;
 use crate::control::Control;
 use crate::errors::read_error;
+use crate::interrupt::interruptible;
 use crate::listing;
 use crate::remote::marks;
 use pyo3::exceptions::PyUserWarning;
@@ -16,9 +17,26 @@ use treemill_source::{Source, SourceError};
 
 /// A file of this machine, or one on a server.
 fn source(path: &str) -> Result<Arc<dyn Source>, SourceError> {
-    match path.contains("://") {
+    match is_far(path) {
         true => treemill_remote::open(path),
         false => treemill_mounts::open(path),
+    }
+}
+
+/// Whether the name is that of a file on a server.
+fn is_far(name: &str) -> bool {
+    name.contains("://")
+}
+
+/// Reads, detached from the GIL. If servers may have to be waited for, Ctrl-C ends the wait.
+fn waited<T: Send + 'static>(
+    py: Python<'_>,
+    is_far: bool,
+    read: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    match is_far {
+        true => interruptible(py, read),
+        false => Ok(py.detach(read)),
     }
 }
 
@@ -46,19 +64,20 @@ impl File {
     /// a server is taken for what this process has seen last, until it answers.
     #[new]
     #[pyo3(signature = (path, replicas=Vec::new(), *, assumed=false))]
-    fn new(py: Python<'_>, path: &str, replicas: Vec<String>, assumed: bool) -> PyResult<Self> {
-        py.detach(|| {
+    fn new(py: Python<'_>, path: String, replicas: Vec<String>, assumed: bool) -> PyResult<Self> {
+        let is_far = is_far(&path) || !replicas.is_empty();
+        waited(py, is_far, move || {
             let known = assumed
-                .then(|| treemill_remote::open_assumed(path))
+                .then(|| treemill_remote::open_assumed(&path))
                 .flatten();
             let source = match (known, replicas.as_slice()) {
                 (Some(known), _) => Ok(known),
-                (None, []) => source(path),
-                _ => treemill_remote::open_replicas(path, &replicas, Box::new(warn)),
+                (None, []) => source(&path),
+                _ => treemill_remote::open_replicas(&path, &replicas, Box::new(warn)),
             };
             let source = source.map_err(ReadError::source)?;
             treemill_read::File::open(source)
-        })
+        })?
         .map(|inner| Self { inner })
         .map_err(|e| read_error(py, &e))
     }
@@ -107,12 +126,15 @@ impl File {
     }
 
     /// The tree or RNTuple of that path; `;cycle` may follow, else it is the newest.
-    fn tree(&self, py: Python<'_>, name: &str) -> PyResult<Tree> {
-        py.detach(|| self.inner.table(name))
-            .map(|table| Tree {
-                catalog: Catalog::new(table),
-            })
-            .map_err(|e| read_error(py, &e))
+    fn tree(&self, py: Python<'_>, name: String) -> PyResult<Tree> {
+        let inner = Arc::clone(&self.inner);
+        waited(py, !inner.source().costs().is_near(), move || {
+            inner.table(&name)
+        })?
+        .map(|table| Tree {
+            catalog: Catalog::new(table),
+        })
+        .map_err(|e| read_error(py, &e))
     }
 }
 
@@ -198,8 +220,12 @@ impl Tree {
         flags: bool,
     ) -> PyResult<Vec<Column>> {
         let counters = control.map(|c| Arc::clone(&c.inner().counters));
-        py.detach(|| self.columns(&names, start..stop, flags, counters))
-            .map_err(|e| read_error(py, &e))
+        let table = self.table().clone();
+        let is_far = !table.source().costs().is_near();
+        waited(py, is_far, move || {
+            columns(&table, &names, start..stop, flags, counters)
+        })?
+        .map_err(|e| read_error(py, &e))
     }
 
     /// Asks for the bytes of the entries `[start, stop)` of columns that will be read later, without waiting; names
@@ -255,30 +281,30 @@ impl Tree {
     fn table(&self) -> &Table {
         self.catalog.table()
     }
+}
 
-    fn columns(
-        &self,
-        names: &[String],
-        range: Range<u64>,
-        flags: bool,
-        counters: Option<Arc<Counters>>,
-    ) -> Result<Vec<Column>, ReadError> {
-        let indices = names
-            .iter()
-            .map(|name| self.table().find(name))
-            .collect::<Result<Vec<_>, _>>()?;
-        let mut reader = Reader::new(self.table().clone(), &indices)?
-            .with_counters(counters.unwrap_or_default());
-        if flags {
-            reader = reader.with_bytes_for_booleans();
-        }
-        let all: Vec<usize> = (0..indices.len()).collect();
-        reader.ask(&all, range.clone())?; // in one go
-        let mut columns = Vec::with_capacity(indices.len());
-        for (column, (&index, name)) in indices.iter().zip(names).enumerate() {
-            let field = self.table().arrow_field(index)?.with_name(name);
-            columns.push(Column::new(field, reader.read(column, range.clone())?));
-        }
-        Ok(columns)
+fn columns(
+    table: &Table,
+    names: &[String],
+    range: Range<u64>,
+    flags: bool,
+    counters: Option<Arc<Counters>>,
+) -> Result<Vec<Column>, ReadError> {
+    let indices = names
+        .iter()
+        .map(|name| table.find(name))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut reader =
+        Reader::new(table.clone(), &indices)?.with_counters(counters.unwrap_or_default());
+    if flags {
+        reader = reader.with_bytes_for_booleans();
     }
+    let all: Vec<usize> = (0..indices.len()).collect();
+    reader.ask(&all, range.clone())?; // in one go
+    let mut columns = Vec::with_capacity(indices.len());
+    for (column, (&index, name)) in indices.iter().zip(names).enumerate() {
+        let field = table.arrow_field(index)?.with_name(name);
+        columns.push(Column::new(field, reader.read(column, range.clone())?));
+    }
+    Ok(columns)
 }

@@ -11,6 +11,7 @@ mod errors;
 mod file;
 mod foreign;
 mod functions;
+mod interrupt;
 mod level;
 mod limits;
 mod listing;

@@ -1,6 +1,7 @@
 //! Files and folders on servers, as the storage of addresses asks for them.
 
 use crate::errors::read_error;
+use crate::interrupt::interruptible;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -19,12 +20,12 @@ pub fn remote_schemes() -> Vec<&'static str> {
 #[pyo3(signature = (url, *, soon=false))]
 pub fn remote_stat(
     py: Python<'_>,
-    url: &str,
+    url: String,
     soon: bool,
 ) -> PyResult<(u64, bool, Option<Vec<u64>>)> {
-    let stat = asked(py, || match soon {
-        true => treemill_remote::look(url),
-        false => treemill_remote::stat(url),
+    let stat = asked(py, move || match soon {
+        true => treemill_remote::look(&url),
+        false => treemill_remote::stat(&url),
     })?;
     Ok((stat.size, stat.is_folder, stat.identity.map(marks)))
 }
@@ -34,7 +35,7 @@ pub fn remote_stat(
 #[pyfunction]
 #[pyo3(signature = (urls, *, soon=false))]
 pub fn remote_stats(py: Python<'_>, urls: Vec<String>, soon: bool) -> PyResult<Vec<Py<PyAny>>> {
-    let told = py.detach(|| treemill_remote::stats(&urls, soon));
+    let told = interruptible(py, move || treemill_remote::stats(&urls, soon))?;
     let one = |stat: Option<Result<Stat, SourceError>>| match stat {
         None => Ok(py.None()),
         Some(Ok(stat)) => (stat.size, stat.identity.map(marks)).into_py_any(py),
@@ -61,26 +62,26 @@ pub fn marks(identity: Identity) -> Vec<u64> {
     both.collect()
 }
 
-/// (name, whether it is a folder) of all that a folder holds.
+/// (name, whether it is a folder, the name as addresses write it, or None if they cannot) of all that a folder holds.
 #[pyfunction]
-pub fn remote_list(py: Python<'_>, url: &str) -> PyResult<Vec<(String, bool)>> {
-    let entries = asked(py, || treemill_remote::list(url))?;
+pub fn remote_list(py: Python<'_>, url: String) -> PyResult<Vec<(String, bool, Option<String>)>> {
+    let entries = asked(py, move || treemill_remote::list(&url))?;
     let named = entries
         .into_iter()
-        .map(|entry| (entry.name, entry.is_folder));
+        .map(|entry| (entry.name, entry.is_folder, entry.written));
     Ok(named.collect())
 }
 
 /// The hosts that a file lies on, by the word of the server that its address names; none if it does not tell.
 #[pyfunction]
-pub fn remote_hosts(py: Python<'_>, url: &str) -> PyResult<Vec<String>> {
-    asked(py, || treemill_remote::hosts(url))
+pub fn remote_hosts(py: Python<'_>, url: String) -> PyResult<Vec<String>> {
+    asked(py, move || treemill_remote::hosts(&url))
 }
 
 /// All bytes of a small file.
 #[pyfunction]
-pub fn remote_content<'py>(py: Python<'py>, url: &str) -> PyResult<Bound<'py, PyBytes>> {
-    let bytes = asked(py, || treemill_remote::content(url))?;
+pub fn remote_content(py: Python<'_>, url: String) -> PyResult<Bound<'_, PyBytes>> {
+    let bytes = asked(py, move || treemill_remote::content(&url))?;
     Ok(PyBytes::new(py, &bytes))
 }
 
@@ -91,13 +92,12 @@ pub fn remote_leave() {
     treemill_remote::leave();
 }
 
-/// Asks a server, detached from the GIL.
-fn asked<T: Send>(
+/// Asks a server. Ctrl-C ends the wait.
+fn asked<T: Send + 'static>(
     py: Python<'_>,
-    ask: impl FnOnce() -> Result<T, SourceError> + Send,
+    ask: impl FnOnce() -> Result<T, SourceError> + Send + 'static,
 ) -> PyResult<T> {
-    py.detach(ask)
-        .map_err(|e| read_error(py, &ReadError::source(e)))
+    interruptible(py, ask)?.map_err(|e| read_error(py, &ReadError::source(e)))
 }
 
 /// Switches parts of remote reading off in this process, by their names, and all others on: to measure what each gains.

@@ -72,6 +72,7 @@ fn list(url: &str) -> Result<Vec<Entry>, SourceError> {
     let one = |entry: treemill_http::Entry| Entry {
         name: entry.name,
         is_folder: entry.is_folder,
+        written: entry.written,
     };
     Ok(entries.into_iter().map(one).collect())
 }

@@ -5,6 +5,7 @@
 //! `lanes.rs` reads a file on several connections: `lanes/deal.rs` is pure and says which connection gets what,
 //! `lanes/pool.rs` has those that are being opened. `found.rs` and `metalink.rs` are files whose other places are found,
 //! `checksums.rs` says by which checksums they are compared.
+//! `inherited.rs` opens files anew in forked processes.
 //! `blocking.rs` makes sources of readers that keep their thread, and gives up what is silent.
 #![forbid(unsafe_code)]
 
@@ -15,6 +16,7 @@ mod checksums;
 mod dcap;
 mod found;
 mod http;
+mod inherited;
 mod lanes;
 mod limits;
 mod many;
@@ -33,6 +35,7 @@ pub use many::stats;
 pub use replicas::{open_replicas, shown};
 
 use found::Open;
+use inherited::Inherited;
 use std::sync::Arc;
 use treemill_source::{Edges, Identity, Part, Source, SourceError, is_off};
 
@@ -54,6 +57,31 @@ pub struct Entry {
     pub name: String,
     /// Whether it is a folder itself.
     pub is_folder: bool,
+    /// The name as addresses write it; `None` if they cannot: such a file is not to be taken for another one.
+    pub written: Option<String>,
+}
+
+impl Entry {
+    /// A name that addresses hold as it is.
+    #[must_use]
+    pub fn plain(name: String, is_folder: bool) -> Self {
+        let written = Some(name.clone());
+        Entry {
+            name,
+            is_folder,
+            written,
+        }
+    }
+
+    /// A name that addresses hold as it is, unless it has a question mark, with which their queries begin.
+    fn literal(name: String, is_folder: bool) -> Self {
+        let is_whole = !name.contains('?');
+        let plain = Entry::plain(name, is_folder);
+        Entry {
+            written: plain.written.filter(|_| is_whole),
+            ..plain
+        }
+    }
 }
 
 type Opening = fn(&str, &str) -> Result<Arc<dyn Source>, SourceError>;
@@ -105,6 +133,12 @@ pub fn open(url: &str) -> Result<Arc<dyn Source>, SourceError> {
 }
 
 fn open_now(url: &str) -> Result<Arc<dyn Source>, SourceError> {
+    let source = open_here(url)?;
+    Ok(Arc::new(Inherited::new(url, source, open_here)))
+}
+
+/// Opens a file for this process alone.
+fn open_here(url: &str) -> Result<Arc<dyn Source>, SourceError> {
     let source = match transport(url) {
         Some(_) if metalink::is_document(url) => metalink::open(url)?,
         Some(transport) => (transport.open)(url)?.everywhere(url),
@@ -175,7 +209,9 @@ pub fn stat(url: &str) -> Result<Stat, SourceError> {
     if transport(url).is_some() && metalink::is_document(url) {
         return Ok(state_of(&*metalink::open(url)?));
     }
-    protocol(url)?.stat(url)
+    let stat = protocol(url)?.stat(url)?;
+    ready::forget_other(url, &stat);
+    Ok(stat)
 }
 
 /// This process ends: servers that keep what it had open are told. Bounded to a fraction of a second; for nothing it costs nothing.

@@ -29,9 +29,6 @@ fn stat(url: &str) -> Result<Stat, SourceError> {
 
 fn list(url: &str) -> Result<Vec<Entry>, SourceError> {
     let entries = treemill_nfs::list(url)?;
-    let one = |entry: treemill_nfs::Entry| Entry {
-        name: entry.name,
-        is_folder: entry.is_folder,
-    };
+    let one = |entry: treemill_nfs::Entry| Entry::literal(entry.name, entry.is_folder);
     Ok(entries.into_iter().map(one).collect())
 }

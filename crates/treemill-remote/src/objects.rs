@@ -29,9 +29,6 @@ fn stat(url: &str) -> Result<Stat, SourceError> {
 
 fn list(url: &str) -> Result<Vec<Entry>, SourceError> {
     let entries = treemill_objects::list(url)?;
-    let one = |entry: treemill_objects::Entry| Entry {
-        name: entry.name,
-        is_folder: entry.is_folder,
-    };
+    let one = |entry: treemill_objects::Entry| Entry::plain(entry.name, entry.is_folder);
     Ok(entries.into_iter().map(one).collect())
 }

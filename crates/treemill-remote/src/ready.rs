@@ -1,6 +1,7 @@
 //! Files that were opened when their state was asked for, until the caller opens them: that saves round trips. Those that the
 //! caller has open are only asked for their state. Knows no protocol.
 
+use crate::Stat;
 use crate::limits::{MOST_READY, OPENING_PATIENCE, READY_FOR};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -118,13 +119,27 @@ pub(crate) fn take(url: &str) -> Option<Arc<dyn Source>> {
     }
 }
 
-/// Closes those of these files that were opened and not taken, on a thread of its own: servers may have to be told.
+/// Closes the file that waits for the caller, if it is another one than the one that its server has now.
+pub(crate) fn forget_other(url: &str, now: &Stat) {
+    let is_other = |source: &Arc<dyn Source>| {
+        let (then, now_known) = (source.identity(), now.identity);
+        let differs = then.is_some_and(|then| now_known.is_some_and(|now| then != now));
+        source.size() != now.size || (differs && !source.may_move())
+    };
+    close(|file| file.url == url && file.source.as_ref().is_some_and(is_other));
+}
+
+/// Closes those of these files that were opened and not taken.
 pub(crate) fn release(urls: &[String]) {
     let urls: HashSet<&str> = urls.iter().map(String::as_str).collect();
+    close(|file| file.source.is_some() && urls.contains(file.url.as_str()));
+}
+
+/// Closes files on a thread of its own: servers may have to be told.
+fn close(is_unwanted: impl Fn(&Waiting) -> bool) {
     let unwanted: Vec<Waiting> = with(|ready| {
-        let is_unwanted =
-            |file: &mut Waiting| file.source.is_some() && urls.contains(file.url.as_str());
-        ready.waiting.extract_if(.., is_unwanted).collect()
+        let all = ready.waiting.extract_if(.., |file| is_unwanted(file));
+        all.collect()
     });
     if !unwanted.is_empty() {
         let close = move || drop(unwanted);
@@ -172,6 +187,23 @@ mod tests {
             std::thread::yield_now();
         }
         urls.iter().for_each(|url| keep(url, None));
+    }
+
+    #[test]
+    fn a_file_that_has_changed_is_not_taken() {
+        let url = "root://host//changed.root";
+        let now = |size| Stat {
+            size,
+            is_folder: false,
+            identity: None,
+        };
+        let file = Arc::new(Memory::new(url, vec![0; 9], Costs::NEAR));
+        assert!(begin(url));
+        keep(url, Some(file));
+        forget_other(url, &now(9));
+        assert!(!begin(url), "it is as it was");
+        forget_other(url, &now(8));
+        assert!(take(url).is_none());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 use treemill_source::{Observed, Source, SourceError};
-use treemill_xrootd::{Client, Error, Options, Url, XrootdSource, settled, shown};
+use treemill_xrootd::{Client, Error, Held, Options, Url, XrootdSource, settled, shown};
 
 pub(crate) const TRANSPORT: Transport = Transport {
     schemes: &["root", "xroot", "roots", "xroots"],
@@ -32,7 +32,10 @@ fn client(url: &str, number: usize) -> Arc<Client> {
     if place.as_ref().is_some_and(|(owner, _)| *owner != process) {
         std::mem::forget(place.take()); // its connections belong to the parent
     }
-    let made = || std::array::from_fn(|_| Arc::new(Client::new(options())));
+    let made = || {
+        let held = Arc::<Held>::default();
+        std::array::from_fn(|_| Arc::new(Client::new(options()).sharing(&held)))
+    };
     let (_, clients) = place.get_or_insert_with(|| (process, made()));
     let digest = xxhash_rust::xxh3::xxh3_64(url.as_bytes());
     let [first, ..] = &*clients;
@@ -171,11 +174,9 @@ fn list(url: &str) -> Result<Vec<Entry>, SourceError> {
     let entries = client(url, 0)
         .dirlist(&parsed)
         .map_err(|e| failed(&name, &e))?;
-    let one = |entry: treemill_xrootd::wire::bodies::Entry| Entry {
-        is_folder: entry
-            .status
-            .is_some_and(|status| status.flags & FOLDER != 0),
-        name: entry.name,
+    let one = |entry: treemill_xrootd::wire::bodies::Entry| {
+        let is_folder = |status: treemill_xrootd::wire::bodies::Status| status.flags & FOLDER != 0;
+        Entry::literal(entry.name, entry.status.is_some_and(is_folder))
     };
     Ok(entries.into_iter().map(one).collect())
 }

@@ -3,6 +3,7 @@
 
 use crate::error::{Error, ErrorKind};
 use crate::file::File;
+use crate::held::Held;
 use crate::options::Options;
 use crate::refusal::{self, broken};
 use crate::route::Route;
@@ -55,6 +56,7 @@ pub struct Client {
     options: Options,
     tls: OnceLock<Result<Arc<ClientConfig>, Error>>,
     sessions: Mutex<HashMap<Key, Place>>,
+    pub(crate) held: Arc<Held>,
 }
 
 impl Client {
@@ -65,7 +67,15 @@ impl Client {
             options,
             tls: OnceLock::new(),
             sessions: Mutex::default(),
+            held: Arc::default(),
         }
+    }
+
+    /// The client, which knows the open files of others, and they its own.
+    #[must_use]
+    pub fn sharing(self, held: &Arc<Held>) -> Self {
+        let held = Arc::clone(held);
+        Client { held, ..self }
     }
 
     /// Opens a file to read it.
@@ -125,7 +135,11 @@ impl Client {
     /// As [`Client::open`].
     pub fn stat(&self, url: &Url) -> Result<Status, Error> {
         let (session, body) = self.ask(url, |path| Request::Stat { path })?;
-        Status::decode(&body).map_err(named(url, &session))
+        let status = Status::decode(&body).map_err(named(url, &session))?;
+        if !session.is_proxy() {
+            self.held.close_others(url, &status, session.server());
+        }
+        Ok(status)
     }
 
     /// What a folder holds on the server that the address leads to.

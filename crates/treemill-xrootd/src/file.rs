@@ -6,10 +6,11 @@ use crate::pieces::{Asked, Manner};
 use crate::refusal::{self, broken};
 use crate::session::Session;
 use crate::ticket::{Sink, Ticket};
+use crate::url::Server;
 use crate::wire::bodies::{Opened, Status};
 use crate::wire::{Handle, Request};
 use crate::{limits, vector};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A file that is open on one server. Threads may share it. Dropping it closes it without waiting for the answer.
 pub struct File {
@@ -17,7 +18,8 @@ pub struct File {
     handle: Handle,
     status: Option<Status>,
     path: String,
-    is_closed: bool,
+    /// Held while a request leaves: none leaves after the one that closes the file, whose handle the server may give to another one.
+    is_closed: Mutex<bool>,
 }
 
 /// A read in flight.
@@ -35,7 +37,7 @@ impl File {
             handle,
             status,
             path: path.to_owned(),
-            is_closed: false,
+            is_closed: Mutex::new(false),
         }
     }
 
@@ -64,6 +66,10 @@ impl File {
         self.session.server().to_string()
     }
 
+    pub(crate) fn is_at(&self, server: &Server) -> bool {
+        self.session.server() == server
+    }
+
     pub(crate) fn session(&self) -> &Session {
         &self.session
     }
@@ -78,7 +84,51 @@ impl File {
                 sink,
             }
         };
-        self.session.send(all.into_iter().map(sending).collect());
+        let is_closed = self.is_closed();
+        if !*is_closed {
+            return self.session.send(all.into_iter().map(sending).collect());
+        }
+        drop(is_closed);
+        for (_, sink) in all {
+            sink(Err(changed()));
+        }
+    }
+
+    /// Sends one request of the file.
+    fn ask(&self, request: Request, most: usize) -> Ticket {
+        let is_closed = self.is_closed();
+        if !*is_closed {
+            return self.session.submit(request, most);
+        }
+        let (ticket, sink) = Ticket::pair();
+        sink(Err(changed()));
+        ticket
+    }
+
+    fn is_closed(&self) -> MutexGuard<'_, bool> {
+        self.is_closed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Closes the file for all that share it: what they ask for from now on is an error. The server's word comes by the
+    /// ticket. `None` if it is closed already.
+    pub(crate) fn shut(&self) -> Option<Ticket> {
+        let mut is_closed = self.is_closed();
+        let handle = self.handle;
+        let closes = !std::mem::replace(&mut *is_closed, true);
+        closes.then(|| {
+            self.session
+                .submit(Request::Close { handle }, limits::MOST_CONTROL)
+        })
+    }
+
+    /// Whether this is another file than the one that `server` has at its path now. Servers that have the same file have
+    /// times of their own.
+    pub(crate) fn is_other(&self, now: &Status, server: &Server) -> bool {
+        self.status.is_some_and(|then| {
+            then.size != now.size || (self.is_at(server) && then.changed != now.changed)
+        })
     }
 
     /// The request of a read, and the bytes of data that its answer may have.
@@ -138,7 +188,7 @@ impl File {
             length,
         };
         let most = usize::try_from(length).unwrap_or(usize::MAX);
-        let ticket = self.session.submit(request, most);
+        let ticket = self.ask(request, most);
         Ok(Reading { file: self, ticket })
     }
 
@@ -159,7 +209,7 @@ impl File {
             let request = Request::Vector {
                 ranges: ranges.clone(),
             };
-            let ticket = self.session.submit(request, size);
+            let ticket = self.ask(request, size);
             readings.push(Reading { file: self, ticket });
         }
         let answers = readings
@@ -173,10 +223,9 @@ impl File {
     ///
     /// # Errors
     /// Any kind; the file counts as closed even so.
-    pub fn close(mut self) -> Result<(), Error> {
-        self.is_closed = true;
-        let answer = self.session.ask(Request::Close {
-            handle: self.handle,
+    pub fn close(self) -> Result<(), Error> {
+        let answer = self.shut().map_or(Ok(Vec::new()), |ticket| {
+            ticket.wait().and_then(refusal::data)
         });
         answer.map(drop).map_err(|e| self.named(e))
     }
@@ -201,14 +250,17 @@ impl File {
     }
 }
 
+/// The error of a file that was closed because there is another one in its place.
+pub(crate) fn changed() -> Error {
+    Error::new(
+        ErrorKind::Changed,
+        "the file has changed since it was opened",
+    )
+}
+
 impl Drop for File {
     fn drop(&mut self) {
-        if !self.is_closed {
-            let request = Request::Close {
-                handle: self.handle,
-            };
-            drop(self.session.submit(request, limits::MOST_CONTROL));
-        }
+        drop(self.shut());
     }
 }
 

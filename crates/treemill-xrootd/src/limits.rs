@@ -54,6 +54,12 @@ pub(crate) const PART: u64 = 2 << 20;
 /// Answers up to this, in bytes, say how long a round trip is.
 pub(crate) const SMALL_ANSWER: usize = 64 << 10;
 
+/// Files of which it is known that they were open, at most.
+pub(crate) const MOST_HELD: usize = 1 << 14;
+
+/// How long the words of servers that older files are closed are waited for, at most.
+pub(crate) const CLOSING: Duration = Duration::from_secs(2);
+
 /// How old a file's last change must be before its time identifies its content: servers tell whole seconds.
 pub(crate) const SETTLED: Duration = Duration::from_secs(2);
 

@@ -36,6 +36,7 @@ pub(crate) struct Session {
     /// Whether reads come with checksums. Over TLS they need none: it has its own for all that it carries.
     has_pages: AtomicBool,
     is_manager: AtomicBool,
+    is_proxy: AtomicBool,
     /// The round trip from which on ranges are asked for with checksums.
     checks_from: Duration,
 }
@@ -60,6 +61,7 @@ impl Session {
             is_most_asked: AtomicBool::new(false),
             has_pages: AtomicBool::new(false),
             is_manager: AtomicBool::new(false),
+            is_proxy: AtomicBool::new(false),
             checks_from: options.checks_from,
         };
         let begun = session.log_in(identity, tls, first, options);
@@ -117,10 +119,15 @@ impl Session {
         login::check(protocol)?;
         self.has_pages
             .store(protocol.has_pages(), Ordering::Relaxed);
-        self.is_manager
-            .store(protocol.is_manager(), Ordering::Relaxed);
+        self.note(protocol);
         let login = refusal::data(login_answer.wait()?)?;
         Ok((bodies::Login::decode(&login).map_err(broken)?, early))
+    }
+
+    fn note(&self, protocol: bodies::Protocol) {
+        self.is_manager
+            .store(protocol.is_manager(), Ordering::Relaxed);
+        self.is_proxy.store(protocol.is_proxy(), Ordering::Relaxed);
     }
 
     /// Begins by TLS, which starts after the answer to the protocol.
@@ -133,8 +140,7 @@ impl Session {
         refusal::data(self.connection.greet(vec![protocol]).wait()?)?;
         let protocol = protocol_of(its_answer)?;
         login::check_encrypted(protocol)?;
-        self.is_manager
-            .store(protocol.is_manager(), Ordering::Relaxed);
+        self.note(protocol);
         self.connection.encrypt(tls)?;
         let answer = ask(&self.connection, login).and_then(refusal::data)?;
         bodies::Login::decode(&answer).map_err(broken)
@@ -186,6 +192,11 @@ impl Session {
     /// Whether the server knows others that have files, and has none itself.
     pub(crate) fn is_manager(&self) -> bool {
         self.is_manager.load(Ordering::Relaxed)
+    }
+
+    /// Whether the server gives files of others: what it says of a path may then differ from what it opens there.
+    pub(crate) fn is_proxy(&self) -> bool {
+        self.is_proxy.load(Ordering::Relaxed)
     }
 
     /// The server has refused pages with checksums, though it says that it has them.

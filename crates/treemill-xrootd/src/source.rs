@@ -3,7 +3,7 @@
 
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
-use crate::file::File;
+use crate::file::{File, changed};
 use crate::limits;
 use crate::pieces::{Asked, Manner, Piece, Wants, pack, unpack, unpaged};
 use crate::recovery::{Loss, Recovery, Step};
@@ -88,7 +88,7 @@ impl XrootdSource {
         let name = parsed.to_string();
         let failed = |error: Error| in_words(&name, &error, None);
         let route = Route::new(&parsed).beyond(distance);
-        let file = client.open_by(&parsed, route).map_err(failed)?;
+        let file = client.open_newest(&parsed, &route).map_err(failed)?;
         let status = file.checked().map_err(failed)?;
         let core = Core {
             client: Arc::clone(client),
@@ -101,7 +101,7 @@ impl XrootdSource {
             state: Mutex::new(State {
                 wants: Wants::new(),
                 recovery: Recovery::new(),
-                file: Arc::new(file),
+                file,
             }),
         };
         Ok(XrootdSource {
@@ -344,12 +344,12 @@ impl Core {
     fn open_again(self: &Arc<Self>, after: Duration, avoid: Vec<String>) {
         std::thread::sleep(after);
         let route = Route::new(&self.url).avoiding(&avoid);
-        let opened = self.client.open_by(&self.url, route);
+        let opened = self.client.open_newest(&self.url, &route);
         match opened.and_then(|file| self.same(file)) {
             Ok(file) => {
                 let mut state = self.state();
                 // The older file may be the last user of its connection: it goes when nothing is locked.
-                let older = std::mem::replace(&mut state.file, Arc::new(file));
+                let older = std::mem::replace(&mut state.file, file);
                 let steps = state.recovery.reopened();
                 drop(state);
                 drop(older);
@@ -365,15 +365,13 @@ impl Core {
     }
 
     /// The file, if it is the one that was opened first: of the same size, and on the same server of the same time.
-    fn same(&self, file: File) -> Result<File, Error> {
+    fn same(&self, file: Arc<File>) -> Result<Arc<File>, Error> {
         let (now, first) = (file.checked()?, self.status);
         let is_there = self.state().file.server() == file.server();
         if now.size == first.size && (now.changed == first.changed || !is_there) {
             return Ok(file);
         }
-        let what = "the file has changed since it was opened";
-        let error = Error::new(ErrorKind::Changed, what);
-        Err(error.at(file.server()).of(&self.url.path))
+        Err(changed().at(file.server()).of(&self.url.path))
     }
 }
 

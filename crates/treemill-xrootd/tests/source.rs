@@ -1,5 +1,6 @@
 //! Files of a real `xrootd` as sources. Skipped, with the reason printed, where there is none.
 #![allow(
+    clippy::single_range_in_vec_init,
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
@@ -13,7 +14,7 @@ use common::{Xrootd, content};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use treemill_source::{Request, Source};
-use treemill_xrootd::{Client, Options, XrootdSource};
+use treemill_xrootd::{Client, Options, Url, XrootdSource};
 
 const SIZE: usize = 8 << 20;
 
@@ -136,4 +137,55 @@ fn what_cannot_be_opened_names_server_and_file() {
     let error = open("root://user:secret@host/one-slash?authz=secret");
     assert!(error.to_string().contains("two slashes"), "{error}");
     assert!(!error.to_string().contains("secret"), "{error}");
+}
+
+/// Puts another file in the place of `name`, as editors and copying programs do: the older one goes on as long as it is open.
+fn replace(server: &Xrootd, name: &str, bytes: &[u8]) {
+    let beside = server.data("beside");
+    std::fs::write(&beside, bytes).unwrap();
+    std::fs::rename(beside, server.data(name)).unwrap();
+}
+
+#[test]
+fn a_file_that_was_replaced_is_closed_and_the_new_one_is_read() {
+    let Some(server) = Xrootd::start("replaced", &[("a.root", b"older")]) else {
+        return;
+    };
+    let held = Arc::default();
+    let [one, other] = [(); 2].map(|()| Client::new(Options::default()).sharing(&held));
+    let (one, url) = (Arc::new(one), server.address("/a.root"));
+    let older = XrootdSource::open(&one, &url).unwrap();
+    let elsewhere = XrootdSource::open(&Arc::new(other), &url).unwrap();
+    replace(&server, "a.root", b"the newer one");
+    let newer = XrootdSource::open(&one, &url).unwrap();
+    assert_eq!(
+        newer.submit(vec![0..13])[0].wait().unwrap(),
+        "the newer one"
+    );
+    for source in [older, elsewhere] {
+        let error = source.submit(vec![0..5])[0].wait().unwrap_err();
+        assert!(error.what.contains("has changed"), "{error}");
+    }
+    replace(&server, "a.root", b"the newest");
+    assert_eq!(one.stat(&Url::parse(&url).unwrap()).unwrap().size, 10);
+    assert!(
+        newer.submit(vec![0..5])[0].wait().is_err(),
+        "its status was asked for"
+    );
+}
+
+#[test]
+fn an_older_file_that_another_program_has_open_is_not_read() {
+    let Some(server) = Xrootd::start("kept", &[("a.root", b"older")]) else {
+        return;
+    };
+    let (client, url) = (client(), server.address("/a.root"));
+    drop(XrootdSource::open(&client, &url).unwrap());
+    let program = Client::new(Options::default());
+    let kept = program.open(&Url::parse(&url).unwrap()).unwrap();
+    replace(&server, "a.root", b"the newer one");
+    let error = XrootdSource::open(&client, &url).err().unwrap();
+    assert!(error.what.contains("another program"), "{error}");
+    kept.close().unwrap();
+    assert_eq!(XrootdSource::open(&client, &url).unwrap().size(), 13);
 }

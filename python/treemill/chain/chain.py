@@ -192,9 +192,8 @@ class Chain:
         """The chain of some of the entries: see `Dataset.select_entries`."""
         if self.selected is not None:
             raise QueryError("entries are selected already; select from the whole dataset")
-        return Chain(
-            replaced(self._parts, selected=selection(self.locations, lambda: self.entries, entries))
-        )
+        selected = selection(self.locations, lambda: self.current().entries, entries)
+        return Chain(replaced(self._parts, selected=selected))
 
     def with_constant(self, name: str, function: Callable[[DataFile], object]) -> Chain:
         """The chain with one more column that has one value a file. Raises QueryError for a name
@@ -212,10 +211,21 @@ class Chain:
         already what takes a look at all files. `soon`, `assume`: see OpenTrees.pinned."""
         if self._is_pinned:
             return self
-        friends, parts = self.friends.settled(self), self._parts
+        parts = self._parts
+        friends = self.friends.settled(self.current()) if self.friends else self.friends
         if friends is not self.friends:
             parts = replaced(parts, friends=friends)
         trees = self.trees.pinned(soon, assume=assume)
+        return Chain(parts, trees, self.constants, is_pinned=True)
+
+    def current(self, files: Iterable[int] | None = None) -> Chain:
+        """The chain for one question of the user's, about these files or all: servers are asked for
+        the state of all of them at once, unless they were a moment ago."""
+        trees = self.trees.current(range(len(self.locations)) if files is None else files)
+        friends = self.friends.current(files)
+        if trees is self.trees and friends is self.friends:
+            return self
+        parts = replaced(self._parts, friends=friends)
         return Chain(parts, trees, self.constants, is_pinned=True)
 
     # What workers read.
@@ -271,7 +281,7 @@ class Chain:
 
     def __repr__(self) -> str:
         first, *rest = self.locations
-        return f"<dataset {first}{f' and {len(rest)} more' if rest else ''}>"
+        return f"<dataset {first.shown}{f' and {len(rest)} more' if rest else ''}>"
 
 
 def _baskets(tree: FileTree) -> dict[str, int]:

@@ -70,8 +70,8 @@ class FilesetFiles:
             for start, stop in self.steps.get(file, ((0, entries),)):
                 if stop > entries:
                     raise QueryError(
-                        f"steps go to entry {stop} of {location}, which has {entries} entries: "
-                        "it is not the file that the steps were made for"
+                        f"steps go to entry {stop} of {location.shown}, which has {entries} "
+                        "entries: it is not the file that the steps were made for"
                     )
                 ranges.append(np.arange(first + start, first + stop))
         kept = np.concatenate(ranges) if ranges else np.empty(0, np.int64)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from ..errors import QueryError, UnsupportedError
@@ -110,6 +110,9 @@ class FriendChain(Protocol):
 
     def sibling(self, files: object, tree: str | None = None, name: str = "dataset") -> FriendChain:
         """A chain of other files."""
+
+    def current(self, files: Iterable[int] | None = None) -> FriendChain:
+        """The chain for one question of the user's: see Chain.current."""
 
     def pinned(self) -> FriendChain:
         """The chain for one pass."""

@@ -113,16 +113,24 @@ class Friends:
                     f"{title} has {own[-1]} entries and the array {name} has {each.length}: it "
                     "goes with all entries of the dataset, in their order"
                 )
+        now = self.current(None).given
         settled = tuple(
             replaced(
-                each, chain=each.chain.pinned(), alignment=aligned(each, sizes, title, columns)
+                each, chain=each.chain.pinned(), alignment=aligned(seen, sizes, title, columns)
             )
-            for each in self.given
+            for each, seen in zip(self.given, now, strict=True)
         )
         by_number = [each for each in settled if each.alignment and each.alignment.names is None]
         if by_number or self.arrays:
             _require_order(chain, title)
         return Friends(settled, self.arrays, own)
+
+    def current(self, files: Iterable[int] | None) -> Friends:
+        """These friends for one question of the user's: see Chain.current."""
+        given = tuple(replaced(each, chain=each.chain.current(files)) for each in self.given)
+        if all(now.chain is each.chain for now, each in zip(given, self.given, strict=True)):
+            return self
+        return Friends(given, self.arrays, self._starts)
 
     def foreign(self, chain: FriendChain, file: int, tree: FileTree) -> Foreign | None:
         """The friends' columns for the entries of one file, whose tree is `tree`; None if it has no
@@ -172,7 +180,7 @@ class Friends:
                 friend = chain.sibling({path: name}, name=alias)
                 _ = friend.sizes[0]
             except (SourceError, QueryError, UnsupportedError) as error:
-                message = f"{location}: its friend {alias} is left out: {error}"
+                message = f"{location.shown}: its friend {alias} is left out: {error}"
                 warnings.warn(message, stacklevel=2)
                 continue
             friends.append(Friend(friend, alias))

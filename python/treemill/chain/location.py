@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from ..errors import QueryError, SourceError
+from ..errors import QueryError, SourceError, without_credentials
 from ..frozen import frozen, replaced
 from ..tree import source
 
@@ -41,6 +41,12 @@ class Location:
 
     def __str__(self) -> str:
         return f"{self.path}:{self.tree}" if self.tree else self.path
+
+    @property
+    def shown(self) -> str:
+        """What users read of it, without what opens a door."""
+        path = without_credentials(self.path)
+        return f"{path}:{self.tree}" if self.tree else path
 
 
 _MAX_LIST_DEPTH = 8

@@ -75,6 +75,7 @@ class OpenTrees:
             location.tree,
             now,
             lambda: _open(location, now),
+            known_as=(location.logical, *location.replicas) if location.replicas else (),
             strict=has_looked and not location.replicas,
         )
         if location.verified is not None:
@@ -120,6 +121,13 @@ class OpenTrees:
         the caller. `assume`: whether those that it has had open are `assumed`; they are opened when
         they are needed."""
         return _Pinned(self, soon, assume)
+
+    def current(self, numbers: Iterable[int]) -> OpenTrees:
+        """Returns these trees for one question of the user's: those of these files that are on
+        servers are as they are now, or were a second ago at most, and are asked for at once."""
+        far = self.far.intersection(numbers) if self.far else ()
+        asked = [n for n in far if not self.locations[n].replicas]
+        return _Current(self, asked) if asked else self
 
     def _identity(self, number: int) -> Identity:
         location = self.locations[number]
@@ -169,6 +177,9 @@ class _Pinned(OpenTrees):
     def pinned(self, soon: Iterable[int] = (), *, assume: bool = False) -> OpenTrees:
         return self
 
+    def current(self, numbers: Iterable[int]) -> OpenTrees:
+        return self
+
     def _identity(self, number: int) -> Identity:
         known = self._identities.get(number) or self.assumed.identities.get(number)
         if known is None:
@@ -191,6 +202,22 @@ class _Pinned(OpenTrees):
 
     def _has_looked(self, number: int) -> bool:
         return number in self._identities or number in self.assumed.identities
+
+
+class _Current(_Pinned):
+    """Trees for one question of the user's, which share with the others what these have open and
+    remember. Files that it is not about are as other looks have them."""
+
+    def __init__(self, trees: OpenTrees, numbers: Iterable[int]) -> None:
+        self.__dict__.update(trees.__dict__)
+        self._coming = {}
+        paths = {number: self.locations[number].path for number in numbers}
+        are_known = all(self.knows(number) for number in paths)
+        seen = source.recent_identities(paths.values(), soon=not are_known)
+        self._identities = {n: seen[path] for n, path in paths.items() if path in seen}
+
+    def _looked(self, number: int, path: str) -> Identity:
+        return source.recent_identity(path)
 
 
 class _Others:
@@ -276,7 +303,7 @@ _ready = ReadyFiles(_file_of)
 def _identity_of_any(location: Location) -> Identity:
     size = _ready.size(location)
     if size is None:
-        return source.identity_of_any(location.replicas)
+        return source.identity_of_any(location.replicas, location.logical)
     source.has_size(location.replicas, size)
     return Identity(size, 0, ())
 

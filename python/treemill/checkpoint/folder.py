@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from ..errors import QueryError, SourceError
+from ..errors import QueryError, SourceError, local_path
 from ..packetizer import Range
 from .fingerprint import Fingerprint, changed
 from .pace import Pace
@@ -29,8 +29,9 @@ class Folder:
     """The folder of one run. It may have been made by an earlier one."""
 
     def __init__(self, path: str | os.PathLike[str], pace: Pace | None = None) -> None:
-        """Makes the folder. Raises SourceError if it cannot be made or written to."""
-        self.path = Path(path).expanduser().absolute()
+        """Makes the folder. Raises SourceError if it cannot be made or written to,
+        UnsupportedError for an address on a server."""
+        self.path = Path(local_path(path)).expanduser().absolute()
         self._pace = pace or Pace()
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..chain.filesets import named_fileset
-from ..errors import TreemillError, writing
+from ..errors import TreemillError, local_path, writing
 from ..inventory.findings import Finding, Seen, findings
 from ..inventory.inspection import Contents, looked_at
 from ..inventory.listing import listed, text
@@ -46,13 +46,13 @@ def verify(fileset: str, tree: str | None, output: str | None) -> None:
     take it, and open no file to plan. Files that are left out are named in it.
     """
     try:
+        path = Path(local_path(output)) if output else _beside(fileset)
         source: object = (
             fileset if fileset.endswith((".json", ".json.gz")) else {"dataset": fileset}
         )
         files = named_fileset(source, tree)
         inspected = _seen(files)
         problems = findings(inspected, Contents(inspected, files.locations).is_same)
-        path = Path(output) if output else _beside(fileset)
         with writing(str(path)):
             path.write_text(text(listed(files, inspected, problems)), encoding="utf-8")
     except TreemillError as error:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import UnsupportedError
+from ..errors import UnsupportedError, local_path
 
 if TYPE_CHECKING:
     from ..session.draw import Drawn
@@ -17,7 +17,7 @@ __all__ = ["check", "write"]
 
 def check(path: str) -> None:
     """Raises UnsupportedError if `write` cannot write such a file. To be called before the work."""
-    suffix = Path(path).suffix.lower()
+    suffix = Path(local_path(path)).suffix.lower()
     if suffix not in _WRITERS:
         raise UnsupportedError(f"cannot write {path}: give it one of {' '.join(_WRITERS)}")
     if _WRITERS[suffix] is _picture:

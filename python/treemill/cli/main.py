@@ -14,7 +14,7 @@ from typing import ClassVar, NoReturn, TypeAlias
 
 import click
 
-from ..errors import TreemillError
+from ..errors import TreemillError, without_credentials
 
 __all__ = ["cli", "main"]
 
@@ -97,9 +97,10 @@ def _list_trees(path: str) -> bool:
     if len(names) < 2:
         return False
     titles = {tree["path"]: tree["title"] for tree in reversed(file.trees())}
-    click.echo(f"{path} has {len(names)} trees:")
+    shown = without_credentials(path)
+    click.echo(f"{shown} has {len(names)} trees:")
     for name in names:
-        click.echo(f"  {path}:{name}  {titles[name]}".rstrip())
+        click.echo(f"  {shown}:{name}  {titles[name]}".rstrip())
     return True
 
 

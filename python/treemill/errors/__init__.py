@@ -6,6 +6,7 @@ that raises fills in the place. The native core raises these classes too.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -23,12 +24,15 @@ __all__ = [
     "UnknownBranchError",
     "UnsupportedError",
     "WorkerError",
+    "local_path",
     "without_credentials",
     "writing",
 ]
 
 
-_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)(?:[^/\s@]*@)?([^\s?]*)(?:\?[^\s),;'\"]*)?")
+_QUERY = r"\?(?:[^\s<>'\"]*[^\s<>'\"),;:.])?"
+"""The query of an address, without the punctuation of the sentence that it stands in."""
+_ADDRESS = re.compile(rf"([A-Za-z][A-Za-z0-9+.-]*://)(?:[^/\s@]*@)?([^\s?]*)(?:{_QUERY})?")
 """An address on a server: its scheme, its user and password, its path, its query."""
 
 
@@ -90,6 +94,21 @@ def _rebuild(kind: type[TreemillError], state: dict[str, object]) -> TreemillErr
 class SourceError(TreemillError):
     """Bytes could not be read, or not written: no such file, no permission, no space, a server that
     does not answer."""
+
+
+_ON_A_SERVER = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]+://", re.IGNORECASE)
+
+
+def local_path(path: str | os.PathLike[str]) -> str:
+    """The path of a file or a folder that is to be made, as a text. Raises UnsupportedError for an
+    address on a server: as a path it would name folders here, which nobody looks for."""
+    text = os.fspath(path)
+    if _ON_A_SERVER.match(text):
+        raise UnsupportedError(
+            f"cannot write to {text}, which is on a server: give a path on this machine or on a "
+            "mount, and copy what is there to the server afterwards"
+        )
+    return text.removeprefix("file://")
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 
-from ..errors import QueryError, SourceError
+from ..errors import QueryError, SourceError, local_path
 from .memory import available
 
 __all__ = ["Cache", "cache", "prepare", "size_of", "turn_off"]
@@ -76,13 +76,17 @@ class Cache:
 
     @directory.setter
     def directory(self, folder: str | os.PathLike[str] | None) -> None:
-        _set_disk(None if folder is None else os.path.abspath(os.path.expanduser(folder)), None)
+        if folder is not None and not isinstance(folder, (str, os.PathLike)):
+            raise QueryError(f"cache.directory is the path of a folder, or None, not {folder!r}")
+        path = local_path(folder or "")
+        # An empty path switches the cache off, as the empty variable does.
+        _set_disk(os.path.abspath(os.path.expanduser(path)) if path else None, None)
 
     @property
     def disk_limit(self) -> int:
         """The number of bytes that the folder may hold: 10 GB, or the value of the environment
         variable TREEMILL_CACHE_DISK_LIMIT. What was used longest ago is removed first."""
-        return size_of(os.environ.get(_DISK_LIMIT) or _DISK)
+        return _said(_DISK_LIMIT, _DISK)
 
     @disk_limit.setter
     def disk_limit(self, size: int | str) -> None:
@@ -95,7 +99,7 @@ class Cache:
         environment variable TREEMILL_CACHE_METADATA_LIMIT; 0: nothing is kept. They lie in
         `metadata_directory`. Files that are less than 2 ms away are not kept. Worker processes that
         are started later have the same limit."""
-        return size_of(os.environ.get(_METADATA_LIMIT) or _METADATA)
+        return _said(_METADATA_LIMIT, _METADATA)
 
     @metadata_limit.setter
     def metadata_limit(self, size: int | str) -> None:
@@ -106,12 +110,14 @@ class Cache:
     def metadata_directory(self) -> str | None:
         """The folder that `metadata_limit` is for: `metadata` in `directory` if that is named, else
         `treemill/metadata` in the user's cache folder (XDG_CACHE_HOME, or ~/.cache). It is made
-        when something is kept. If it cannot be made or written to, nothing is kept. None: there is
-        no home."""
+        when something is kept. If it cannot be made or written to, nothing is kept. None: the user
+        has no home, and names no other folder."""
         if self.directory is not None:
             return os.path.join(self.directory, "metadata")
-        caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-        if not os.path.isabs(caches):
+        caches, home = os.environ.get("XDG_CACHE_HOME"), os.path.expanduser("~")
+        if not caches and os.path.isdir(home):  # a home that is missing is not ours to make
+            caches = os.path.join(home, ".cache")
+        if not caches or not os.path.isabs(caches):
             return None
         return os.path.join(caches, "treemill", "metadata")
 
@@ -161,13 +167,17 @@ def turn_off() -> None:
 
 
 def _default() -> int:
-    said = os.environ.get(_VARIABLE)
-    if said is None:
-        return min((available() or 0) // _SHARE, _MOST)
+    if _VARIABLE in os.environ:
+        return _said(_VARIABLE)
+    return min((available() or 0) // _SHARE, _MOST)
+
+
+def _said(variable: str, default: str = "") -> int:
+    """The size that a variable of the environment says."""
     try:
-        return size_of(said)
+        return size_of(os.environ.get(variable) or default)
     except QueryError as error:
-        raise QueryError(f"environment variable {_VARIABLE}: {error}") from None
+        raise QueryError(f"environment variable {variable}: {error}") from None
 
 
 def _set_disk(folder: str | None, limit: int | None) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Protocol
 
+from ..errors import without_credentials
 from ..io_report import IOReport
 from .worker_histograms import WorkerHistograms
 
@@ -28,7 +29,14 @@ class _Trace(Protocol):
     def dropped(self) -> int: ...
 
 
-@dataclass(frozen=True)
+def _shown(record: MissingEntries | Report) -> str:
+    """What a dataclass shows of itself, without passwords and tokens: programs find files by their
+    whole addresses, but users print reports into logs."""
+    shown = [f"{each.name}={getattr(record, each.name)!r}" for each in fields(record) if each.repr]
+    return without_credentials(f"{type(record).__name__}({', '.join(shown)})")
+
+
+@dataclass(frozen=True, repr=False)
 class MissingEntries:
     """Entries `[start, stop)` of a file that are not in the result. `stop` is None if all entries
     from `start` on are missing because the file could not be opened."""
@@ -42,10 +50,13 @@ class MissingEntries:
         span = f"entries {self.start}..{self.stop}"
         if self.stop is None:
             span = f"entries from {self.start} on" if self.start else "all entries"
-        return f"{self.file}: {span}: {self.reason}"
+        return without_credentials(f"{self.file}: {span}: {self.reason}")
+
+    def __repr__(self) -> str:
+        return _shown(self)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """The record of what a query has done so far, or in all if it has ended."""
 
@@ -86,6 +97,9 @@ class Report:
     def megabytes_per_second(self) -> float:
         """10^6 bytes read from files per second of wall time, without bytes from the cache."""
         return self.bytes_read / 1e6 / self.seconds if self.seconds > 0 else 0.0
+
+    def __repr__(self) -> str:
+        return _shown(self)
 
     def __str__(self) -> str:
         lines = [

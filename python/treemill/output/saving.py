@@ -7,7 +7,7 @@ from collections.abc import Callable
 from os import PathLike
 from typing import Any, NamedTuple
 
-from ..errors import UnsupportedError, writing
+from ..errors import UnsupportedError, local_path, writing
 from ..faces import short_errors
 from ..machine.whole_file import whole_file
 from . import hdf5_file, json_file, root_file
@@ -68,7 +68,7 @@ def save(results: object, path: str | PathLike[str]) -> None:
     >>> tm.load("results.json.gz")["events"]
     1000
     """
-    path = os.fspath(path)
+    path = local_path(path)
     suffix, form = _format(path)
     content = outline(results)
     with writing(path), whole_file(path, suffix) as whole:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, TypeVar
 
-from ..errors import QueryError, UnsupportedError, writing
+from ..errors import QueryError, UnsupportedError, local_path, writing
 from ..faces import short_errors
 from ..machine.whole_file import whole_file
 from ..query.booking import Booking
@@ -89,7 +88,7 @@ def templates(
     >>> tm.templates({"signal_region": {"ttbar": met}}, "shapes.root")
     ['signal_region/ttbar', 'signal_region/ttbar_MET_ptUp', 'signal_region/ttbar_MET_ptDown']
     """
-    path = os.fspath(path)
+    path = local_path(path)
     if not path.endswith(".root"):
         raise UnsupportedError(f"templates are in a .root file, not in {path}")
     for option, action in (("negative", negative), ("empty", empty)):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TypeAlias
 
-from ..errors import MissingPackageError, QueryError, UnsupportedError
+from ..errors import MissingPackageError, QueryError, UnsupportedError, local_path
 from ..frozen import frozen
 
 if TYPE_CHECKING:
@@ -80,9 +80,9 @@ class SnapshotTarget:
 
 def snapshot_format(path: str | os.PathLike[str], kind: str | None = None) -> tuple[str, str]:
     """The absolute path, and the kind: ttree, rntuple, parquet, feather. Raises UnsupportedError
-    for other suffixes, MissingPackageError for those that nothing installed can write, QueryError
-    for a kind that the suffix contradicts."""
-    name = os.path.abspath(os.fspath(path))
+    for other suffixes and for addresses on servers, MissingPackageError for those that nothing
+    installed can write, QueryError for a kind that the suffix contradicts."""
+    name = os.path.abspath(local_path(path))
     kinds = _SUFFIXES.get(PurePath(name).suffix.lower())
     if kinds is None:
         raise UnsupportedError(f"cannot write {path}: give it one of {' '.join(_SUFFIXES)}")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ..arrays.kinds import Kind, Kinds, number
 from ..arrays.stored import Store, Stored
-from ..errors import QueryError, SourceError, writing
+from ..errors import QueryError, SourceError, local_path, writing
 from ..query.snapshot_target import check_tree, compression_of
 from ..tree.file_tree import UNORDERED
 from .parts import claim, hidden_folder, remove, remove_if_empty
@@ -93,7 +93,7 @@ class FileOutput:
         as_dataset: bool = False,
         compression: str | None = "default",
     ) -> None:
-        self.path = os.path.abspath(os.fspath(path))
+        self.path = os.path.abspath(local_path(path))
         self.as_dataset = as_dataset
         self._codec = compression_of("ttree", compression)
         self._folder = hidden_folder(self.path)

@@ -89,7 +89,7 @@ def _title(node: Node, asked: _Asked) -> str:
 
 def _entries(node: Node) -> int:
     """The entries of all files, which TTree::Draw counts even with an entry list."""
-    return sum(chain_at(node).entries)
+    return sum(chain_at(node).current().entries)
 
 
 # What the user asks for.

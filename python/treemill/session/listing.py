@@ -43,7 +43,7 @@ def first_entries(node: Node, columns: Sequence[tuple[str, Expression]], count: 
 
     if isinstance(count, bool) or not isinstance(count, int) or count < 0:
         raise QueryError(f"the number of entries is 0 or more, not {count!r}")
-    total = chain_at(node).num_entries
+    total = chain_at(node).current().num_entries
     stop = max(_FIRST_LOOK, 4 * count)
     while True:
         stop = min(stop, total)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from ..errors import QueryError, UnsupportedError
+from ..errors import QueryError, UnsupportedError, local_path
 from ..machine.whole_file import whole_file
 from .recorded import Recorded
 
@@ -41,7 +41,8 @@ _WRITERS: dict[str, Callable[[str, Recorded], None]] = {
 
 def check(path: str | os.PathLike[str]) -> str:
     """The path as a text. Raises QueryError if its ending is none of ours, UnsupportedError if what
-    its form needs is not installed."""
+    its form needs is not installed, or for an address on a server."""
+    path = local_path(path)
     ending = Path(path).suffix
     if ending not in _WRITERS:
         raise QueryError(
@@ -49,7 +50,7 @@ def check(path: str | os.PathLike[str]) -> str:
         )
     if ending == ".parquet" and importlib.util.find_spec("pyarrow") is None:
         raise UnsupportedError("Parquet needs pyarrow: pip install 'treemill[arrow]'")
-    return os.fspath(path)
+    return path
 
 
 def write(path: str, recorded: Recorded) -> None:

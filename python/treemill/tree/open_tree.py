@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
@@ -60,7 +60,7 @@ class OpenTree:
         return branches
 
 
-_open: WeakValueDictionary[tuple[str, str | None, Identity], OpenTree] = WeakValueDictionary()
+_open: WeakValueDictionary[tuple[object, ...], OpenTree] = WeakValueDictionary()
 _lock = threading.Lock()
 
 
@@ -75,14 +75,18 @@ def shared(
     now: Identity,
     make: Callable[[], OpenTree],
     *,
+    known_as: Sequence[str | None] = (),
     strict: bool = False,
 ) -> OpenTree:
     """The tree of the file that has this identity now: one that is open already, or a new one as
     `make` gives it. A tree of a file that has just been written is not shared.
 
+    `known_as`: the logical name and the addresses of a file with replicas. An open tree keeps to
+    the addresses that it was opened with, so it is shared only where all of them are the same.
+
     A new one is looked at once more, because the file may be another one since `now` was seen:
     then the tree is not shared and, if `strict`, SourceError is raised."""
-    key = path, tree, now
+    key = path, tree, now, *known_as
     with _lock:
         known = _open.get(key)
     if known is not None:

@@ -21,8 +21,12 @@ __all__ = ["Remote"]
 
 _GLOB = re.compile(r"[*\[]|\?(?!.*=)")
 """The signs of a glob in a URL; a question mark before an equals sign begins a query."""
-_RECENT = 10.0
-"""Seconds for which a look at a file that is not for a pass takes an earlier look's word."""
+_RECENT = 1.0
+"""Seconds for which a question of the user's takes an earlier look's word: what one cell asks of a
+file costs one round trip."""
+_LATELY = 10.0
+"""Seconds for which other looks that are for no pass take an earlier one's word, and for which a
+server that has failed is not waited for again."""
 _FRESH = 2.0
 """Seconds for which the first pass over a file takes the word of the look that was for no pass: it
 is what the file was opened for, to know its columns, a round trip or two ago."""
@@ -66,15 +70,15 @@ class Remote:
     def identity(self, path: str) -> Identity:
         """See Storage."""
         with self._lock:
-            when, failure = self._failures.pop(path, (-_RECENT, None))
-        if failure is not None and time.monotonic() - when < _RECENT:
+            when, failure = self._failures.pop(path, (-_LATELY, None))
+        if failure is not None and time.monotonic() - when < _LATELY:
             raise failure  # of a moment ago: a server that is silent is not waited for twice
         return self._looked(path, True)
 
     def _has_failed(self, path: str) -> bool:
         with self._lock:
-            when, _ = self._failures.get(path, (-_RECENT, None))
-        return time.monotonic() - when < _RECENT
+            when, _ = self._failures.get(path, (-_LATELY, None))
+        return time.monotonic() - when < _LATELY
 
     def _fresh(self, path: str) -> Identity | None:
         """What was seen a moment ago, once: the next pass looks again."""
@@ -94,17 +98,26 @@ class Remote:
 
     def recent_identity(self, path: str) -> Identity:
         """See Storage."""
-        known = self._seen(path, _RECENT)
+        known = self._seen(path, _LATELY)
         if known is None:
             known = self.identity(path)
             with self._lock:
                 self._unused.add(path)
         return known
 
+    def recent_identities(self, paths: Iterable[str], *, soon: bool) -> dict[str, Identity]:
+        """See tree.source."""
+        distinct = list(dict.fromkeys(paths))
+        seen = {path: at for path in distinct if (at := self._seen(path, _RECENT)) is not None}
+        told = self._told([path for path in distinct if path not in seen], soon)
+        with self._lock:
+            self._unused.update(told)
+        return seen | told
+
     def size(self, path: str) -> int:
         """Bytes, of a file that will not be opened by this address alone; they may be some seconds
         old."""
-        return (self._seen(path, _RECENT) or self._looked(path, False)).size
+        return (self._seen(path, _LATELY) or self._looked(path, False)).size
 
     def _seen(self, path: str, seconds: float) -> Identity | None:
         """What the last look saw, if it is no older."""
@@ -120,8 +133,8 @@ class Remote:
     def size_of_any(self, replicas: Sequence[str]) -> int | None:
         """The bytes of a file that lies at all of these addresses, if that was said lately."""
         with self._lock:
-            when, size = self._sizes.get(tuple(replicas), (-_RECENT, None))
-        return size if time.monotonic() - when < _RECENT else None
+            when, size = self._sizes.get(tuple(replicas), (-_LATELY, None))
+        return size if time.monotonic() - when < _LATELY else None
 
     def assumed(self, path: str) -> Identity | None:
         """See Storage."""
@@ -132,18 +145,26 @@ class Remote:
 
     def identities(self, paths: Iterable[str], *, soon: bool = False) -> dict[str, Identity]:
         """See Storage."""
-        from treemill import _core  # heavy: core
-
         distinct = list(dict.fromkeys(paths))
         found = {path: fresh for path in distinct if (fresh := self._fresh(path)) is not None}
         asked = [path for path in distinct if path not in found and not self._has_failed(path)]
+        return found | self._told(asked, soon or len(distinct) <= _FEW)
+
+    def _told(self, asked: list[str], soon: bool) -> dict[str, Identity]:
+        """What servers say of these files now, asked for at once. Of a file that they do not tell
+        of, an earlier look counts no more."""
         if not asked:
-            return found
+            return {}
+        from treemill import _core  # heavy: core
+
         prepare()  # they may be opened at once
-        told = _core.remote_stats(asked, soon=soon or len(distinct) <= _FEW)
+        told = _core.remote_stats(asked, soon=soon)
         now = time.monotonic()
+        found: dict[str, Identity] = {}
         with self._lock:
             for path, stat in zip(asked, told, strict=True):
+                self._looks.pop(path, None)
+                self._failures.pop(path, None)
                 if isinstance(stat, SourceError):
                     self._failures[path] = now, stat  # raised again when the file is wanted
                 elif stat is not None:
@@ -253,14 +274,25 @@ def _walk(folder: str, parts: list[str], query: str) -> Iterable[str]:
         return
     if first == "**" and rest:
         yield from _walk(folder, rest, query)
-    for name, is_folder in _core.remote_list(folder + query):
+    for name, is_folder, written in _core.remote_list(folder + query):
         if first == "**":
             if is_folder:
-                yield from _walk(f"{folder}{name}/", parts, query)
+                yield from _walk(f"{_address(folder, name, written)}/", parts, query)
             elif not rest:
-                yield folder + name
+                yield _address(folder, name, written)
         elif fnmatch.fnmatchcase(name, first):
             if not rest:
-                yield folder + name
+                yield _address(folder, name, written)
             elif is_folder:
-                yield from _walk(f"{folder}{name}/", rest, query)
+                yield from _walk(f"{_address(folder, name, written)}/", rest, query)
+
+
+def _address(folder: str, name: str, written: str | None) -> str:
+    """The address of what has this name in a folder, and is `written` like this in addresses."""
+    if written is None:
+        raise SourceError(
+            f"the name {name!r} in {folder} cannot be written in an address, because a question "
+            "mark begins its options: rename it, or name the other files",
+            file=folder,
+        )
+    return folder + written

@@ -20,11 +20,15 @@ _PATIENCE = 1.0
 
 
 def first_answer(
-    places: Sequence[str], ask: Callable[[str], Answer], patience: float = _PATIENCE
+    places: Sequence[str],
+    ask: Callable[[str], Answer],
+    patience: float = _PATIENCE,
+    *,
+    name: str | None = None,
 ) -> Answer:
     """Returns what the first of `places` to answer says. The next one is asked when one has failed,
-    or when nothing was said for `patience` seconds. Raises the first one's SourceError if all
-    fail."""
+    or when nothing was said for `patience` seconds. Raises SourceError if all fail, which says of
+    each why. `name`: the file's name, which they share."""
     heard: SimpleQueue[tuple[int, Answer | None, Exception | None]] = SimpleQueue()
 
     def one(number: int) -> None:
@@ -33,7 +37,7 @@ def first_answer(
         except Exception as error:  # raised by the thread that waits
             heard.put((number, None, error))
 
-    errors: dict[int, Exception] = {}
+    errors: dict[int, SourceError] = {}
     asked = 0
     while len(errors) < len(places):
         if asked < len(places):
@@ -50,4 +54,5 @@ def first_answer(
         if not isinstance(error, SourceError):
             raise error
         errors[number] = error
-    raise errors[0]
+    reasons = "; ".join(f"{place}: {errors[n].message}" for n, place in enumerate(places))
+    raise SourceError(f"no replica can be opened: {reasons}", file=name)

@@ -37,6 +37,7 @@ __all__ = [
     "is_same",
     "is_url",
     "matching",
+    "recent_identities",
     "recent_identity",
     "release",
     "server",
@@ -231,9 +232,17 @@ def recent_identity(path: str) -> Identity:
     return _storage(path).recent_identity(path)
 
 
-def identity_of_any(replicas: Sequence[str]) -> Identity:
+def recent_identities(paths: Iterable[str], *, soon: bool) -> dict[str, Identity]:
+    """The identities of these far files, asked for at once, for a question of the user's: as they
+    are now, or were a second ago at most. Those that fail are left out: to ask for one of them
+    raises its error. `soon`: see Storage."""
+    return _REMOTE.recent_identities(paths, soon=soon)
+
+
+def identity_of_any(replicas: Sequence[str], name: str | None) -> Identity:
     """The identity of a file that lies at all of these addresses, as the first of them that answers
-    says it. Raises the first one's SourceError if none does.
+    says it. Raises SourceError, which says why of each, if none does. `name`: the file's logical
+    name.
 
     Only the size counts: replicas have times and tags of their own, and the one that answers may be
     another one each time. The core compares their first and last bytes when it opens them."""
@@ -243,7 +252,8 @@ def identity_of_any(replicas: Sequence[str]) -> Identity:
         return _REMOTE.size(path) if is_far(path) else identity(path).size
 
     known = _REMOTE.size_of_any(replicas)
-    return Identity(first_answer(replicas, ask) if known is None else known, 0, ())
+    size = first_answer(replicas, ask, name=name) if known is None else known
+    return Identity(size, 0, ())
 
 
 def has_size(replicas: Sequence[str], size: int) -> None:

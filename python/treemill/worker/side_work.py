@@ -56,6 +56,7 @@ class SideWork(Generic[P]):
 
     def _work(self) -> None:
         # Threads end when there is nothing to do: most workers never need one.
+        self._control.enter()
         while True:
             with self._lock:
                 if not self._tasks:
@@ -77,7 +78,7 @@ class SideWork(Generic[P]):
 
     def _prefetch(self, packet: Packet) -> None:
         with self._lock:
-            if packet.number not in self._promised:
+            if packet.number not in self._promised or self._control.stopped:
                 return
         try:
             bound = self._workload.bound(packet.file)  # may have to open the file

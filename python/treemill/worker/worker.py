@@ -67,9 +67,11 @@ class Worker(Generic[P]):
     def perform(self, order: Order) -> Event | None:
         """Carries out the order and gives the answering event. None if the answer was sent along
         with a partial. Errors of the data or the query become events, not exceptions."""
+        self._control.enter()
         try:
             return self._perform(order)
         finally:
+            self._control.leave()
             self._meter.answered()
 
     def _perform(self, order: Order) -> Event | None:
@@ -103,11 +105,14 @@ class Worker(Generic[P]):
     def _process(self, packet: Packet) -> Event:
         self._meter.begin()
         self._beside.begin(packet)
+        bound = None
         try:
             bound = self._workload.bound(packet.file)
             self._meter.opened()
             stop = self._run(bound, packet)
         except Exception as error:
+            if bound is None and self._control.stopped:
+                return self._done(packet, packet.start, is_open=False)
             # The partial may hold a part of the packet: it cannot be used any more.
             self._throw_away()
             retry = not isinstance(error, _FINAL)
@@ -116,9 +121,11 @@ class Worker(Generic[P]):
             spent = self._meter.end()[1]
             steps = self._meter.steps
             return PacketFailed(self.number, packet.number, error, retry, spent, steps)
+        return self._done(packet, packet.stop if stop is None else stop)
+
+    def _done(self, packet: Packet, stop: int, *, is_open: bool = True) -> Event:
         seconds, spent = self._meter.end()
-        stop = packet.stop if stop is None else stop
-        ahead = self._workload.ahead(packet.file)
+        ahead = self._workload.ahead(packet.file) if is_open else 0
         steps = self._meter.steps
         return PacketDone(self.number, packet.number, stop, seconds, ahead, None, spent, steps)
 

@@ -1,6 +1,6 @@
 //! The answer to WebDAV's `PROPFIND`. Pure.
 
-use super::{Entry, child, sorted};
+use super::{Entry, child, literal_child, sorted};
 use quick_xml::NsReader;
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesRef, Event};
@@ -8,18 +8,26 @@ use quick_xml::name::{Namespace, ResolveResult};
 
 const DAV: Namespace<'static> = Namespace(b"DAV:");
 
-/// The names directly in the folder of this path, from a multistatus document; `None` if it is none.
+/// The names directly in the folder of this path, from a multistatus document; `None` if it is none. `is_literal`: its links
+/// are paths as they are, without escapes, as XRootD writes them.
 ///
 /// ```
 /// let answer = r#"<d:multistatus xmlns:d="DAV:">
 ///     <d:response><d:href>/data/</d:href></d:response>
 ///     <d:response><d:href>/data/a%20b.root</d:href></d:response>
 /// </d:multistatus>"#;
-/// let entries = treemill_http::parsing::multistatus(answer, "/data/").unwrap();
+/// let entries = treemill_http::parsing::multistatus(answer, "/data/", false).unwrap();
 /// assert_eq!(entries[0].name, "a b.root");
+/// let entries = treemill_http::parsing::multistatus(answer, "/data/", true).unwrap();
+/// assert_eq!(entries[0].name, "a%20b.root");
+/// assert_eq!(entries[0].written.as_deref(), Some("a%2520b.root"));
 /// ```
 #[must_use]
-pub fn multistatus(text: &str, folder: &str) -> Option<Vec<Entry>> {
+pub fn multistatus(text: &str, folder: &str, is_literal: bool) -> Option<Vec<Entry>> {
+    let read = match is_literal {
+        true => literal_child,
+        false => child,
+    };
     let mut reader = NsReader::from_str(text);
     let mut entries = Vec::new();
     let mut one = One::default();
@@ -41,7 +49,7 @@ pub fn multistatus(text: &str, folder: &str) -> Option<Vec<Entry>> {
             }
             Event::End(tag) if is_dav => match tag.local_name().as_ref() {
                 b"href" => in_link = false,
-                b"response" => entries.extend(std::mem::take(&mut one).entry(folder)),
+                b"response" => entries.extend(std::mem::take(&mut one).entry(folder, read)),
                 _ => {}
             },
             Event::Text(piece) if in_link => one.link.push_str(&piece.decode().ok()?),
@@ -61,8 +69,8 @@ struct One {
 }
 
 impl One {
-    fn entry(self, folder: &str) -> Option<Entry> {
-        let mut entry = child(self.link.trim(), folder)?;
+    fn entry(self, folder: &str, read: fn(&str, &str) -> Option<Entry>) -> Option<Entry> {
+        let mut entry = read(self.link.trim(), folder)?;
         entry.is_folder |= self.is_folder;
         Some(entry)
     }
@@ -83,7 +91,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn names(answer: &str, folder: &str) -> Vec<(String, bool)> {
-        let entries = multistatus(answer, folder).unwrap();
+        let entries = multistatus(answer, folder, false).unwrap();
         entries.into_iter().map(|e| (e.name, e.is_folder)).collect()
     }
 
@@ -103,6 +111,27 @@ mod tests {
     }
 
     #[test]
+    fn literal_links_are_names_as_they_are() {
+        let link = |name: &str| format!("<d:response><d:href>/a b/{name}</d:href></d:response>");
+        let links: String = ["per%20cent", "per cent", "q?x", "hash#1"]
+            .map(link)
+            .concat();
+        let answer = format!("<d:multistatus xmlns:d='DAV:'>{links}</d:multistatus>");
+        let entries = multistatus(&answer, "/a%20b/", true).unwrap();
+        let written = |entry: Entry| (entry.name, entry.written);
+        let found: Vec<_> = entries.into_iter().map(written).collect();
+        let expected = [
+            ("hash#1", Some("hash%231")),
+            ("per cent", Some("per cent")),
+            ("per%20cent", Some("per%2520cent")),
+            ("q?x", None),
+        ];
+        let owned =
+            |(name, written): (&str, Option<&str>)| (name.to_owned(), written.map(str::to_owned));
+        assert_eq!(found, expected.map(owned));
+    }
+
+    #[test]
     fn other_documents_are_none() {
         for text in [
             "",
@@ -110,7 +139,7 @@ mod tests {
             "<multistatus/>",
             "<d:multistatus xmlns:d='DAV:'><d:href></d:multistatus>",
         ] {
-            assert_eq!(multistatus(text, "/"), None, "{text}");
+            assert_eq!(multistatus(text, "/", false), None, "{text}");
         }
     }
 
@@ -126,7 +155,7 @@ mod tests {
 
         #[test]
         fn no_text_panics(text in "(<d:[a-z]{1,9} xmlns:d='DAV:'>|</d:[a-z]{1,9}>|&[a-z#0-9]{0,4};|.{0,9}){0,9}") {
-            let _ = multistatus(&text, "/");
+            let _ = (multistatus(&text, "/", false), multistatus(&text, "/", true));
         }
     }
 }

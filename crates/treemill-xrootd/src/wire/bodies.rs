@@ -30,6 +30,12 @@ impl Protocol {
         self.flags & codes::IS_MANAGER != 0
     }
 
+    /// Whether it gives files of other servers: what it says of a path and of an open file may come from different ones.
+    #[must_use]
+    pub fn is_proxy(&self) -> bool {
+        self.flags & codes::IS_PROXY != 0
+    }
+
     /// Whether the server gives pages with checksums (`kXR_pgread`).
     #[must_use]
     pub fn has_pages(&self) -> bool {

@@ -55,6 +55,9 @@ pub const TLS_FOR_DATA: u32 = 0x0100_0000;
 /// What a server says of itself: it has no files, and knows the servers that have them (`kXR_isManager`).
 pub const IS_MANAGER: u32 = 2;
 
+/// What a server says of itself: it has others' files, as a proxy or in a cache (`kXR_attrProxy`, `kXR_attrCache`).
+pub const IS_PROXY: u32 = 0x200 | 0x80;
+
 /// What a server says of itself: it gives pages with checksums (`kXR_suppgrw`), which came with version 5.
 pub const HAS_PAGES: u32 = 0x0020_0000;
 pub const PAGES_SINCE: u32 = 0x0500;
