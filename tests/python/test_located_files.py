@@ -3,7 +3,6 @@
 import threading
 from types import SimpleNamespace
 
-import pytest
 from treemill.backend.base import Request
 from treemill.backend.federation.leased_request import leased_request
 from treemill.backend.federation.located_files import LocatedFiles
@@ -72,8 +71,9 @@ def test_at_the_end_of_the_pass_nothing_is_waited_for():
     assert sorted(files.addresses()) == [1]
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_servers_that_fail_leave_the_rest_unknown():
+def test_servers_that_fail_leave_the_rest_unknown(monkeypatch):
+    monkeypatch.setattr(threading, "excepthook", lambda raised: None)
+
     def locate(wanted):
         yield BATCHES[0]
         raise OSError("gone")

@@ -11,6 +11,8 @@ import struct
 import threading
 from typing import ClassVar
 
+from tools.servers.process import listening
+
 BAD_SESSION, STALE_CLIENT, MISORDERED, COMPLETE_ALREADY = 10052, 10022, 10063, 10054
 NOT_BOUND, NOT_SUPPORTED, CLIENT_BUSY = 10055, 10004, 10074
 BIND, EXCHANGE, CREATE, DESTROY, SEQUENCE, COMPLETE, PUT, READ = 41, 42, 43, 44, 53, 58, 22, 25
@@ -109,7 +111,7 @@ class Server:
         self._sessions = {}  # by name: the client, the next sequence of each slot, the connection
         self._lock = threading.Lock()
         self._sending = collections.defaultdict(threading.Lock)
-        self._socket = socket.create_server((host, 0))
+        self._socket = listening(host)
         self.port = self._socket.getsockname()[1]
         self._connections = []
         threading.Thread(target=self._accept, daemon=True).start()

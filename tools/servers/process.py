@@ -17,7 +17,7 @@ from pathlib import Path
 
 from ..link.host import HERE, Host, give
 
-__all__ = ["Process", "Server", "ServerError", "free_ports"]
+__all__ = ["Process", "Server", "ServerError", "free_ports", "listening"]
 
 _PATIENCE = 20.0
 """Seconds in which a server must be ready, and in which it must have stopped."""
@@ -30,12 +30,31 @@ class ServerError(Exception):
     """The server cannot be started; with the end of what it said."""
 
 
-def free_ports(count: int) -> list[int]:
-    """Ports of this machine that nothing listens at."""
-    sockets = [socket.socket() for _ in range(count)]
+_given: set[int] = set()
+"""Ports that this process has used: a client in it may still be looking for the server that was
+there, and must not meet another one."""
+
+
+def listening(host: str) -> socket.socket:
+    """A socket that listens at a port that this process has not used before."""
+    refused = []
     try:
-        for each in sockets:
-            each.bind((HERE.address, 0))
+        while True:
+            made = socket.create_server((host, 0))
+            port = made.getsockname()[1]
+            if port not in _given:
+                _given.add(port)
+                return made
+            refused.append(made)  # kept, so that another port is given next
+    finally:
+        for each in refused:
+            each.close()
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports of this machine that nothing listens at, and that this process has not used before."""
+    sockets = [listening(HERE.address) for _ in range(count)]
+    try:
         return [each.getsockname()[1] for each in sockets]
     finally:
         for each in sockets:
