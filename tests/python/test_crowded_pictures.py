@@ -6,7 +6,7 @@ import hist
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.monitor.picture_words import shortened
+from treemill.monitor.picture_words import check_formulas, shortened
 
 pytest.importorskip("mplhep")
 
@@ -172,3 +172,11 @@ def test_many_processes_can_be_told_apart():
     few = {name: named[name] for name in ("p0", "p1")}
     areas = [each for each in tm.plot.stack(few).axes[0].patches if each.get_label() in few]
     assert [each.get_hatch() for each in areas] == [None, None]
+
+
+def test_lines_of_a_text_are_looked_at_one_by_one(caplog):
+    """matplotlib says on its log that it has no letter for the end of a line within a formula."""
+    check_formulas(["two lines\n$m_{\\mu\\mu}$"])
+    assert not caplog.records
+    with pytest.raises(ValueError, match="cannot draw the formula"):
+        check_formulas(["two lines\n$\\nosuch$"])

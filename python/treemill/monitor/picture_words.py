@@ -53,7 +53,8 @@ def check_formulas(texts: Iterable[str]) -> None:
     from matplotlib.mathtext import MathTextParser
 
     parser = MathTextParser("path")
-    for text in filter(_is_formula, texts):
+    lines = (line for text in texts for line in text.split("\n"))  # each is drawn by itself
+    for text in filter(_is_formula, lines):
         try:
             parser.parse(text)
         except ValueError as error:
