@@ -47,6 +47,13 @@ def read(root_program, tmp_path_factory):
     return events, {"big": big, "small": small, "tail": tail}, found, large
 
 
+def selected(events, define):
+    """The events that pass with these columns in place of the stored ones."""
+    for each, text in define.items():
+        events = events.define(each, text)
+    return events.define("ht", "sum(Jet_pt)").filter("MET_pt > 25 and ht > 60")
+
+
 @pytest.mark.parametrize(
     ("column", "name", "define"),
     [
@@ -57,10 +64,7 @@ def read(root_program, tmp_path_factory):
     ],
 )
 def test_rdataframe_has_the_variations(read, column, name, define):
-    alone = read[0]
-    for each, text in define.items():
-        alone = alone.define(each, text)
-    values = alone.define("ht", "sum(Jet_pt)").filter("MET_pt > 25 and ht > 60").take(column)
+    values = selected(read[0], define).take(column)
     wanted = np.asarray(values.value if hasattr(values, "value") else values, float)
     count, total = read[2]["varied"][name]
     assert count == len(wanted) > 0
@@ -76,10 +80,7 @@ def test_rdataframe_has_the_variations(read, column, name, define):
     ],
 )
 def test_rdataframe_has_the_lists_and_texts_of_variations(read, name, expression, define):
-    alone = read[0]
-    for each, text in define.items():
-        alone = alone.define(each, text)
-    cut = alone.define("ht", "sum(Jet_pt)").filter("MET_pt > 25 and ht > 60")
+    cut = selected(read[0], define)
     count, total = read[2]["varied"][name]
     assert count == cut.count().value > 0
     assert total == pytest.approx(cut.sum(expression).value, rel=1e-5)
@@ -110,10 +111,7 @@ def test_columns_without_variations_are_always_there(read):
     ],
 )
 def test_rdataframe_has_the_variations_of_an_rntuple(read, bit, column, name, define):
-    alone = read[0]
-    for each, text in define.items():
-        alone = alone.define(each, text)
-    cut = alone.define("ht", "sum(Jet_pt)").filter("MET_pt > 25 and ht > 60")
+    cut = selected(read[0], define)
     wanted = ak.to_numpy(cut.arrays({"x": column})["x"])
     found = read[2]["bits"][bit][name]
     assert len(found) == len(wanted) > 0

@@ -2,6 +2,7 @@
 be started here is skipped and says why.
 """
 
+import contextlib
 import shutil
 import time
 
@@ -80,6 +81,15 @@ def serve(server, files):
     for path, source in files.items():
         server.put(source, path)
     return server
+
+
+@contextlib.contextmanager
+def to_be_frozen(kind, files):
+    """A server of its own with the files, for a test that freezes it."""
+    skip_without(kind.missing())
+    with kind() as made:
+        yield serve(made, files)
+        made.thaw()
 
 
 def settle(*urls):

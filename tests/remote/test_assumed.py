@@ -16,7 +16,7 @@ from tools.link.link import missing as link_missing
 from tools.servers.nginx import Nginx
 from tools.servers.xrootd import XRootD
 
-from .conftest import serve, settle, skip_without
+from .conftest import serve, settle, skip_without, to_be_frozen
 
 FIRST, SECOND = "store/trees/events_0.root", "store/trees/events_2.root"
 ENTRIES = 5000 + 7321
@@ -25,21 +25,16 @@ SERVERS = {"root": XRootD, "http": Nginx}
 
 @pytest.fixture(params=SERVERS)
 def server(request, files):
-    kind = SERVERS[request.param]
-    skip_without(kind.missing())
-    with kind() as made:
-        yield serve(made, files)
-        made.thaw()
+    with to_be_frozen(SERVERS[request.param], files) as made:
+        yield made
 
 
 @pytest.fixture
 def nginx_of_its_own(files):
     """Another file in the place of one is served at once. xrootd serves a file that any client has
     open as it was."""
-    skip_without(Nginx.missing())
-    with Nginx() as made:
-        yield serve(made, files)
-        made.thaw()
+    with to_be_frozen(Nginx, files) as made:
+        yield made
 
 
 @pytest.fixture(params=SERVERS)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.remote.conftest import serve, skip_without
+from tests.remote.conftest import to_be_frozen
 from tools.servers.ganesha import Ganesha
 from tools.servers.nginx import Nginx
 from tools.servers.xrootd import XRootD
@@ -50,10 +50,8 @@ except KeyboardInterrupt:
 
 @pytest.fixture(params=SERVERS)
 def server(request, files):
-    kind = SERVERS[request.param]
-    skip_without(kind.missing())
-    with kind() as made:
-        yield serve(made, files)
+    with to_be_frozen(SERVERS[request.param], files) as made:
+        yield made
 
 
 @pytest.mark.parametrize("action", ["arrays", "open", "glob"])

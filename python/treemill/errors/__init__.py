@@ -24,6 +24,7 @@ __all__ = [
     "UnknownBranchError",
     "UnsupportedError",
     "WorkerError",
+    "first_line",
     "local_path",
     "without_credentials",
     "writing",
@@ -34,6 +35,12 @@ _QUERY = r"\?(?:[^\s<>'\"]*[^\s<>'\"),;:.])?"
 """The query of an address, without the punctuation of the sentence that it stands in."""
 _ADDRESS = re.compile(rf"([A-Za-z][A-Za-z0-9+.-]*://)(?:[^/\s@]*@)?([^\s?]*)(?:{_QUERY})?")
 """An address on a server: its scheme, its user and password, its path, its query."""
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of what another library's error says; its class, if it says nothing."""
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
 
 
 def without_credentials(text: str) -> str:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import FormatError, MissingPackageError, QueryError, UnsupportedError
+from ..errors import FormatError, MissingPackageError, QueryError, UnsupportedError, first_line
 from ..kernels.function_protocols import Given, Output, of_items
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class _Session:
                 content, options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:
-            raise FormatError(f"{name}: onnxruntime refuses it: {_first_line(error)}") from None
+            raise FormatError(f"{name}: onnxruntime refuses it: {first_line(error)}") from None
         self.inputs = [_tensor(each, name, None) for each in self.session.get_inputs()]
         if sum(each.width for each in self.inputs) > MAX_WIDTH:
             raise UnsupportedError(f"{name} takes more than {MAX_WIDTH} numbers for each row")
@@ -148,7 +148,7 @@ class _Session:
         try:
             results: list[Values] = self.session.run(outputs, feed)
         except Exception as error:
-            raise QueryError(f"onnxruntime: {_first_line(error)}") from None
+            raise QueryError(f"onnxruntime: {first_line(error)}") from None
         return results
 
 
@@ -377,8 +377,3 @@ class _FittedNetwork:
 
 
 _STORED = {"bool": np.uint8, "int": np.int64, "float": np.float64}
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import FormatError
+from ..errors import FormatError, first_line
 from .outline import Leaf, Outline, OutlineGroup
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class _Reading:
             try:
                 found = self._object(key.get, kind, where)
             except Exception as error:  # uproot has no class of its own for damaged objects
-                self.damaged.append(f"{where} ({kind}: {_first_line(error)})")
+                self.damaged.append(f"{where} ({kind}: {first_line(error)})")
                 continue
             if found is not None:
                 group.items[name] = found
@@ -99,11 +99,6 @@ class _Reading:
             return inner if inner.items else None
         self.left.append(f"{where} ({kind})")
         return None
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
 
 
 def _histogram(stored: Model, kind: str) -> tuple[Hist, list[str]]:
