@@ -35,7 +35,11 @@ const PARTICLES: &str = "GenPart";
 const MOTHER: &str = "genPartIdxMother";
 const KIND: &str = "pdgId";
 /// What they refer to by their mothers.
-const FAMILY: [&str; 4] = ["parent", "distinctParent", "children", "distinctChildren"];
+const FAMILY: [&str; 4] = [PARENT, DISTINCT_PARENT, CHILDREN, DISTINCT_CHILDREN];
+const PARENT: &str = "parent";
+const DISTINCT_PARENT: &str = "distinctParent";
+const CHILDREN: &str = "children";
+const DISTINCT_CHILDREN: &str = "distinctChildren";
 
 /// What all names of indices have.
 const INDEX: &str = "Idx";
@@ -95,12 +99,11 @@ fn ancestry(collection: &str, member: &str, has: &dyn Fn(&str) -> bool) -> Optio
         mother: MOTHER.to_owned(),
         distinct: distinct.then(|| KIND.to_owned()),
     };
-    let [parent, distinct_parent, children, distinct_children] = FAMILY;
-    let indices = match collection == PARTICLES {
-        _ if member == parent => Indices::Member(MOTHER.to_owned()),
-        true if member == distinct_parent => Indices::Ancestor(by(true)),
-        true if member == children => Indices::Reverse(by(false)),
-        true if member == distinct_children => Indices::Reverse(by(true)),
+    let indices = match (member, collection) {
+        (PARENT, _) => Indices::Member(MOTHER.to_owned()),
+        (DISTINCT_PARENT, PARTICLES) => Indices::Ancestor(by(true)),
+        (CHILDREN, PARTICLES) => Indices::Reverse(by(false)),
+        (DISTINCT_CHILDREN, PARTICLES) => Indices::Reverse(by(true)),
         _ => return None,
     };
     Some(Reference::into(PARTICLES.to_owned(), indices))
