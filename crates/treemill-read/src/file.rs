@@ -82,11 +82,14 @@ impl File {
         };
         let directory =
             Directory::parse(&record, size).map_err(|e| fetch.wrong(&e, Some(root.start)))?;
+        // Where the key list is here, the streamer information comes with the record of the tree that is opened.
+        let list = directory.key_list.as_ref();
+        let is_listed = list.is_none_or(|list| part(&first, list).is_some());
         let infos = header.streamer_info.as_ref();
         let infos = infos.filter(|range| {
-            range.end <= size && range.end.saturating_sub(range.start) <= EARLY_INFOS
+            !is_listed && range.end <= size && range.end.saturating_sub(range.start) <= EARLY_INFOS
         });
-        let together = directory.key_list.iter().chain(infos).cloned();
+        let together = list.into_iter().chain(infos).cloned();
         fetch.keep(together.collect())?;
         let keys = Keys::read(&fetch, &directory)?;
         let early = infos.and_then(|range| fetch.kept(range));

@@ -33,8 +33,9 @@ pub(crate) const PATTERN_BYTES: usize = 512;
 
 // Opening.
 
-/// Bytes of a file that are read first: the header, and in most files the root directory after it.
-pub(crate) const FIRST_BYTES: u64 = 1024;
+/// Bytes of a file that are read first: the header, in most files the root directory after it, and in those of uproot the key
+/// list.
+pub(crate) const FIRST_BYTES: u64 = 4096;
 /// Bytes of streamer information that are read together with the key list of a distant file, before it is known whether it
 /// has a tree: most have less than 50 KB.
 pub(crate) const EARLY_INFOS: u64 = 1 << 20;

@@ -24,7 +24,7 @@ use treemill_source::{
 pub(crate) type Opening =
     Arc<dyn Fn(usize, Duration) -> Result<Arc<dyn Source>, SourceError> + Send + Sync>;
 
-/// The same file, open on one connection, and the bytes that are on their way there.
+/// The same file, open on one connection, and the bytes of it that are on their way there.
 #[derive(Clone)]
 pub(crate) struct Lane {
     source: Arc<dyn Source>,
@@ -37,10 +37,12 @@ impl Lane {
         Lane { source, busy }
     }
 
+    /// The connection's load. Other files that it serves have a part in it, if it tells.
     fn load(&self) -> Load {
+        let costs = self.source.costs();
         Load {
-            busy: self.busy.load(Ordering::Relaxed),
-            window: self.source.costs().window,
+            busy: costs.due.max(self.busy.load(Ordering::Relaxed)),
+            window: costs.window,
         }
     }
 
@@ -138,6 +140,7 @@ impl Source for Lanes {
         for lane in &others {
             let more = lane.source.costs();
             costs.window = costs.window.saturating_add(more.window);
+            costs.due = costs.due.saturating_add(more.due);
             costs.bytes_per_second = match (costs.bytes_per_second, more.bytes_per_second) {
                 (Some(one), Some(other)) => Some(one + other),
                 (one, other) => one.or(other),
@@ -363,6 +366,22 @@ mod tests {
         lanes.read(&mut request).unwrap();
         assert_eq!(request[0].buffer.len(), 100);
         assert!(lanes.costs().round_trip > Duration::ZERO);
+    }
+
+    /// The first connection of the file has much to bring for other files.
+    #[test]
+    fn a_connection_that_other_files_keep_busy_is_left_to_them() {
+        let file = |due| -> Arc<dyn Source> {
+            let costs = Costs { due, ..FAR };
+            Arc::new(Memory::new("m", vec![1; 16 << 20], costs))
+        };
+        let lanes = Lanes::new(file(8 << 20), Arc::new(move |_, _| Ok(file(0))));
+        lanes.widen();
+        lanes.others.wait(Duration::MAX);
+        assert_eq!(lanes.costs().due, 8 << 20);
+        let loads: Vec<Load> = lanes.lanes().iter().map(Lane::load).collect();
+        let places = dealt(&megabytes(7), loads);
+        assert!(!places.contains(&0), "{places:?}");
     }
 
     #[test]

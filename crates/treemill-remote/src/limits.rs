@@ -32,10 +32,11 @@ pub(crate) const SILENT: Duration = Duration::from_secs(5);
 /// Files whose state is remembered after they were open, at most.
 pub(crate) const MOST_KNOWN: usize = 1 << 14;
 
-/// Connections to one server over which files are shared out; a file of a server some way off is read by all of them.
+/// Connections to a near server over which files are shared out, and to one some way off by which a file is read.
 pub(crate) const LANES: usize = 4;
-/// Connections to a server far away. A new one brings ten segments in its first round trip, whatever the distance, and
-/// many links limit each connection: eight bring in three round trips what one does in six.
+/// Connections to a server some way off over which files are shared out, and to one far away by which a file is read. A new
+/// one brings ten segments in its first round trip, whatever the distance, and many links limit each connection: eight bring
+/// in three round trips what one does in six.
 pub(crate) const MOST_LANES: usize = 8;
 /// The round trip from which on a file is read by that many.
 pub(crate) const WIDE_DISTANCE: Duration = Duration::from_millis(50);

@@ -2,7 +2,7 @@
 
 use crate::found::{Open, Place};
 use crate::lanes::{Lanes, Opening, Pool};
-use crate::limits::{LANES, MOST_LANES};
+use crate::limits::{LANE_DISTANCE, LANES, MOST_LANES};
 use crate::{Entry, Stat, Transport, checksums};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +25,8 @@ const FOLDER: u32 = 2;
 /// not: it leaves those alone and makes its own.
 static CLIENTS: Mutex<Option<(u32, [Arc<Client>; MOST_LANES])>> = Mutex::new(None);
 
-/// The client for a file's connection of this number. Files are shared out over the clients.
+/// The client for a file's connection of this number. Files are shared out over the clients: over the first ones of a server
+/// that is known to be near, whose connections are all as fast as one.
 fn client(url: &str, number: usize) -> Arc<Client> {
     let mut place = CLIENTS.lock().unwrap_or_else(PoisonError::into_inner);
     let process = std::process::id();
@@ -37,12 +38,24 @@ fn client(url: &str, number: usize) -> Arc<Client> {
         std::array::from_fn(|_| Arc::new(Client::new(options()).sharing(&held)))
     };
     let (_, clients) = place.get_or_insert_with(|| (process, made()));
+    let among = if is_near(clients, url) {
+        LANES
+    } else {
+        MOST_LANES
+    };
     let digest = xxhash_rust::xxh3::xxh3_64(url.as_bytes());
-    let [first, ..] = &*clients;
-    let lane = digest.checked_rem(LANES as u64).unwrap_or(0);
+    let lane = digest.checked_rem(among as u64).unwrap_or(0);
     let lane = usize::try_from(lane).unwrap_or(0);
     let lane = lane.saturating_add(number) % MOST_LANES;
+    let [first, ..] = &*clients;
     Arc::clone(clients.get(lane).unwrap_or(first))
+}
+
+/// Whether the address's server is known to be near.
+fn is_near(clients: &[Arc<Client>], url: &str) -> bool {
+    let distance = |url| clients.iter().find_map(|client| client.round_trip(&url));
+    let known = Url::parse(url).ok().and_then(distance);
+    known.is_some_and(|round_trip| round_trip < LANE_DISTANCE)
 }
 
 /// The options that users want: `TREEMILL_XROOTD_CHECKSUMS`, of the checksums of pages, is `far` (by default), `always` or

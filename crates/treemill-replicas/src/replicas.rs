@@ -125,6 +125,7 @@ impl Source for Replicas {
             window: one.window.saturating_add(other.window),
             range: one.range.max(other.range),
             most_bytes: one.most_bytes.min(other.most_bytes),
+            due: one.due.saturating_add(other.due),
         };
         let all = costs.into_iter().reduce(both);
         all.unwrap_or(Costs::far(BLIND_ROUND_TRIP))

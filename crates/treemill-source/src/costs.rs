@@ -30,6 +30,8 @@ pub struct Costs {
     pub range: Duration,
     /// Bytes of one range at most: larger ones are better asked for in parts.
     pub most_bytes: u64,
+    /// Bytes that were asked for over the same connections and have not come, for whatever file; 0 if that is not known.
+    pub due: u64,
 }
 
 impl Costs {
@@ -40,6 +42,7 @@ impl Costs {
         window: u64::MAX,
         range: Duration::ZERO,
         most_bytes: u64::MAX,
+        due: 0,
     };
 
     /// A source that answers after `round_trip`, and of which nothing else is known yet.
@@ -51,6 +54,7 @@ impl Costs {
             window: FIRST_WINDOW,
             range: BLIND_RANGE,
             most_bytes: MOST_RANGE,
+            due: 0,
         }
     }
 

@@ -5,6 +5,7 @@ use crate::health::Health;
 use crate::limits::IN_FLIGHT;
 use crate::process::PerProcess;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
@@ -17,6 +18,8 @@ static GATES: PerProcess<Gates> = PerProcess::new();
 /// The gate of a server: the request that asks first enters first.
 pub(crate) struct Gate {
     pub(crate) places: Arc<Semaphore>,
+    /// Requests that wait for a place.
+    waiting: AtomicUsize,
     health: Mutex<Health>,
     growth: Mutex<Growth>,
     begun: Instant,
@@ -26,6 +29,7 @@ impl Gate {
     fn new() -> Self {
         Gate {
             places: Arc::new(Semaphore::new(IN_FLIGHT)),
+            waiting: AtomicUsize::new(0),
             health: Mutex::default(),
             growth: Mutex::default(),
             begun: Instant::now(),
@@ -38,7 +42,7 @@ impl Gate {
 
     /// A request is sent, after this place was taken for it.
     pub(crate) fn asked(&self, round_trip: Duration) {
-        if self.free().saturating_add(1) >= IN_FLIGHT {
+        if self.places.available_permits().saturating_add(1) >= IN_FLIGHT {
             self.growth().asked(self.now(), round_trip);
         }
     }
@@ -53,9 +57,20 @@ impl Gate {
         self.growth().window()
     }
 
-    /// Requests that may be sent at once.
+    /// Requests begin to wait for places.
+    pub(crate) fn queued(&self, requests: usize) {
+        self.waiting.fetch_add(requests, Ordering::Relaxed);
+    }
+
+    /// A request waits no more.
+    pub(crate) fn unqueued(&self) {
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Requests that may be sent at once, beside those that wait.
     pub(crate) fn free(&self) -> usize {
-        self.places.available_permits()
+        let free = self.places.available_permits();
+        free.saturating_sub(self.waiting.load(Ordering::Relaxed))
     }
 
     fn growth(&self) -> MutexGuard<'_, Growth> {
@@ -75,4 +90,20 @@ pub(crate) fn gate(server: &str) -> Arc<Gate> {
         .entry(server.to_owned())
         .or_insert_with(|| Arc::new(Gate::new()));
     Arc::clone(gate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_that_others_wait_for_are_not_free() {
+        let gate = Gate::new();
+        gate.queued(IN_FLIGHT - 1);
+        assert_eq!(gate.free(), 1);
+        gate.unqueued();
+        assert_eq!(gate.free(), 2);
+        gate.queued(IN_FLIGHT);
+        assert_eq!(gate.free(), 0);
+    }
 }

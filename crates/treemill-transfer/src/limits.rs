@@ -13,6 +13,10 @@ pub const WHOLE: u64 = 16 << 20;
 /// recommend 8 to 16 MB; smaller parts share a few connections better.
 pub(crate) const PART: u64 = 4 << 20;
 
+/// Bytes of a part, at least, that is asked for over an ocean while most connections are busy: a new one brings them in five
+/// round trips, and each request costs one.
+pub(crate) const BUSY_PART: u64 = 256 << 10;
+
 /// The round trip from which on smaller parts than these come by several connections that are new.
 pub(crate) const WIDE_DISTANCE: Duration = Duration::from_millis(20);
 

@@ -1,19 +1,24 @@
 //! Splits a range into parts, and says how large they are. Pure.
 
-use crate::limits::{PART, WIDE_DISTANCE};
+use crate::limits::{BUSY_PART, PART, WIDE_DISTANCE};
 use std::ops::Range;
 use treemill_source::Costs;
 
 /// Bytes of one request at most, if `bytes` are asked for and `free` connections have nothing to do. A large range over an
-/// ocean comes sooner by many connections, while most are free: each has what its next round trip brings, or more.
+/// ocean comes sooner by many connections, while most are free: each has what its next round trip brings, or more. While most
+/// are busy, each has what two round trips bring: what waits for a range must not wait for one connection that is new.
 pub(crate) fn part_bytes(bytes: u64, costs: &Costs, connections: usize, free: usize) -> u64 {
     let free = free.min(connections);
-    if connections < 2 || costs.round_trip < WIDE_DISTANCE || free < connections / 2 {
+    if connections < 2 || costs.round_trip < WIDE_DISTANCE {
         return PART;
     }
     let each = |bytes: u64, of: usize| bytes.div_ceil(of as u64);
     let window = each(costs.window, connections);
-    each(bytes, free).max(window).min(PART)
+    let part = match free < connections / 2 {
+        true => BUSY_PART.max(window.saturating_mul(2)),
+        false => each(bytes, free).max(window),
+    };
+    part.min(PART)
 }
 
 /// Parts of `range` in order, nearly equal and of `most` bytes at most; none of an empty range. A `most` of zero
@@ -52,7 +57,8 @@ mod tests {
         assert_eq!(part_bytes(140_000, &new, 64, 64), 14_600);
         assert_eq!(part_bytes(9_000_000, &new, 64, 64), 140_625);
         assert_eq!(part_bytes(9_000_000, &new, 64, 32), 281_250);
-        assert_eq!(part_bytes(9_000_000, &new, 64, 31), PART);
+        assert_eq!(part_bytes(9_000_000, &new, 64, 31), BUSY_PART);
+        assert_eq!(part_bytes(140_000, &new, 64, 0), BUSY_PART);
         assert_eq!(part_bytes(1 << 40, &new, 64, 64), PART);
         // Each brings a hundred and fifty kilobytes at once by now.
         let grown = Costs {
@@ -60,6 +66,7 @@ mod tests {
             ..new
         };
         assert!(part_bytes(140_000, &grown, 64, 64) > 140_000);
+        assert!(part_bytes(9_000_000, &grown, 64, 0) > BUSY_PART);
         let near = Costs::far(Duration::from_millis(1));
         assert_eq!(part_bytes(140_000, &near, 64, 64), PART);
     }

@@ -169,10 +169,12 @@ fn launch<C: Carrier>(shared: &Arc<Shared<C>>, queue: Vec<Piece>) {
     let places = shared.watch.places();
     let shared = Arc::clone(shared);
     let asked = shared.watch.now();
+    shared.watch.gate().queued(queue.len());
     runtime.spawn(async move {
         for piece in queue {
             // They are never closed.
             let permit = Arc::clone(&places).acquire_owned().await;
+            shared.watch.gate().unqueued();
             if let Some(trouble) = shared.watch.given_up_since(asked) {
                 piece.end(&shared, Err(trouble));
                 continue;

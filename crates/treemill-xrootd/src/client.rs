@@ -17,7 +17,7 @@ use crate::{limits, tls};
 use rustls::ClientConfig;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The session of one server, once it is made. One thread makes it, the others wait.
 #[derive(Default)]
@@ -107,6 +107,12 @@ impl Client {
         let key = Client::key(&Route::new(url), user);
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.contains_key(&key)
+    }
+
+    /// The round trip to an address's server, if there is a session with it now.
+    #[must_use]
+    pub fn round_trip(&self, url: &Url) -> Option<Duration> {
+        Some(self.made(url)?.costs().round_trip)
     }
 
     /// The session with an address's server, if there is one now.

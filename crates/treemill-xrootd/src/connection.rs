@@ -37,15 +37,18 @@ struct State {
     stream: Stream,
     meter: Meter,
     flights: HashMap<u16, Flight>,
+    /// Bytes of files that were asked for and have not come.
+    due: u64,
     /// Bytes for the writing thread; gone when the connection is broken.
     outbox: Option<mpsc::Sender<Vec<u8>>>,
     broken: Option<Error>,
 }
 
-/// A request in flight: what takes its answer, and when it was sent.
+/// A request in flight: what takes its answer, when it was sent, and the bytes of a file that it asks for.
 struct Flight {
     sink: Sink,
     sent: Duration,
+    due: u64,
 }
 
 impl Sending {
@@ -82,6 +85,7 @@ impl Connection {
                 stream: Stream::new(options.deadlines),
                 meter: Meter::new(connect),
                 flights: HashMap::new(),
+                due: 0,
                 outbox: Some(outbox),
                 broken: None,
             }),
@@ -106,10 +110,12 @@ impl Connection {
 
     /// What the connection costs, as far as it is known.
     pub(crate) fn costs(&self) -> Costs {
-        let meter = &self.state().meter;
+        let state = self.state();
+        let meter = &state.meter;
         Costs {
             bytes_per_second: meter.speed(),
             window: meter.window(),
+            due: state.due,
             ..Costs::far(meter.round_trip())
         }
     }
@@ -134,7 +140,8 @@ impl Connection {
         let mut state = self.state();
         let sent = self.began.elapsed();
         let greeting = state.stream.greet(sent);
-        state.flights.insert(0, Flight { sink, sent });
+        let due = 0;
+        state.flights.insert(0, Flight { sink, sent, due });
         self.post(state, greeting, all);
         ticket
     }
@@ -173,9 +180,12 @@ impl Connection {
                 continue;
             }
             match state.stream.send(&request, most, now) {
-                Ok((stream, request)) => {
-                    bytes.extend(request);
-                    state.flights.insert(stream, Flight { sink, sent: now });
+                Ok((stream, bytes_sent)) => {
+                    bytes.extend(bytes_sent);
+                    let due = request.file_bytes();
+                    state.due = state.due.saturating_add(due);
+                    let sent = now;
+                    state.flights.insert(stream, Flight { sink, sent, due });
                 }
                 Err(error) => {
                     let invalid = Error::new(ErrorKind::Invalid, error.to_string());
@@ -259,6 +269,7 @@ impl Connection {
                     let Some(flight) = state.flights.remove(&stream) else {
                         continue;
                     };
+                    state.due = state.due.saturating_sub(flight.due);
                     if let Outcome::Data(data) | Outcome::Pages { data, .. } = &outcome {
                         let after = now.saturating_sub(flight.sent);
                         state.meter.answered(data.len(), after);

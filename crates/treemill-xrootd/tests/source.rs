@@ -66,6 +66,26 @@ fn ranges_of_every_size_come_as_asked() {
 }
 
 #[test]
+fn what_is_due_on_a_connection_is_told_to_all_of_its_files() {
+    let bytes = content(SIZE);
+    let Some(server) = Xrootd::start("due", &[("a.root", &bytes), ("b.root", &bytes)]) else {
+        return;
+    };
+    let client = client();
+    let open = |path| XrootdSource::open(&client, &server.address(path)).unwrap();
+    let (source, other) = (open("/a.root"), open("/b.root"));
+    assert_eq!(other.costs().due, 0);
+    server.freeze();
+    let tickets = source.submit(vec![0..100, 200..5_000_000]);
+    assert_eq!([source, other].map(|of| of.costs().due), [4_999_900; 2]);
+    server.thaw();
+    for ticket in tickets {
+        ticket.wait().unwrap();
+    }
+    assert_eq!(open("/b.root").costs().due, 0);
+}
+
+#[test]
 fn ranges_beyond_the_end_are_errors_of_their_own() {
     let Some(server) = Xrootd::start("beyond", &[("a.root", b"0123456789")]) else {
         return;

@@ -79,6 +79,19 @@ impl Request {
         }
     }
 
+    /// Bytes of a file that the request asks for; 0 if it asks for something else.
+    #[must_use]
+    pub fn file_bytes(&self) -> u64 {
+        match self {
+            Request::Read { length, .. } | Request::Pages { length, .. } => u64::from(*length),
+            Request::Vector { ranges } => {
+                let lengths = ranges.iter().map(|(_, length, _)| u64::from(*length));
+                lengths.fold(0, u64::saturating_add)
+            }
+            _ => 0,
+        }
+    }
+
     /// The bytes to send.
     ///
     /// # Errors

@@ -147,6 +147,28 @@ fn the_layout_is_the_protocols() {
 }
 
 #[test]
+fn requests_say_how_much_of_a_file_they_ask_for() {
+    let (handle, offset, length) = ([0; 4], 10, 7);
+    let read = Request::Read {
+        handle,
+        offset,
+        length,
+    };
+    let pages = Request::Pages {
+        handle,
+        offset,
+        length,
+        again: false,
+    };
+    let vector = Request::Vector {
+        ranges: vec![(handle, 7, 10), (handle, 5, 30)],
+    };
+    let open = Request::Open { path: "/a".into() };
+    let bytes = [read, pages, vector, open, Request::Ping].map(|request| request.file_bytes());
+    assert_eq!(bytes, [7, 7, 12, 0, 0]);
+}
+
+#[test]
 fn secrets_are_not_shown() {
     let open = Request::Open {
         path: "/a?authz=secret".into(),
