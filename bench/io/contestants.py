@@ -82,6 +82,7 @@ _LOGICAL = "/store/data/events.root"
 
 
 def _treemill(task: Task) -> dict[str, Any]:
+    import numpy as np  # noqa: F401  # imported, as the others have it
     import treemill as tm
     from treemill import _core
     from treemill.session.front import connect

@@ -155,9 +155,10 @@ def test_a_far_large_file_has_several_sessions_at_a_pool_of_dcap(core, large):
         start = stored.size - 3_000_000
         read, _ = stored.drain(start, stored.size, 1 << 20, 4 << 20)
         assert read == 3_000_000
-        # What is read may be here before all of its sessions are.
+        # What is read may be here before all of its sessions are. To a busy machine the pool may
+        # seem farther away, and has more of them.
         address, door_port = link.hosts["s"].address, door.ports[0]
-        until(lambda: connections(address, but=door_port) == 4, "four sessions")
+        until(lambda: connections(address, but=door_port) >= 4, "four sessions")
         assert_is_whole(door.url("large.root"))
 
 
