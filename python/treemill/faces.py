@@ -3,7 +3,7 @@
 An error of treemill's says what is wrong in the user's words. The frames within treemill say
 nothing more, and are removed from its traceback. Other errors, which should not happen, keep them.
 
-What users of uproot write by habit gets an error that says what to write here.
+What users of uproot and ROOT write by habit gets an error that says what to write here.
 
 Pure: standard library, errors and words only.
 """

@@ -16,7 +16,7 @@ class SourceReport(NamedTuple):
     does not."""
 
     source: str
-    """Scheme, host and port. If a redirector has sent us to another server, it is that one."""
+    """Scheme, host and port. If a redirector has named another server, it is that one."""
     files: int = 0
     """How often a file was opened there: once for each connection that reads it."""
     messages: int = 0

@@ -177,6 +177,8 @@ def test_errors_have_the_users_line(events):
         (lambda x: x[0], "a call without entries raised IndexError"),
         (lambda x: x if len(x) else x.astype(int), "has floats, and it says integers"),
         (lambda x: ak.mask(x, x > 30), "missing values: fill them"),
+        (lambda x: np.ma.masked_less(x, 30), r"missing values: fill them, numpy\.ma"),
+        (lambda x: ak.mask(x[:, np.newaxis], x > 30), "missing values: fill them"),
         (lambda x: np.stack([x, x], 1) if len(x) else x, "lists of entries, and it says one value"),
         (lambda x: np.zeros((len(x), 2, 2)), "3 dimensions"),
         (lambda x: {}, "it gives nothing"),

@@ -1,10 +1,13 @@
 """coffea's own processors, unmodified, beside coffea's own runner; numba on chunks."""
 
+from importlib.metadata import PackageNotFoundError
+
 import awkward as ak
 import hist
 import numpy as np
 import pytest
 import treemill as tm
+from treemill.selector import coffea_version
 from treemill.session.front import connect
 
 
@@ -226,3 +229,43 @@ def test_numba_on_collections(events, truth):
     with connect(workers=1) as session:
         found = session.run(Jets(), events)
     assert found["n"] == int(ak.sum((truth.Jet_pt > 30) & (abs(truth.Jet_eta) < 2)))
+
+
+@pytest.mark.filterwarnings("ignore:Missing cross-reference")
+def test_counts_have_a_description_as_older_versions_of_coffea_want(events):
+    nanoevents = pytest.importorskip("coffea.nanoevents", reason="coffea is not installed")
+
+    class Strict(nanoevents.NanoAODSchema):
+        event_ids = ()
+
+        def __init__(self, base_form, *args, **options):
+            forms = dict(zip(base_form["fields"], base_form["contents"], strict=True))
+            assert forms["nMuon"]["parameters"]["__doc__"]
+            super().__init__(base_form, *args, **options)
+
+    with connect(workers=1) as session:
+        found = session.run(lambda chunk: {"n": int(ak.sum(chunk.nMuon))}, events, schema=Strict)
+    assert found["n"] == events.sum("nMuon").value
+
+
+def test_a_coffea_that_is_too_old_or_absent_is_an_error_that_says_so(events, monkeypatch):
+    def count(chunk):
+        return {"n": len(chunk)}
+
+    monkeypatch.setattr(coffea_version, "version", lambda name: "2025.3.0")
+    with (
+        connect(workers=1) as session,
+        pytest.raises(tm.UnsupportedError, match=r"2025\.7\.0 or newer .* this is 2025\.3\.0: pip"),
+    ):
+        session.run(count, events, schema="nanoaod")
+
+    def absent(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(coffea_version, "version", absent)
+    monkeypatch.setattr(coffea_version, "find_spec", lambda name: None)
+    with (
+        connect(workers=1) as session,
+        pytest.raises(tm.UnsupportedError, match="need coffea: pip install coffea"),
+    ):
+        session.run(count, events, schema="nanoaod")

@@ -145,3 +145,19 @@ def test_errors_suggest_references(events):
     assert error.value.suggestions[0] == "Constituents"
     with pytest.raises(tm.QueryError, match=r"and refers to Particle\n"):
         lists(events, "Track.mother.PID")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Particle.PT", "sum(Track.Particle.PT)"),
+        ("Particle.PT", "sum(sum(p.PT for p in j.Particles) for j in GenJet)"),
+        ("EFlowTrack.Eta", "sum(sum(c.Eta for c in j.Constituents) for j in Jet)"),
+        ("Particle.Eta", "sum(sum(c.Eta for c in j.Constituents) for j in GenJet)"),
+    ],
+)
+def test_variations_are_seen_through_references(events, name, text):
+    found = events.vary(name, {"up": f"2 * {name}"}, name="v").sum(text).value
+    alone = events.define(name, f"2 * {name}").sum(text).value
+    assert found == {"nominal": events.sum(text).value, "v:up": alone}
+    assert found["v:up"] != found["nominal"]

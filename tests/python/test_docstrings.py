@@ -1,5 +1,6 @@
 """What users call says what it takes, gives and raises, with examples that run."""
 
+import ast
 import doctest
 import inspect
 import re
@@ -7,6 +8,9 @@ import re
 import pytest
 import treemill as tm
 from treemill.bench.generate import Recipe, write_dataset
+from treemill.io_report import IOReport
+from treemill.monitor.progress import Progress
+from treemill.monitor.report import MissingEntries
 
 # By class the methods that need no words of their own: they are another's, or take nothing.
 NOT = {"__init__"}
@@ -16,7 +20,7 @@ FUNCTIONS = [
     *(tm.corrections, tm.model, tm.kernel, tm.batched),
 ]
 CLASSES = [tm.Dataset, tm.Fileset, tm.Node, tm.Session]
-WITH_EXAMPLES = [tm.ByDataset, tm.LumiSections, tm.Variations, tm.Selector]
+WITH_EXAMPLES = [tm.ByDataset, tm.FileOutput, tm.LumiSections, tm.Variations, tm.Selector]
 # What users hold besides, and the methods that they call; the others are treemill's own.
 METHODS = {
     tm.Query: ["result", "snapshot"],
@@ -68,6 +72,10 @@ def methods(names):
 
 MEMBERS = members() | methods(METHODS)
 DESCRIBED = MEMBERS | methods(OF_CLASSES)
+CALLED = [tm.FileOutput, tm.LumiSections]
+"""Classes that users call."""
+RECORDS = [tm.Cut, tm.DataFile, tm.Report, tm.SnapshotFile, Progress, MissingEntries, IOReport]
+"""What users read the fields of."""
 
 
 @pytest.fixture(scope="module")
@@ -102,3 +110,22 @@ def test_it_says_what_it_takes_gives_and_raises(name):
     if signature.return_annotation not in (None, "None"):
         assert "Returns\n" in text
     assert ("Raises\n" in text) != (name in SAFE)
+
+
+@pytest.mark.parametrize("cls", CALLED)
+def test_a_class_says_what_it_takes(cls):
+    section = inspect.getdoc(cls).partition("Parameters\n")[2].partition("\n\n")[0]
+    assert set(inspect.signature(cls).parameters) <= set(re.findall(r"^\w+", section, re.MULTILINE))
+    assert "Raises\n" in inspect.getdoc(cls)
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_each_field_says_what_it_is(record):
+    (definition,) = ast.parse(inspect.getsource(record)).body
+    body = definition.body
+    fields = [at for at, node in enumerate(body) if isinstance(node, ast.AnnAssign)]
+    assert fields
+    for at in fields:
+        text = body[at + 1]
+        said = isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant)
+        assert said, body[at].target.id

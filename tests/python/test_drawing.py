@@ -33,6 +33,15 @@ def test_the_second_word_is_the_selection(events, truth, capsys):
     same(events.draw("MET_pt", "", bins=PT), events.draw("MET_pt", bins=PT))
 
 
+def test_a_value_on_an_edge_fills_the_bin_that_hist_gives_it(events):
+    """docs/language.md says so to users of TTree::Draw, where it is the bin above the edge."""
+    drawn = events.draw("entry_number * 0 + 58>>h(50,0,100)", "", "goff")
+    assert drawn[28] == events.num_entries
+    assert drawn.axes[0].index(58) == 28
+    listed = events.draw("entry_number * 0 + 58", "", "goff", bins=[0, 56, 58, 60])
+    assert listed.values().tolist() == [0, 0, events.num_entries]
+
+
 def test_several_axes(events, capsys):
     bins = [PT, (10, -5, 5)]
     first = events.draw("Jet_eta:Jet_pt", "Jet_pt > 30", bins=bins)

@@ -12,6 +12,7 @@ import treemill as tm
 from tests.corpus_files import corpus
 
 TEXT = (Path(__file__).parents[2] / "docs" / "objects.md").read_text()
+FILES = Path(__file__).parents[1] / "files"
 SECTION = TEXT.split("## PHYSLITE")[1].split("## EDM4hep")[0]
 BLOCKS = re.findall(r"^```\n(.*?)^```", SECTION, re.MULTILINE | re.DOTALL)
 
@@ -220,3 +221,37 @@ def test_expressions_of_the_page(events):
     assert len(texts) > 2
     found = events.arrays({text: text for text in texts})
     assert all(len(found[text]) == len(events) for text in texts)
+
+
+@pytest.mark.parametrize("split", [True, False], ids=["RNTuple", "TTree"])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("AnalysisElectronsAuxDyn.pt", "sum(Electrons.pt)"),
+        ("AnalysisElectronsAuxDyn.pt", "sum(AnalysisElectrons.pt)"),
+        ("AnalysisElectronsAuxDyn.pt", "sum(e.px for e in Electrons if e.pt > 20000)"),
+        ("GSFTrackParticlesAuxDyn.qOverP", "sum(e.trackParticles[0].pt for e in Electrons)"),
+        ("CombinedMuonTrackParticlesAuxDyn.d0", "sum(Muons.trackParticle.d0)"),
+    ],
+)
+def test_variations_are_seen_by_shorter_names_and_through_links(events, split, name, text):
+    if split:
+        name = name.replace(".", ":")
+    else:
+        events = tm.dataset(FILES / "physlite.root", tree="CollectionTree")
+    twice = f"2 * `{name}`"
+    found = events.vary(f"`{name}`", {"up": twice}, name="v").sum(text).value
+    alone = events.define(f"`{name}`", twice).sum(text).value
+    assert found == {"nominal": events.sum(text).value, "v:up": alone}
+    assert found["v:up"] != found["nominal"]
+
+
+def test_collections_and_members_vary_by_their_shorter_names(events):
+    total, both = "sum(e.pt for e in Electrons)", ("Electrons.pt", "2 * Electrons.pt")
+    for name, text in (("Electrons", "[e for e in Electrons if e.pt > 20000]"), both):
+        found = events.vary(name, {"up": text}, name="v").sum(total).value
+        alone = events.define(name, text).sum(total).value
+        assert found == {"nominal": events.sum(total).value, "v:up": alone}
+        assert found["v:up"] != found["nominal"]
+    with pytest.raises(tm.QueryError, match=r"no column Electrons.ptt that vary"):
+        events.vary("Electrons.ptt", {"up": "Electrons.pt"}).sum(total).value  # noqa: B018

@@ -235,8 +235,9 @@ def test_a_function_that_fails_is_an_error_of_its_file(fs, paths):
 def test_constants_that_are_not_there_or_branches(paths):
     lacking = spec(paths)
     del lacking["data"]["metadata"]["xsec"]
-    with pytest.raises(tm.QueryError, match="'data' lacks it: add it there, or give a default"):
-        tm.run(tm.fileset(lacking).sum("xsec"))
+    for missing in ("error", {"genWeight": 1.0}):  # also if there are defaults of other columns
+        with pytest.raises(tm.QueryError, match="'data' lacks it: add it there, or give a default"):
+            tm.run(tm.fileset(lacking, missing=missing).sum("xsec"))
     found = tm.fileset(lacking, missing={"xsec": 2.0}).sum("xsec").value
     assert found["data"] == 400.0
     lacking["data"]["metadata"]["nMuon"] = 3
@@ -260,6 +261,48 @@ def test_a_file_that_is_not_there(paths, tmp_path):
     with tm.connect(workers=2) as session:
         assert session.run(fs.count(), on_error="skip") == {"dy": 5001, "tt": 0, "data": 5000}
         assert [missing.file for missing in session.report.missing] == gone["tt"]["files"]
+
+
+class Booked(tm.Selector):
+    def begin(self, inputs):
+        self.book("n", inputs["n"])
+
+    def begin_worker(self, inputs):
+        self.output["seen"] = 0
+
+    def process(self, events):
+        self.output["seen"] += len(events)
+
+
+@pytest.mark.parametrize("first", [0, 1], ids=["one data set", "one file"])
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+def test_first_files_that_are_not_there(paths, tmp_path, mode, first):
+    """Another one says then what columns there are, and what bookings give for no entries."""
+    gone = [str(tmp_path / name) for name in ("a.root", "b.root")]
+    files = {"gone": gone, "dy": [gone[0], paths[0]], "tt": [paths[2]]}
+    files = dict([*files.items()][first:])
+    fs = tm.fileset(files, tree="Events", on_error="skip")
+    varied = fs.vary("MET_pt", {"up": "MET_pt * 2"}).filter("MET_pt > 20")
+    columns = ["MET_pt", "Jet_*"]
+    with tm.connect(workers=2, mode=mode) as session:
+        bookings = varied.count(), fs.sum("MET_pt"), varied.hist("MET_pt"), fs.take("nJet")
+        found = session.run(*bookings, on_error="skip")
+        n, _, _, taken = found
+        made = session.run(fs.snapshot(str(tmp_path / "{dataset}.root"), columns), on_error="skip")
+        assert {missing.file for missing in session.report.missing} == set(gone[: 2 - first])
+        inputs = {"n": fs.count()}
+        output = session.run(Booked(), fs, inputs=inputs, on_error="skip")
+    present = tm.fileset({"dy": paths[:1], "tt": paths[2:]}, tree="Events")
+    assert n["dy"] == tm.run(
+        present.vary("MET_pt", {"up": "MET_pt * 2"}).filter("MET_pt > 20").count()
+    )["dy"]  # fmt: skip
+    assert {name: each.entries for name, each in made.items()} == {
+        **({} if first else {"gone": 0}), "dy": 5000, "tt": 7321
+    }  # fmt: skip
+    assert {name: len(each) for name, each in taken.items()} == output["n"]
+    assert output["seen"] == 12321
+    if not first:
+        assert [each["gone"] for each in found[:2]] == [{"nominal": 0, "MET_pt:up": 0}, 0]
 
 
 class Seen(tm.Selector):
@@ -323,6 +366,17 @@ def test_what_is_of_one_data_set(fs, tmp_path):
     assert "5,001</td>" in n._repr_html_()
 
 
+def test_what_only_one_data_set_has_is_named(fs):
+    seen = {name for name in dir(fs["dy"]) if name[0] != "_"}
+    lacking = {name for name in seen if not hasattr(fs, name)}
+    assert {"show", "add_friend", "select_entries", "branches", "to_numpy"} <= lacking
+    for name in lacking:
+        instead = rf"'{name}': .*(fs\[name\]\.{name}|list\(fs\))"
+        with pytest.raises(AttributeError, match=instead):
+            getattr(fs, name)
+        assert name not in dir(fs)
+
+
 def test_feedback_and_part_of_the_data(fs):
     seen = []
     with tm.connect(workers=1) as session:
@@ -345,6 +399,32 @@ def test_some_data_sets(fs):
         fs.subset(["dyy"])
     with pytest.raises(tm.QueryError, match="leaves none of the data sets dy, tt, data"):
         fs.subset(lambda metadata: False)
+
+
+def test_histograms_of_several_bookings_are_stacked_if_they_are_alike(fs):
+    def met(name, bins=(20, 0, 200), of="MET_pt", **options):
+        return fs.subset(name).hist(of, bins=bins, **options).value
+
+    stacked = (met("tt") | met("dy")).stack()
+    assert stacked["dy", :] == met("dy")["dy"]
+    categories = hist.axis.IntCategory([], growth=True, name="n")
+    found = [met(name, categories, "nMuon + " + name[0], params={"d": 0, "t": 3}) for name in fs]
+    grown = (found[0] | found[1]).stack()
+    for each in found[:2]:
+        ((name, one),) = each.items()
+        for category in one.axes[0]:
+            assert grown[name, hist.loc(category)] == one[hist.loc(category)]
+        assert grown[name, sum] == one.sum()
+    for other in (
+        met("tt", (20, 0, 100)), met("tt", (9, 0, 9)), met("tt", weight=2),
+        met("tt", of="MET_pt + 0"),
+    ):  # fmt: skip
+        with pytest.raises(tm.QueryError, match=r"'dy' and 'tt' cannot be stacked.* Book them"):
+            (met("dy") | other).stack()
+        both = met("dy") | other
+        both.metadata = {name: {"process": "x"} for name in both}
+        with pytest.raises(tm.QueryError, match="two data sets of 'x' cannot be stacked"):
+            both.stack("process")
 
 
 def test_data_sets_that_are_variations(paths):

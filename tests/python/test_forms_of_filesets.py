@@ -2,8 +2,10 @@
 
 import json
 
+import numpy as np
 import pytest
 import treemill as tm
+import uproot
 
 
 def test_forms(paths, tmp_path):
@@ -26,6 +28,14 @@ def test_forms(paths, tmp_path):
     assert "a" in plain
     assert len(plain) == 3
     assert plain["c"].num_entries == 12322
+
+
+def test_one_file_with_several_trees(tmp_path):
+    path = str(tmp_path / "two.root")
+    with uproot.recreate(path) as file:
+        file["a"], file["b"] = {"x": np.arange(10.0)}, {"x": np.arange(100.0, 103.0)}
+    samples = {"s": {"trees": ["a", "b", "b"], "files": [path] * 3}}
+    assert tm.fileset({"samples": samples}).sum("x").value == {"s": 45 + 2 * 303}
 
 
 @pytest.mark.parametrize(

@@ -150,6 +150,18 @@ def test_files_that_differ_anywhere_are_both_kept(folder, place):
     assert tm.fileset("u.json").count().value == {"dataset": 3000}
 
 
+def test_one_file_with_several_trees(folder):
+    with uproot.recreate("two.root") as file:
+        file["a"], file["b"] = {"x": np.arange(10.0)}, {"x": np.arange(100.0, 103.0)}
+    (folder / "fs.json").write_text(json.dumps({"s": [f"two.root:{tree}" for tree in "aba"]}))
+    assert "doubled  s: two.root: the same file" in verify("fs.json").output
+    for _ in range(2):
+        fs = tm.fileset("fs.verified.json")
+        assert fs.count().value == {"s": 13}
+        assert fs.sum("x").value == {"s": 45 + 303}
+        assert verify("fs.verified.json", "--output", "fs.verified.json").exit_code == 0
+
+
 @pytest.fixture
 def opened(monkeypatch):
     """The files that are opened in this process."""
@@ -230,6 +242,22 @@ def test_a_file_that_was_written_anew(folder):
     for again in (fs, tm.fileset("all.json")):
         with pytest.raises(tm.SourceError, match="Verify the fileset again"):
             tm.run(again.sum("MET_pt"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("fs.json", "--output", "none/fs.json"), "cannot write into the folder none"),
+        (("https://localhost:1/fs.json",), "cannot write to https://localhost:1/fs.json"),
+    ],
+    ids=["no folder", "on a server"],
+)
+def test_a_place_where_nothing_can_be_written_is_said_at_once(folder, opened, arguments, said):
+    (folder / "fs.json").write_text('{"dy": {"files": {"e0.root": "Events"}}}')
+    ran = verify(*arguments)
+    assert ran.exit_code == 1
+    assert said in ran.output
+    assert opened == []
 
 
 def test_no_fileset(folder):

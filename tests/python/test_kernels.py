@@ -172,6 +172,9 @@ def test_what_cannot_be_compiled_is_shown(events):
     with pytest.raises(QueryError, match="numba cannot compile it") as raised:
         events.define("x", wrong, columns="MET_pt").sum("x").value  # noqa: B018
     assert "test_kernels.py" in str(raised.value)
+    assert "whole lists" not in str(raised.value)
+    with pytest.raises(QueryError, match=r"For whole lists name the types.*float64\[:\]"):
+        events.define("x", tm.kernel(lambda x: x.sum()), columns="Jet.pt").sum("x").value  # noqa: B018
 
 
 @pytest.mark.parametrize(

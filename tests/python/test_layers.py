@@ -20,6 +20,7 @@ MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
 MAY_USE = {
     "frozen": "",
     "errors": "",
+    "root_words": "",
     "uproot_words": "",
     "processor": "",
     "_core": "processor",
@@ -34,7 +35,7 @@ MAY_USE = {
     "writing": "arrays errors",
     "worker": "errors packetizer",
     "kernels": "checkpoint errors",
-    "query": "errors faces kernels language luminosity monitor uproot_words",
+    "query": "errors faces kernels language luminosity monitor root_words uproot_words",
     "tree": "arrays errors faces machine monitor uproot_words",
     "trace": "errors machine monitor packetizer writing",
     "submasters": "packetizer",

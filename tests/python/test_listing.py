@@ -131,3 +131,17 @@ def test_titles_that_say_more_are_shown(capsys, events):
     told = capsys.readouterr().out
     assert "title" in told
     assert told.count("transverse momentum") == 2
+
+
+def test_below_variations_the_nominal_values_are_shown(events, capsys):
+    varied = events.filter("nMuon > 0").vary("MET_pt", {"up": "2 * MET_pt"})
+    varied = varied.define("half", "MET_pt / 2").filter("half > 10")
+    plain = events.filter("nMuon > 0").define("half", "MET_pt / 2").filter("half > 10")
+    drawn = [each.draw("half", "nJet > 1", "goff", bins=(9, 0, 90)) for each in (varied, plain)]
+    assert drawn[0] == drawn[1]
+    assert varied.head(["half"], n=3).to_list() == plain.head(["half"], n=3).to_list()
+    assert str(varied.describe("half")) == str(plain.describe("half"))
+    varied.scan("half", n=4)
+    shown = capsys.readouterr().out
+    plain.scan("half", n=4)
+    assert shown == capsys.readouterr().out

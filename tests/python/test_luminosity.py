@@ -95,6 +95,18 @@ def test_in_selectors_and_filesets(entries):
     assert isinstance(sections["data"], tm.LumiSections)
 
 
+def test_a_mask_is_a_column_if_it_is_defined(entries):
+    path, runs, lumis = entries
+    mask = tm.lumi_mask({"1": [[1, 20]], "2": [[3, 4]]})
+    good = mask(runs, lumis)
+    events = tm.dataset(path, "Events")
+    assert events.define("certified", mask).sum("1 if certified else 0").value == int(good.sum())
+    both = events.filter(mask, name="certified").define("again", mask).filter("again")
+    assert both.count().value == int(good.sum())
+    with pytest.raises(tm.QueryError, match=r"the name of a filter is a text.*another filter"):
+        events.filter("run > 1", mask)
+
+
 def test_unless(entries):
     path, runs, lumis = entries
     certified = {"1": [[1, 20]], "2": [[3, 4]]}

@@ -268,6 +268,18 @@ def test_other_files_are_refused(content, error, message):
         tm.model(content)
 
 
+@pytest.mark.parametrize("content", [LIGHTGBM, xgboost_file(TREES)], ids=["text", "JSON"])
+@pytest.mark.parametrize("given_as", [bytes.decode, bytearray, memoryview])
+def test_a_content_may_be_given(content, given_as):
+    """As `Booster.model_to_string` and `Booster.save_raw` give them."""
+    assert tm.model(given_as(content)) == tm.model(content)
+
+
+def test_an_object_of_another_library_is_no_content():
+    with pytest.raises(QueryError, match="or as its content, not as dict: save it in a file"):
+        tm.model({"learner": {}})
+
+
 def test_a_file_that_is_not_there():
     with pytest.raises(SourceError):
         tm.model("/nowhere/bdt.json")

@@ -1,5 +1,6 @@
 import importlib.util
 import threading
+import warnings
 from dataclasses import replace
 
 import hist
@@ -256,6 +257,23 @@ def test_a_histogram_is_drawn_under_the_bar(monkeypatch, capsys):
     query.values = {"met": filled(6)}
     watched.close()
     assert "sum 24" in capsys.readouterr().err, "what is left on the screen is the end"
+
+
+def test_a_name_that_no_histogram_has_is_told_at_the_end(monkeypatch):
+    clock = Clock(monkeypatch)
+    query = Query()
+    query.values = {"n": 1, "met": filled(5), "dy": {"mass": filled(1)}}
+    query.measured = lambda name: None
+    for name, told in [("mett", 1), ("mass", 0)]:
+        watched = Watch(query, True, name)
+        clock.now += 2
+        watched.tick()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            watched.close()
+        assert len(caught) == told
+        assert all("'mett'" in str(each.message) for each in caught)
+        assert all("met, dy.mass" in str(each.message) for each in caught)
 
 
 def test_nobody_looks_and_nothing_is_drawn():

@@ -12,6 +12,7 @@ from queue import SimpleQueue
 import numpy as np
 import pytest
 import treemill as tm
+import uproot
 from treemill.backend.processes.channel import Channel
 from treemill.session.state import QueryNews
 
@@ -136,6 +137,41 @@ def uses_mine(events):
     import mine
 
     return {"values": {mine.VALUE}, "data": {Path(mine.__file__).with_name("d.txt").read_text()}}
+
+
+def test_relative_paths_begin_where_the_session_is(session, tmp_path, monkeypatch):
+    """Not where it was when its workers' template was started."""
+    for value, folder in enumerate("ab"):
+        (tmp_path / folder).mkdir()
+        with uproot.recreate(tmp_path / folder / "x.root") as file:
+            file["t"] = {"x": np.full(1000, value)}
+    for value, folder in enumerate("ab"):
+        monkeypatch.chdir(tmp_path / folder)
+        events = tm.dataset("x.root", tree="t")
+        assert session.run(events.sum("x")) == value * 1000
+        folders = session.run(lambda chunk: {"at": {os.getcwd()}}, events)["at"]
+        assert folders == {str(tmp_path / folder)}
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_a_module_that_starts_sessions_when_it_is_imported(paths, tmp_path, start):
+    """Its workers' template would import it, start another template, and so on without end."""
+    (tmp_path / "unguarded.py").write_text(f"""
+import treemill as tm
+
+def counted(chunk):
+    return {{"n": len(chunk)}}
+
+with tm.connect(mode="processes", workers=1, start={start!r}) as session:
+    print("counted", session.run(counted, tm.dataset({paths[0]!r}, "Events"))["n"])
+""")
+    ran = subprocess.run(
+        [sys.executable, "-c", "import unguarded"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=100,
+    )  # fmt: skip
+    assert "counted" not in ran.stdout
+    assert "import the module that a function or a class" in ran.stderr
+    assert 'below `if __name__ == "__main__":`' in ran.stderr
 
 
 def test_packages(session, events, tmp_path):

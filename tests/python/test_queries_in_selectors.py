@@ -66,6 +66,25 @@ def test_a_node_is_what_the_selector_sees(session, events, truth):
     assert session.report.entries == len(truth)
 
 
+def test_objects_that_a_node_defines_are_for_expressions_only(session, events):
+    node = events.define("good", "[m for m in Muon if m.pt > 20]").define("first", "Muon[0]")
+
+    def members(chunk):
+        assert not hasattr(chunk, "first")
+        return {"pt": float(ak.sum(chunk[chunk.nMuon > 0].good.pt))}
+
+    with pytest.raises(
+        tm.WorkerError, match=r'good has objects, .* define\("good_pt", "good.pt"\)'
+    ):
+        session.run(members, node)
+    with pytest.raises(tm.WorkerError, match="no field named 'nothing'"):
+        session.run(lambda chunk: {"x": chunk.nothing}, node)
+    found = session.run(
+        lambda chunk: {"pt": float(ak.sum(chunk.good_pt))}, node.define("good_pt", "good.pt")
+    )
+    assert found["pt"] == pytest.approx(node.sum("good.pt").value)
+
+
 def test_a_node_with_collections_subsets_and_entry_lists(session, events, truth):
     class Jets(tm.Selector):
         collections = True

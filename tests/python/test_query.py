@@ -20,6 +20,9 @@ class Runs:
     def referred(self, members):
         return ()
 
+    def called(self, column):
+        return ()
+
     def __repr__(self):
         return "'data'"
 

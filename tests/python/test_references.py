@@ -163,6 +163,30 @@ def test_an_index_outside_of_the_list_is_missing(made):
     assert made.sum("count(Muon.jet.pt)").value == 1
 
 
+def test_indices_that_a_file_lacks_have_their_defaults(made, tmp_path):
+    import uproot
+
+    with uproot.recreate(tmp_path / "other.root") as file:
+        jets = ak.zip({"pt": [[20.0, 10.0], []], "muonIdx1": [[0, 1], []]})
+        muons = ak.zip({"pt": [[5.0, 6.0], [7.0]]})
+        file.mktree("Events", {"Jet": ak.type(jets).content, "Muon": ak.type(muons).content})
+        file["Events"].extend({"Jet": jets, "Muon": muons})
+    paths = [tmp_path / "made.root", tmp_path / "other.root"]
+    none = {"Muon_jetIdx": -1, "Jet_muonIdx1": -1, "Jet_muonIdx2": -1}
+    both = tm.dataset(paths, missing=none)
+    found = lists(made, "Muon.jet.pt")
+    assert lists(both, "Muon.jet.pt") == [*found, [None, None], [None]]
+    first = tm.dataset(paths, missing=none | {"Muon_jetIdx": 0})
+    assert lists(first, "Muon.matched_jet.pt") == [*found, [20.0, 20.0], [None]]
+    for each in (paths, paths[::-1]):
+        varied = tm.dataset(each, missing=none).vary("Jet_pt", {"up": "2 * Jet_pt"})
+        assert varied.sum("sum(Muon.jet.pt)").value == {"nominal": 40.0, "Jet_pt:up": 80.0}
+    other = tm.dataset(paths[1], missing=none | {"Jet_muonIdx2": [1, 0]})
+    assert lists(other.select_entries([0]), "[[m.pt for m in j.muons] for j in Jet]") == [
+        [[5.0, 6.0], [6.0, 5.0]]
+    ]
+
+
 def test_members_that_were_defined_anew_are_seen_through_references(made):
     scaled = made.define("Jet_pt", "2 * Jet_pt")
     assert lists(scaled, "Muon.jet.pt") == [[80.0, None, None], [None], []]

@@ -87,6 +87,24 @@ def test_what_hist_wrote_is_loaded(tmp_path):
     check_same(tm.load(tmp_path / "x.h5"), {"deep": wanted})
 
 
+@pytest.mark.parametrize("storage", ["Int64", "Weight", "Mean"])
+def test_sparse_histograms_are_loaded(tmp_path, storage):
+    import h5py
+    import uhi.io.hdf5
+
+    wanted = histograms()[storage]
+    sparse = {name: uhi.io.to_sparse(each._to_uhi_()) for name, each in wanted.items()}
+    (tmp_path / "x.json").write_text(json.dumps(sparse, default=uhi.io.json.default))
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        for name, each in sparse.items():
+            uhi.io.hdf5.write(file.create_group(name), each)
+    for suffix in (".json", ".h5"):
+        found = tm.load(tmp_path / f"x{suffix}")
+        for name, each in wanted.items():
+            assert found[name].axes == each.axes
+            np.testing.assert_array_equal(found[name].values(), each.values())
+
+
 def test_what_uproot_wrote_is_loaded(tmp_path):
     made = histograms()["Weight"]["regular"]
     with uproot.recreate(tmp_path / "x.root") as file:
@@ -107,6 +125,10 @@ def counts(most, label=""):
     return made
 
 
+def with_metadata(metadata):
+    return bh.Histogram(bh.axis.Regular(2, 0, 1, metadata=metadata))
+
+
 @pytest.mark.parametrize("most", [2**53, -(2**53)])
 def test_whole_numbers_that_doubles_have(tmp_path, most):
     tm.save(counts(most), tmp_path / "x.root")
@@ -125,7 +147,7 @@ def test_arrays_without_dimensions_are_numbers_and_texts(tmp_path, suffix):
         (
             ".root",
             {"a": {"b": beyond_root()["four"]}},
-            r"a/b, a histogram of 4 dim.*\.h5 or \.json",
+            r"a/b, a histogram of 4 dim.*cannot be written to a ROOT file.*\.h5 or \.json",
         ),
         (".root", {"a": beyond_root()["lists"]}, r"save a, an awkward array.*\.h5.*snapshot"),
         (".root", {"a": beyond_root()["texts"]}, r"a, an array of texts.*\.h5"),
@@ -148,6 +170,8 @@ def test_arrays_without_dimensions_are_numbers_and_texts(tmp_path, suffix):
         (".h5", {"\ud800": 1}, r"save \\ud800, of which HDF5 does not hold"),
         (".root", {"a": {"b": "\ud800"}}, r"a/b, which has a text that ROOT.*\.json\.gz"),
         (".root", {"a": counts(1, "\ud800")}, r"a, which has a text that ROOT"),
+        (".root", {"a": with_metadata({1, 2})}, r"a, whose metadata have a set: leave it out"),
+        (".json", {"a": with_metadata({1, 2})}, r"a, whose metadata have a set: leave it out"),
         (".npz", {"a": 1}, r"\.root \.h5 \.hdf5 \.json \.json\.gz"),
     ],
 )

@@ -98,6 +98,13 @@ def test_sums_and_factors(events, varied, met):
     assert (counts / counts.nominal)["MET_pt:up"] == counts["MET_pt:up"] / counts.nominal
     assert (2 * counts).nominal == 2 * counts.nominal
     assert met.map(lambda h: h.sum())["MET_pt:up"] == met["MET_pt:up"].sum()
+    failed = 1 - counts / 5000
+    assert failed["MET_pt:up"] == 1 - counts["MET_pt:up"] / 5000
+    assert (5000 / counts)["MET_pt:down"] == 5000 / counts["MET_pt:down"]
+    rest = tm.Variations({"nominal": plain}) - met
+    np.testing.assert_allclose(
+        rest["MET_pt:up"].values(), plain.values() - met["MET_pt:up"].values()
+    )
 
 
 def test_as_one_histogram(met):
@@ -217,3 +224,38 @@ def test_variations_of_objects_are_as_if_each_were_alone(events, mode):
                     np.testing.assert_allclose(both[name].values(), one.values(), rtol=1e-12)
                 else:
                     assert both[name] == one
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("name", ["scale", "sc*"])
+def test_a_column_that_only_some_files_have_varies(tmp_path, order, name):
+    import uproot
+
+    for file, more in (("has.root", {"scale": np.array([2.0, 3.0])}), ("lacks.root", {})):
+        with uproot.recreate(tmp_path / file) as made:
+            columns = {"x": np.array([1.0, 2.0]), **more}
+            made.mktree("Events", {key: value.dtype for key, value in columns.items()})
+            made["Events"].extend(columns)
+    paths = [tmp_path / "has.root", tmp_path / "lacks.root"][::order]
+    events = tm.dataset(paths, missing={name: 0.5})
+    sums = events.vary("scale", {"up": "scale + 1"}).sum("x * scale").value
+    assert sums == {"nominal": 9.5, "scale:up": 15.5}
+    with pytest.raises(tm.QueryError, match="no column shift that vary"):
+        events.vary("shift", {"up": "shift + 1"}).sum("x").value  # noqa: B018
+
+
+def test_a_column_that_only_later_files_have_needs_a_default(tmp_path):
+    import uproot
+
+    for file, columns in (("lacks.root", ["x"]), ("has.root", ["x", "scale"])):
+        with uproot.recreate(tmp_path / file) as made:
+            made["Events"] = {name: np.array([1.0, 2.0]) for name in columns}
+    paths = {name: f"{tmp_path / name}.root:Events" for name in ("lacks", "has")}
+    said = r"no column scale that vary.*other files have it: missing=\{'scale': …\} gives.*lacks.root"
+    for data in (tm.dataset(list(paths.values())), tm.fileset(paths)):
+        with pytest.raises(tm.QueryError, match=said) as caught:
+            tm.run(data.vary("scale", {"up": "scale + 1"}).sum("x"))
+        assert caught.value.column == "scale"
+        assert caught.value.file == str(tmp_path / "lacks.root")
+    with pytest.raises(tm.QueryError, match=r"no column scal that vary.*lacks.root"):
+        tm.run(data.vary("scal", {"up": "x"}).sum("x"))

@@ -1,6 +1,8 @@
 """Snapshots below vary: one row for each entry that any variation selects. Each variation's rows
 are those of a snapshot by itself, whatever the workers, packets and formats."""
 
+import re
+
 import awkward as ak
 import numpy as np
 import pytest
@@ -153,6 +155,27 @@ def test_names_that_cannot_be(events, tmp_path):
     with pytest.raises(tm.QueryError, match="a column has this name"):
         tm.run(hidden.snapshot(path, ["MET_pt"]))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("format", "name", "tag", "sign", "instead"),
+    [
+        ("rntuple", "met", "jes.2018", ".", "give the tag another name"),
+        ("rntuple", "jes.2018", "up", ".", "give vary() another name="),
+        ("ttree", "met", "a[0]", "[", "give the tag another name"),
+    ],
+)
+def test_names_of_variations_that_a_format_cannot_have(
+    events, tmp_path, format, name, tag, sign, instead
+):
+    varied = events.vary("MET_pt", {tag: "MET_pt * 2"}, name=name)
+    said = f"the variation {name}:{tag}, because of {sign!r}: {instead}"
+    with pytest.raises(tm.QueryError, match=re.escape(said)):
+        tm.run(varied.snapshot(tmp_path / "x.root", ["MET_pt"], format=format))
+    assert list(tmp_path.iterdir()) == []
+    # Rows without columns that the variation changes have no such names, nor are they refused.
+    tm.run(varied.filter("MET_pt > 30").snapshot(tmp_path / "x.root", ["nJet"], format=format))
+    tm.run(varied.snapshot(tmp_path / "x.parquet", ["MET_pt"]))
 
 
 def test_values_that_the_nominal_type_does_not_hold(events, tmp_path):

@@ -192,7 +192,7 @@ pub fn refused(status: StatusCode, headers: &HeaderMap, server: &str) -> Trouble
     let what = match status.as_u16() {
         404 | 410 => format!("no such file: the server {server} answers {status}"),
         401 => format!(
-            "the server {server} wants credentials, or refuses those it got ({status}): is there a valid token or proxy certificate?"
+            "the server {server} wants credentials, or refuses those it got ({status}): is there a valid token or proxy certificate? Tokens are sent by https:// and davs:// only"
         ),
         403 => format!("the server {server} does not allow it ({status})"),
         412 => return changed(),

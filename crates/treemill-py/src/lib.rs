@@ -54,7 +54,7 @@ mod _core {
     #[pymodule_export]
     const CPU_LEVEL: &str = crate::level::LEVEL;
     #[pymodule_export]
-    use crate::listing::referred;
+    use crate::listing::{called, referred};
     #[pymodule_export]
     use crate::models::BoostedTrees;
     #[pymodule_export]

@@ -57,3 +57,9 @@ pub fn referred(columns: Vec<String>, members: Vec<String>) -> Vec<String> {
         .into_iter()
         .collect()
 }
+
+/// The names that expressions may give to the collection that a column is of, in addition to the column's own.
+#[pyfunction]
+pub fn called(column: &str) -> Vec<String> {
+    treemill_query::called(column)
+}

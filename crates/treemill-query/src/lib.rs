@@ -49,6 +49,6 @@ pub use function::{
 pub use outcome::{Number, Outcome, Values};
 pub use partial::Partial;
 pub use query::{Query, Rows, Scratch};
-pub use references::referred;
+pub use references::{called, referred};
 pub use rows::{LISTS, NamedArray};
 pub use schema::{ColumnType, DType, Field, Schema};

@@ -5,7 +5,6 @@ over; the core parses and evaluates.
 from __future__ import annotations
 
 import hashlib
-import os
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ MAX_BYTES = 1 << 28
 """Bytes of a document's text."""
 
 
-def corrections(document: str | os.PathLike[str] | bytes) -> Corrections:
+def corrections(document: documents.Given) -> Corrections:
     """Read corrections in correctionlib's JSON, schema version 2.
 
     They are called from expressions, by a name that `params=` or `with_params` gives them, and
@@ -50,6 +49,8 @@ def corrections(document: str | os.PathLike[str] | bytes) -> Corrections:
         For neural networks (`lwtnn`) and for formulas of other parsers than TFormula.
     SourceError
         For a file that cannot be read.
+    QueryError
+        For what is neither a path nor a content, such as the object of another library.
 
     Examples
     --------

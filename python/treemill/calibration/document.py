@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import zlib
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from ..errors import FormatError
+from ..errors import FormatError, QueryError
 from ..tree import source
 
-__all__ = ["Document", "read"]
+__all__ = ["Document", "Given", "read"]
+
+Given: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview
+"""A path, a URL, or the content itself."""
 
 _GZIP = b"\x1f\x8b"
 
@@ -24,13 +28,19 @@ class Document:
     """What messages call it."""
 
 
-def read(document: str | os.PathLike[str] | bytes, most: int) -> Document:
-    """Returns what is there, unzipped. `most`: bytes that it may have then."""
+def read(document: Given, most: int) -> Document:
+    """Returns what is there, unzipped. `most`: bytes that it may have then. Raises QueryError for
+    what is neither a path nor a content."""
     name = "the given bytes"
-    if isinstance(document, bytes):
-        content = document
-    elif isinstance(document, str) and document.lstrip().startswith("{"):
+    if isinstance(document, (bytes, bytearray, memoryview)):
+        content = bytes(document)
+    elif isinstance(document, str) and ("\n" in document or document.lstrip().startswith("{")):
         name, content = "the given text", document.encode()
+    elif not isinstance(document, (str, os.PathLike)):
+        raise QueryError(
+            f"a document is given by its path, by its URL, or as its content, not as "
+            f"{type(document).__name__}: save it in a file, and give the path"
+        )
     else:
         name = os.fspath(document)
         content = source.content(source.address(name))

@@ -42,7 +42,7 @@ def select(
             _require_readable(branches, name)
             chosen[name] = None
         # A path, which may have brackets in it, or a name with a default.
-        elif name in chain.trees[0].by_name or _has_default(chain, name):
+        elif name in chain.trees[chain.first].by_name or _has_default(chain, name):
             chosen[name] = None
         elif fitting := _fitting(branches, name):
             chosen.update(dict.fromkeys(fitting))
@@ -59,7 +59,7 @@ def select(
         elif _is_glob(name):
             raise QueryError(f"no readable branch matches {name}")
         else:
-            raise chain.trees[0].lacks(name)
+            raise chain.trees[chain.first].lacks(name)
     return list(chosen), frozenset(expressions)
 
 
@@ -107,7 +107,7 @@ def _is_expression(chain: Chain, name: str) -> bool:
     """True if it is an expression. A single name is one only if it is an alias or a constant of
     the file."""
     if name.isidentifier():
-        return name in chain.trees[0].aliases or name in chain.constants.names(0)
+        return name in chain.aliases or name in chain.constants.names(chain.first)
     globbed = _GLOB.fullmatch(name) is not None and not _is_arithmetic(chain.branches, name)
     try:
         return not globbed and bool(parse(name))
@@ -131,7 +131,7 @@ def _has_default(chain: Chain, name: str) -> bool:
     missing = chain.trees.missing
     if not missing.has(name):
         return False
-    return name in missing.names or chain.trees[0].sample(name) is not None
+    return name in missing.names or chain.trees[chain.first].sample(name) is not None
 
 
 def _require_readable(branches: Branches, name: str) -> None:

@@ -132,28 +132,54 @@ class Chain:
         return [self.sizes[file][0] for file in range(len(self.locations))]
 
     @property
+    def first(self) -> int:
+        """The number of the first file that was there when the chain was made, which says what
+        columns there are; 0 if there was none."""
+        there = (number for number, each in enumerate(self.locations) if each.absence is None)
+        return next(there, 0)
+
+    @property
     def branches(self) -> Branches:
         """The branches of the first file's tree and its foreign columns. Other files may have other
         branches."""
-        table = self.table(0)
-        return (
-            Branches(branch_list(table)) if isinstance(table, ExtendedTree) else self._branches[0]
-        )
+        first = self.first
+        table = self.table(first)
+        if isinstance(table, ExtendedTree):
+            return Branches(branch_list(table))
+        return self._branches[first]
 
     def referred(self, members: frozenset[str]) -> list[str]:
-        """The collections of the first file that members of these names may refer to."""
-        return self.branches.referred(members)
+        """The collections that members of these names may refer to, by the columns of the first
+        file and those that it lacks and that have defaults."""
+        return self.branches.referred(members, self.trees[self.first].lacking())
+
+    def has_default(self, column: str) -> bool:
+        """True if there is a default for files that lack the column."""
+        return self._parts.missing.has(column)
+
+    def hint(self, column: str, file: int | None = None) -> str:
+        """What to add to the message that a file, the first one if none is given, has no such
+        column: which other files have it, and what to do. Empty if none has it."""
+        number = self.first if file is None else file
+        return self.constants.hint(number, column) or self.trees[number].hint(column)
+
+    def called(self, column: str) -> list[str]:
+        """The names that expressions may give to the collection that a column is of, if the format
+        shortens them: `Electrons` for `AnalysisElectronsAuxDyn.pt`."""
+        from .._core import called  # heavy: core
+
+        return called(column)
 
     @property
     def aliases(self) -> dict[str, str]:
         """The names and expressions of TTree::SetAlias in the first file's tree."""
-        return dict(self.trees[0].aliases)
+        return dict(self.trees[self.first].aliases)
 
     @property
     def index(self) -> tuple[str, str] | None:
         """The major and the minor column of `TTree::BuildIndex` in the first file's tree; None
         without an index."""
-        return self.trees[0].core.index
+        return self.trees[self.first].core.index
 
     @property
     def per_file(self) -> tuple[PerFile, ...]:

@@ -121,8 +121,8 @@ class FileConstants:
         plain = _plain(value)
         if plain is None:
             raise QueryError(
-                f"the function of {name} gave {value!r:.60}; a constant of a file is a number, a "
-                "bool or a string",
+                f"the function of {name} gave {value!r:.60}; a constant of a file is a number of "
+                "64 bits, a bool or a string",
                 file=file.path,
             )
         return plain
@@ -144,7 +144,7 @@ class FileConstants:
             kind = type(file.metadata[name]).__name__
             return (
                 f". The metadata of {file.dataset!r} has it, but it is a {kind}: columns are made "
-                "of finite numbers of 64 bits, bools and strings"
+                "of numbers of 64 bits, bools and strings"
             )
         if not any(name in (each.metadata or {}) for each in self._locations):
             return ""

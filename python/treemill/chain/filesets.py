@@ -229,7 +229,10 @@ def _files(files: object, of: str) -> Iterator[_FilesetFile]:
         if isinstance(files, Iterable) and not isinstance(files, str):
             paths = files
         for path in paths:
-            yield _FilesetFile(path)
+            if isinstance(path, Mapping):
+                yield from _files(path, of)
+            else:
+                yield _FilesetFile(path)
         return
     for path, each in files.items():
         each = _plain(each)

@@ -49,7 +49,9 @@ def _sample(name: str, sample: Mapping[str, object]) -> dict[str, object]:
     metadata = sample.get("metadata") or {}
     if len(trees) == 1:
         return {"files": files, "treename": trees[0], "metadata": metadata}
-    return {"files": dict(zip(files, trees, strict=True)), "metadata": metadata}
+    # A file may be there several times, with another tree each time.
+    of_trees = [{file: tree} for file, tree in zip(files, trees, strict=True)]
+    return {"files": of_trees, "metadata": metadata}
 
 
 def _texts(name: str, key: str, sample: Mapping[str, object]) -> list[str]:

@@ -3,6 +3,7 @@ are; 1: something is wrong with one of them."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..chain.filesets import named_fileset
-from ..errors import TreemillError, local_path, writing
+from ..errors import SourceError, TreemillError, local_path, writing
 from ..inventory.findings import Finding, Seen, findings
 from ..inventory.inspection import Contents, looked_at
 from ..inventory.listing import listed, text
@@ -47,6 +48,8 @@ def verify(fileset: str, tree: str | None, output: str | None) -> None:
     """
     try:
         path = Path(local_path(output)) if output else _beside(fileset)
+        if not os.access(path.parent, os.W_OK):  # said before all files are looked at
+            raise SourceError(f"cannot write into the folder {path.parent}", file=str(path))
         source: object = (
             fileset if fileset.endswith((".json", ".json.gz")) else {"dataset": fileset}
         )
@@ -76,7 +79,7 @@ def _beside(fileset: str) -> Path:
     if not name.endswith((".json", ".json.gz")):
         return Path("dataset.verified.json")
     stem = name.removesuffix(".gz").removesuffix(".json")
-    return Path(fileset).with_name(f"{stem}.verified.json")
+    return Path(local_path(fileset)).with_name(f"{stem}.verified.json")
 
 
 def _lines(inspected: Sequence[Seen], problems: Sequence[Finding]) -> Iterator[str]:

@@ -36,6 +36,16 @@ _RELATED = frozenset(
 """The relations of podio's files that columns' names do not say enough of."""
 
 
+def _explain(error: Exception, chain: Chain, file: int) -> None:
+    """Adds to the message what other files have of a column that this file lacks."""
+    if not isinstance(error, QueryError):
+        return
+    if error.column is not None:
+        error.message += chain.hint(error.column, file)
+    if chain.schema is not None:
+        error.message += f"; the dataset's schema is {chain.schema.name}"
+
+
 class _Variant:
     """A specification for files that have the same aliases."""
 
@@ -78,16 +88,15 @@ class PerFile:
             except (QueryError, UnsupportedError) as error:
                 others = supplied(tree, words)
                 if others is None:
-                    # The hint says whether another file has the column.
-                    if isinstance(error, QueryError) and error.column is not None:
-                        hint = chain.constants.hint(file, error.column)
-                        error.message += hint or tree.hint(error.column)
-                    if isinstance(error, QueryError) and chain.schema is not None:
-                        error.message += f"; the dataset's schema is {chain.schema.name}"
+                    _explain(error, chain, file)
                     raise
         else:
             others = supplied(tree, words)
-        return query.core.bind(tree.core, joined([foreign, others]), Rescue(tree))
+        try:
+            return query.core.bind(tree.core, joined([foreign, others]), Rescue(tree))
+        except (QueryError, UnsupportedError) as error:
+            _explain(error, chain, file)
+            raise
 
     def _for(self, tree: FileTree, related: SpecifiedRelations | None) -> _Variant:
         """The specification, with the aliases and the paths of this tree that it uses, and with

@@ -3,8 +3,11 @@ defaults of missing branches, or are read by uproot. file_tree.py reads them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
+
+from treemill import _core
 
 from ..language.mentions import mentions
 from ..tree.file_tree import FileTree
@@ -53,11 +56,21 @@ class Rescue:
         return self._tree.read_instead(self._tree.by_name[path], start, stop)
 
 
+_NUMBER = re.compile("[0-9]+$")
+
+
+def _is_index(name: str, words: Set[str]) -> bool:
+    """True if a reference that one of the words names has its indices in the column: `Muon.jet` has
+    them in `Muon_jetIdx`."""
+    first = _NUMBER.sub("1", name)  # Jet_muonIdx2 is one of several, which begin with 1
+    return bool(_core.referred([first], [*words]))
+
+
 def supplied(tree: FileTree, words: Set[str]) -> Supplied | None:
     """The columns that expressions of these words may mean and that the core does not find in the
     tree; None if there are none. May look into other files for the types of defaults."""
     missing = tree.missing
-    names = [name for name in tree.lacking() if mentions(words, name)]
+    names = [name for name in tree.lacking() if mentions(words, name) or _is_index(name, words)]
     # A glob may mean a branch that the first file lacks.
     names += [
         word

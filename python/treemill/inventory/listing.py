@@ -23,15 +23,18 @@ def listed(files: FilesetFiles, inspected: Sequence[Seen], problems: Sequence[Fi
     for number, (location, each) in enumerate(zip(files.locations, inspected, strict=True)):
         metadata = {k: v for k, v in (location.metadata or {}).items() if k != "dataset"}
         dataset = fileset.setdefault(each.dataset, {"files": {}, "metadata": metadata})
+        path = each.path
+        if path in dataset["files"] and each.tree:  # the same file with another tree
+            path = f"{path}:{each.tree}"
         if number in out or each.verified is None:
-            dataset.setdefault("left_out", {})[each.path] = out.get(number, each.reason)
+            dataset.setdefault("left_out", {})[path] = out.get(number, each.reason)
             continue
         entry: dict[str, object] = {"object_path": each.tree, **each.verified.to_json()}
         if number in files.steps:
             entry["steps"] = [list(step) for step in files.steps[number]]
         if location.logical is not None:
             entry["replicas"] = list(location.replicas)
-        dataset["files"][each.path] = entry
+        dataset["files"][path] = entry
     return fileset
 
 

@@ -175,6 +175,8 @@ def _measured(
     if type(each).__module__.partition(".")[0] == "awkward":
         yield from _of_awkward(name, each, rows)
         return
+    if np.ma.is_masked(each):
+        raise QueryError(f"{_named(name)} has missing values: fill them, numpy.ma.filled(…)")
     values = np.asarray(each)
     if values.ndim == 0 and rows is not None:
         values = np.broadcast_to(values, (rows,))
@@ -201,6 +203,7 @@ def _of_awkward(
             yield from _of_awkward(member, array[field], rows)
         return
     is_list = array.ndim > 1
+    _check_not_missing(name, array)
     if array.ndim > 2:
         raise QueryError(f"{_named(name)} has lists in lists, which expressions cannot take back")
     lengths = np.asarray(ak.num(array, axis=1), np.int64) if is_list else None
@@ -219,9 +222,7 @@ def _plain(name: str | None, array: ak.Array) -> Values | None:
     if str(ak.type(array)).endswith("unknown"):
         return None
     if "?" in str(ak.type(array)) or "option" in str(ak.type(array)):
-        if ak.any(ak.is_none(array)):
-            message = f"{_named(name)} has missing values: fill them, ak.fill_none(…)"
-            raise QueryError(message)
+        _check_not_missing(name, array)
         array = ak.fill_none(array, 0)
     try:
         values: Values = ak.to_numpy(array)
@@ -229,6 +230,13 @@ def _plain(name: str | None, array: ak.Array) -> Values | None:
     except ValueError as error:
         message = f"{_named(name)} has no numbers but {ak.type(array)}: {error}"
         raise QueryError(message) from None
+
+
+def _check_not_missing(name: str | None, array: ak.Array) -> None:
+    import awkward as ak
+
+    if ak.any(ak.is_none(array)):
+        raise QueryError(f"{_named(name)} has missing values: fill them, ak.fill_none(…)")
 
 
 def _check_length(name: str | None, values: Sized, rows: int | None) -> None:

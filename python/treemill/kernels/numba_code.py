@@ -133,7 +133,13 @@ def _compile(
     except QueryError:
         raise
     except Exception as error:
-        raise QueryError(_failed(error, function, types)) from None
+        hint = ""
+        if signature is None and any(of_items(name)[1] for name, _ in arguments):
+            hint = (
+                "\nWithout types it is called with each item of a list. For whole lists name the "
+                'types, as @treemill.kernel("float64(float64[:])")'
+            )
+        raise QueryError(_failed(error, function, types) + hint) from None
     parameters = tuple((column.name, column.handed) for column in columns)
     return Compiled(parameters, outputs, code.address, one, types, code)
 

@@ -25,6 +25,19 @@ bits of a run and the number after a section."""
 class LumiSections:
     """Luminosity sections by run. Immutable; `|` (or `+`), `&` and `-` are those of sets.
 
+    Parameters
+    ----------
+    ranges
+        By run, the first and the last section of each range: `{"273158": [[1, 1279]]}`. They may
+        overlap, and a run may be there as a number and as text.
+
+    Raises
+    ------
+    QueryError
+        For anything else.
+
+    Examples
+    --------
     >>> certified = tm.lumi_mask({"200000": [[1, 4]], "200001": [[1, 4]]})
     >>> done = events.filter(certified).lumi_sections().value
     >>> len(certified.sections), len(done), len(certified.sections - done)
@@ -32,8 +45,6 @@ class LumiSections:
     """
 
     def __init__(self, ranges: Mapping[str | int, Iterable[Iterable[int]]] | None = None) -> None:
-        """`ranges`: by run, the first and the last section of each range. They may overlap, and a
-        run may be there as a number and as text. Raises QueryError for anything else."""
         by_run: dict[int, list[tuple[int, int]]] = {}
         for run, each in (ranges or {}).items():
             by_run.setdefault(_run(run), []).extend(_checked(run, each))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from ..calibration import document as documents
@@ -18,7 +17,7 @@ MAX_BYTES = 1 << 30
 """Bytes of a model's file, unzipped."""
 
 
-def model(document: str | os.PathLike[str] | bytes) -> TreeModel | OnnxModel:
+def model(document: documents.Given) -> TreeModel | OnnxModel:
     """Read a trained model: boosted trees in XGBoost's JSON or in LightGBM's text, or ONNX.
 
     It is called from expressions, by a name that `params=` or `with_params` gives it, and with
@@ -47,6 +46,8 @@ def model(document: str | os.PathLike[str] | bytes) -> TreeModel | OnnxModel:
         For ONNX without onnxruntime: `pip install 'treemill[onnx]'`.
     SourceError
         For a file that cannot be read.
+    QueryError
+        For what is neither a path nor a content, such as the object of another library.
 
     Examples
     --------

@@ -20,10 +20,13 @@ class Progress:
     expected: int
     """Number of entries of the dataset; an estimate until all files have been opened."""
     bytes_read: int
+    """Bytes that were read from files and servers."""
     bytes_decompressed: int
+    """Bytes after decompression."""
     seconds: float
     """The time since the query began."""
     workers: int
+    """Number of workers."""
     pass_seconds: float
     """The time since this pass began."""
     bytes_from_cache: int = 0

@@ -42,9 +42,13 @@ class MissingEntries:
     from `start` on are missing because the file could not be opened."""
 
     file: str
+    """The file's path or address."""
     start: int
+    """The first of the entries, counted in the file."""
     stop: int | None
+    """The entry after the last one."""
     reason: str
+    """Why they are missing."""
 
     def __str__(self) -> str:
         span = f"entries {self.start}..{self.stop}"
@@ -65,10 +69,15 @@ class Report:
     processed: dict[str, list[tuple[int, int]]]
     """The entries in the result as half-open ranges, ascending, by file."""
     missing: list[MissingEntries]
+    """The entries that are not in the result, and why."""
     seconds: float
+    """The time that the query took."""
     bytes_read: int
+    """Bytes that were read from files and servers."""
     bytes_decompressed: int
+    """Bytes after decompression."""
     workers: int
+    """Number of workers."""
     bytes_from_cache: int = 0
     """Bytes that were taken from `treemill.cache`, and so neither read nor decompressed."""
     entries_before: int = 0

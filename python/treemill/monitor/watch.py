@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 import sys
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, cast
 
-from .feedback import pick
+from .feedback import histograms, pick
 from .progress import Progress
 from .screen import in_notebook, wants_bar
 
@@ -137,12 +138,28 @@ class Watch:
         return replace(progress, phase=f"run {_row.number} in a row: {progress.phase}")
 
     def _draw(self, values: object) -> None:
+        item = self._meant(values)
+        if item is not None:
+            self._shown().draw(*item)
+
+    def _meant(self, values: object) -> tuple[str, Hist] | None:
+        """The name and the histogram to draw; None if there is none."""
         item = pick(values, self._query.titles, self._name)
         if item is None and self._name is not None:
             measured = self._query.measured(self._name)
             item = None if measured is None else (self._name, cast("Hist", measured))
-        if item is not None:
-            self._shown().draw(*item)
+        return item
+
+    def _warn_of_unknown_name(self, values: object) -> None:
+        """Results may get their histograms late, so that the end of the query is waited for."""
+        if self._name is None or self._meant(values) is not None:
+            return
+        names = [name for name, _ in histograms(values, self._query.titles)]
+        warnings.warn(
+            f"feedback={self._name!r} drew nothing, because the query has no such histogram. "
+            f"Its histograms: {', '.join(names) or 'none'}",
+            stacklevel=2,
+        )
 
     def _shown(self) -> ProgressBar | NotebookBar:
         if self._bar is None:
@@ -159,6 +176,7 @@ class Watch:
                 and (values := self._query.snapshot(_LONGEST_MERGE)) is not None
             ):
                 self._draw(values)
+                self._warn_of_unknown_name(values)
             self._bar.update(self._progress())
             self._bar.close()
 

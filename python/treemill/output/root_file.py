@@ -102,15 +102,20 @@ def _put_histogram(file: WritableDirectory, histogram: Hist, at: str, path: str)
         rest = {k: v for k, v in said["storage"].items() if k not in contents}
         said = {**said, "storage": rest}
         facts |= {"contents": sorted(contents), "shape": list(histogram.view(flow=True).shape)}
-    return OutlineGroup(_ASIDE, {}, {**facts, "histogram": _plain(said)})
+    return OutlineGroup(_ASIDE, {}, {**facts, "histogram": _plain(said, path)})
 
 
-def _plain(value: object) -> object:
+def _plain(value: object, path: str) -> object:
+    """The value as JSON has it. Raises UnsupportedError for what JSON has no form for."""
     if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
+        return {name: _plain(each, path) for name, each in value.items()}
+    if hasattr(value, "tolist"):
+        value = value.tolist()
     if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in value]
-    return value.tolist() if hasattr(value, "tolist") else value
+        return [_plain(each, path) for each in value]
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise unsupported(path, f"whose metadata have a {type(value).__name__}", "leave it out")
 
 
 def _put_array(

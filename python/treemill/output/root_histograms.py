@@ -35,12 +35,12 @@ def is_profile(histogram: Hist) -> bool:
 
 
 def root_histogram(histogram: Hist, path: str) -> Model:
-    """The object that uproot writes. Raises UnsupportedError if ROOT has no class for it."""
+    """The object that uproot writes. Raises UnsupportedError if there is none for it."""
     axes, profile = histogram.axes, is_profile(histogram)
     most = 2 if profile else 3
     if not 1 <= len(axes) <= most:
         what = f"a {'profile' if profile else 'histogram'} of {len(axes)} dimensions"
-        raise unsupported(path, f"{what}, which ROOT has not", _ELSEWHERE)
+        raise unsupported(path, f"{what}, which cannot be written to a ROOT file", _ELSEWHERE)
     if histogram.storage_type.__name__ == "MultiCell":
         raise unsupported(path, "a histogram of storage MultiCell", _ELSEWHERE)
     make = _profile if profile else _counts

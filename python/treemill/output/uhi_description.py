@@ -35,10 +35,14 @@ def described(histogram: Hist, path: str) -> Json:
 
 
 def from_description(description: Json) -> Hist:
-    """The histogram."""
+    """The histogram, of which the description may have the filled bins only."""
     import numpy as np
     from hist import Hist
 
+    if "index" in description["storage"]:
+        from uhi.io import from_sparse  # younger than the rest of uhi.io
+
+        description = from_sparse(description)
     histogram = Hist(description)
     off = _OFF.get(histogram.storage_type.__name__)
     if off is not None:  # a bin with at most one value has no deviations; its variance is NaN

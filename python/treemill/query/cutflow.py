@@ -18,10 +18,15 @@ class Cut:
     sums of weights, and the variances are the sums of their squares."""
 
     name: str
+    """The filter's name."""
     total: float
+    """Number of entries that came to the filter, or the sum of their weights."""
     passed: float
+    """Number of those that the filter let through, or the sum of their weights."""
     total_variance: float
+    """The variance of `total`."""
     passed_variance: float
+    """The variance of `passed`."""
 
     @property
     def efficiency(self) -> float:

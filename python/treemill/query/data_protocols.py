@@ -4,7 +4,7 @@ have all of it, and much more.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 __all__ = ["QueriedBranch", "QueriedData"]
@@ -51,6 +51,25 @@ class QueriedData(Protocol):
 
     def referred(self, members: frozenset[str]) -> Collection[str]:
         """The collections that members of these names may refer to."""
+
+    def has_default(self, column: str) -> bool:
+        """True if there is a default for files that lack the column."""
+
+    @property
+    def files(self) -> Sequence[str]:
+        """The files' paths."""
+
+    @property
+    def first(self) -> int:
+        """The number of the first file that is there."""
+
+    def hint(self, column: str) -> str:
+        """What to add to the message that the first file has no such column; empty if the others
+        lack it, too."""
+
+    def called(self, column: str) -> Sequence[str]:
+        """The names that expressions may give to the collection that a column is of, if the format
+        shortens them; first the one that the column's name begins with."""
 
     def has_file(self, path: str) -> bool:
         """True if the file at this path is one of its own."""

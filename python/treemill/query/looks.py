@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..faces import face
-from .booking import Located
-from .steps import Params
+from .booking import Located, Place, steps_to
+from .steps import Params, Vary
 
 if TYPE_CHECKING:
     import awkward
@@ -22,9 +22,22 @@ if TYPE_CHECKING:
 __all__ = ["Looks"]
 
 
+def _nominal(place: Place) -> Place:
+    """The place without variations: what is shown are the nominal values."""
+    steps = [each.step for each in steps_to(place)]
+    if not any(isinstance(step, Vary) for step in steps):
+        return place
+    node = type(place)
+    made = node(place.origin)
+    for step in steps:
+        if not isinstance(step, Vary):
+            made = node(place.origin, made, step)
+    return made
+
+
 @face()
 class Looks(Located):
-    """Methods of nodes and datasets."""
+    """Methods of nodes and datasets. Below `vary` they show the nominal values."""
 
     __slots__ = ()
 
@@ -86,7 +99,7 @@ class Looks(Located):
 
         # A drawing is made now and alone: other bookings stay booked.
         wanted = Drawing(expr, where, option, bins, range, weight, profile, log)
-        node = self._with(params)
+        node = _nominal(self._with(params))
         histogram: hist.Hist = node.origin.services.draw(node, wanted)
         return histogram
 
@@ -119,7 +132,7 @@ class Looks(Located):
           0   0.5
           1   0.5
         """
-        node = self._with(params)
+        node = _nominal(self._with(params))
         node.origin.services.scan(node, columns, where, n)
 
     def head(
@@ -154,7 +167,7 @@ class Looks(Located):
         >>> len(events.filter("nMuon >= 2").head(["MET_pt", "Muon_pt"], n=3))
         3
         """
-        node = self._with(params)
+        node = _nominal(self._with(params))
         return node.origin.services.head(node, columns, n)
 
     def describe(self, *columns: str, params: Params = None) -> Description:
@@ -185,6 +198,6 @@ class Looks(Located):
         >>> numbers["MET_pt"].max == events.max("MET_pt").value
         True
         """
-        node = self._with(params)
+        node = _nominal(self._with(params))
         description: Description = node.origin.services.describe(node, columns)
         return description

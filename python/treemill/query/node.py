@@ -7,10 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from .. import root_words
 from ..errors import QueryError
 from ..errors.quoting import unquoted
 from ..faces import face
-from ..language.expression import Weight, constant, parse, provided, weighted
+from ..language.expression import Expression, Weight, constant, parse, provided, weighted
 from ..language.external_functions import ExternalFunction
 from ..uproot_words import METHODS
 from .booking import Booking, Origin, Place, steps_to
@@ -61,7 +62,17 @@ def _check_no_array(expr: object) -> None:
         )
 
 
-@face("node", habits=METHODS)
+def _expression(given: Definition | LumiMask, columns: Arguments) -> Expression:
+    """What a user has given for a condition or a column, as an expression."""
+    if not isinstance(given, str):
+        from ..luminosity.mask import LumiMask  # start-up
+
+        if isinstance(given, LumiMask):
+            return given.expression
+    return call(given, columns) if callable(given) else parse(given)
+
+
+@face("node", habits=METHODS | root_words.METHODS)
 class Bookable(Fills, Statistics, Collects, Looks, Saves):
     """An object with the methods that filter, define columns and book: a node, or a dataset, whose
     methods are those of its root."""
@@ -112,18 +123,17 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         --------
         >>> good = events.filter("nMuon >= 2 and MET_pt > cut", params={"cut": 20}, name="good")
         """
-        if not isinstance(expr, str):
-            from ..luminosity.mask import LumiMask  # start-up
-
-            if isinstance(expr, LumiMask):
-                return self._with(params).below(Filter(expr.expression, name))
-        condition = call(expr, columns) if callable(expr) else parse(expr)
-        return self._with(params).below(Filter(condition, name))
+        if name is not None and not isinstance(name, str):
+            raise QueryError(
+                f"the name of a filter is a text, not {name!r:.60}: a second condition is another "
+                "filter, events.filter(…).filter(…)"
+            )
+        return self._with(params).below(Filter(_expression(expr, columns), name))
 
     def define(
         self,
         name: Names,
-        expr: Definition,
+        expr: Definition | LumiMask,
         params: Params = None,
         *,
         columns: Arguments = None,
@@ -138,8 +148,8 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
             returns a tuple.
         expr
             One value or one list per entry. Or a function of columns: a `kernel`, or any callable
-            over batches of entries (see `batched`). An array is a column of a dataset: see
-            `Dataset.define`.
+            over batches of entries (see `batched`). Or a mask, `treemill.lumi_mask(…)`: one bool
+            per entry. An array is a column of a dataset: see `Dataset.define`.
         params
             Constants by name, as for `with_params`.
         columns
@@ -166,19 +176,19 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         """
         node = self._with(params)
         is_one = isinstance(name, str) or not isinstance(name, Sequence)
-        if callable(expr):
-            if is_one:
-                return node.below(Define(_column_name(name), call(expr, columns)))
-            names = [_column_name(each) for each in name]
-            whole = together(names)
-            node = node.below(Define(whole, call(expr, columns, names), is_param=True))
-            for place, each in enumerate(names):
-                node = node.below(Define(each, member(whole, place)))
-            return node
-        _check_no_array(expr)
-        if not is_one:
-            raise QueryError("several names are defined by a function that gives a tuple")
-        return node.below(Define(_column_name(name), parse(expr)))
+        if not callable(expr):
+            _check_no_array(expr)
+            if not is_one:
+                raise QueryError("several names are defined by a function that gives a tuple")
+        if is_one:
+            return node.below(Define(_column_name(name), _expression(expr, columns)))
+        names = [_column_name(each) for each in name]
+        whole = together(names)
+        assert callable(expr)
+        node = node.below(Define(whole, call(expr, columns, names), is_param=True))
+        for place, each in enumerate(names):
+            node = node.below(Define(each, member(whole, place)))
+        return node
 
     def with_params(self, params: Mapping[str, Parameter]) -> Node:
         """Give names to constants and to functions, for all expressions below.

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from typing import TYPE_CHECKING
 
 from ..errors import QueryError
 from ..errors.quoting import near
@@ -20,8 +21,12 @@ from .axis_ranges import MOST_OF_ALL
 from .booking import Booking, Place, steps_to
 from .quantities import Flow, Hist, Quantiles, Quantity, Scalar, Unique
 from .rows import Rows, Snapshot
+from .snapshot_target import check_variation
 from .specification import NumberedStep, PlacedBooking, Specification
 from .steps import Define, Filter, Relations, Step, Vary, affects, changed_by, mention
+
+if TYPE_CHECKING:
+    from .data_protocols import QueriedData
 
 __all__ = ["NOMINAL", "Plan", "extents", "plan"]
 
@@ -205,6 +210,8 @@ def plan(
                     columns.append(len(booked))
                 if together is not None:
                     changed = _changed(booking, variation)
+                    if changed:
+                        check_variation(variation, wanted.target.kind)
                     together.variations.append((variation, len(booked), changed))
                     planned.joined[slots[NOMINAL][0]] = together
                 if isinstance(wanted, Rows) and (together is None or variation == NOMINAL):
@@ -258,7 +265,8 @@ def _relations(node: Place) -> Relations:
         named = (each.counter for each in branches if each.name.startswith(starts))
         return frozenset(counter for counter in named if counter is not None)
 
-    return Relations(counters, cache(node.origin.chain.referred))
+    chain = node.origin.chain
+    return Relations(counters, cache(chain.referred), cache(chain.called))
 
 
 def _varied(steps: Sequence[Step]) -> list[str]:
@@ -340,6 +348,21 @@ def _check_varied(node: Place) -> None:
         known |= {step.name for step in above if isinstance(step, Define)}
         for name in each.step.columns:
             starts = (f"{name}_", f"{name}.")
-            if name not in known and not any(column.startswith(starts) for column in known):
-                message = f"there is no column {name} that vary() could change"
-                raise QueryError(message, suggestions=near(name, known))
+            is_known = name in known or any(column.startswith(starts) for column in known)
+            if not is_known and not chain.has_default(name) and name not in _shortened(chain):
+                hint = chain.hint(name)
+                raise QueryError(
+                    f"there is no column {name} that vary() could change{hint}",
+                    suggestions=() if hint else near(name, known),
+                    column=name,
+                    file=chain.files[chain.first],
+                )
+
+
+def _shortened(chain: QueriedData) -> set[str]:
+    """The collections and members by the names that their format shortens."""
+    short: set[str] = set()
+    for column in chain.branches:
+        for each in (called := chain.called(column)):
+            short |= {each, f"{each}.{column[len(called[0]) + 1 :]}"}
+    return short

@@ -23,6 +23,7 @@ __all__ = [
     "SnapshotTarget",
     "check_target",
     "check_tree",
+    "check_variation",
     "compression_of",
     "copied_names",
     "snapshot_format",
@@ -159,6 +160,21 @@ def check_tree(name: object, kind: str = "ttree") -> None:
         raise QueryError(f"{message}: name it by tree=")
 
 
+def check_variation(variation: str, kind: str) -> None:
+    """Raises QueryError if the columns of a variation, `name:tag`, cannot be called by its name in
+    this kind of file."""
+    if kind not in ("ttree", "rntuple"):
+        return
+    own, _, tag = variation.rpartition(":")
+    for part, instead in ((own, "give vary() another name="), (tag, "give the tag another name")):
+        sign = unfit(part) if kind == "rntuple" else next((s for s in part if s in "[]"), None)
+        if sign is not None:
+            raise QueryError(
+                f"columns of a {_WORDS[kind]} cannot be called by the variation {variation}, "
+                f"because of {sign!r}: {instead}"
+            )
+
+
 def copied_names(kind: str, tree: str, trees: str | Sequence[str]) -> tuple[str, ...]:
     """The names of trees that are copied. Raises QueryError if this kind of file cannot hold
     them."""
@@ -189,10 +205,13 @@ class SnapshotFile:
     """A file that was written."""
 
     path: str
+    """The file's path."""
     kind: str
     """ttree, rntuple, parquet or feather."""
     entries: int
+    """Number of entries in it."""
     columns: tuple[str, ...]
+    """The names of its columns."""
     tree: str | None
     """The name of the tree or RNTuple in it."""
 

@@ -154,6 +154,8 @@ class Relations:
     """The columns that count the items of a collection of this name."""
     referred: Callable[[frozenset[str]], Collection[str]]
     """The collections that members of these names may refer to."""
+    called: Callable[[str], Collection[str]]
+    """The names that expressions may give to a column's collection, if the format shortens them."""
 
 
 def affects(
@@ -194,6 +196,7 @@ def _mentions(expr: Expression, columns: AbstractSet[str], known: Relations) -> 
         or _is_part(column, name)
         or _is_part(name, column)
         or name in known.counters(column)
+        or name in known.called(column)
         for name in (*expr.names, *known.referred(expr.words))
         for column in columns
     )

@@ -94,7 +94,8 @@ class ByDataset(dict[str, Value]):
         TypeError
             If the values are not histograms.
         QueryError
-            If a data set has no such item.
+            If a data set has no such item, or if the histograms have different axes or storages,
+            as those of several bookings may: `a | b`.
 
         Examples
         --------
@@ -191,7 +192,7 @@ def _category(by: str, name: str, metadata: Mapping[str, object]) -> str:
 def _stacked(by: str, categories: Mapping[str, Iterable[object]]) -> hist.Hist:
     import hist
 
-    sums = {name: _sum(values) for name, values in categories.items()}
+    sums = _alike({name: _sum(name, values) for name, values in categories.items()})
     first = next(iter(sums.values()))
     axis = hist.axis.StrCategory(list(sums), name=by, label=by, overflow=False)
     stacked = hist.Hist(axis, *first.axes, storage=first.storage_type(), name=first.name)
@@ -199,6 +200,37 @@ def _stacked(by: str, categories: Mapping[str, Iterable[object]]) -> hist.Hist:
     for index, value in enumerate(sums.values()):
         view[index] = value.view(flow=True)
     return stacked
+
+
+def _alike(histograms: Mapping[str, hist.Hist]) -> Mapping[str, hist.Hist]:
+    """The histograms with the same axes: those that have grown get the categories of all. Raises
+    QueryError if they differ in anything else."""
+    (first_name, first), *others = histograms.items()
+    if all(
+        each.axes == first.axes and each.storage_type is first.storage_type for _, each in others
+    ):
+        return histograms
+    frame = first
+    for name, each in others:
+        frame = _plus(frame, each, f"{first_name!r} and {name!r}")
+    empty = frame.copy().reset()
+    return {name: empty + each for name, each in histograms.items()}
+
+
+def _plus(total: hist.Hist, each: hist.Hist, names: str) -> hist.Hist:
+    try:
+        return total + each
+    except (TypeError, ValueError):
+        raise QueryError(
+            f"the histograms of {names} cannot be stacked, because they have different axes or "
+            f"storages: {_form(total)} and {_form(each)}. Book them with the same bins= and "
+            "storage="
+        ) from None
+
+
+def _form(histogram: hist.Hist) -> str:
+    axes = ", ".join(map(repr, histogram.axes))
+    return f"{axes:.200} ({histogram.storage_type.__name__})"
 
 
 def _stacked_variations(
@@ -222,11 +254,11 @@ def _stacked_variations(
     return Variations(stacked, unchanged)
 
 
-def _sum(values: Iterable[object]) -> hist.Hist:
+def _sum(name: str, values: Iterable[object]) -> hist.Hist:
     total: hist.Hist | None = None
     for value in values:
         if not hasattr(value, "axes"):
             raise TypeError(f"{value!r:.60} is not a histogram")
-        total = value if total is None else total + value
+        total = value if total is None else _plus(total, value, f"two data sets of {name!r}")
     assert total is not None
     return total

@@ -74,16 +74,42 @@ class _Open:
 
 
 class FileOutput:
-    """A ROOT file of trees, written by many workers: `self.output["skim"] =
-    FileOutput("skim.root")` in begin_worker, `self.output["skim"].write(events[good])` in process.
+    """A ROOT file of trees, written by many workers: a selector makes it in `begin_worker`, puts it
+    into `self.output`, and writes to it in `process`.
 
     Parts are in a hidden folder beside the file until the query has ended well. Then the complete
     file appears, with its entries in the order of the entries that they were made from, and
     replaces an older file in the same moment. If the query does not end well, there is no file.
 
-    `as_dataset`: makes a folder of that name with a file for each part that a worker has handed
-    over. These files have no order, which their trees record: such a dataset cannot be a friend by
-    entry number. `compression`: as for `snapshot`.
+    Parameters
+    ----------
+    path
+        The file on this machine. All workers must see its folder.
+    as_dataset
+        If true, a folder of that name with a file for each part that a worker has handed over.
+        These files have no order, which their trees record: such a dataset cannot be a friend by
+        entry number.
+    compression
+        As for `snapshot`.
+
+    Raises
+    ------
+    UnsupportedError
+        For an address of a server.
+    QueryError
+        For a compression that there is not.
+
+    Examples
+    --------
+    >>> class Skim(tm.Selector):
+    ...     def begin_worker(self, inputs):
+    ...         self.output["skim"] = tm.FileOutput("pairs.root", compression="lz4")
+    ...     def process(self, events):
+    ...         pairs = events[events.nMuon >= 2]
+    ...         self.output["skim"].write({"met": pairs.MET_pt})
+    >>> output = tm.run(Skim(), events, progress=False)
+    >>> tm.dataset("pairs.root").num_entries == events.filter("nMuon >= 2").count().value
+    True
     """
 
     def __init__(
@@ -272,7 +298,8 @@ def _write_tree(file: RootFile, name: str, pieces: Sequence[_Piece], title: str)
             groups[column] = numbers.setdefault(lists, len(numbers))
     unequal = {pair for piece in pieces for pair in piece.unequal}
     tree = TableTree(file, name, planned(kinds, groups, {}, unequal=unequal), title)
-    for table in chunks(_cast(piece.stored.table(), kinds) for piece in pieces):
+    tables = (table for piece in pieces for table in piece.stored.tables())
+    for table in chunks(_cast(table, kinds) for table in tables):
         tree.write(table)
     tree.close()
 

@@ -125,6 +125,7 @@ class _Arrow:
         self._schema = schema
         self._file = file
         self._path = path
+        self._is_empty = True
 
     def write(self, table: Table) -> None:
         import pyarrow
@@ -139,8 +140,11 @@ class _Arrow:
             raise UnsupportedError(
                 f"a column does not fit the file: {error}", file=self._path
             ) from error
+        self._is_empty = False
 
     def close(self) -> None:
+        if self._is_empty:  # awkward reads no Parquet file without a group of rows
+            self._file.write_table(self._schema.empty_table())
         self._file.close()
 
 

@@ -37,7 +37,8 @@ class Variations(dict[str, Value]):
     A variation that was booked but cannot change the value is not among the keys: `v[name]` then
     gives the nominal value. Other names raise KeyError. Values are added, subtracted, multiplied
     and divided variation by variation. If one side lacks a variation, its nominal value is taken,
-    because the variation does not change that side.
+    because the variation does not change that side. A histogram without variations cannot be on the
+    left: its operators are hist's. Write `Variations({"nominal": data}) - background`.
 
     >>> varied = events.vary("MET_pt", {"up": "MET_pt * 1.1", "down": "MET_pt * 0.9"})
     >>> both = varied.hist("MET_pt", bins=(50, 0, 200)).value * 0.5
@@ -101,6 +102,9 @@ class Variations(dict[str, Value]):
     def __sub__(self, other: object) -> Variations[Value]:
         return self._with(other, operator.sub)
 
+    def __rsub__(self, other: object) -> Variations[Value]:
+        return self._with(other, lambda right, left: operator.sub(left, right))
+
     def __mul__(self, other: object) -> Variations[Value]:
         return self._with(other, operator.mul)
 
@@ -109,6 +113,9 @@ class Variations(dict[str, Value]):
 
     def __truediv__(self, other: object) -> Variations[Value]:
         return self._with(other, operator.truediv)
+
+    def __rtruediv__(self, other: object) -> Variations[Value]:
+        return self._with(other, lambda right, left: operator.truediv(left, right))
 
     def _with(self, other: object, do: Callable[[object, object], Value]) -> Variations[Value]:
         if not isinstance(other, Variations):

@@ -60,7 +60,7 @@ class BookedValues:
         return value_by_dataset(booking, self._plan, raw, self._chain.datasets, self._no_entries)
 
     def _no_entries(self) -> Sequence[object]:
-        return no_entries(self.task.workload(0))
+        return no_entries(self.task.workload(0), self._chain.first)
 
 
 def _checked(name: str, booking: object, chain: Chain | None) -> Booking[Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..worker.packet_boundaries import PacketBoundaries
 from .chunk_size import ChunkPace
+from .chunk_source import OBJECTS
 from .column_use import ColumnUse
 from .remembered_columns import Key, recall, remember
 
@@ -162,6 +163,8 @@ class ChainChunks:
         events = self._reader(file).chunk(start, last, metadata, control, kept, ahead)
         for name, column in columns.items():
             events[name] = column
+        if self._node is not None and self._node.objects:
+            events.attrs[OBJECTS] = self._node.objects
         return events
 
     def _kept(

@@ -17,6 +17,7 @@ from ..arrays.columns import picked
 from ..arrays.from_core import layout
 from ..errors import FormatError, TreemillError
 from .chunk_form import Layout, form_key, layout_of
+from .chunk_source import OBJECTS
 from .column_use import ColumnUse
 from .read_ahead import Window
 
@@ -45,6 +46,17 @@ class Events(ak.Array):  # type: ignore[misc]
         `entrystop`, and what was given to `treemill.dataset(…, metadata=…)`."""
         metadata: Mapping[str, object] = self.attrs["metadata"]
         return metadata
+
+    def __getattr__(self, name: str) -> ak.Array:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            if not name.startswith("_") and name in self.attrs.get(OBJECTS, ()):
+                raise AttributeError(
+                    f"{name} has objects, which only expressions can use: define what the selector "
+                    f'needs of them, as in define("{name}_pt", "{name}.pt")'
+                ) from None
+            raise
 
     def __getitem__(self, where: object) -> ak.Array:
         array = super().__getitem__(where)

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
     Places = NDArray[np.int64]
 
-__all__ = ["ChunkReader", "ChunkSource", "ReaderMaker"]
+__all__ = ["OBJECTS", "ChunkReader", "ChunkSource", "ReaderMaker"]
+
+OBJECTS = "objects"
+"""The attribute of a chunk with the names of what a node defines and only expressions can use."""
 
 
 class ChunkSource(Protocol):

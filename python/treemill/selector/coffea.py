@@ -39,6 +39,9 @@ __all__ = ["CoffeaReader", "coffea_reader"]
 
 _OFFSETS = quote(",!offsets")
 """What coffea appends to the key of a list for the list's offsets."""
+_UNDESCRIBED = {"__doc__": "no docstring available"}
+"""coffea before 2026.9 makes a collection's description from that of its counts, which must have
+one. The words are coffea's own."""
 _UNNAMED = re.compile(r"_collection\d+(\.|$)")
 """Collections of RNTuples that ROOT has made from trees: their members are fields as well."""
 
@@ -190,6 +193,8 @@ def _schemed(layout: Layout, schema: SchemaMaker) -> _Schema:
             continue
         form = None if "," in name or "!" in name else _loaded(content, f"{name},!load")
         if form is not None:
+            if isinstance(content, ak.forms.NumpyForm):
+                form["parameters"] = {**_UNDESCRIBED, **content.parameters}
             loaded[name] = form
             continue
         others[name] = content

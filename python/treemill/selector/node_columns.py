@@ -45,6 +45,8 @@ class Derivation:
     """The columns that the node defines."""
     limit: int
     """Bytes of these columns at most, for one chunk."""
+    objects: tuple[str, ...] = ()
+    """What the node defines and only expressions can use: elements, combinations, lists of them."""
     anew: tuple[str, ...] = ()
     """The dataset's columns that the node has defined anew, with those that do not fit to them:
     other members of the collection, and the counts of its items."""
@@ -62,7 +64,9 @@ def derivation(node: Node, chain: Chain) -> Derivation | None:
     defined = dict.fromkeys(step.name for step in steps if isinstance(step, Define))
     _bind(_described(node, ()), chain, 0)
     names = tuple(name for name in defined if _is_column(node, name, chain))
-    return replace(_described(node, names), anew=tuple(_anew(node, defined, chain)))
+    objects = tuple(name for name in defined if name not in names)
+    anew = tuple(_anew(node, defined, chain))
+    return replace(_described(node, names), objects=objects, anew=anew)
 
 
 def _anew(node: Node, defined: Iterable[str], chain: Chain) -> Iterator[str]:
@@ -109,6 +113,7 @@ class NodeColumns:
         self._derivation = derivation
         self._chain = chain
         self._bound: tuple[int, Bound] | None = None
+        self.objects = derivation.objects
         self.refused = {name: _refusal(name) for name in derivation.anew}
         """Columns of the dataset that must not be read, each with the error that reading raises."""
 

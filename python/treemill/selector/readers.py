@@ -34,6 +34,9 @@ def reader_of(
         if schema is None and datas is not None:
             schema = datas.coffea
     if schema is not None or is_coffeas:
+        from .coffea_version import check_coffea  # start-up
+
+        check_coffea()
         from .coffea import coffea_reader  # heavy: coffea
 
         return functools.partial(coffea_reader, schema=schema)

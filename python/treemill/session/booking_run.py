@@ -166,8 +166,9 @@ class BookedQuery(Query[tuple[object, ...]]):
         )
         self._workload = task.workload(0)
         try:
-            self._workload.bound(0)  # raises what is wrong with the query, before workers start
-            self._workload.size(0)
+            # Raises what is wrong with the query, before workers start.
+            self._workload.bound(self._first())
+            self._workload.size(self._first())
         except QueryError:
             raise
         except TreemillError:
@@ -248,7 +249,14 @@ class BookedQuery(Query[tuple[object, ...]]):
         return known
 
     def _no_entries(self) -> list[object]:
-        return no_entries(self._workload)
+        return no_entries(self._workload, self._first())
+
+    def _first(self) -> int:
+        """The place among the files of the task of the first one that can be opened, if files that
+        are not there are left out."""
+        first = self._chain.first if self._skip_errors else 0
+        files = [file for file, *_ in self._spans or ()]
+        return files.index(first) if first in files else 0 if files else first
 
     def _results(self, raw: list[object]) -> tuple[object, ...]:
         return tuple(self._value(booking, raw) for booking in self.bookings)

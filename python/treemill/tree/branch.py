@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, overload
 
@@ -146,11 +146,12 @@ class Branches(Mapping[str, Branch]):
         branch = self._by_name.get(name)
         return self.paths.get(name, default) if branch is None else branch
 
-    def referred(self, members: frozenset[str]) -> list[str]:
-        """The collections that members of these names may refer to, as formats write references."""
+    def referred(self, members: frozenset[str], others: Iterable[str] = ()) -> list[str]:
+        """The collections that members of these names may refer to, as formats write references.
+        `others`: names of columns that the tree has in addition."""
         from .._core import referred  # heavy: core
 
-        return referred([*self._by_name], [*members])
+        return referred([*self._by_name, *others], [*members])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._by_name)

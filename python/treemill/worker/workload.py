@@ -98,9 +98,9 @@ def opaque(workload: Workload[P]) -> Workload[Partial]:
     return cast("Workload[Partial]", workload)
 
 
-def no_entries(workload: Workload[P]) -> list[object]:
-    """The results of no entries: empty histograms, counts of 0. Binds the first file."""
-    return workload.bound(0).partial().results()
+def no_entries(workload: Workload[P], file: int = 0) -> list[object]:
+    """The results of no entries: empty histograms, counts of 0. Binds this file."""
+    return workload.bound(file).partial().results()
 
 
 class Forwarding(Generic[P]):

@@ -103,6 +103,7 @@ def _counters(
         fits = fits and not any((shared, member) in unequal for member in members)
         if prefix and fits and min(len(members), 2) > len(heirs.get(prefix, ())):
             heirs[prefix] = members
+    reserved |= {f"n{prefix}" for prefix in heirs}
     counters: dict[str, str] = {}
     for (prefix, _), members in together.items():
         counter = f"n{prefix}"

@@ -26,6 +26,15 @@ pub(super) fn owner(column: &str) -> Option<&str> {
     relation.rsplit_once('.').map(|(collection, _)| collection)
 }
 
+/// The members of a column of references.
+pub(super) fn within(column: &str) -> &'static [&'static str] {
+    let member = column.rsplit_once('.').map(|(_, member)| member);
+    match MEMBERS.iter().any(|(name, _)| member == Some(*name)) {
+        true => &[".ref", ".refs"],
+        false => &[],
+    }
+}
+
 /// What a collection's references may be called.
 pub(super) fn names() -> Vec<String> {
     let names = MEMBERS.iter().map(|(name, _)| (*name).to_owned());

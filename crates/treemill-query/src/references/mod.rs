@@ -133,14 +133,31 @@ pub(crate) enum Class<'a> {
 /// The collections that members of these names may refer to, whichever collection of these columns has them.
 #[must_use]
 pub fn referred(columns: &[String], members: &[String]) -> BTreeSet<String> {
-    let known = Names(columns.iter().map(String::as_str).collect());
-    let owners: BTreeSet<&str> = columns.iter().filter_map(|name| owner(name)).collect();
+    let within: Vec<String> = columns.iter().flat_map(|name| within(name)).collect();
+    let columns = || columns.iter().chain(&within).map(String::as_str);
+    let known = Names(columns().collect());
+    let owners: BTreeSet<&str> = columns().filter_map(owner).collect();
     let found = owners.iter().flat_map(|owner| {
         let all = members.iter();
         all.filter_map(|member| reference(owner, member, &known))
     });
     let targets = found.flat_map(|reference| reference.targets);
     targets.map(|target| target.collection).collect()
+}
+
+/// What expressions may call the collection that a column is of, where that does not follow from the rules for
+/// all columns.
+#[must_use]
+pub fn called(column: &str) -> Vec<String> {
+    physlite::called(column)
+}
+
+/// The members of a column that references are known by, if its values are records: lists of columns do not have
+/// these members.
+fn within(column: &str) -> impl Iterator<Item = String> {
+    let ends = physlite::within(column).iter();
+    let ends = ends.chain(delphes::within(column));
+    ends.map(move |end| format!("{column}{end}"))
 }
 
 /// The collection that a column is of, if it is one of those that references are known by.
@@ -267,6 +284,29 @@ mod tests {
         let delphes = ["Muon.Particle.ref", "Particle.fUniqueID", "Particle.M1"];
         assert_eq!(found(&delphes, &["Particle"]), ["Particle"]);
     }
+
+    #[test]
+    fn columns_of_records_are_references_without_their_members() {
+        let lite = ["AnalysisElectronsAuxDyn.trackParticleLinks"];
+        let tracks = ["GSFTrackParticles", "InDetTrackParticles"];
+        assert_eq!(found(&lite, &["trackParticles"]), tracks);
+        let tracks = ["Track.Particle", "Track.fUniqueID", "Track.Eta"];
+        let delphes = [&tracks[..], &["Jet.Constituents", "Jet.fUniqueID"]].concat();
+        let delphes = [&delphes[..], &["Particle.fUniqueID", "Particle.M1"]].concat();
+        assert_eq!(found(&delphes, &["Particle"]), ["Particle"]);
+        assert_eq!(found(&delphes, &["Constituents"]), ["Particle", "Track"]);
+        assert!(found(&delphes, &["Eta"]).is_empty());
+    }
+
+    #[test]
+    fn collections_have_shorter_names() {
+        let names = ["AnalysisJetsAuxDyn", "AnalysisJets", "Jets"];
+        assert_eq!(called("AnalysisJetsAuxDyn.pt"), names);
+        assert_eq!(called("AnalysisJetsAuxDyn:pt"), names);
+        assert_eq!(called("xAODAux.m"), ["xAODAux", "xAOD"]);
+        assert!(called("Jet_pt").is_empty() && called("Jet.pt").is_empty());
+    }
+
     #[test]
     fn every_format_tells_the_names_of_a_collection_s_references() {
         let names = |collection: &str, columns: &[&str]| -> Vec<String> {

@@ -206,9 +206,30 @@ pub(crate) fn collection(column: &str) -> Option<&str> {
 /// The container that a column of links is of, without what follows its name.
 pub(super) fn owner(column: &str) -> Option<&str> {
     let (container, member) = column.split_once(['.', ':'])?;
+    member.contains("Link").then_some(stored(container)?)
+}
+
+/// What expressions may call the container that a column is of: its name, and those without what surrounds it.
+pub(super) fn called(column: &str) -> Vec<String> {
+    let container = column.split_once(['.', ':']).map(|(first, _)| first);
+    let name = container.and_then(stored);
+    let plain = name.and_then(|name| name.strip_prefix("Analysis"));
+    let names = [container.filter(|_| name.is_some()), name, plain];
+    names.into_iter().flatten().map(str::to_owned).collect()
+}
+
+/// A container's name without what follows it in the names of columns.
+fn stored(container: &str) -> Option<&str> {
     let name = container.strip_suffix("AuxDyn");
-    let name = name.or_else(|| container.strip_suffix("Aux"))?;
-    member.contains("Link").then_some(name)
+    name.or_else(|| container.strip_suffix("Aux"))
+}
+
+/// The members of a column of links that is not split.
+pub(super) fn within(column: &str) -> &'static [&'static str] {
+    match column.ends_with("Link") || column.ends_with("Links") {
+        true => &[INDEX, KEY],
+        false => &[],
+    }
 }
 
 /// What a collection's references may be called.

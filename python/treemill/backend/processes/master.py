@@ -26,6 +26,7 @@ from ...worker.task import Task
 from ..pickled import pickled
 from ..stuck_threads import leave_behind
 from .channel import Channel
+from .loading import check_not_loading
 from .messages import (
     DropTask,
     Exited,
@@ -122,9 +123,10 @@ class TemplateWorkers:
         """The number of a new pass."""
         return next(self._numbers)
 
-    def submit(self, number: int, listener: Listener, task: Task) -> bool:
-        """Sends a pass's task to the template. False if the template has ended, so that the pass
-        needs another master. Raises QueryError if the task cannot be sent."""
+    def submit(self, number: int, listener: Listener, task: Task, folder: str | None) -> bool:
+        """Sends a pass's task to the template. `folder`: where its relative paths begin. False if
+        the template has ended, so that the pass needs another master. Raises QueryError if the task
+        cannot be sent."""
         data = pickled(task, "the selector")
         digest = None
         with self._submitting:
@@ -140,7 +142,7 @@ class TemplateWorkers:
                     if digest != self._digest:
                         self._template.send(Inputs(digest, inputs))
                         self._digest = digest
-                self._template.send(Load(number, digest, data))
+                self._template.send(Load(number, digest, data, folder))
             except OSError:
                 pass  # the template is gone; the master's thread will notice
         return True
@@ -358,8 +360,9 @@ def cause(code: int) -> str:
 
 
 def _start_template(paths: Sequence[str], start: str) -> tuple[subprocess.Popen[bytes], Channel]:
+    check_not_loading()
     ours, theirs = socket.socketpair()
-    where = [*paths, *(path or os.getcwd() for path in sys.path)]
+    where = [*paths, *map(os.path.abspath, sys.path)]  # workers change their folder
     threads = {f"{library}_NUM_THREADS": "1" for library in _ONE_THREAD}
     threads["VECLIB_MAXIMUM_THREADS"] = "1"
     threads["JE_ARROW_MALLOC_CONF"] = "background_thread:false"  # pyarrow's allocator

@@ -38,11 +38,13 @@ class Inputs:
 
 @frozen
 class Load:
-    """A pass's task, pickled. `digest`: of the inputs that it needs."""
+    """A pass's task, pickled. `digest`: of the inputs that it needs. `folder`: where relative paths
+    begin, in the task and in its workers; None: in the template's own folder."""
 
     number: int
     digest: bytes | None
     data: bytes
+    folder: str | None
 
 
 @frozen

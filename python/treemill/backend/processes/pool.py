@@ -6,6 +6,7 @@ workers, how events come back, and what happens when a worker or the template di
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import sys
 import threading
@@ -168,6 +169,14 @@ class _Sums:
         )
 
 
+def _folder() -> str | None:
+    """The folder where relative paths begin in this process; None if it is gone."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return None
+
+
 class ProcessPass(CoordinatedPass):
     """A pass on processes. Only the master's thread uses the workers' sockets, and only that thread
     calls the methods below, except `start`."""
@@ -182,6 +191,7 @@ class ProcessPass(CoordinatedPass):
         self.control = self._sums
         self._ends = self._sums.ends
         self._next = 0
+        self._folder = _folder()
         self._spare = 4 * self.workers + 8  # replacements for dead workers
         self._lost: list[WorkerLost] = []  # handled once another worker has joined
         self._templates = _TEMPLATES
@@ -199,7 +209,7 @@ class ProcessPass(CoordinatedPass):
         while task is not None and not sent:
             self._master = self._pool.master()
             self._number = self._master.number()
-            sent = self._master.submit(self._number, self, task)
+            sent = self._master.submit(self._number, self, task, self._folder)
 
     def loaded(self) -> None:
         """Forks the workers: the template has loaded the task."""

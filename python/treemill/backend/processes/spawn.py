@@ -14,6 +14,7 @@ import tempfile
 from typing import IO
 
 from ...worker.task import Task
+from .loading import loading
 from .program import command
 
 __all__ = ["main", "parcel", "spawn"]
@@ -54,8 +55,9 @@ def main(descriptor: int, what: int, number: int, limit: int) -> None:
 
 
 def _loaded(data: bytes, inputs: bytes | None) -> Task:
-    task: Task = pickle.loads(data)
-    if inputs is not None:
-        task.inputs = pickle.loads(inputs)
-    task.preload()
+    with loading():
+        task: Task = pickle.loads(data)
+        if inputs is not None:
+            task.inputs = pickle.loads(inputs)
+        task.preload()
     return task

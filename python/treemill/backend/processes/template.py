@@ -22,6 +22,7 @@ from typing import IO
 from ...worker.task import Task
 from ..portable_error import portable
 from .channel import Channel
+from .loading import loading
 from .messages import (
     DropTask,
     Exited,
@@ -51,6 +52,7 @@ class Template:
         self._parcels: dict[int, IO[bytes]] = {}  # for spawned workers
         self._inputs_data: bytes | None = None
         self._tasks: dict[int, Task] = {}
+        self._folders: dict[int, str] = {}  # of passes
         self._digest: bytes | None = None
         self._inputs: Mapping[str, object] | None = None
         self._inputs_error: BaseException | None = None  # with which they failed to load
@@ -88,7 +90,8 @@ class Template:
     @_handle.register
     def _take_inputs(self, message: Inputs) -> None:
         try:
-            self._inputs = pickle.loads(message.data)
+            with loading():
+                self._inputs = pickle.loads(message.data)
             self._digest = message.digest
             self._inputs_data = None if self._forks else message.data
         except Exception as error:
@@ -98,12 +101,16 @@ class Template:
     @_handle.register
     def _load(self, message: Load) -> None:
         try:
-            task: Task = pickle.loads(message.data)
-            if message.digest is not None:
-                if self._digest != message.digest:
-                    raise self._inputs_error or RuntimeError("the inputs did not arrive")
-                task.inputs = self._inputs
-            task.preload()
+            if message.folder is not None:
+                self._folders[message.number] = message.folder
+            self._enter(message.number)
+            with loading():
+                task: Task = pickle.loads(message.data)
+                if message.digest is not None:
+                    if self._digest != message.digest:
+                        raise self._inputs_error or RuntimeError("the inputs did not arrive")
+                    task.inputs = self._inputs
+                task.preload()
         except BaseException as error:
             self._channel.send(
                 StartFailed(message.number, portable(error, "a worker cannot load the selector"))
@@ -136,8 +143,14 @@ class Template:
         self._children[pid] = message.key
         self._channel.send(Started(message.key, pid))
 
+    def _enter(self, number: int) -> None:
+        """Changes to the folder of a pass: the session may have another one for each."""
+        if number in self._folders:
+            os.chdir(self._folders[number])
+
     def _start(self, descriptor: int, task: Task, message: Fork) -> int:
         (number, worker), memory = message.key, message.memory
+        self._enter(number)
         if not self._forks:
             return spawn(descriptor, self._parcels[number], worker, memory)
         pid = os.fork()
@@ -157,6 +170,7 @@ class Template:
     @_handle.register
     def _drop(self, message: DropTask) -> None:
         self._tasks.pop(message.number, None)
+        self._folders.pop(message.number, None)
         parcel = self._parcels.pop(message.number, None)
         if parcel is not None:
             parcel.close()
