@@ -173,3 +173,17 @@ def test_a_file_that_could_not_be_opened_soon_is_tried_again(monkeypatch):
         with pytest.raises(SourceError, match="gone"):
             pinned.identity(0)
     assert len(server.looks) == 2
+
+
+def test_relative_paths_mean_the_same_files_in_another_folder(tmp_path, paths, monkeypatch):
+    for folder, path in (("a", paths[0]), ("b", paths[1])):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "f.root").symlink_to(path)
+    monkeypatch.chdir(tmp_path / "a")
+    chain = tm.dataset("f.root", "Events").chain
+    sent = pickle.dumps(chain)
+    assert pickle.loads(sent).files == ("f.root",)
+    monkeypatch.chdir(tmp_path / "b")
+    assert pickle.loads(sent).num_entries == tm.dataset(paths[0], "Events").num_entries
+    (tmp_path / "a" / "f.root").unlink()  # as on another host
+    assert pickle.loads(sent).files == ("f.root",)

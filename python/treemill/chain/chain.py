@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError
 from ..frozen import frozen, replaced
+from ..machine.working_folder import working_folder
 from ..tree.branch import Branches, branch_list
 from ..tree.defaults import ERROR, MissingDefaults
 from ..tree.file_tree import UNORDERED, FileTree
@@ -23,7 +24,7 @@ from .entry_ranges import Part, parts_of
 from .file_constants import DataFile, FileConstants, PerFile
 from .filesets import FilesetFiles, fileset, metadata_of
 from .friends import Friends
-from .location import Location, expand, require_present
+from .location import Location, as_seen_from, expand, require_present
 from .open_trees import OpenTrees, Remembered, Sizes
 
 if TYPE_CHECKING:
@@ -303,11 +304,17 @@ class Chain:
 
     def __reduce__(self) -> tuple[object, ...]:
         # Another process gets the files' addresses, nothing that is open here.
-        return partial(Chain, is_pinned=self._is_pinned), (self._parts,)
+        return _received, (self._parts, self._is_pinned, working_folder())
 
     def __repr__(self) -> str:
         first, *rest = self.locations
         return f"<dataset {first.shown}{f' and {len(rest)} more' if rest else ''}>"
+
+
+def _received(parts: ChainParts, is_pinned: bool, folder: str | None) -> Chain:
+    """The chain in another process than the one with this working folder."""
+    locations = as_seen_from(folder, parts.locations)
+    return Chain(replaced(parts, locations=locations), is_pinned=is_pinned)
 
 
 def _baskets(tree: FileTree) -> dict[str, int]:

@@ -13,12 +13,21 @@ from typing import TYPE_CHECKING
 
 from ..errors import QueryError, SourceError, without_credentials
 from ..frozen import frozen, replaced
+from ..machine.working_folder import working_folder
 from ..tree import source
 
 if TYPE_CHECKING:
     from .verification import VerifiedFile
 
-__all__ = ["Location", "expand", "located", "replicated", "require_present", "split_tree"]
+__all__ = [
+    "Location",
+    "as_seen_from",
+    "expand",
+    "located",
+    "replicated",
+    "require_present",
+    "split_tree",
+]
 
 
 @frozen
@@ -72,6 +81,21 @@ def located(files: object, tree: str | None = None) -> tuple[Location, ...]:
     if not locations:
         raise SourceError("a dataset needs at least one file")
     return locations
+
+
+def as_seen_from(folder: str | None, locations: tuple[Location, ...]) -> tuple[Location, ...]:
+    """The locations for a process that has got them from one whose relative paths begin in
+    `folder`: those of them that lie there have absolute paths, unless both have the same folder."""
+    if folder is None or folder == working_folder():
+        return locations
+
+    def seen(location: Location) -> Location:
+        path = os.path.join(folder, location.path)
+        is_relative = not os.path.isabs(location.path) and not source.is_url(location.path)
+        is_there = is_relative and not location.replicas and source.exists(path)
+        return replaced(location, path=path) if is_there else location
+
+    return tuple(map(seen, locations))
 
 
 def require_present(locations: Iterable[Location]) -> None:

@@ -6,7 +6,6 @@ workers, how events come back, and what happens when a worker or the template di
 from __future__ import annotations
 
 import contextlib
-import os
 import socket
 import sys
 import threading
@@ -15,6 +14,7 @@ from dataclasses import dataclass, field
 
 from ...errors import UnsupportedError, WorkerError
 from ...io_report import IOReport
+from ...machine.working_folder import working_folder
 from ...packetizer import (
     Action,
     Event,
@@ -169,14 +169,6 @@ class _Sums:
         )
 
 
-def _folder() -> str | None:
-    """The folder where relative paths begin in this process; None if it is gone."""
-    try:
-        return os.getcwd()
-    except FileNotFoundError:
-        return None
-
-
 class ProcessPass(CoordinatedPass):
     """A pass on processes. Only the master's thread uses the workers' sockets, and only that thread
     calls the methods below, except `start`."""
@@ -191,7 +183,7 @@ class ProcessPass(CoordinatedPass):
         self.control = self._sums
         self._ends = self._sums.ends
         self._next = 0
-        self._folder = _folder()
+        self._folder = working_folder()
         self._spare = 4 * self.workers + 8  # replacements for dead workers
         self._lost: list[WorkerLost] = []  # handled once another worker has joined
         self._templates = _TEMPLATES
