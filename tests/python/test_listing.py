@@ -145,3 +145,10 @@ def test_below_variations_the_nominal_values_are_shown(events, capsys):
     shown = capsys.readouterr().out
     plain.scan("half", n=4)
     assert shown == capsys.readouterr().out
+
+
+def test_arguments_of_other_kinds_are_told(events):
+    with pytest.raises(QueryError, match=r"write head\(n=2\)"):
+        events.head(2)
+    with pytest.raises(QueryError, match="scan takes expressions as texts"):
+        events.scan({"w": "MET_pt"})

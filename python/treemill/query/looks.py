@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ..errors import QueryError
 from ..faces import face
 from .booking import Located, Place, steps_to
 from .steps import Params, Vary
@@ -132,6 +133,12 @@ class Looks(Located):
           0   0.5
           1   0.5
         """
+        for each in columns:
+            if not isinstance(each, str):
+                raise QueryError(
+                    f"scan takes expressions as texts, not {each!r:.60}: an expression gets a name "
+                    'by define("name", "expression")'
+                )
         node = _nominal(self._with(params))
         node.origin.services.scan(node, columns, where, n)
 
@@ -167,6 +174,8 @@ class Looks(Located):
         >>> len(events.filter("nMuon >= 2").head(["MET_pt", "Muon_pt"], n=3))
         3
         """
+        if isinstance(columns, int):
+            raise QueryError(f"head takes columns first: write head(n={columns})")
         node = _nominal(self._with(params))
         return node.origin.services.head(node, columns, n)
 
