@@ -28,6 +28,19 @@ __all__ = ["Fileset", "fileset"]
 
 OfFile: TypeAlias = Callable[[DataFile], bool | int | float | str]
 
+_READS = "fs[name].{}(…) reads columns of one data set, arrays(…) those of each"
+_OF_ONE = {
+    **{name: f"fs[name].{name} is of one data set" for name in ("aliases", "branches", "index")},
+    **{name: _READS.format(name) for name in ("read", "to_arrow", "to_numpy")},
+    "add_friend": "fs[name].add_friend(friend) is one data set with the columns of a friend",
+    "io_report": "fs[name].io_report() is about the last run, of whatever data sets",
+    "name": "list(fs) has the names of the data sets",
+    "select_entries": "fs[name].select_entries(entries) is some entries of one data set; "
+    "filter(…) selects entries of all",
+    "show": "fs[name].show() prints the branches of one data set",
+}
+"""What to write for a dataset's methods and properties that several data sets do not have."""
+
 
 @short_errors
 def fileset(
@@ -93,7 +106,7 @@ def fileset(
     return Fileset(named_fileset(files, tree), parts, with_missing=on_error == "skip")
 
 
-@face("chain", "node")
+@face("chain", "node", habits=_OF_ONE)
 class Fileset(Bookable, Mapping[str, Dataset]):
     """Data sets by name. Make it with `treemill.fileset`."""
 

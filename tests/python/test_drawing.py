@@ -155,3 +155,8 @@ def test_logarithms(events, capsys):
     told = capsys.readouterr().out
     assert told == text(drawn, "MET_pt", log=True) + "\n"
     assert told != text(drawn, "MET_pt") + "\n"
+
+
+def test_strings_are_counted_by_an_axis_of_categories(events):
+    with pytest.raises(QueryError, match=r"they are strings.*StrCategory.*counts each"):
+        events.define("kind", "'signal'").draw("kind")

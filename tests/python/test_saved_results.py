@@ -172,6 +172,7 @@ def test_arrays_without_dimensions_are_numbers_and_texts(tmp_path, suffix):
         (".root", {"a": counts(1, "\ud800")}, r"a, which has a text that ROOT"),
         (".root", {"a": with_metadata({1, 2})}, r"a, whose metadata have a set: leave it out"),
         (".json", {"a": with_metadata({1, 2})}, r"a, whose metadata have a set: leave it out"),
+        (".json", {"a": tm.LumiSections({1: [[1, 2]]})}, r"a, a LumiSections: .*\.save\(.*to_json"),
         (".npz", {"a": 1}, r"\.root \.h5 \.hdf5 \.json \.json\.gz"),
     ],
 )
@@ -179,6 +180,13 @@ def test_what_a_file_cannot_hold_is_named(tmp_path, suffix, wrong, said):
     with pytest.raises(tm.UnsupportedError, match=said):
         tm.save(wrong, tmp_path / f"x{suffix}")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_files_of_snapshots_are_saved_by_their_paths(events, tmp_path):
+    file = tm.run(events.snapshot(tmp_path / "x.root", ["nJet"]))
+    with pytest.raises(tm.UnsupportedError, match=r"save file, a SnapshotFile: .*file\.path"):
+        tm.save({"file": file}, tmp_path / "x.json")
+    tm.save({"file": file.path}, tmp_path / "x.json")
 
 
 def test_names_of_cuts_that_root_does_not_hold(tmp_path):
@@ -237,6 +245,41 @@ def test_what_cannot_be_read_is_named_and_the_others_are_loaded(tmp_path):
     spoil(path, "good")
     with pytest.raises(tm.FormatError, match=r"nothing in it can be read: good.*deep/bad"):
         tm.load(path)
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_links_of_hdf5_that_point_nowhere_are_left_out(tmp_path, own):
+    import h5py
+
+    path = tmp_path / "x.h5"
+    if own:
+        tm.save({"deep": {"n": 1}}, path)
+    with h5py.File(path, "a") as file:
+        deep = file.require_group("deep")
+        if not own:
+            deep["n"] = 1
+        deep["same"] = h5py.SoftLink("/deep/n")
+        deep["soft"] = h5py.SoftLink("/nowhere")
+        file["external"] = h5py.ExternalLink("no-such-file.h5", "/n")
+        file["type"] = np.dtype("f8")
+    said = r"left out .*deep/soft \(a link that points nowhere\).*; the others are loaded"
+    with pytest.warns(UserWarning, match=said) as warned:
+        assert tm.load(path) == {"deep": {"n": 1, "same": 1}}
+    (one,) = warned
+    assert "external (a link that points nowhere)" in str(one.message)
+    assert "type (a type)" in str(one.message)
+    assert one.filename == __file__
+
+
+def test_links_of_a_list_that_point_nowhere_are_an_error(tmp_path):
+    import h5py
+
+    tm.save({"list": [1, 2]}, tmp_path / "x.h5")
+    with h5py.File(tmp_path / "x.h5", "a") as file:
+        del file["list/1"]
+        file["list/1"] = h5py.SoftLink("/nowhere")
+    with pytest.raises(tm.FormatError, match="not a file of results"):
+        tm.load(tmp_path / "x.h5")
 
 
 def labelled(labels, values):

@@ -158,7 +158,7 @@ def test_names_that_cannot_be(events, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("format", "name", "tag", "sign", "instead"),
+    ("form", "name", "tag", "sign", "instead"),
     [
         ("rntuple", "met", "jes.2018", ".", "give the tag another name"),
         ("rntuple", "jes.2018", "up", ".", "give vary() another name="),
@@ -166,15 +166,15 @@ def test_names_that_cannot_be(events, tmp_path):
     ],
 )
 def test_names_of_variations_that_a_format_cannot_have(
-    events, tmp_path, format, name, tag, sign, instead
+    events, tmp_path, form, name, tag, sign, instead
 ):
     varied = events.vary("MET_pt", {tag: "MET_pt * 2"}, name=name)
     said = f"the variation {name}:{tag}, because of {sign!r}: {instead}"
     with pytest.raises(tm.QueryError, match=re.escape(said)):
-        tm.run(varied.snapshot(tmp_path / "x.root", ["MET_pt"], format=format))
+        tm.run(varied.snapshot(tmp_path / "x.root", ["MET_pt"], format=form))
     assert list(tmp_path.iterdir()) == []
     # Rows without columns that the variation changes have no such names, nor are they refused.
-    tm.run(varied.filter("MET_pt > 30").snapshot(tmp_path / "x.root", ["nJet"], format=format))
+    tm.run(varied.filter("MET_pt > 30").snapshot(tmp_path / "x.root", ["nJet"], format=form))
     tm.run(varied.snapshot(tmp_path / "x.parquet", ["MET_pt"]))
 
 

@@ -94,7 +94,9 @@ pub(crate) fn number(
     let node = compiler.expression(expr, scope)?;
     let ty = compiler.graph.node(node).ty;
     if ty == Type::Str {
-        return Err(whole(expr, "this needs numbers, and they are strings"));
+        let message = "this needs numbers, and they are strings: \
+            hist(…, bins=hist.axis.StrCategory([], growth=True)) counts each of them";
+        return Err(whole(expr, message));
     }
     Ok((node, ty))
 }

@@ -71,7 +71,7 @@ impl Core {
         for (failed, error) in errors {
             state.members.failed(failed, Duration::ZERO);
             if let Some(reason) = reasons.get_mut(failed) {
-                *reason = Some(error.to_string());
+                *reason = Some(why(&error));
             }
         }
         let round_trip = source.costs().round_trip;
@@ -410,7 +410,12 @@ impl Core {
 impl Inner {
     fn reason(&mut self, number: Number, error: &SourceError) {
         if let Some(reason) = self.reasons.get_mut(number) {
-            *reason = Some(error.to_string());
+            *reason = Some(why(error));
         }
     }
+}
+
+/// Which source failed, and how, without the bytes: the error of the range that cannot be had names its own.
+fn why(error: &SourceError) -> String {
+    format!("{}: {}", error.name, error.what)
 }

@@ -94,7 +94,10 @@ impl Source for Place {
             let (ticket, promise) = Ticket::new(self.name, range.clone());
             match self.way.load(Ordering::SeqCst) {
                 IS_SILENT => self.held.lock().unwrap().push(promise),
-                FAILS => promise.keep(Err(SourceError::new(self.name, "connection lost"))),
+                FAILS => promise.keep(Err(SourceError {
+                    range: Some(range),
+                    ..SourceError::new(self.name, "connection lost")
+                })),
                 _ => promise.keep(Ok(self
                     .bytes
                     .slice(range.start as usize..range.end as usize))),
@@ -227,6 +230,7 @@ fn when_all_have_failed_the_error_names_file_range_and_each_place() {
     for part in ["/store/file.root", "one: conn", "two: conn", "10..20"] {
         assert!(text.contains(part), "{text}");
     }
+    assert_eq!(text.matches("reading bytes").count(), 1, "{text}");
     one.now(ANSWERS);
     two.now(ANSWERS);
     check(&file, &bytes);

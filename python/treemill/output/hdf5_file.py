@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
@@ -25,6 +26,8 @@ _FILE = "treemill_results"
 _FORMAT = 1
 _ONE = "value"
 """The name of results that are no mapping."""
+_TOLD = 5
+"""Objects that a warning names."""
 
 
 def _h5py() -> ModuleType:
@@ -107,15 +110,40 @@ def read(path: str) -> Outline:
     try:
         with h5py.File(path, "r") as file:
             own = _FILE in file.attrs
-            if file.attrs.get(_MARK) == "one":
-                return _got(file[_ONE], own)
-            return _got(file, own)
+            left: list[str] = []
+            one = file.attrs.get(_MARK) == "one"
+            results = _got(file[_ONE] if one else file, own, left)
     except (OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
         raise FormatError(f"not a file of results in HDF5: {error}", file=path) from error
+    if left:
+        told = ", ".join(left[:_TOLD]) + (f" and {len(left) - _TOLD} more" * (len(left) > _TOLD))
+        warnings.warn(f"{path}: left out {told}; the others are loaded", stacklevel=4)
+    return results
 
 
-def _got(stored: Group | Dataset, own: bool) -> Outline:
-    """The outline of a group or of a data set. `own`: whether treemill wrote the file."""
+def _members(group: Group, left: list[str] | None) -> Iterator[tuple[str, Group | Dataset]]:
+    """What a group holds, by name. Links that point nowhere and types are noted in `left`; without
+    it the former raise KeyError."""
+    h5py = _h5py()
+    for name in group:
+        where = f"{group.name}/{name}".lstrip("/")
+        try:
+            stored = group[name]
+        except KeyError:
+            link = group.get(name, getlink=True)
+            if left is None or isinstance(link, h5py.HardLink):
+                raise
+            left.append(f"{where} (a link that points nowhere)")
+            continue
+        if left is not None and isinstance(stored, h5py.Datatype):
+            left.append(f"{where} (a type)")
+            continue
+        yield name, stored
+
+
+def _got(stored: Group | Dataset, own: bool, left: list[str]) -> Outline:
+    """The outline of a group or of a data set. `own`: whether treemill wrote the file. `left` gets
+    the places of what is left out of mappings."""
     if hasattr(stored, "keys"):
         if "uhi_schema" in stored.attrs:
             from uhi.io import hdf5
@@ -123,7 +151,10 @@ def _got(stored: Group | Dataset, own: bool) -> Outline:
             return Leaf("histogram", from_description(dict(hdf5.read(stored))))
         kind = stored.attrs.get(_MARK, "mapping") if own else "mapping"
         facts = json.loads(stored.attrs["facts"]) if own and "facts" in stored.attrs else {}
-        named = {_plain(name) if own else name: _got(stored[name], own) for name in stored}
+        named = {
+            _plain(name) if own else name: _got(each, own, left)
+            for name, each in _members(stored, left if kind == "mapping" else None)
+        }
         return OutlineGroup(kind, named, facts)
     if stored.shape is None:
         return Leaf("nothing", None)

@@ -77,11 +77,13 @@ def outline(results: object, path: str = "") -> Outline:
     library = kind.__module__.partition(".")[0]
     make = _BY_LIBRARY.get(library)
     if make is None:
+        own = _INSTEAD.get(kind.__name__) if library == "treemill" else None
         raise unsupported(
             path,
             f"a {kind.__name__}",
-            "results are histograms, numbers, texts, arrays, cut flows, and mappings and lists of "
-            "these",
+            own
+            or "results are histograms, numbers, texts, arrays, cut flows, and mappings and lists "
+            "of these",
         )
     return make(results, path)
 
@@ -143,6 +145,13 @@ _BY_LIBRARY: dict[str, Callable[[object, str], Outline]] = {
     "numpy": _of_numpy,
     "awkward": _of_awkward,
 }
+
+_INSTEAD = {
+    "LumiSections": 'sections.save("lumi.json") writes what lumi_mask reads, and '
+    "sections.to_json() is a mapping that save() takes",
+    "SnapshotFile": "its rows are in a file already, of which save() takes the path, file.path",
+}
+"""What to write for objects of treemill that no format holds."""
 
 _COLUMNS = ("total", "passed", "total_variance", "passed_variance")
 _row = operator.attrgetter(*_COLUMNS)

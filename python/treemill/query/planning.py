@@ -210,7 +210,7 @@ def plan(
                     columns.append(len(booked))
                 if together is not None:
                     changed = _changed(booking, variation)
-                    if changed:
+                    if changed and isinstance(wanted, Snapshot):
                         check_variation(variation, wanted.target.kind)
                     together.variations.append((variation, len(booked), changed))
                     planned.joined[slots[NOMINAL][0]] = together
