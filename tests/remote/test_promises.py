@@ -3,8 +3,10 @@ is what is in the files, whatever workers are told before they need it."""
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import treemill as tm
+import uproot
 from treemill.backend.processes.pool import ProcessPool
 from treemill.backend.threads import ThreadPool
 from treemill.packetizer import OpenAhead, Prefetch
@@ -55,3 +57,25 @@ def test_a_file_that_is_gone_when_it_is_opened_ahead_is_named(urls):
     gone = urls[0].replace("events_0", "events_9")
     with connect(workers=1) as session, pytest.raises(tm.SourceError, match="events_9"):
         session.run(tm.dataset([*urls, gone], tree="Events").sum("nJet"))
+
+
+@pytest.mark.usefixtures("nothing_remembered")
+@pytest.mark.parametrize("nth", [1, 4])
+def test_bytes_are_asked_for_once_although_rows_are_taken_out_meanwhile(xrootd, tmp_path, nth):
+    path = tmp_path / "waves.root"
+    wave = np.random.default_rng(1).random((240, 130_000), np.float32)
+    with uproot.recreate(path, compression=None) as file:
+        tree = file.mktree("Events", {"event": "i4", "wave": ("f4", (130_000,))})
+        for at in range(0, 240, 4):  # baskets of 2 MB
+            tree.extend({"event": np.arange(at, at + 4, dtype="i4"), "wave": wave[at : at + 4]})
+    xrootd.put(path, "store/waves.root")
+    events = tm.dataset(xrootd.http_url("store/waves.root"), tree="Events")
+    passed = events.filter(f"event % {nth} == 0 or event % 3 != 0")
+    with connect(workers=1) as session:
+        copy = str(tmp_path / "copy.root")
+        session.run(passed.snapshot(copy, ["event", "wave"], compression=None))
+        io = session.report.io
+    event = np.arange(240)
+    expected = wave[(event % nth == 0) | (event % 3 != 0)]
+    assert np.array_equal(uproot.open(f"{copy}:Events/wave").array(library="np"), expected)
+    assert io.bytes_over_read < 10e6

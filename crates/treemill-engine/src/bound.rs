@@ -168,7 +168,7 @@ impl Bound {
 
     /// Adds these entries to the partial. Gives the entry before which it ended: the range's end, or an
     /// earlier one after `control.stop()`, or when rows have filled their room and are to be taken out
-    /// before it goes on.
+    /// before it goes on. Then what was asked for the others stays promised, until they are run or forgotten.
     ///
     /// # Errors
     /// What went wrong. Then the partial holds an unknown part of the range and must be thrown away.
@@ -186,7 +186,7 @@ impl Bound {
         let mut state = self.state(control)?;
         state.reader.take_over(lease);
         let mut blocks = Blocks::new(self.origins.blocks());
-        let mut batches = state.reader.batches(entries.clone(), Options::default())?;
+        let mut batches = state.reader.batches(entries.clone(), self.options())?;
         let mut reached = entries.start;
         let record = control.counters.record();
         while !control.stopped() {
@@ -218,8 +218,13 @@ impl Bound {
                 break;
             }
         }
-        state.reader.take_over(None);
-        self.keep(state, entries.end);
+        let lease = state.reader.take_over(None);
+        if reached < entries.end && !control.stopped() {
+            self.keep(state, reached);
+            self.promise(reached..entries.end, lease, filtered.collect());
+        } else {
+            self.keep(state, entries.end);
+        }
         Ok(reached)
     }
 
@@ -254,6 +259,15 @@ impl Bound {
                 scratch: Scratch::again(),
                 counters: Arc::clone(&control.counters),
             }),
+        }
+    }
+
+    /// How packets are cut into batches, also when their filters are looked at ahead.
+    fn options(&self) -> Options {
+        let usual = Options::default();
+        Options {
+            batch_entries: usual.batch_entries.min(self.query.most_events()),
+            ..usual
         }
     }
 

@@ -25,6 +25,10 @@ pub(crate) const EXPANDED_OF_ONE: u64 = 1 << 24;
 /// Combinations of one list that are reduced side by side with other lists': the positions of their items
 /// are written down once for each length.
 pub(crate) const COMBINATIONS_WRITTEN: u64 = 1 << 16;
+/// Bytes of the values that a batch keeps until it ends, about: of very many values a batch has fewer events.
+pub(crate) const BATCH_VALUE_BYTES: u64 = 128 << 20;
+/// Events of such a batch at least: fewer do not repay the fixed cost of a value.
+pub(crate) const BATCH_EVENTS: u64 = 4 << 10;
 /// Buffers of one type at rest: a query with more live at once allocates the rest anew.
 pub(crate) const POOL_BUFFERS: usize = 64;
 /// Elements of a buffer at rest: a batch with huge collections is rare.

@@ -1,5 +1,6 @@
 //! A compiled query: steps and bookings over batches of columns.
 
+mod batch_size;
 mod cuts;
 mod nested;
 mod shared_cells;
@@ -23,6 +24,7 @@ use crate::partial::{Partial, foreign};
 use crate::pool::Pool;
 use crate::schema::Schema;
 use crate::spec::{Action, Spec};
+use batch_size::{kept_values, most_events};
 use cuts::Cut;
 use nested::nested;
 use shared_cells::share_cells;
@@ -116,6 +118,7 @@ pub struct Query {
     shared: usize,
     /// Whether a level can have far more items than the columns.
     multiplies: bool,
+    most_events: u64,
 }
 
 impl Query {
@@ -224,8 +227,10 @@ impl Query {
             }
         }
         let nodes = bookings.iter().filter(|_| multiplies);
-        let kept = nodes.flat_map(|(_, quantity)| quantity.nodes()).collect();
+        let kept: HashSet<NodeId> = nodes.flat_map(|(_, quantity)| quantity.nodes()).collect();
+        let most_events = most_events(kept_values(&cuts, &bookings).max(kept.len()));
         Ok(Self {
+            most_events,
             plan,
             columns,
             visits: visits(&above),
@@ -241,6 +246,11 @@ impl Query {
     /// The columns that are needed, in the order in which they are first needed (filters first).
     pub fn columns(&self) -> &[String] {
         &self.columns
+    }
+
+    /// The most events that a batch should have: of thousands of values each takes memory until the batch ends.
+    pub fn most_events(&self) -> u64 {
+        self.most_events
     }
 
     /// What it does, in words.

@@ -11,6 +11,9 @@ use std::time::Duration;
 pub const BATCH_ENTRIES: u64 = 32 << 10;
 /// Entries of a batch at least: fewer do not repay the fixed cost of a batch.
 pub const LEAST_ENTRIES: u64 = 4 << 10;
+/// Bytes that the columns of a batch take, about, unless its first entry alone takes more: entries may be large, and what is
+/// made of a batch takes as much again.
+pub(crate) const BATCH_BYTES: u64 = 64 << 20;
 /// Rows between two wanted ones that are decoded with them: it costs less than a new start.
 pub(crate) const GAP_ROWS: u32 = 256;
 /// The part of a nested column that is asked for beside the part that some entries of a cluster probably need: the

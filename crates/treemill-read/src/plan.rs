@@ -1,5 +1,6 @@
 //! The read plan: which baskets, which byte ranges, and where batches end. Pure: no I/O, no state.
 
+use crate::limits::BATCH_BYTES;
 pub use crate::limits::{BATCH_ENTRIES, LEAST_ENTRIES};
 use std::ops::Range;
 use treemill_format::tree::Branch;
@@ -138,6 +139,15 @@ pub fn batch_end(start: u64, stop: u64, boundaries: &[u64], options: &Options) -
     start.saturating_add(way.div_ceil(pieces))
 }
 
+/// The most entries of a batch that take about [`BATCH_BYTES`] together, at least one, if `entries` take `bytes` and all are
+/// alike.
+#[must_use]
+pub fn fitting_entries(entries: u64, bytes: u64) -> u64 {
+    let fitting = u128::from(BATCH_BYTES).saturating_mul(u128::from(entries));
+    let fitting = fitting.checked_div(u128::from(bytes)).unwrap_or(u128::MAX);
+    u64::try_from(fitting).unwrap_or(u64::MAX).max(1)
+}
+
 /// Byte ranges that cover all of `ranges`, in file order. Ranges less than `gap` apart are joined, up to `most` bytes, the
 /// nearest ones first, as long as all gaps between them have `over` bytes at most.
 #[must_use]
@@ -231,6 +241,17 @@ mod tests {
             holding(&baskets, &(1_000_000..1_000_001), |b| &b.entries).count(),
             0
         );
+    }
+
+    #[test]
+    fn batches_of_large_entries_have_few_entries() {
+        let most = BATCH_BYTES;
+        assert_eq!(fitting_entries(1000, 1000 * most / 50), 50);
+        assert_eq!(fitting_entries(10, 100 * most), 1);
+        assert_eq!(fitting_entries(u64::MAX, u64::MAX), most);
+        // What a file says nothing of, or says wrongly, changes no more than that.
+        assert_eq!(fitting_entries(1000, 0), u64::MAX);
+        assert_eq!(fitting_entries(0, u64::MAX), 1);
     }
 
     #[test]

@@ -47,6 +47,8 @@ pub struct Reader {
     counters: Arc<Counters>,
     counts: Counts,
     bytes: bool,
+    /// Entries of a batch at most, so that large ones do not fill the memory.
+    most: u64,
     /// What was asked of a distant source for the range at hand.
     lease: Option<Lease>,
 }
@@ -113,6 +115,7 @@ impl Reader {
         let cursors = cursors.map(|(&column, role)| Cursor::new(&table, column, role));
         let cursors = cursors.collect::<Result<_, _>>()?;
         Ok(Reader {
+            most: plan::fitting_entries(table.entries(), table.bytes(columns)),
             table,
             columns: columns.to_vec(),
             cursors,
@@ -167,7 +170,8 @@ impl Reader {
         self
     }
 
-    /// The entries of `range` in batches, which end where baskets or clusters do if they can.
+    /// The entries of `range` in batches, which end where baskets or clusters do if they can. Of large entries
+    /// a batch has fewer than `options` allow.
     /// Nothing is read yet.
     ///
     /// # Errors
@@ -183,12 +187,16 @@ impl Reader {
             self.ask(&all, range.clone())?;
         }
         let boundaries = self.table.boundaries(&self.columns, &range);
+        let batch_entries = options.batch_entries.min(self.most);
         Ok(Batches {
             reader: self,
             next: range.start,
             stop: range.end,
             boundaries,
-            options,
+            options: Options {
+                batch_entries,
+                ..options
+            },
             again: true,
         })
     }

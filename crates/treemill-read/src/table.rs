@@ -158,6 +158,19 @@ impl Table {
         }
     }
 
+    /// Bytes of all values of these columns, uncompressed.
+    #[must_use]
+    pub fn bytes(&self, columns: &[usize]) -> u64 {
+        let each = columns.iter().map(|&column| match self {
+            Table::Tree(file) => {
+                let branch = file.tree().branches.get(column);
+                branch.map_or(0, |b| b.total_bytes)
+            }
+            Table::NTuple(file) => file.bytes(column).0,
+        });
+        each.fold(0, u64::saturating_add)
+    }
+
     /// Whether the cache has most of these columns' baskets or pages: then a caller that wants few entries of
     /// one need not decompress it for them.
     #[must_use]

@@ -6,9 +6,10 @@ Everything that reads gives such columns; the core slices, takes and joins them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -225,6 +226,16 @@ class Table:
     def kinds(self) -> Kinds:
         """The kind of each column."""
         return {name: kind_of(column) for name, column in self.columns.items()}
+
+    def slices(self, size: int) -> Iterator[Table]:
+        """The table in slices of about `size` bytes or twice that, on the same memory; at least
+        one. A slice has at least one row."""
+        rows = len(self)
+        count = max(min(self.nbytes // size, rows), 1)
+        ends = [rows * i // count for i in range(count + 1)]
+        for start, stop in pairwise(ends):
+            columns = self.columns.items()
+            yield Table({name: each.slice(start, stop - start) for name, each in columns})
 
     @staticmethod
     def joined(tables: Iterable[Table]) -> Table:

@@ -112,7 +112,8 @@ class CollectedRows:
         """Tables of `kinds`, in the order of entries. Raises UnsupportedError if a value does not
         fit."""
         for _, piece in sorted(self.pieces, key=lambda pair: pair[0]):
-            yield self.types.uniform(piece.table() if isinstance(piece, Stored) else piece)
+            for table in piece.tables() if isinstance(piece, Stored) else [piece]:
+                yield self.types.uniform(table)
 
     def whole(self) -> Table:
         """Returns all rows as one table."""

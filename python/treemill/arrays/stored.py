@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import json
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import writing
@@ -15,21 +16,26 @@ from .columns import Column, Table
 
 __all__ = ["Store", "Stored"]
 
+_SLICE_BYTES = 40 << 20
+"""About the bytes of a larger table that are in memory a second time when it is written or read."""
+
 
 @frozen
 class Stored:
-    """A table in such a file."""
+    """A table in such a file, as slices one after another."""
 
     path: str
     start: int
     rows: int
+    slices: int
 
-    def table(self) -> Table:
-        """Read the table."""
+    def tables(self) -> Iterator[Table]:
+        """Read the table, slice by slice."""
         with open(self.path, "rb") as file:
             file.seek(self.start)
-            sizes = json.loads(file.readline())
-            return Table({name: Column.loads(file.read(size)) for name, size in sizes})
+            for _ in range(self.slices):
+                sizes = json.loads(file.readline())
+                yield Table({name: Column.loads(file.read(size)) for name, size in sizes})
 
 
 class Store:
@@ -45,10 +51,13 @@ class Store:
         """Write a table at the end."""
         with writing(self._target):
             start = self._file.tell()
-            parts = {name: column.dumps() for name, column in table.columns.items()}
-            sizes = [(name, len(part)) for name, part in parts.items()]
-            self._file.writelines([json.dumps(sizes).encode(), b"\n", *parts.values()])
-            return Stored(self._file.name, start, len(table))
+            slices = 0
+            for each in table.slices(_SLICE_BYTES):
+                parts = {name: column.dumps() for name, column in each.columns.items()}
+                sizes = [(name, len(part)) for name, part in parts.items()]
+                self._file.writelines([json.dumps(sizes).encode(), b"\n", *parts.values()])
+                slices += 1
+            return Stored(self._file.name, start, len(table), slices)
 
     def close(self) -> None:
         """Close the file."""

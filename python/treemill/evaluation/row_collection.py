@@ -168,15 +168,19 @@ class Collecting:
     def run(self, start: int, stop: int, partial: _RowsPartial, control: _core.Control) -> int:
         """Runs the core until `stop`. It ends early when its buffer of rows is full: the rows are
         moved, and it goes on."""
-        at = start
+        at = reached = start
         partial.as_of(self._bound)
-        while True:
-            ended = self._bound.run(at, stop, partial.core, control)
-            reached = stop if ended is None else int(ended)
-            partial.take((self._file, at))
-            if reached >= stop or reached == at or control.stopped:
-                return reached
-            at = reached
+        try:
+            while True:
+                ended = self._bound.run(at, stop, partial.core, control)
+                reached = stop if ended is None else int(ended)
+                partial.take((self._file, at))
+                if reached >= stop or reached == at or control.stopped:
+                    return reached
+                at = reached
+        finally:
+            if reached < stop:  # the bytes of the rest may have been asked for
+                self._bound.forget(reached, stop)
 
     def prefetch(self, start: int, stop: int, control: _core.Control) -> None:
         """See Bound."""

@@ -11,7 +11,7 @@ use arrow_array::ArrayRef;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError};
 use treemill_query::Rows;
-use treemill_read::{Ahead, Coming, Inbox, Lease, Options, Want, once};
+use treemill_read::{Ahead, Coming, Inbox, Lease, Want, once};
 use treemill_source::{Part, is_off};
 
 /// A packet whose bytes were asked for.
@@ -108,7 +108,24 @@ impl Bound {
         self.bell.notify_all();
     }
 
-    /// Drops what was asked for by [`Bound::prefetch`] and will not be run here.
+    /// Keeps what was asked for the rest of a packet that ended early, and the filters' columns of its batches.
+    pub(super) fn promise(
+        &self,
+        entries: Range<u64>,
+        lease: Option<Lease>,
+        filtered: Vec<Vec<Option<ArrayRef>>>,
+    ) {
+        if lease.is_some() {
+            self.rest().promised.push(Asked {
+                entries,
+                lease,
+                filtered,
+                is_complete: true,
+            });
+        }
+    }
+
+    /// Drops what was asked for by [`Bound::prefetch`], or for the rest of a packet, and will not be run here.
     pub fn forget(&self, entries: &Range<u64>) {
         drop(self.promised(entries));
     }
@@ -235,7 +252,7 @@ impl Bound {
         state.reader.take_over(asked.lease.take());
         let mut batches = state
             .reader
-            .batches(asked.entries.clone(), Options::default())?;
+            .batches(asked.entries.clone(), self.options())?;
         let mut blocks = Blocks::new(self.origins.blocks());
         let mut passed: Vec<(Range<u64>, Vec<Rows>)> = Vec::new();
         while let Some(batch) = batches.look_at_next() {

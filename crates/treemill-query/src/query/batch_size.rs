@@ -1,0 +1,35 @@
+//! How many events a batch may have, so that what is kept of them until it ends is not too much. Knows no data.
+
+use super::cuts::Cut;
+use crate::booking::Quantity;
+use crate::compile::NodeId;
+use crate::limits::{BATCH_EVENTS, BATCH_VALUE_BYTES};
+use std::collections::HashSet;
+
+/// Bytes of a number of an event.
+const NUMBER: u64 = 8;
+
+/// The most values that are kept at the same time: those that are booked at a cut and at the cuts above it. `cuts`: from 1 on,
+/// parents first.
+pub(super) fn kept_values(cuts: &[Cut], bookings: &[(usize, Quantity)]) -> usize {
+    let mut own: Vec<HashSet<NodeId>> = vec![HashSet::new(); cuts.len().saturating_add(1)];
+    for (cut, quantity) in bookings {
+        if let Some(own) = own.get_mut(*cut) {
+            own.extend(quantity.nodes());
+        }
+    }
+    let mut kept: Vec<usize> = Vec::with_capacity(own.len());
+    for (number, own) in own.iter().enumerate() {
+        let cut = number.checked_sub(1).and_then(|i| cuts.get(i));
+        let above = cut.and_then(|cut| kept.get(cut.parent));
+        kept.push(own.len().saturating_add(above.copied().unwrap_or(0)));
+    }
+    kept.into_iter().max().unwrap_or(0)
+}
+
+/// The most events of a batch that keeps this many values.
+pub(super) fn most_events(values: usize) -> u64 {
+    let bytes = NUMBER.saturating_mul(u64::try_from(values).unwrap_or(u64::MAX));
+    let fitting = BATCH_VALUE_BYTES.checked_div(bytes);
+    fitting.unwrap_or(u64::MAX).max(BATCH_EVENTS)
+}
