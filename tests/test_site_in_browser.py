@@ -3,13 +3,11 @@ page asks for anything from elsewhere. Slow: the site is built, without running 
 """
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.tutorials import DOCS
+from tests.tutorials import build_site
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytest.importorskip("myst_nb", reason="myst-nb is not installed (dependency group `dev`)")
@@ -23,10 +21,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "sphinx", "-Q"]
-    command += ["--define", "nb_execution_mode=off", str(DOCS), str(folder)]
-    built = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert built.returncode == 0, built.stderr
+    build_site(folder)
     return folder
 
 

@@ -3,14 +3,12 @@ Slow: the site is built, without running its notebooks.
 """
 
 import re
-import subprocess
-import sys
 
 import pytest
 import treemill as tm
 
 from tests.python.test_docstrings import DESCRIBED, RECORDS
-from tests.tutorials import DOCS
+from tests.tutorials import build_site
 
 pytest.importorskip("myst_nb", reason="myst-nb is not installed (dependency group `dev`)")
 pytestmark = pytest.mark.slow
@@ -20,10 +18,7 @@ pytestmark = pytest.mark.slow
 def placed(tmp_path_factory):
     """The names that have a place in the reference."""
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "sphinx", "-Q"]
-    command += ["--define", "nb_execution_mode=off", str(DOCS), str(folder)]
-    built = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert built.returncode == 0, built.stderr
+    build_site(folder)
     text = "".join(path.read_text() for path in (folder / "api").glob("*.html"))
     return set(re.findall(r'id="treemill\.([\w.]+)"', text))
 

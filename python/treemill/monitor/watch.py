@@ -137,23 +137,18 @@ class Watch:
             return progress
         return replace(progress, phase=f"run {_row.number} in a row: {progress.phase}")
 
-    def _draw(self, values: object) -> None:
-        item = self._meant(values)
-        if item is not None:
-            self._shown().draw(*item)
-
-    def _meant(self, values: object) -> tuple[str, Hist] | None:
-        """The name and the histogram to draw; None if there is none."""
+    def _draw(self, values: object) -> bool:
+        """Draws the histogram that is meant; False if there is none."""
         item = pick(values, self._query.titles, self._name)
         if item is None and self._name is not None:
             measured = self._query.measured(self._name)
             item = None if measured is None else (self._name, cast("Hist", measured))
-        return item
+        if item is not None:
+            self._shown().draw(*item)
+        return item is not None
 
     def _warn_of_unknown_name(self, values: object) -> None:
-        """Results may get their histograms late, so that the end of the query is waited for."""
-        if self._name is None or self._meant(values) is not None:
-            return
+        """To be called at the end of the query: results may get their histograms late."""
         names = [name for name, _ in histograms(values, self._query.titles)]
         warnings.warn(
             f"feedback={self._name!r} drew nothing, because the query has no such histogram. "
@@ -174,8 +169,9 @@ class Watch:
             if (
                 self._feedback == self._draw
                 and (values := self._query.snapshot(_LONGEST_MERGE)) is not None
+                and not self._draw(values)
+                and self._name is not None
             ):
-                self._draw(values)
                 self._warn_of_unknown_name(values)
             self._bar.update(self._progress())
             self._bar.close()

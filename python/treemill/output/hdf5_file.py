@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from ..errors import FormatError, MissingPackageError, SourceError
-from .outline import Leaf, Outline, OutlineGroup, unsupported
+from .outline import Leaf, Outline, OutlineGroup, first_few, unsupported
 from .uhi_description import described, from_description
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ _FILE = "treemill_results"
 _FORMAT = 1
 _ONE = "value"
 """The name of results that are no mapping."""
-_TOLD = 5
-"""Objects that a warning names."""
 
 
 def _h5py() -> ModuleType:
@@ -116,8 +114,7 @@ def read(path: str) -> Outline:
     except (OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
         raise FormatError(f"not a file of results in HDF5: {error}", file=path) from error
     if left:
-        told = ", ".join(left[:_TOLD]) + (f" and {len(left) - _TOLD} more" * (len(left) > _TOLD))
-        warnings.warn(f"{path}: left out {told}; the others are loaded", stacklevel=4)
+        warnings.warn(f"{path}: left out {first_few(left)}; the others are loaded", stacklevel=4)
     return results
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import FormatError, first_line
-from .outline import Leaf, Outline, OutlineGroup
+from .outline import Leaf, Outline, OutlineGroup, first_few
 
 if TYPE_CHECKING:
     from boost_histogram.axis import Axis
@@ -36,7 +36,7 @@ _ROUNDING = 1e-9
 """The part of a sum of squares by which differences below zero are rounding. Larger ones are sums
 with negative weights."""
 _TOLD = 5
-"""Objects that a warning names."""
+"""Labels that a warning names."""
 
 
 def others(file: ReadOnlyDirectory, path: str) -> OutlineGroup:
@@ -45,20 +45,15 @@ def others(file: ReadOnlyDirectory, path: str) -> OutlineGroup:
     reading = _Reading()
     group = reading.group(file, "")
     if reading.damaged and not group.items:
-        raise FormatError(f"nothing in it can be read: {_shown(reading.damaged)}", file=path)
+        raise FormatError(f"nothing in it can be read: {first_few(reading.damaged)}", file=path)
     for what, names, hint in (
         ("left out", reading.left, ": load() takes histograms and texts, and tm.dataset() trees"),
         ("left out", reading.damaged, "; the others are loaded"),
         ("axes have numbers in place of labels:", reading.numbered, ""),
     ):
         if names:
-            warnings.warn(f"{path}: {what} {_shown(names)}{hint}", stacklevel=5)
+            warnings.warn(f"{path}: {what} {first_few(names)}{hint}", stacklevel=5)
     return group
-
-
-def _shown(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _TOLD} more" if len(names) > _TOLD else ""
-    return ", ".join(names[:_TOLD]) + more
 
 
 @dataclass

@@ -5,7 +5,7 @@ which objects there are; knows no file.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -18,7 +18,16 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Json", "Leaf", "Outline", "OutlineGroup", "outline", "rebuilt", "unsupported"]
+__all__ = [
+    "Json",
+    "Leaf",
+    "Outline",
+    "OutlineGroup",
+    "first_few",
+    "outline",
+    "rebuilt",
+    "unsupported",
+]
 
 
 Json: TypeAlias = dict[str, Any]
@@ -44,6 +53,12 @@ class OutlineGroup:
 
 
 Outline: TypeAlias = OutlineGroup | Leaf
+
+
+def first_few(names: Sequence[str], most: int = 5) -> str:
+    """Names for a message: the first ones, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def unsupported(path: str, what: str, instead: str) -> UnsupportedError:

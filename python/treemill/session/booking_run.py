@@ -167,8 +167,9 @@ class BookedQuery(Query[tuple[object, ...]]):
         self._workload = task.workload(0)
         try:
             # Raises what is wrong with the query, before workers start.
-            self._workload.bound(self._first())
-            self._workload.size(self._first())
+            first = self._first()
+            self._workload.bound(first)
+            self._workload.size(first)
         except QueryError:
             raise
         except TreemillError:
