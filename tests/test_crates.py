@@ -59,6 +59,7 @@ ALLOWED = {
     "treemill-remote": {
         "treemill-source",
         "treemill-disk",
+        "treemill-transfer",  # its threads
         "treemill-replicas",
         "treemill-dcap",
         "treemill-http",
@@ -70,6 +71,7 @@ ALLOWED = {
     "treemill-testing": {"treemill-source"},  # what the other crates' tests measure with
     "treemill-py": {
         "treemill-source",
+        "treemill-transfer",  # its threads
         "treemill-disk",
         "treemill-mounts",
         "treemill-remote",

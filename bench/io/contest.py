@@ -3,6 +3,7 @@ branches of many files.
 """
 
 import argparse
+import shutil
 from collections.abc import Iterator
 
 from treemill.bench.exerciser import Size, chosen
@@ -37,12 +38,18 @@ def _exercise(layout: str, options: argparse.Namespace, place: Field) -> Task:
 
 
 def many_files(_part: str, options: argparse.Namespace, place: Field) -> Task:
-    """Files of the same content, each with a name of its own."""
+    """Files of the same content. Each has a place of its own on the disk: one file by many names
+    would stay in the processor's cache."""
     path = compressed(options, options.megabytes)
-    data.warm_up(path)
-    for i in range(options.files):
-        place.put(path, many_name(i))
-    return Task(FILES, (str(path),) * options.files, MUONS)
+    folder = path.parent / "copies"
+    folder.mkdir(exist_ok=True)
+    copies = [folder / f"{number:03d}-{path.name}" for number in range(options.files)]
+    for number, copy in enumerate(copies):
+        if not copy.exists() or copy.stat().st_size != path.stat().st_size:
+            shutil.copyfile(path, copy)
+        data.warm_up(copy)
+        place.put(copy, many_name(number))
+    return Task(FILES, tuple(map(str, copies)), MUONS)
 
 
 def many_name(number: int) -> str:

@@ -9,6 +9,7 @@
 //! of a folder together exceed its limit, those that were used longest ago are removed.
 #![forbid(unsafe_code)]
 
+mod buffers;
 mod described;
 mod description;
 mod limits;

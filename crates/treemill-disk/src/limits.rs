@@ -8,6 +8,10 @@ pub(crate) const SEGMENT_BYTES: u64 = 128 << 20;
 pub(crate) const SWEEPS: u64 = 16;
 /// Bytes of a range that is kept. Baskets and pages are smaller.
 pub(crate) const MOST_BYTES: u64 = 64 << 20;
+/// Bytes of all buffers at rest, about as many as threads read at once.
+pub(crate) const REST_BYTES: usize = 32 << 20;
+/// Bytes of a buffer that may rest: larger ones would push out all others.
+pub(crate) const LARGEST_AT_REST: usize = 4 << 20;
 
 /// Bytes of a description. Most have less than a megabyte, the largest trees' ten.
 pub(crate) const DESCRIPTION_BYTES: u64 = 32 << 20;

@@ -1,6 +1,7 @@
 //! What is kept of one file: an index in memory of the records of its segments. Threads share it; processes share the
 //! segments.
 
+use crate::buffers::Buffer;
 use crate::limits::{MOST_BYTES, SEGMENT_BYTES};
 use crate::place::{Place, stem};
 use crate::record::{HEAD, Head};
@@ -188,14 +189,12 @@ fn read(record: &Record, range: &Range<u64>) -> Option<Bytes> {
     if length > MOST_BYTES {
         return None;
     }
-    let mut head = [0; HEAD];
-    record
-        .segment
-        .read_exact_at(&mut head, record.offset)
-        .ok()?;
-    let head = Head::decode(&head).filter(|head| head.range == *range)?;
-    let mut bytes = vec![0; usize::try_from(length).ok()?];
-    let at = record.offset.checked_add(HEAD as u64)?;
-    record.segment.read_exact_at(&mut bytes, at).ok()?;
-    head.agrees(&bytes).then(|| Bytes::from(bytes))
+    let length = HEAD.checked_add(usize::try_from(length).ok()?)?;
+    let mut buffer = Buffer::new(length);
+    let segment = &record.segment;
+    segment.read_exact_at(buffer.as_mut(), record.offset).ok()?;
+    let all = buffer.into_bytes();
+    let head = Head::decode(all.first_chunk()?).filter(|head| head.range == *range)?;
+    let bytes = all.slice(HEAD..);
+    head.agrees(&bytes).then_some(bytes)
 }

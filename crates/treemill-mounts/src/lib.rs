@@ -4,7 +4,7 @@
 //! `decision.rs` says. Knows no protocol and no file format.
 //!
 //! Pure: `kind.rs` (file systems), `decision.rs`, `plan.rs` (what is announced and read at once), `pace.rs` (costs).
-//! `device.rs`, `kernel.rs` (`statfs`, `posix_fadvise`), `threads.rs` and `source.rs` drive.
+//! `device.rs`, `kernel.rs` (`statfs`, `posix_fadvise`) and `source.rs` drive.
 #![forbid(unsafe_code)]
 
 mod decision;
@@ -16,7 +16,6 @@ mod mount_table;
 mod pace;
 mod plan;
 mod source;
-mod threads;
 
 pub use decision::{FirstReads, Switch, Way, way};
 pub use kind::{Kind, kind};

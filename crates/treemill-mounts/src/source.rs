@@ -3,9 +3,9 @@
 
 use crate::device::Device;
 use crate::kernel;
+use crate::limits::THREADS;
 use crate::pace::Pace;
 use crate::plan::{announced, reads};
-use crate::threads::{Job, perform};
 use bytes::{Bytes, BytesMut};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,6 +13,9 @@ use std::time::{Duration, Instant};
 use treemill_source::{
     Costs, Identity, Local, Promise, Request, Source, SourceError, Ticket, read_by_tickets,
 };
+use treemill_transfer::{Job, Threads};
+
+static READING: Threads = Threads::new("treemill-mount", THREADS);
 
 /// A file that is read as planned.
 pub(crate) struct Mounted(Arc<Shared>);
@@ -83,7 +86,7 @@ impl Source for Mounted {
         if !wanted.is_empty() {
             let shared = Arc::clone(&self.0);
             let announcing = move || shared.announce(&wanted);
-            perform(Box::new(announcing), jobs);
+            READING.perform(Box::new(announcing), jobs);
         }
         tickets
     }

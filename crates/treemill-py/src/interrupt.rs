@@ -1,14 +1,19 @@
 //! Waiting for servers without keeping Ctrl-C, or a run that is stopped, waiting.
 
 use crate::limits::{LOOKED_EVERY, STOPPED_PATIENCE};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use std::cell::RefCell;
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 use treemill_read::Counters;
+use treemill_transfer::Threads;
+
+/// What may wait for a server, while its caller looks for signals.
+static WAITING: Threads = Threads::new("treemill-wait", usize::MAX);
 
 thread_local! {
     /// The run that this thread works for.
@@ -35,9 +40,11 @@ pub fn interruptible<T: Send + 'static>(
         return Ok(py.detach(work));
     }
     let (sender, mut receiver) = channel();
-    let thread = std::thread::Builder::new().name("treemill-wait".to_owned());
-    // What comes too late is dropped.
-    let thread = thread.spawn(move || sender.send(work()).unwrap_or_default())?;
+    let work = move || {
+        let done = catch_unwind(AssertUnwindSafe(work));
+        drop(sender.send(done)); // what comes too late is dropped
+    };
+    WAITING.perform(Box::new(work), Vec::new());
     let is_stopped = || run.as_ref().is_some_and(|run| run.is_stopped());
     // What begins when the run is stopped already has no time of its own.
     let patience = match is_stopped() {
@@ -52,9 +59,13 @@ pub fn interruptible<T: Send + 'static>(
             (receiver, answer)
         });
         match answer {
-            Ok(done) => return Ok(done),
+            Ok(Ok(done)) => return Ok(done),
+            // The work has panicked, which is the caller's panic.
+            Ok(Err(panic)) => resume_unwind(panic),
             Err(RecvTimeoutError::Timeout) => py.check_signals()?,
-            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(PyRuntimeError::new_err("no more threads can be started"));
+            }
         }
         if is_stopped() {
             let since: &mut Instant = stopped.get_or_insert_with(Instant::now);
@@ -62,11 +73,6 @@ pub fn interruptible<T: Send + 'static>(
                 return Err(given_up(py));
             }
         }
-    }
-    // The work has panicked, which is the caller's panic.
-    match py.detach(|| thread.join()) {
-        Err(panic) => resume_unwind(panic),
-        Ok(()) => Err(given_up(py)),
     }
 }
 

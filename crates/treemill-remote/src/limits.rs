@@ -25,8 +25,6 @@ pub(crate) const READY_FOR: Duration = Duration::from_secs(20);
 
 /// Files whose state is asked for at once. The connections are shared, so that this is only threads.
 pub(crate) const MOST_LOOKS: usize = 128;
-/// Bytes of such a thread's stack.
-pub(crate) const LOOK_STACK: usize = 512 << 10;
 /// When a question that failed has taken this long, its server is silent: it is asked nothing more at once.
 pub(crate) const SILENT: Duration = Duration::from_secs(5);
 /// Files whose state is remembered after they were open, at most.

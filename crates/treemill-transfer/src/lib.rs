@@ -1,6 +1,6 @@
 //! Ranges of a distant file, many in flight at once: a [`Remote`] is a `Source` around a [`Carrier`], which asks one
 //! server for one range. This crate splits ranges, bounds and orders requests, tries again, measures, and has the
-//! process's runtime. Knows no protocol: treemill-http and treemill-objects are carriers.
+//! process's runtime and threads. Knows no protocol: treemill-http and treemill-objects are carriers.
 #![forbid(unsafe_code)]
 
 mod carrier;
@@ -13,6 +13,7 @@ mod parts;
 mod process;
 mod remote;
 mod runtime;
+mod threads;
 mod trial;
 mod trouble;
 
@@ -24,5 +25,6 @@ pub use parts::parts;
 pub use process::PerProcess;
 pub use remote::{Opened, Remote};
 pub use runtime::{runtime, wait};
+pub use threads::{Job, Threads};
 pub use trial::Trial;
 pub use trouble::{Kind, Trouble};

@@ -67,3 +67,6 @@ pub(crate) const MEMORY: f64 = 4.0;
 
 /// The round trip of a source that has not answered yet.
 pub(crate) const UNKNOWN_ROUND_TRIP: Duration = Duration::from_millis(100);
+
+/// How long a thread waits for the next job before it ends.
+pub(crate) const IDLE: Duration = Duration::from_secs(10);

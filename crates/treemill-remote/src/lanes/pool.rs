@@ -6,6 +6,10 @@ use crate::lanes::deal::distance;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use treemill_source::{Identity, Source};
+use treemill_transfer::Threads;
+
+/// Connections are opened side by side.
+static OPENING: Threads = Threads::new("lane", usize::MAX);
 
 /// Which file the connections must have.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -51,18 +55,13 @@ impl Pool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Opens connections of these numbers, each on a thread that ends then.
+    /// Opens connections of these numbers, each on a thread.
     pub(crate) fn open(self: &Arc<Self>, numbers: impl Iterator<Item = usize>, opening: &Opening) {
         for number in numbers {
-            let (opening, pool) = (Arc::clone(opening), Arc::clone(self));
-            let mut state = self.state();
-            state.due = state.due.saturating_add(1);
-            drop(state);
-            let open = move || pool.arrived(opening(number, distance(number)).ok());
-            let thread = std::thread::Builder::new().name("lane".to_owned());
-            if thread.spawn(open).is_err() {
-                self.arrived(None); // without a thread there is no lane
-            }
+            let opening = Arc::clone(opening);
+            let due = Due::new(self);
+            let open = move || due.arrived(opening(number, distance(number)).ok());
+            OPENING.perform(Box::new(open), Vec::new());
         }
     }
 
@@ -112,6 +111,31 @@ impl Pool {
     }
 }
 
+/// A connection that is being opened. Without a thread there is none, and it is no longer due.
+struct Due(Option<Arc<Pool>>);
+
+impl Due {
+    fn new(pool: &Arc<Pool>) -> Self {
+        let mut state = pool.state();
+        state.due = state.due.saturating_add(1);
+        Due(Some(Arc::clone(pool)))
+    }
+
+    fn arrived(mut self, source: Option<Arc<dyn Source>>) {
+        if let Some(pool) = self.0.take() {
+            pool.arrived(source);
+        }
+    }
+}
+
+impl Drop for Due {
+    fn drop(&mut self) {
+        if let Some(pool) = self.0.take() {
+            pool.arrived(None);
+        }
+    }
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -151,6 +175,14 @@ mod tests {
         pool.arrived(Some(file(5)));
         pool.settle(Some(&*file(5)));
         assert!(pool.lanes().is_empty(), "they were not kept");
+    }
+
+    #[test]
+    fn one_that_is_never_opened_is_not_waited_for() {
+        let pool = Arc::new(Pool::default());
+        drop(Due::new(&pool));
+        pool.wait(Duration::MAX);
+        assert_eq!(pool.state().due, 0);
     }
 
     #[test]
