@@ -1,5 +1,8 @@
 """Bookings on a fileset: for each data set what it gives by itself, in one pass, on any workers."""
 
+import re
+from pathlib import Path
+
 import hist
 import numpy as np
 import pytest
@@ -276,9 +279,13 @@ class Booked(tm.Selector):
 
 @pytest.mark.parametrize("first", [0, 1], ids=["one data set", "one file"])
 @pytest.mark.parametrize("mode", ["threads", "processes"])
-def test_first_files_that_are_not_there(paths, tmp_path, mode, first):
+@pytest.mark.parametrize("content", [None, b"", b"no ROOT file" * 99], ids=["gone", "empty", "odd"])
+def test_first_files_that_cannot_be_read(paths, tmp_path, mode, first, content):
     """Another one says then what columns there are, and what bookings give for no entries."""
     gone = [str(tmp_path / name) for name in ("a.root", "b.root")]
+    if content is not None:
+        for path in gone:
+            Path(path).write_bytes(content)
     files = {"gone": gone, "dy": [gone[0], paths[0]], "tt": [paths[2]]}
     files = dict([*files.items()][first:])
     fs = tm.fileset(files, tree="Events", on_error="skip")
@@ -292,6 +299,8 @@ def test_first_files_that_are_not_there(paths, tmp_path, mode, first):
         assert {missing.file for missing in session.report.missing} == set(gone[: 2 - first])
         inputs = {"n": fs.count()}
         output = session.run(Booked(), fs, inputs=inputs, on_error="skip")
+        with pytest.raises(tm.TreemillError, match=re.escape(gone[0])):
+            session.run(fs.count())  # a run that leaves nothing out
     present = tm.fileset({"dy": paths[:1], "tt": paths[2:]}, tree="Events")
     assert n["dy"] == tm.run(
         present.vary("MET_pt", {"up": "MET_pt * 2"}).filter("MET_pt > 20").count()

@@ -305,3 +305,15 @@ def test_many_findings_are_not_all_told(tmp_path):
     assert str(said[-1].message) == (
         'templates: 4 more such findings; merge bins, or say empty="ignore"'
     )
+
+
+def test_the_processes_of_a_region_have_the_same_bins(tmp_path):
+    other = hist.Hist(hist.axis.Regular(4, 0, 100), storage=hist.storage.Weight())
+    other.view()["value"] = other.view()["variance"] = 1
+    results = {"sr": {"a": shape([1, 1, 1, 1])}, "cr": {"a": other, "b": other}}
+    assert tm.templates(results, tmp_path / "x.root") == ["sr/a", "cr/a", "cr/b"]
+    results["sr"]["b"] = other
+    with pytest.raises(tm.QueryError, match="sr/b has other bins than sr/a"):
+        tm.templates(results, tmp_path / "x.root")
+    # Where the name has no process, it is not known what is added up.
+    assert tm.templates(results, tmp_path / "x.root", name="{region}/{sample}")

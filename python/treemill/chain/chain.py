@@ -11,7 +11,7 @@ from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..errors import QueryError
+from ..errors import FormatError, QueryError
 from ..frozen import frozen, replaced
 from ..machine.working_folder import working_folder
 from ..tree.branch import Branches, branch_list
@@ -135,9 +135,20 @@ class Chain:
     @property
     def first(self) -> int:
         """The number of the first file that was there when the chain was made, which says what
-        columns there are; 0 if there was none."""
+        columns there are; 0 if there was none. See `skip_damaged`."""
         there = (number for number, each in enumerate(self.locations) if each.absence is None)
-        return next(there, 0)
+        return next((number for number in there if number not in self.trees.damaged), 0)
+
+    def skip_damaged(self) -> None:
+        """Files that cannot be read do not say what columns there are, as long as others can: for
+        a run that leaves such files out."""
+        while (number := self.first) not in self.trees.damaged:
+            try:
+                self.trees[number]
+            except FormatError:
+                self.trees.damaged.add(number)
+            else:
+                return
 
     @property
     def branches(self) -> Branches:

@@ -51,6 +51,8 @@ class OpenTrees:
         )
         """The numbers of the files that are on servers."""
         self.missing = missing
+        self.damaged: set[int] = set()
+        """The numbers of files that could not be read, and do not say what columns there are."""
         self.assumed = NO_ASSUMPTIONS
         """The files that a pass takes for what they were until their servers answer."""
         self._kept = kept

@@ -11,6 +11,7 @@ from ..errors import QueryError, UnsupportedError, local_path, writing
 from ..faces import short_errors
 from ..machine.whole_file import whole_file
 from ..query.booking import Booking
+from ..results.bins import bins_of
 from ..results.categories import split, systematic
 from ..results.variations import NOMINAL, Variations
 from .root_histograms import check_exact, is_profile, root_histogram
@@ -25,6 +26,8 @@ __all__ = ["templates"]
 T = TypeVar("T")
 
 _DO = ("error", "warn", "ignore")
+_PROCESS = "process"
+"""The field of what is added up in a region, which the other fields name."""
 _TOLD = 5
 """Findings that an error or warnings name."""
 
@@ -77,7 +80,8 @@ def templates(
     ------
     QueryError
         If the names do not fit the results, or are not different; if bins are no numbers or
-        negative, with their edges; if a variation has other bins than the nominal histogram.
+        negative, with their edges; if a variation has other bins than the nominal histogram, or a
+        `{process}` than another one with the same other fields.
     UnsupportedError
         For what is no histogram of one to three dimensions.
 
@@ -117,6 +121,7 @@ def named(
     """Nominal histograms by name, and those of variations with the names of their nominal ones."""
     nominal: dict[str, Hist] = {}
     varied: dict[str, tuple[str, Hist]] = {}
+    regions: dict[tuple[str, ...], tuple[str, Hist]] = {}
     for labels, value in _leaves(results, levels_of(pattern, levels), {}):
         missing = [field for field in pattern.fields if field not in labels]
         if missing:
@@ -126,6 +131,14 @@ def named(
             )
         base = pattern.name(labels, None)
         _take(nominal, base, value.nominal, varied)
+        if _PROCESS in labels:
+            region = tuple(label for field, label in labels.items() if field != _PROCESS)
+            first, standard = regions.setdefault(region, (base, value.nominal))
+            if bins_of(value.nominal) != bins_of(standard):
+                raise QueryError(
+                    f"{base} has other bins than {first}: a fit adds the processes of a region up, "
+                    "bin by bin"
+                )
         for variation, variation_histogram in value.items():
             if variation == NOMINAL:
                 continue

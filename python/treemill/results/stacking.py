@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ..errors import QueryError
 from ..faces import short_errors
 from ..query.booking import Booking
+from .bins import bins_of
 from .categories import split, systematic
 from .histograms import checked, distinct, is_stack, label_of, saved, warn_without_errors
 from .variations import NOMINAL, Variations
@@ -188,7 +189,7 @@ def _check(named: Mapping[str, Variations[Hist]], data: tuple[str, Hist] | None)
             raise ValueError(
                 f"stack() takes histograms of one dimension, and no profiles: {name!r} {what}"
             )
-        if _bins(each) != _bins(standard):
+        if bins_of(each) != bins_of(standard):
             raise ValueError(
                 f"histograms with different bins cannot be stacked: {first!r} has the axis "
                 f"{standard.axes[0]!r:.100}, and {name!r} has {each.axes[0]!r:.100}"
@@ -205,13 +206,6 @@ def _check_contents(histogram: Hist, name: str) -> None:
             f"the contents of {name!r} are not finite in {len(wrong)} of its bins (the first is "
             f"number {wrong[0]}), so that no sum can be drawn: look at the weights of its events"
         )
-
-
-def _bins(histogram: Hist) -> list[object]:
-    axis = histogram.axes[0]
-    if axis.traits.continuous:
-        return [float(edge) for edge in axis.edges]
-    return [axis.value(i) for i in range(axis.size)]
 
 
 def _band(processes: Iterable[Variations[Hist]], statistical: bool) -> Band | None:

@@ -125,6 +125,8 @@ class BookedQuery(Query[tuple[object, ...]]):
         self._begin(ahead or self._filling())
 
     def _filling(self) -> _Compiled:
+        if self._skip_errors:
+            self._chain.skip_damaged()
         self._plan = plan(self.bookings, self._axes)
         sinks, described = self._files_made.sinks(self._plan), self._plan.specification
         return self._compiled(described, sinks, apart=self._chain.is_fileset)

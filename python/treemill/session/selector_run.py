@@ -90,6 +90,8 @@ class SelectorQuery(Query[object]):
             self._selector.begin(self._inputs)
         booked = take_booked(self._selector)
         # The whole run sees each file as it is now, the sizes before the first packet included.
+        if self._chain is not None and self._skip_errors:
+            self._chain.skip_damaged()
         chain = None if self._chain is None else self._chain.pinned()
         if booked:
             self._bookings = BookedValues(booked, self._chain, chain, self._pool.size)
