@@ -251,6 +251,15 @@ def test_growing_categories_have_all_values(session, events, truth):
     assert list(axis) == [3]
 
 
+@pytest.mark.parametrize(
+    "axis", [hist.axis.IntCategory([], growth=True), hist.axis.Integer(0, 1, growth=True)]
+)
+@pytest.mark.parametrize("expr", ["MET_pt", "nJet / 2", "nJet * 1.0", "1 / (nJet - 2)"])
+def test_growing_axes_of_integers_take_no_floats(session, events, axis, expr):
+    with pytest.raises(QueryError, match="takes integers, and these are floats"):
+        session.run(events.hist(expr, bins=axis), progress=False)
+
+
 def test_interrupted_snapshots_leave_nothing(events, tmp_path):
     path = tmp_path / "skim.parquet"
     query = tm.connect(workers=1).submit(events.snapshot(str(path), ["MET_pt"]))

@@ -80,11 +80,11 @@ class GrowingAxis:
         """The axis with these values too. Raises QueryError for a value that it cannot have."""
         kind = _library(self.given)
         if kind == "Integer":
-            axis = self._stretched([int(value) for value in values])
+            axis = self._stretched(_whole(values))
         elif kind == "StrCategory":
             axis = self._with_categories(values)
         else:
-            axis = self._with_categories([int(value) for value in values])  # of bools too
+            axis = self._with_categories(_whole(values))
         axis.__dict__.update(self.given.__dict__)  # name, label and all else that the user set
         return FixedAxis(_from_object(axis), axis)
 
@@ -110,6 +110,15 @@ class GrowingAxis:
                 "categories otherwise, or book unique(…)"
             )
         return type(self.given)(categories, growth=True)
+
+
+def _whole(values: Sequence[float | str]) -> list[int]:
+    """The values of integers or bools as integers."""
+    if not all(float(value).is_integer() for value in values):
+        raise QueryError(
+            "this axis takes integers, and these are floats: use a regular axis, or int(…)"
+        )
+    return [int(value) for value in values]
 
 
 Axis = FixedAxis | AutomaticAxis | GrowingAxis
