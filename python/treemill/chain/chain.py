@@ -11,7 +11,7 @@ from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..errors import FormatError, QueryError
+from ..errors import FormatError, QueryError, TreemillError
 from ..frozen import frozen, replaced
 from ..machine.working_folder import working_folder
 from ..tree.branch import Branches, branch_list
@@ -140,13 +140,16 @@ class Chain:
         return next((number for number in there if number not in self.trees.damaged), 0)
 
     def skip_damaged(self) -> None:
-        """Files that cannot be read do not say what columns there are, as long as others can: for
-        a run that leaves such files out."""
-        while (number := self.first) not in self.trees.damaged:
+        """Files that are damaged do not say what columns there are, as long as others can: for a
+        run that leaves such files out. Files on servers are not looked at: one that is silent would
+        be waited for twice."""
+        while (number := self.first) not in self.trees.damaged | self.trees.far:
             try:
                 self.trees[number]
             except FormatError:
                 self.trees.damaged.add(number)
+            except TreemillError:  # what wants the file says what is wrong with it
+                return
             else:
                 return
 
