@@ -1,18 +1,20 @@
 //! Buffers that records are read into, used again when their bytes are needed no more: new memory is cleared, page by page,
-//! which takes as long as the read itself. Threads share them. Knows no files.
+//! which takes as long as the read itself. Small ones are made anew: the allocator has them at hand, and thousands at rest would
+//! take long to look through. Threads share them. Knows no files.
 
-use crate::limits::{LARGEST_AT_REST, REST_BYTES};
+use crate::limits::{AT_REST, REST_BYTES};
+use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use treemill_source::Bytes;
 
-/// Buffers at rest, with their number of bytes in all.
+/// Buffers at rest, the oldest first, with their number of bytes in all.
 struct Rest {
-    buffers: Vec<Vec<u8>>,
+    buffers: VecDeque<Vec<u8>>,
     bytes: usize,
 }
 
 static REST: Mutex<Rest> = Mutex::new(Rest {
-    buffers: Vec::new(),
+    buffers: VecDeque::new(),
     bytes: 0,
 });
 
@@ -29,15 +31,16 @@ impl Rest {
         let fitting = sizes.filter(|(_, size)| range.contains(size));
         let (place, size) = fitting.min_by_key(|(_, size)| *size)?;
         self.bytes = self.bytes.saturating_sub(size);
-        Some(self.buffers.swap_remove(place))
+        self.buffers.remove(place)
     }
 
     /// Keeps a buffer in place of the oldest ones.
     fn keep(&mut self, buffer: Vec<u8>) {
         self.bytes = self.bytes.saturating_add(buffer.len());
-        self.buffers.push(buffer);
-        while self.bytes > REST_BYTES && !self.buffers.is_empty() {
-            let oldest = self.buffers.remove(0);
+        self.buffers.push_back(buffer);
+        while self.bytes > REST_BYTES
+            && let Some(oldest) = self.buffers.pop_front()
+        {
             self.bytes = self.bytes.saturating_sub(oldest.len());
         }
     }
@@ -51,9 +54,12 @@ pub(crate) struct Buffer {
 
 impl Buffer {
     pub(crate) fn new(length: usize) -> Self {
-        let known = with(|rest| rest.fitting(length));
+        let room = room(length);
+        let known = AT_REST
+            .contains(&room)
+            .then(|| with(|rest| rest.fitting(length)));
         Buffer {
-            all: known.unwrap_or_else(|| vec![0; room(length)]),
+            all: known.flatten().unwrap_or_else(|| vec![0; room]),
             length,
         }
     }
@@ -77,7 +83,7 @@ impl AsRef<[u8]> for Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         let buffer = std::mem::take(&mut self.all);
-        if !buffer.is_empty() && buffer.len() <= LARGEST_AT_REST {
+        if AT_REST.contains(&buffer.len()) {
             with(|rest| rest.keep(buffer));
         }
     }
@@ -97,7 +103,7 @@ mod tests {
 
     fn rest() -> Rest {
         Rest {
-            buffers: Vec::new(),
+            buffers: VecDeque::new(),
             bytes: 0,
         }
     }
@@ -138,8 +144,9 @@ mod tests {
 
     #[test]
     fn bytes_that_are_shared_are_not_written_over() {
+        const LENGTH: usize = 100_000;
         let written = |value: u8| {
-            let mut buffer = Buffer::new(1000);
+            let mut buffer = Buffer::new(LENGTH);
             buffer.as_mut().fill(value);
             buffer.into_bytes()
         };
@@ -149,7 +156,7 @@ mod tests {
         let others: Vec<Bytes> = (2..5).map(written).collect();
         assert_eq!(part, [1; 10][..]);
         for (value, bytes) in (2..5).zip(&others) {
-            assert_eq!(*bytes, [value; 1000][..]);
+            assert_eq!(*bytes, [value; LENGTH][..]);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The crate's policy in numbers.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// Bytes of one segment, about: a segment is forgotten as a whole.
@@ -10,8 +11,8 @@ pub(crate) const SWEEPS: u64 = 16;
 pub(crate) const MOST_BYTES: u64 = 64 << 20;
 /// Bytes of all buffers at rest, about as many as threads read at once.
 pub(crate) const REST_BYTES: usize = 32 << 20;
-/// Bytes of a buffer that may rest: larger ones would push out all others.
-pub(crate) const LARGEST_AT_REST: usize = 4 << 20;
+/// Bytes of a buffer that may rest. Smaller ones are made anew in less time, and larger ones would push out all others.
+pub(crate) const AT_REST: RangeInclusive<usize> = 64 << 10..=4 << 20;
 
 /// Bytes of a description. Most have less than a megabyte, the largest trees' ten.
 pub(crate) const DESCRIPTION_BYTES: u64 = 32 << 20;

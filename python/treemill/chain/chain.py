@@ -143,11 +143,12 @@ class Chain:
         """Files that are damaged do not say what columns there are, as long as others can: for a
         run that leaves such files out. Files on servers are not looked at: one that is silent would
         be waited for twice."""
-        while (number := self.first) not in self.trees.damaged | self.trees.far:
+        trees = self.trees
+        while (number := self.first) not in trees.damaged and number not in trees.far:
             try:
-                self.trees[number]
+                trees[number]
             except FormatError:
-                self.trees.damaged.add(number)
+                trees.damaged.add(number)
             except TreemillError:  # what wants the file says what is wrong with it
                 return
             else:

@@ -121,7 +121,7 @@ def named(
     """Nominal histograms by name, and those of variations with the names of their nominal ones."""
     nominal: dict[str, Hist] = {}
     varied: dict[str, tuple[str, Hist]] = {}
-    regions: dict[tuple[str, ...], tuple[str, Hist]] = {}
+    regions: dict[tuple[str, ...], tuple[str, list[list[object]]]] = {}
     for labels, value in _leaves(results, levels_of(pattern, levels), {}):
         missing = [field for field in pattern.fields if field not in labels]
         if missing:
@@ -133,8 +133,9 @@ def named(
         _take(nominal, base, value.nominal, varied)
         if _PROCESS in labels:
             region = tuple(label for field, label in labels.items() if field != _PROCESS)
-            first, standard = regions.setdefault(region, (base, value.nominal))
-            if bins_of(value.nominal) != bins_of(standard):
+            bins = bins_of(value.nominal)
+            first, expected = regions.setdefault(region, (base, bins))
+            if bins != expected:
                 raise QueryError(
                     f"{base} has other bins than {first}: a fit adds the processes of a region up, "
                     "bin by bin"
