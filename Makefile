@@ -4,6 +4,8 @@
 #   make test    every test of Rust and Python (SLOW=1: the slow ones too)
 #   make test-oldest  the tests of clusters with the oldest versions of Dask that are supported
 #   make soak    random tests with fresh seeds, for SOAK_MINUTES=10
+#   make flaky   each test program and test file FLAKY_TIMES=20 times, alone and under load: tests that
+#                fail by chance (FLAKY="http tests/remote": only those with such names)
 #   make stress  each fault of clusters STRESS=20 times; many readers, files and long lists of servers
 #   make lint    formatters, clippy, ruff, mypy
 #   make docs    the documentation's site in target/docs/html, its tutorials executed
@@ -35,7 +37,7 @@ unexport PYTHONDONTWRITEBYTECODE
 TEST_PROCESSES ?= 3
 SOAK_MINUTES ?= 10
 
-.PHONY: compare demo docs test test-packages test-programs test-rust test-python test-oldest servers soak stress lint bench bench-types bench-facility bench-quick bench-cluster bench-io fuzz build wheels conda lock clean
+.PHONY: compare demo docs test test-packages test-programs test-rust test-python test-oldest servers soak flaky stress lint bench bench-types bench-facility bench-quick bench-cluster bench-io fuzz build wheels conda lock clean
 .DEFAULT_GOAL := build
 
 # `python3 -m venv` is a package of its own on Debian, and a C compiler may be missing in a container.
@@ -114,9 +116,8 @@ demo: build
 
 # Cargo has as many jobs as there are cores, also if make has several.
 CARGO_TEST := env -u MAKEFLAGS -u MFLAGS cargo test --workspace --exclude treemill-py --locked --quiet
-# Rust's tests wait for servers for half of their time, so Python's run beside them.
 test: test-packages test-programs
-	$(MAKE) --jobs 2 test-rust test-python
+	$(BIN)/python -m tools.run_tests
 
 test-programs: | $(BIN)/python
 	$(CARGO_TEST) --no-run
@@ -124,13 +125,17 @@ test-programs: | $(BIN)/python
 test-packages: build $(VENV)/.oracle $(VENV)/.remote $(VENV)/.browser $(VENV)/servers/.packages $(VENV)/oldest/.packages servers
 
 test-rust: $(VENV)/servers/.packages servers
-	$(CARGO_TEST)
+	$(CARGO_TEST) --no-fail-fast
 
 test-python: test-packages
 	$(BIN)/python -m pytest $(if $(SLOW),,-m "not slow") --numprocesses $(TEST_PROCESSES) --dist loadfile
 
 soak: build
 	$(BIN)/python -m tools.soak --minutes $(SOAK_MINUTES)
+
+FLAKY_TIMES ?= 20
+flaky: test-packages test-programs
+	$(BIN)/python -m tools.flaky --times $(FLAKY_TIMES) $(FLAKY)
 
 # The tests of clusters with the oldest versions of Dask.
 test-oldest: build $(VENV)/oldest/.packages

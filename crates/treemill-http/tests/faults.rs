@@ -80,15 +80,16 @@ fn answers_that_end_early_are_continued() {
 
 #[test]
 fn connections_that_break_are_made_again() {
-    let (_, got) = half(&content(), |request, content| match request.before % 3 {
-        0 => sound(request, content),
-        1 => Act::Close,
-        _ => Act::Say(
+    let (server, got) = half(&content(), |request, content| match request.attempts {
+        0 => Act::Close,
+        1 => Act::Say(
             "503 Service Unavailable\r\nContent-Length: 0".into(),
             vec![],
         ),
+        _ => sound(request, content),
     });
     got.unwrap();
+    assert!(server.seen().iter().any(|seen| seen.attempts == 2));
 }
 
 #[test]

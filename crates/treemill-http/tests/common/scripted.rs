@@ -28,6 +28,9 @@ pub struct Seen {
     pub headers: Vec<(String, String)>,
     /// How many requests the server has had before.
     pub before: usize,
+    /// How many of those were for a range with the same end: earlier attempts at the same part of a file, however the
+    /// requests for other parts come in between.
+    pub attempts: usize,
 }
 
 impl Seen {
@@ -41,13 +44,21 @@ impl Seen {
 
     /// The range that is asked for.
     pub fn range(&self) -> Range<usize> {
-        let text = self
-            .header("range")
-            .unwrap()
-            .strip_prefix("bytes=")
-            .unwrap();
-        let (first, last) = text.split_once('-').unwrap();
-        first.parse().unwrap()..last.parse::<usize>().unwrap() + 1
+        self.asked().unwrap()
+    }
+
+    fn asked(&self) -> Option<Range<usize>> {
+        let (first, last) = self
+            .header("range")?
+            .strip_prefix("bytes=")?
+            .split_once('-')?;
+        Some(first.parse().ok()?..last.parse::<usize>().ok()? + 1)
+    }
+
+    /// Whether both ask for the same part of a file. A part that is continued keeps its end.
+    fn is_same_part(&self, other: &Seen) -> bool {
+        self.path == other.path
+            && self.asked().map(|range| range.end) == other.asked().map(|range| range.end)
     }
 }
 
@@ -135,6 +146,7 @@ fn request(reader: &mut BufReader<TcpStream>, log: &Mutex<Vec<Seen>>) -> Option<
         path,
         headers,
         before: 0,
+        attempts: 0,
     };
     let length: usize = seen
         .header("content-length")
@@ -142,6 +154,7 @@ fn request(reader: &mut BufReader<TcpStream>, log: &Mutex<Vec<Seen>>) -> Option<
     reader.read_exact(&mut vec![0; length]).ok()?;
     let mut log = log.lock().unwrap();
     seen.before = log.len();
+    seen.attempts = log.iter().filter(|other| other.is_same_part(&seen)).count();
     log.push(seen.clone());
     Some(seen)
 }
