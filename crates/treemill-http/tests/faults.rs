@@ -270,13 +270,13 @@ fn a_data_server_that_hangs_is_left_for_another_one() {
     assert!(got[1].wait().unwrap() == content[2_000_000..]);
 }
 
-/// A server of the bytes that knows them by a tag and a time of its own, and refuses requests by another tag. It has lost
-/// them after a number of requests.
-fn tagged(content: &[u8], tag: &'static str, time: &'static str, most: usize) -> Scripted {
+/// A server of the bytes that knows them by a tag and a time of its own, and refuses requests by another tag. After the
+/// file was opened, it has lost the bytes from `lost` on.
+fn tagged(content: &[u8], tag: &'static str, time: &'static str, lost: usize) -> Scripted {
     let held = content.to_vec();
     Scripted::start(move |request| {
         let says = |status: &str| Act::Say(format!("{status}\r\nContent-Length: 0"), vec![]);
-        if request.before >= most {
+        if request.header("if-match").is_some() && request.range().start >= lost {
             return says("404 Not Found");
         }
         if request.header("if-match").is_some_and(|asked| asked != tag) {
@@ -310,7 +310,7 @@ const SINCE: &str = "Mon, 23 Nov 2026 10:00:01 GMT";
 fn servers_behind_a_redirect_have_tags_and_times_of_their_own() {
     let content = content();
     for time in [BEFORE, LATER] {
-        let first = tagged(&content, "\"1\"", BEFORE, 2);
+        let first = tagged(&content, "\"1\"", BEFORE, 1_500_000);
         let second = tagged(&content, "\"2\"", time, usize::MAX);
         let door = redirecting([&first, &second]);
         let source = open(&door.url("/f.root")).unwrap();
@@ -324,13 +324,18 @@ fn servers_behind_a_redirect_have_tags_and_times_of_their_own() {
             let tag = |seen: &Seen| seen.header("if-match").map(str::to_owned);
             seen.iter().map(tag).collect()
         };
-        let [one, two] = ["\"1\"", "\"2\""].map(|tag| Some(tag.to_owned()));
-        assert_eq!(
-            tags(&first),
-            [None, one.clone(), one],
-            "the last one is lost"
-        );
-        assert_eq!(tags(&second), [None, two]);
+        // A range may come in several parts, and each part may meet the second server first.
+        let told = |server, tag: &str| {
+            let seen = tags(server);
+            let (strange, known): (Vec<_>, Vec<_>) = seen.into_iter().partition(Option::is_none);
+            assert!(!strange.is_empty() && !known.is_empty());
+            assert!(
+                known.iter().all(|known| known.as_deref() == Some(tag)),
+                "{known:?}"
+            );
+        };
+        told(&first, "\"1\"");
+        told(&second, "\"2\"");
         assert!(tags(&door).iter().all(Option::is_none));
     }
 }
@@ -339,7 +344,7 @@ fn servers_behind_a_redirect_have_tags_and_times_of_their_own() {
 fn another_file_behind_a_redirect_is_refused() {
     let content = content();
     for (size, time) in [(SIZE - 1, BEFORE), (SIZE, SINCE)] {
-        let first = tagged(&content, "\"1\"", BEFORE, 1);
+        let first = tagged(&content, "\"1\"", BEFORE, 0);
         let second = tagged(&content[..size], "\"2\"", time, usize::MAX);
         let door = redirecting([&first, &second]);
         let source = open(&door.url(SECRET)).unwrap();
