@@ -1,16 +1,15 @@
-"""The house: which folder may use which, that no circle is left, and what is loaded when. Read from
-the sources, so that imports inside functions and those for type checkers count too.
+"""The structure of the package: which folder may use which, no cycle, what pure folders do not know,
+which library is met where, who asks the storage, what a start loads. Read from the sources, so that
+imports inside functions and those for type checkers count too.
 """
 
 import ast
-import re
 import subprocess
 import sys
 from functools import cache
-from graphlib import CycleError, TopologicalSorter
+from graphlib import TopologicalSorter
 from pathlib import Path
 
-import pytest
 import treemill
 
 PACKAGE = Path(treemill.__file__).parent
@@ -59,11 +58,8 @@ MAY_USE = {
     "cli": "bench chain dashboard dataset errors facility inventory language machine monitor "
     "processor query selector session trace",
 }
-FLOORS = 9
-"""At most."""
 WORD_OF_PYTHON = "frozen"
-"""The module that says what `dataclass` would: it knows nothing, all may use it, and it is no floor
-below them."""
+"""The module that says what `dataclass` would: it knows nothing, and all may use it."""
 
 # Libraries that only some modules may import.
 ONLY = {
@@ -110,8 +106,6 @@ QUESTIONS = {
     *("exists", "lexists", "isfile", "isdir", "islink", "realpath", "samefile"),
     *("getsize", "getmtime", "expanduser", "is_file", "is_dir", "glob", "rglob", "iglob"),
 }
-
-REASON = re.compile(r"# (start-up|heavy: \w+)")
 
 
 def dotted(path):
@@ -167,24 +161,62 @@ def within(path, places):
     return any(text.startswith((f"{place}/", f"{place}.py")) or text == place for place in places)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=str)
-def test_a_module_keeps_to_its_folder(path):
-    text = (PACKAGE / path).read_text()
-    assert text.count("\n") < 400, "files stay below 400 lines"
-    assert ast.get_docstring(parsed(path)), "a module says what it is for"
-    if len(path.parts) == 1 and path.stem in ("__init__", "__main__"):
-        return
-    mine = path.parts[0].removesuffix(".py")
-    used = {room(name) for name in own(path)} - {mine}
-    assert used <= set(MAY_USE[mine].split()), "see MAY_USE"
-    libraries = {name.split(".")[0] for name, _ in imports(path)} - {"treemill"}
-    for library, places in ONLY.items():
-        assert library not in libraries or within(path, places), library
-    if within(path, PURE):
-        assert libraries <= set(sys.stdlib_module_names)
-        assert not any(name == "treemill._core" for name, _ in imports(path))
-    if within(path, NO_CLOCK):
-        assert not libraries & {"threading", "time", "os", "socket"}
+def folder(path):
+    """The folder that a module is in, or the module's own name beside the folders."""
+    return path.parts[0].removesuffix(".py")
+
+
+def libraries(path):
+    return {name.split(".")[0] for name, _ in imports(path)} - {"treemill"}
+
+
+def order(graph):
+    return [*TopologicalSorter(graph).static_order()]
+
+
+FRONTS = {Path("__init__.py"), Path("__main__.py")}
+"""What users import, which gathers names from all folders."""
+
+
+def test_folders_use_those_below_them():
+    wrong = {}
+    for path in MODULES:
+        used = {room(name) for name in own(path)} - {folder(path)}
+        if path not in FRONTS and (more := used - set(MAY_USE.get(folder(path), "").split())):
+            wrong[path.as_posix()] = more
+    assert not wrong, "see MAY_USE"
+
+
+def test_no_cycle_between_folders_or_inside_them():
+    order({name: used.split() for name, used in MAY_USE.items()})
+    for mine in MAY_USE:
+        paths = [path for path in MODULES if folder(path) == mine]
+        # A folder's front gathers its modules' names.
+        front = {f"treemill.{mine}"}
+        order({dotted(p): {n for n in own(p) if room(n) == mine} - front for p in paths})
+
+
+def test_pure_folders_know_no_library_no_clock_and_no_thread():
+    outside = {"threading", "time", "os", "socket"}
+    wrong = {}
+    for path in MODULES:
+        used = libraries(path) | {name for name, _ in imports(path) if name == "treemill._core"}
+        strange = used - set(sys.stdlib_module_names) if within(path, PURE) else set()
+        if within(path, NO_CLOCK):
+            strange |= used & outside
+        if strange:
+            wrong[path.as_posix()] = strange
+    assert not wrong
+
+
+def test_libraries_are_met_where_they_belong():
+    wrong = {
+        (library, path.as_posix())
+        for library, places in ONLY.items()
+        for path in MODULES
+        if library in libraries(path) and not within(path, places)
+    }
+    assert not wrong
 
 
 def asked(path):
@@ -205,139 +237,6 @@ def test_one_module_asks_about_the_files_that_are_read():
     assert asked(Path("tree/source.py")), "the test finds what it looks for"
     wrong = {path.as_posix(): asked(path) for path in MODULES if not within(path, ASKS_ABOUT_FILES)}
     assert not {path: lines for path, lines in wrong.items() if lines}
-
-
-@pytest.mark.parametrize("path", MODULES, ids=str)
-def test_an_import_inside_a_function_says_why(path):
-    lines = (PACKAGE / path).read_text().splitlines()
-    inside = {
-        node
-        for function in nodes(path)
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
-        for node in ast.walk(function)
-        if isinstance(node, ast.ImportFrom) and (node.level or node.module.startswith("treemill"))
-    }
-    for node in inside:
-        said = "\n".join(lines[node.lineno - 1 : node.end_lineno])
-        assert REASON.search(said), f"line {node.lineno}: {said}"
-
-
-def order(graph):
-    return [*TopologicalSorter(graph).static_order()]
-
-
-def test_folders_have_floors():
-    graph = {name: used.split() for name, used in MAY_USE.items()}
-    floors = {}
-    for name in order(graph):
-        below = [floors[each] for each in graph[name]]
-        floors[name] = 1 + max(below, default=0)
-    assert max(floors.values()) <= FLOORS, floors
-
-
-@pytest.mark.parametrize("mine", MAY_USE)
-def test_no_circle_within_a_folder_and_nothing_allowed_that_is_not_used(mine):
-    paths = [p for p in MODULES if p.parts[0].removesuffix(".py") == mine]
-    assert paths, "a folder that there is"
-    graph = {dotted(p): {n for n in own(p) if room(n) == mine} for p in paths}
-    # A folder's front gathers its modules' names.
-    graph = {name: used - {f"treemill.{mine}"} for name, used in graph.items()}
-    try:
-        order(graph)
-    except CycleError as error:
-        pytest.fail(str(error))
-    used = {room(name) for path in paths for name in own(path)} - {mine}
-    assert set(MAY_USE[mine].split()) == used, "MAY_USE says no more than there is"
-
-
-def test_no_two_classes_have_one_name():
-    """Private ones neither: a reader who looks for a name finds one class."""
-    places = {}
-    for path in MODULES:
-        for node in nodes(path):
-            if isinstance(node, ast.ClassDef):
-                places.setdefault(node.name, []).append(path.as_posix())
-    assert not {name: found for name, found in places.items() if len(found) > 1}
-
-
-# Words with which a phrase would go on the name before it.
-FRAGMENTS = {"Of", "That", "As", "In", "On", "By", "From", "At", "Between", "For", "With", "Since"}
-
-
-def test_what_names_mean_is_said_in_whole_phrases():
-    wrong = [
-        f"{path}:{node.lineno}: {text}"
-        for path in MODULES
-        if path.stem != "_core"
-        for node in nodes(path)
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        if isinstance(text := node.value.value, str) and text.split()[0].rstrip(":,.") in FRAGMENTS
-    ]
-    assert not wrong
-
-
-def test_any_is_rare():
-    """Of objects of other libraries their types say what they are; `object` says what is only
-    handed on. Imports and texts count, as they do for `grep -rEo '\\bAny\\b'`."""
-    found = {
-        path.as_posix(): len(words)
-        for path in MODULES
-        if (words := re.findall(r"\bAny\b", (PACKAGE / path).read_text()))
-    }
-    assert sum(found.values()) < 150, found
-
-
-# Where users' own types, or those of their data, are in signatures: only they know them.
-USERS_TYPES = {
-    *("query/booking.py", "chain/read_methods.py", "models/onnx.py", "output/saving.py"),
-    *("session/typed_run.py", "selector/selector.py", "selector/additive.py"),
-    "output/outline.py",  # what a kind of JSON's objects holds
-}
-# Answers of another process, to requests each of which has a type of its own.
-ANSWERS = {"backend/dask/line.py", "backend/dask/requests.py", "cli/benchmark/crew.py"}
-
-
-def contains_any(path):
-    """Lines where a signature or a field that other modules may use contains Any."""
-    owners = [parsed(path), *(each for each in nodes(path) if isinstance(each, ast.ClassDef))]
-    own = [
-        each
-        for owner in owners
-        if not getattr(owner, "name", "").startswith("_")
-        for each in owner.body
-    ]
-    parts = []
-    for node in own:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            if not node.name.startswith("_") or node.name == "__init__":
-                parts += [node.args, node.returns]
-        elif isinstance(node, ast.AnnAssign) and not node.target.id.startswith("_"):
-            parts.append(node.annotation)
-    return sorted(
-        {
-            inner.lineno
-            for part in parts
-            if part is not None
-            for inner in ast.walk(part)
-            if isinstance(inner, ast.Name) and inner.id == "Any"
-        }
-    )
-
-
-def test_no_any_is_at_a_border():
-    wrong = {
-        path.as_posix(): lines
-        for path in MODULES
-        if path.as_posix() not in USERS_TYPES | ANSWERS and (lines := contains_any(path))
-    }
-    assert not wrong
-    assert contains_any(Path("output/saving.py")), "the test finds what it looks for"
-
-
-def test_folders_say_what_they_are_for():
-    for folder in {path.parts[0] for path in MODULES if len(path.parts) > 1}:
-        text = ast.get_docstring(parsed(Path(folder) / "__init__.py"))
-        assert text, folder
 
 
 def loaded(code):
