@@ -1,6 +1,6 @@
 """The structure of the package: which folder may use which, no cycle, what pure folders do not
-know, which library is met where, who asks the storage, what a start loads. Read from the sources, so that
-imports inside functions and those for type checkers count too.
+know, which library is met where, who asks the storage, what a start loads. Read from the sources,
+so that imports inside functions and those for type checkers count too.
 """
 
 import ast
