@@ -1,7 +1,8 @@
 """The classes that users hold: which names `dir` shows, and how errors leave them.
 
 An error of treemill's says what is wrong in the user's words. The frames within treemill say
-nothing more, and are removed from its traceback. Other errors, which should not happen, keep them.
+nothing more, and are removed from its traceback, but where `TREEMILL_TRACEBACK=full` asks for them.
+Other errors, which should not happen, keep them.
 
 What users of uproot and ROOT write by habit gets an error that says what to write here.
 
@@ -10,6 +11,7 @@ Pure: standard library, errors and words only.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
@@ -25,6 +27,8 @@ _Class = TypeVar("_Class", bound=type)
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
+_FULL = "(TREEMILL_TRACEBACK=full in the environment shows the whole traceback)"
+
 
 def short_errors(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
     """Makes the tracebacks of treemill's errors begin at this function."""
@@ -35,6 +39,10 @@ def short_errors(function: Callable[_Arguments, _Result]) -> Callable[_Arguments
         try:
             return function(*args, **kwargs)
         except TreemillError as error:
+            if os.environ.get("TREEMILL_TRACEBACK") == "full":
+                raise
+            if _FULL not in getattr(error, "__notes__", ()):
+                error.add_note(_FULL)
             raise error.with_traceback(None) from error.__cause__
         except TypeError as error:
             hint = _hint(error, function.__qualname__)

@@ -1,5 +1,6 @@
 """What users see of the classes that they hold: names, tracebacks, notebooks."""
 
+import os
 import subprocess
 import sys
 
@@ -29,6 +30,22 @@ def test_tracebacks_are_short(paths, code):
     assert len(lines) <= 10, done.stderr
     assert "During handling" not in done.stderr
     assert sum("File" in line for line in lines) == 2
+
+
+def test_the_whole_traceback_is_shown_on_request(paths):
+    script = f"import treemill as tm\ntm.dataset({paths[0]!r}, 'Events').draw('MET_ptt')\n"
+    command = [sys.executable, "-c", script]
+
+    def shown(**environment):
+        merged = {**os.environ, **environment}
+        return subprocess.run(command, capture_output=True, text=True, env=merged).stderr
+
+    short, full = shown(), shown(TREEMILL_TRACEBACK="full")
+    assert short.count("TREEMILL_TRACEBACK") == 1
+    assert "TREEMILL_TRACEBACK" not in full
+    assert full.count("File") > 5
+    last = [line for line in short.splitlines() if "QueryError" in line]
+    assert last[0] in full
 
 
 def test_what_should_not_happen_keeps_its_traceback(events, monkeypatch):
@@ -153,4 +170,4 @@ def test_in_a_notebook(paths):
     assert "Muon_pt" in shown[5].data["text/plain"]
     error = shown[6]
     assert error.ename == "QueryError"
-    assert len("\n".join(error.traceback).splitlines()) <= 10, error.traceback
+    assert len("\n".join(error.traceback).splitlines()) <= 11, error.traceback
