@@ -6,7 +6,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from lease_world import World
 from treemill.packetizer import (
-    CLUSTER,
     Commit,
     Committed,
     FileOpened,
@@ -313,7 +312,7 @@ def test_what_is_taken_back_comes_from_the_end():
 
 
 def test_leases_suit_the_packets():
-    leasing = Leasing.of(CLUSTER, skip_errors=True)
+    leasing = Leasing.of(Sizing(shortest=3.0), skip_errors=True)
     assert (leasing.hold, leasing.shortest, leasing.longest) == (3.0, 3.0, 20.0)
     assert leasing.skip_errors
 

@@ -59,7 +59,7 @@ from .monitoring import Monitored, Monitoring
 from .outcome import Outcome
 from .packetizer import Packetizer
 from .policy import Policy
-from .sizing import CLUSTER, OPENINGS, PROMISES, Sizing
+from .sizing import OPENINGS, PROMISES, Sizing
 from .steps import Step
 from .storage_node import host_of, node_of
 from .timeline import Span, Timeline, TimelineReader
@@ -67,7 +67,6 @@ from .trace import LeasedTrace, Record, Trace
 from .worker_tally import PER_DECADE, SECONDS, OfWorker
 
 __all__ = [
-    "CLUSTER",
     "MEASURES",
     "NOTHING_BEYOND",
     "OPENINGS",

@@ -51,10 +51,6 @@ class Sizing:
     time of the last two shortest packets."""
 
 
-CLUSTER = Sizing(shortest=3.0)
-"""The sizes for clusters: asking costs a round trip, and there may be thousands of workers."""
-
-
 @dataclass
 class Rates:
     """The measured speeds of workers, in entries per second."""
