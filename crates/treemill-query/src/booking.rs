@@ -6,7 +6,7 @@ use crate::compile::{Compiler, EVENT, LevelId, NodeId, Type};
 use crate::error::{ProcessError, QueryError};
 use crate::eval::{Batch, SelectionId};
 use crate::fill;
-use crate::moments::{Mean, Moments};
+use crate::moments::Moments;
 use crate::partial::{Accumulator, foreign};
 use crate::row_columns::{RowColumn, add_rows};
 use crate::rows::Rows;
@@ -204,7 +204,7 @@ impl Quantity {
                 binned,
                 weight: Some(_),
             } => of(binned, size_of::<[f64; 2]>()),
-            Self::Profile { binned, .. } => of(binned, size_of::<Mean>()),
+            Self::Profile { binned, .. } => of(binned, size_of::<Moments>()),
             _ => 0,
         }
     }
@@ -233,7 +233,7 @@ impl Quantity {
             }
             Self::Profile { binned, .. } => {
                 let (shape, n) = room(binned);
-                let cells = vec![Mean::default(); n];
+                let cells = vec![Moments::default(); n];
                 Accumulator::Profile { shape, cells }
             }
             Self::Count => Accumulator::Count(0),
@@ -243,7 +243,7 @@ impl Quantity {
             Self::Min(..) => Accumulator::Min(None),
             Self::Max(..) => Accumulator::Max(None),
             Self::Extent(..) => Accumulator::Extent(None),
-            Self::Moments(..) => Accumulator::Moments(Moments::default()),
+            Self::Moments(..) => Accumulator::Moments(0, Moments::default()),
             Self::Unique { limit, .. } => Accumulator::Unique(Unique::new(*limit)),
             Self::Quantiles { probabilities, .. } => Accumulator::Quantiles {
                 probabilities: probabilities.clone(),
@@ -326,8 +326,9 @@ impl Quantity {
             (Self::Extent(_, ty), Accumulator::Extent(found)) => {
                 fill::extent(all[0], *ty, n, f64::is_finite, found);
             }
-            (Self::Moments(..), Accumulator::Moments(moments)) => {
-                fill::moments(all[0], all.get(1).copied(), n, moments);
+            (Self::Moments(..), Accumulator::Moments(count, moments)) => {
+                let added = fill::moments(all[0], all.get(1).copied(), n, moments);
+                *count = count.wrapping_add(added);
             }
             (Self::Unique { ty, .. }, Accumulator::Unique(unique)) => {
                 fill::unique(all[0], *ty, n, unique)?;

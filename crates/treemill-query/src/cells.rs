@@ -5,7 +5,7 @@ use crate::axis::{Axis, DROP, Takes};
 use crate::binned::Binned;
 use crate::chunk::Wide;
 use crate::limits::CHUNK_POSITIONS;
-use crate::moments::Mean;
+use crate::moments::Moments;
 use crate::value::{Data, Value, View};
 
 /// Room for a chunk in every form that it takes.
@@ -231,24 +231,27 @@ pub(crate) fn profile(
     weight: Option<&Value>,
     n: usize,
     shared: &mut Cells,
-    means: &mut [Mean],
+    means: &mut [Moments],
 ) {
     let Some(last) = means.len().checked_sub(1) else {
         return;
     };
-    let mut samples = [0.0; CHUNK_POSITIONS];
-    let mut weights = [1.0; CHUNK_POSITIONS];
+    let (mut samples, mut weights) = ([0.0; CHUNK_POSITIONS], [0.0; CHUNK_POSITIONS]);
     for_cells(binned, values, n, last as u32, shared, |at, cells| {
-        let samples = chunk(sample, at, cells.len(), &mut samples);
-        let weights = match weight {
-            Some(weight) => chunk(weight, at, cells.len(), &mut weights),
-            None => &weights[..],
+        let there = |i: usize| {
+            let all = [Some(sample), weight].into_iter().flatten();
+            all.into_iter().all(|value| is_present(value, at + i))
         };
-        for (i, ((cell, x), w)) in cells.iter().zip(samples).zip(weights).enumerate() {
-            let there = [Some(sample), weight].into_iter().flatten();
-            let there = there.into_iter().all(|value| is_present(value, at + i));
-            if let Some(to) = means.get_mut(if there { *cell as usize } else { last }) {
-                to.add(*x, *w);
+        let samples = chunk(sample, at, cells.len(), &mut samples);
+        let weights = weight.map(|weight| chunk(weight, at, cells.len(), &mut weights));
+        for (i, (cell, x)) in cells.iter().zip(samples).enumerate() {
+            // Always there: cells end at `last`.
+            let Some(to) = means.get_mut(if there(i) { *cell as usize } else { last }) else {
+                continue;
+            };
+            match weights {
+                Some(weights) => to.add(*x, weights[i]),
+                None => to.count(*x),
             }
         }
     });

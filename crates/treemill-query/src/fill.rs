@@ -23,10 +23,15 @@ pub(crate) fn weights(weight: &Value, n: usize, sums: &mut [f64; 2]) {
     });
 }
 
-/// Adds values, each with its weight.
-pub(crate) fn moments(value: &Value, weight: Option<&Value>, n: usize, to: &mut Moments) {
+/// Adds values, each with its weight, and tells how many.
+pub(crate) fn moments(value: &Value, weight: Option<&Value>, n: usize, to: &mut Moments) -> u64 {
+    let mut added = 0;
     let Some(weight) = weight else {
-        return for_present(value, n, |chunk: &[f64]| to.add(chunk, None));
+        for_present(value, n, |chunk: &[f64]| {
+            to.count_all(chunk);
+            added += chunk.len() as u64;
+        });
+        return added;
     };
     let (mut values, mut weights) = ([0.0; CHUNK_POSITIONS], [0.0; CHUNK_POSITIONS]);
     let mut at = 0;
@@ -34,14 +39,15 @@ pub(crate) fn moments(value: &Value, weight: Option<&Value>, n: usize, to: &mut 
         let size = CHUNK_POSITIONS.min(n - at);
         f64::read(value, at, &mut values[..size]);
         f64::read(weight, at, &mut weights[..size]);
-        let mut count = 0;
-        for i in 0..size {
-            (values[count], weights[count]) = (values[i], weights[i]);
-            count += usize::from(is_present(value, at + i) && is_present(weight, at + i));
+        for (i, (x, w)) in values[..size].iter().zip(&weights).enumerate() {
+            if is_present(value, at + i) && is_present(weight, at + i) {
+                to.add(*x, *w);
+                added += 1;
+            }
         }
-        to.add(&values[..count], Some(&weights[..count]));
         at += size;
     }
+    added
 }
 
 /// Notes the different values.

@@ -38,6 +38,7 @@ pub mod spec;
 mod sum;
 mod unique;
 mod value;
+mod wide;
 
 pub use columns::Columns;
 pub use error::{ProcessError, QueryError, QueryErrorKind};

@@ -1,133 +1,123 @@
 //! Sums of powers, with and without weights, of which means and standard deviations are made. Knows
 //! neither expressions nor columns.
 
+use crate::wide::Wide;
 use serde::{Deserialize, Serialize};
 
-/// A profile's cell: boost-histogram's accumulators `mean` and `weighted_mean`, which update in
-/// the same steps (Welford's); without weights every weight is 1.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub(crate) struct Mean {
-    pub weights: f64,
-    pub weights_squared: f64,
-    pub mean: f64,
-    /// Weighted squares of the distances to the mean.
-    pub deltas: f64,
-}
-
-impl Mean {
-    #[inline]
-    pub fn add(&mut self, x: f64, weight: f64) {
-        self.weights += weight;
-        self.weights_squared += weight * weight;
-        let delta = x - self.mean;
-        // Weights that cancel leave no mean to move.
-        if self.weights != 0.0 {
-            self.mean += weight * delta / self.weights;
-        }
-        self.deltas += weight * delta * (x - self.mean);
-    }
-
-    pub fn merge(&mut self, other: &Self) {
-        if other.weights == 0.0 && other.weights_squared == 0.0 {
-            return;
-        }
-        let (ours, theirs) = (self.weights, other.weights);
-        let old = self.mean;
-        self.weights += theirs;
-        self.weights_squared += other.weights_squared;
-        if self.weights != 0.0 {
-            self.mean = (ours * old + theirs * other.mean) / self.weights;
-        }
-        let (a, b) = (self.mean - old, self.mean - other.mean);
-        self.deltas += other.deltas + ours * a * a + theirs * b * b;
-    }
-}
-
-/// Sums of one variable about a center that is near its values, so that little cancels. No step
-/// divides by a sum of weights, which may be zero on the way.
+/// Sums over values and their weights, about a center that is near the values, so that equal values have no spread.
+/// No step divides by a sum of weights, which may be zero on the way. The sums keep what rounding takes, because
+/// weights that cancel leave nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Moments {
-    /// Values.
-    pub n: u64,
-    pub weights: f64,
-    pub weights_squared: f64,
+    weights: Wide,
+    weights_squared: f64,
     center: f64,
     /// Weighted distances to the center, and their squares.
-    first: f64,
-    second: f64,
+    first: Wide,
+    second: Wide,
 }
 
+/// A negative sum of squares that is at most this part of the sum about the center is what rounding leaves: 2^-80.
+const ROUNDING: f64 = 1.0 / (1_u128 << 80) as f64;
+
 impl Moments {
-    /// Adds values, each with its weight, or with 1.
-    pub fn add(&mut self, values: &[f64], weights: Option<&[f64]>) {
-        if values.is_empty() {
-            return;
-        }
+    /// Adds a value with a weight.
+    #[inline]
+    pub fn add(&mut self, x: f64, weight: f64) {
+        self.center_near(x);
+        let distance = Wide::from(x) + -self.center;
+        let weighted = distance * Wide::from(weight);
+        self.weights += weight;
+        self.weights_squared += weight * weight;
+        self.first += weighted;
+        self.second += weighted * distance;
+    }
+
+    /// Adds a value with the weight 1. Such weights do not cancel, so that distances may be rounded.
+    #[inline]
+    pub fn count(&mut self, x: f64) {
+        self.center_near(x);
+        let distance = x - self.center;
+        self.weights += 1.0;
+        self.weights_squared += 1.0;
+        self.first += distance;
+        self.second += distance * distance;
+    }
+
+    /// Adds values with the weight 1.
+    pub fn count_all(&mut self, values: &[f64]) {
         let n = values.len() as f64;
-        let center = if self.n == 0 {
-            let mean = values.iter().sum::<f64>() / n;
-            if mean.is_finite() { mean } else { 0.0 }
-        } else {
-            self.center
-        };
-        let mut chunk = Self {
-            n: values.len() as u64,
-            center,
-            ..Self::default()
-        };
-        match weights {
-            None => {
-                chunk.weights = n;
-                chunk.weights_squared = n;
-                for x in values {
-                    let d = x - center;
-                    chunk.first += d;
-                    chunk.second += d * d;
-                }
-            }
-            Some(weights) => {
-                for (x, w) in values.iter().zip(weights) {
-                    let d = x - center;
-                    chunk.weights += w;
-                    chunk.weights_squared += w * w;
-                    chunk.first += w * d;
-                    chunk.second += w * d * d;
-                }
-            }
+        if !self.has_center() {
+            self.center_near(values.iter().sum::<f64>() / n);
         }
-        self.merge(&chunk);
+        let (mut first, mut second) = (0.0, 0.0);
+        for x in values {
+            let distance = x - self.center;
+            first += distance;
+            second += distance * distance;
+        }
+        self.weights += n;
+        self.weights_squared += n;
+        self.first += first;
+        self.second += second;
+    }
+
+    /// Values of weight 0 leave no trace, nor does their center.
+    #[inline]
+    fn has_center(&self) -> bool {
+        self.weights_squared != 0.0 || self.weights != Wide::default()
+    }
+
+    #[inline]
+    fn center_near(&mut self, x: f64) {
+        if !self.has_center() {
+            self.center = if x.is_finite() { x } else { 0.0 };
+        }
     }
 
     pub fn merge(&mut self, other: &Self) {
-        if other.n == 0 {
-            return;
+        if !self.has_center() {
+            self.center = other.center;
         }
-        if self.n == 0 {
-            *self = *other;
-            return;
-        }
-        let d = other.center - self.center;
-        self.n = self.n.wrapping_add(other.n);
+        let shift = Wide::from(other.center) + -self.center;
+        let first = other.first + shift * other.weights;
+        self.second += other.second + shift * (other.first + first);
+        self.first += first;
         self.weights += other.weights;
         self.weights_squared += other.weights_squared;
-        self.second += other.second + 2.0 * d * other.first + d * d * other.weights;
-        self.first += other.first + d * other.weights;
     }
 
-    /// The weighted mean; `None` without values.
-    pub fn mean(&self) -> Option<f64> {
-        (self.n > 0).then(|| self.center + self.first / self.weights)
+    /// The sum of weights. Without weights: how many values there are.
+    pub fn weights(&self) -> f64 {
+        self.weights.value()
     }
 
-    /// Weighted squares of the distances to the mean.
+    pub fn weights_squared(&self) -> f64 {
+        self.weights_squared
+    }
+
+    /// The weighted mean: 0 if nothing has a weight, and NaN if the weights cancel.
+    pub fn mean(&self) -> f64 {
+        let about_zero = self.first + self.weights * Wide::from(self.center);
+        self.if_weighted(about_zero / self.weights)
+    }
+
+    /// Weighted squares of the distances to the mean. Negative weights can make their sum negative.
     pub fn deltas(&self) -> f64 {
-        let about_mean = self.second - self.first * self.first / self.weights;
-        // What rounding leaves of equal values is no negative square. NaN stays, and so do
-        // negative weights.
-        if about_mean < 0.0 && self.weights * self.weights >= self.weights_squared {
-            return about_mean.max(0.0);
+        let about_mean = self.if_weighted(self.second - self.first * self.first / self.weights);
+        let rounding = self.second.value().abs() * ROUNDING;
+        if (-rounding..0.0).contains(&about_mean) {
+            return 0.0;
         }
         about_mean
+    }
+
+    fn if_weighted(&self, result: Wide) -> f64 {
+        match (self.has_center(), self.weights.value() == 0.0) {
+            (false, _) => 0.0,
+            (true, true) => f64::NAN,
+            (true, false) => result.value(),
+        }
     }
 }
 
@@ -135,50 +125,69 @@ impl Moments {
 mod tests {
     use super::*;
 
-    fn weighted(values: &[(f64, f64)]) -> (f64, f64) {
-        let sum: f64 = values.iter().map(|(_, w)| w).sum();
-        let mean = values.iter().map(|(x, w)| x * w).sum::<f64>() / sum;
-        let deltas = values.iter().map(|(x, w)| w * (x - mean) * (x - mean));
-        (mean, deltas.sum())
+    fn moments(values: &[(f64, f64)]) -> Moments {
+        let mut sums = Moments::default();
+        for (x, weight) in values {
+            sums.add(*x, *weight);
+        }
+        sums
+    }
+
+    #[test]
+    fn weights_cancel_on_the_way() {
+        let sums = moments(&[(10.0, 1.0), (20.0, -1.0), (60.0, 1.0)]);
+        assert_eq!(
+            (sums.weights(), sums.mean(), sums.deltas()),
+            (1.0, 50.0, 800.0)
+        );
+    }
+
+    #[test]
+    fn weights_that_cancel_leave_no_mean() {
+        let sums = moments(&[(10.0, 1.0), (20.0, -1.0)]);
+        assert!(sums.mean().is_nan() && sums.deltas().is_nan());
+        for none in [moments(&[]), moments(&[(5.0, 0.0)])] {
+            assert_eq!(
+                (none.weights(), none.mean(), none.deltas()),
+                (0.0, 0.0, 0.0)
+            );
+        }
+    }
+
+    #[test]
+    fn negative_weights_may_leave_negative_squares() {
+        let sums = moments(&[(10.0, -1.0), (0.0, 3.0), (0.0, 3.0)]);
+        assert_eq!((sums.mean(), sums.deltas()), (-2.0, -120.0));
     }
 
     #[test]
     fn far_from_zero_nothing_cancels() {
-        let values: Vec<f64> = (0..5000).map(|i| 1e9 + f64::from(i % 7)).collect();
-        let mut moments = Moments::default();
-        for chunk in values.chunks(512) {
-            moments.add(chunk, None);
+        for start in [1e9, -1e12] {
+            let values: Vec<f64> = (0..5000).map(|i| start + f64::from(i % 7)).collect();
+            let (mut each, mut all) = (Moments::default(), Moments::default());
+            values.iter().for_each(|x| each.count(*x));
+            values.chunks(512).for_each(|chunk| all.count_all(chunk));
+            for sums in [each, all] {
+                assert!((sums.mean() - start - 2.999).abs() < 2e-4);
+                assert!((sums.deltas() / 20_004.995 - 1.0).abs() < 1e-9);
+            }
         }
-        let pairs: Vec<(f64, f64)> = values.iter().map(|x| (x - 1e9, 1.0)).collect();
-        let (mean, deltas) = weighted(&pairs);
-        assert!((moments.mean().unwrap_or(0.0) - 1e9 - mean).abs() < 1e-6);
-        assert!((moments.deltas() / deltas - 1.0).abs() < 1e-9);
     }
 
     #[test]
-    fn parts_in_any_order_are_the_whole() {
-        let values: Vec<(f64, f64)> = (0..1000)
-            .map(|i| (f64::from(i * 37 % 101), f64::from(i % 5) - 0.5))
-            .collect();
-        let (xs, ws): (Vec<f64>, Vec<f64>) = values.iter().copied().unzip();
-        let mut cell = [Mean::default(), Mean::default()];
-        let mut moments = [Moments::default(), Moments::default()];
-        for (i, (x, w)) in values.iter().enumerate() {
-            cell[i % 2].add(*x, *w);
+    fn equal_values_have_no_spread() {
+        let (mut sums, mut others) = (moments(&[(0.1, 0.3); 7]), Moments::default());
+        sums.merge(&moments(&[(0.1, -0.7)]));
+        others.count_all(&[0.1; 1000]);
+        others.count_all(&[0.1; 999]);
+        for (sums, mean) in [(sums, 0.1), (others, 0.1)] {
+            assert_eq!((sums.mean(), sums.deltas()), (mean, 0.0));
         }
-        moments[0].add(&xs[..300], Some(&ws[..300]));
-        moments[1].add(&xs[300..], Some(&ws[300..]));
-        let (mean, deltas) = weighted(&values);
-        let (one, other) = (cell[0], cell[1]);
-        for (mut a, b) in [(one, other), (other, one)] {
-            a.merge(&b);
-            assert!((a.mean - mean).abs() < 1e-9 && (a.deltas / deltas - 1.0).abs() < 1e-9);
-        }
-        let (one, other) = (moments[0], moments[1]);
-        for (mut a, b) in [(one, other), (other, one)] {
-            a.merge(&b);
-            assert!((a.mean().unwrap_or(0.0) - mean).abs() < 1e-9);
-            assert!((a.deltas() / deltas - 1.0).abs() < 1e-9);
-        }
+    }
+
+    #[test]
+    fn what_has_no_weight_moves_no_center() {
+        let sums = moments(&[(f64::MAX, 0.0), (1.0, 1.0), (3.0, 1.0)]);
+        assert_eq!((sums.mean(), sums.deltas()), (2.0, 2.0));
     }
 }

@@ -5,7 +5,7 @@
 //! partials over files whose types differ merge.
 
 use crate::error::{QueryError, QueryErrorKind};
-use crate::moments::{Mean, Moments};
+use crate::moments::Moments;
 use crate::outcome::{Number, Outcome};
 use crate::rows::{NamedArray, Rows};
 use crate::sketch::Sketch;
@@ -53,13 +53,14 @@ pub(crate) enum Accumulator {
     },
     Profile {
         shape: Vec<u32>,
-        cells: Vec<Mean>,
+        cells: Vec<Moments>,
     },
     Count(u64),
     Weighted([f64; 2]),
     Sum(Sum),
     Mean(Sum),
-    Moments(Moments),
+    /// The number of values, and their sums.
+    Moments(u64, Moments),
     Unique(Unique),
     Quantiles {
         probabilities: Vec<f64>,
@@ -118,7 +119,10 @@ impl Accumulator {
             }
             (Self::Count(a), Self::Count(b)) => *a = a.wrapping_add(*b),
             (Self::Weighted(a), Self::Weighted(b)) => *a = [a[0] + b[0], a[1] + b[1]],
-            (Self::Moments(a), Self::Moments(b)) => a.merge(b),
+            (Self::Moments(n, a), Self::Moments(more, b)) => {
+                *n = n.wrapping_add(*more);
+                a.merge(b);
+            }
             (Self::Unique(a), Self::Unique(b)) => a.merge(b)?,
             (Self::Quantiles { sketch, .. }, Self::Quantiles { sketch: other, .. }) => {
                 sketch.merge(other)?;
@@ -151,22 +155,22 @@ impl Accumulator {
                 variances: Some(kept(cells).iter().map(|x| x[1]).collect()),
             },
             Self::Profile { shape, cells } => {
-                let each = |of: fn(&Mean) -> f64| kept(cells).iter().map(of).collect();
+                let each = |of: fn(&Moments) -> f64| kept(cells).iter().map(of).collect();
                 Outcome::Profile {
                     shape: sizes(shape),
-                    weights: each(|cell| cell.weights),
-                    weights_squared: each(|cell| cell.weights_squared),
-                    means: each(|cell| cell.mean),
-                    deltas: each(|cell| cell.deltas),
+                    weights: each(Moments::weights),
+                    weights_squared: each(Moments::weights_squared),
+                    means: each(Moments::mean),
+                    deltas: each(Moments::deltas),
                 }
             }
             Self::Count(n) => Outcome::Count(*n),
             Self::Weighted(sums) => Outcome::Weights(*sums),
-            Self::Moments(moments) => Outcome::Moments {
-                n: moments.n,
-                weights: moments.weights,
-                weights_squared: moments.weights_squared,
-                mean: moments.mean(),
+            Self::Moments(n, moments) => Outcome::Moments {
+                n: *n,
+                weights: moments.weights(),
+                weights_squared: moments.weights_squared(),
+                mean: (*n > 0).then(|| moments.mean()),
                 deltas: moments.deltas(),
             },
             Self::Unique(unique) => Outcome::Unique(unique.values()),
@@ -331,7 +335,7 @@ impl Partial {
 }
 
 /// Version of the form in which partials travel.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 fn held() -> QueryError {
     QueryError::of(

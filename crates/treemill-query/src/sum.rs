@@ -1,15 +1,14 @@
 //! A sum of numbers: exact for integers, compensated for floats. Knows no columns.
 
 use crate::outcome::Number;
+use crate::wide::Wide;
 use serde::{Deserialize, Serialize};
 
 /// Exact for integers, compensated for floats.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Sum {
     int: i128,
-    real: f64,
-    /// What rounding took from `real` (Neumaier's summation).
-    rest: f64,
+    real: Wide,
     /// Whether floats were added.
     floats: bool,
     /// Values added.
@@ -25,32 +24,20 @@ impl Sum {
     pub fn add_real(&mut self, sum: f64, n: u64) {
         self.floats = true;
         self.n = self.n.wrapping_add(n);
-        let total = self.real + sum;
-        if total.is_finite() {
-            self.rest += if self.real.abs() >= sum.abs() {
-                (self.real - total) + sum
-            } else {
-                (sum - total) + self.real
-            };
-        }
-        self.real = total;
+        self.real += sum;
     }
 
     pub fn merge(&mut self, other: &Self) {
         self.add_int(other.int, 0);
         if other.floats {
-            self.add_real(other.real, 0);
-            self.rest += other.rest;
+            self.floats = true;
+            self.real += other.real;
         }
         self.n = self.n.wrapping_add(other.n);
     }
 
     fn real(&self) -> f64 {
-        let sum = if self.real.is_finite() {
-            self.real + self.rest
-        } else {
-            self.real
-        };
+        let sum = self.real.value();
         if self.int == 0 {
             sum
         } else {

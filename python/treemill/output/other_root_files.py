@@ -135,16 +135,20 @@ def _sums(stored: Model, shape: Sequence[int]) -> tuple[str, Mapping[str, Number
     """The same for means: ROOT has sums of values and of their squares."""
     weights = _cells(stored.member("fBinEntries"), shape)
     total = _cells(_base(stored), shape)
-    mean = np.divide(total, weights, out=np.zeros(shape), where=weights != 0)
     of_squares = _cells(stored.member("fSumw2"), shape)
+    squares = stored.member("fBinSumw2", none_if_missing=True)
+    weighted = squares is not None and len(squares) == weights.size
+    squares = _cells(squares, shape) if weighted else weights
+    mean = np.divide(total, weights, out=np.zeros(shape), where=weights != 0)
+    # As hist has it: there is no mean where weights cancel.
+    mean[(weights == 0) & (squares != 0)] = np.nan
     off = of_squares - weights * mean**2
     off[(off < 0) & (off > -_ROUNDING * np.abs(of_squares))] = 0.0
-    squares = stored.member("fBinSumw2", none_if_missing=True)
-    if squares is None or len(squares) != weights.size:
+    if not weighted:
         return "Mean", {"count": weights, "value": mean, "_sum_of_deltas_squared": off}
     return "WeightedMean", {
         "sum_of_weights": weights,
-        "sum_of_weights_squared": _cells(squares, shape),
+        "sum_of_weights_squared": squares,
         "value": mean,
         "_sum_of_weighted_deltas_squared": off,
     }

@@ -83,9 +83,10 @@ def _profile(histogram: Hist, axes: Sequence[Model]) -> Model:
     names = ("sum_of_weights", "_sum_of_weighted_deltas_squared")
     weights, off = names if weighted else ("count", "_sum_of_deltas_squared")
     sums, means = _padded(view[weights], histogram.axes), _padded(view["value"], histogram.axes)
-    means = np.where(sums == 0, 0.0, means)
-    squares = _padded(view[off], histogram.axes) + sums * means**2
     of_weights = _padded(view["sum_of_weights_squared"], histogram.axes) if weighted else sums
+    # Where weights cancel there is no mean, and nothing that it could be made of.
+    means = np.where(of_weights == 0, 0.0, means)
+    squares = _padded(view[off], histogram.axes) + sums * means**2
     one = len(axes) == 1
     make = identify.to_TProfile if one else identify.to_TProfile2D
     kinds = dict(zip(("fXaxis", "fYaxis"), axes, strict=False))

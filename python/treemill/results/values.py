@@ -63,7 +63,8 @@ def _moments(wanted: Moments, raw: _RawMoments) -> float | None:
     if n == 0 or mean is None or wanted.kind == "mean":
         return None if mean is None else float(mean)
     divisor = weights - wanted.ddof
-    if divisor <= 0:
+    # Only sums of weights can be negative, and from them nothing is subtracted.
+    if divisor == 0 or (wanted.ddof and divisor < 0):
         return math.nan
     variance = deltas / divisor
     if wanted.kind == "var":
