@@ -229,10 +229,11 @@ impl Compiler<'_> {
                            to select events use a filter";
             return Err(QueryError::at(at, message));
         }
-        if self.graph.encloses(mask_level, level) {
+        if let Some(lists) = self.lists_beside_mask(level, mask_level) {
             // One bool for each of the lists.
-            let filtered = self.filtered(mask_level, mask);
-            return Ok(self.kept_below(&bound, mask_level, filtered));
+            let mask = self.bring(mask, lists, at)?;
+            let filtered = self.filtered(lists, mask);
+            return Ok(self.kept_below(&bound, lists, filtered));
         }
         // The mask keeps its level, so that all that it masks is at one level.
         let is_value = matches!(bound, Binding::Value(_));
@@ -245,6 +246,22 @@ impl Compiler<'_> {
         let mask = self.bring(mask, level, at)?;
         let filtered = self.filtered(level, mask);
         Ok(self.carried(&bound, Move::Take(filtered, 0)))
+    }
+
+    /// The level, or one of lists above it, whose items a mask has a bool for: the mask's own, or, if there are lists
+    /// above, one that may have the same items.
+    fn lists_beside_mask(&self, level: LevelId, mask: LevelId) -> Option<LevelId> {
+        if self.graph.encloses(mask, level) {
+            return Some(mask);
+        }
+        let mut lists = level;
+        while !self.is_single(self.graph.parent(lists)) {
+            lists = self.graph.parent(lists);
+            if self.may_be_equal(mask, lists) {
+                return Some(lists);
+            }
+        }
+        None
     }
 
     pub(super) fn at_index(

@@ -133,23 +133,11 @@ impl Compiler<'_> {
 
     /// How values get from one level to another.
     pub(super) fn way(&self, level: LevelId, target: LevelId, at: Span) -> Result<Vec<Move>> {
-        // Walks up from the target to a level that can be reached in one step.
+        // Walks up from the target to a level that can be reached in one step. A level further up is repeated.
         let mut below = Vec::new();
         let mut walk = target;
         loop {
-            if walk == level {
-                break;
-            }
-            if self.may_be_equal(walk, level) {
-                below.push(Move::Align(walk));
-                break;
-            }
-            // A level further up is repeated. Otherwise it may be the product's other side.
-            if let LevelKind::Product { of, .. } = &self.graph.level(walk).kind
-                && !self.graph.encloses(level, walk)
-                && let Ok(mut way) = self.way(level, *of, at)
-            {
-                way.push(Move::Take(walk, 0));
+            if let Some(mut way) = self.across(level, walk) {
                 way.extend(below.into_iter().rev());
                 return Ok(way);
             }
@@ -159,8 +147,51 @@ impl Compiler<'_> {
             below.push(Move::Spread(walk));
             walk = self.graph.parent(walk);
         }
-        below.reverse();
-        Ok(below)
+    }
+
+    /// How values get to the same items at another level, or to a product whose other side they are.
+    fn across(&self, level: LevelId, target: LevelId) -> Option<Vec<Move>> {
+        if level == target {
+            return Some(Vec::new());
+        }
+        if self.may_be_equal(target, level) {
+            return Some(vec![Move::Align(target)]);
+        }
+        match &self.graph.level(target).kind {
+            LevelKind::Product { of, .. }
+                if !self.graph.encloses(level, target) && self.has_own_lists(target) =>
+            {
+                let mut way = self.across(level, *of)?;
+                way.push(Move::Take(target, 0));
+                Some(way)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether every position above a product has the list that lies below it, and none that was picked.
+    fn has_own_lists(&self, product: LevelId) -> bool {
+        let LevelKind::Product { of, list } = &self.graph.level(product).kind else {
+            return false;
+        };
+        let mut walk = *list;
+        loop {
+            let node = self.graph.node(walk);
+            match (&node.op, node.inputs.first()) {
+                (Op::Row, _) => return node.level == self.graph.parent(*of),
+                (Op::Spread | Op::Align, Some(input)) => walk = *input,
+                (Op::Take(_), Some(input)) if self.has_all_items(node.level) => walk = *input,
+                _ => return false,
+            }
+        }
+    }
+
+    /// Whether what is taken at a level from the one that it is made of are all of its items, in their order.
+    fn has_all_items(&self, level: LevelId) -> bool {
+        match &self.graph.level(level).kind {
+            LevelKind::Same { .. } => !self.is_single(level),
+            _ => self.has_own_lists(level),
+        }
     }
 
     /// The value of a node at another level.
