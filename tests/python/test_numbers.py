@@ -98,6 +98,10 @@ def test_unsigned_integers_stay_what_they_are(tmp_path):
     assert node.take("int(clip(u, i, 18446744073709551615))").value.tolist() == [
         max(pair) for pair in pairs
     ]
+    zero = node.take("sign(u - u)").value
+    assert (zero.dtype, zero.tolist()) == (np.uint64, [0] * 5)
+    assert node.take("sign(u) * u").value.tolist() == u.tolist()
+    assert node.take("sign(i)").value.tolist() == np.sign(i).tolist()
     # What a sign leaves no room for is missing.
     assert node.arrays({"m": "-u"})["m"].to_list() == [
         None,

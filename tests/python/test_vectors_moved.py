@@ -141,6 +141,26 @@ def test_boosts_by_a_velocity(node, columns, method):
     check(node, columns, f"ac.{method}(v)", expected, ("px", "py", "pz", "energy"), size)
 
 
+@pytest.mark.parametrize("method", ["boost", "boostCM_of", "boost_p4", "boostCM_of_p4"])
+def test_nothing_is_boosted_faster_than_light(node, columns, method):
+    """Some of these momenta have less energy than momentum, as vector sees it; and those that are
+    given by a mass have one below 0."""
+    own = theirs(columns, "ac")
+    energy = columns["bc_energy"] * 0.8
+    by = vector.array({f"p{axis}": columns[f"bc_p{axis}"] for axis in "xyz"} | {"energy": energy})
+    with np.errstate(invalid="ignore"):
+        expected = getattr(own, method)(by)
+    assert 0 < np.isnan(expected.energy).sum() < N
+    slow = ~np.isnan(expected.energy)
+    size = np.abs(energy / np.sqrt(np.where(slow, energy**2 - by.p**2, 1))) * own.energy
+    names = ("px", "py", "pz", "energy")
+    text = "vector(px=bc_px, py=bc_py, pz=bc_pz, energy=0.8 * bc_energy)"
+    check(node, columns, f"ac.{method}({text})", expected, names, size)
+    text = "vector(pt=a_pt, eta=a_eta, phi=a_phi, mass=-1 - a_mass)"
+    found = tm.run(node.take({name: f"ac.{method}({text}).{name}" for name in names}))
+    assert all(np.isnan(np.asarray(found[name])).all() for name in names)
+
+
 def test_the_frame_of_a_pair(node):
     """In the rest frame of a sum its terms are back to back."""
     pair = "(ac + bc)"

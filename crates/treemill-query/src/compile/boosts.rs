@@ -5,7 +5,7 @@ use super::objects::{Object, RecordSource};
 use super::vectors::Coordinate;
 use super::{Binding, Compiler, NodeId, Result, Type, span};
 use crate::error::QueryError;
-use crate::kernel::{Arithmetic, Map, Real1, Real2, Root};
+use crate::kernel::{Arithmetic, Compare, Map, Real1, Real2, Root};
 use crate::spec::{Expr, Span};
 use std::rc::Rc;
 
@@ -220,6 +220,10 @@ impl Compiler<'_> {
         // What goes with each component of the velocity: gamma times it.
         let (gamma, speeds): (NodeId, Vec<NodeId>) = if let &[x, y, z, energy, mass] = by.as_slice()
         {
+            // Faster than light there is no Lorentz factor. A mass below zero stands for that.
+            let (zero, none) = (self.number(0.0), self.number(f64::NAN));
+            let is_faster = self.compare(Compare::Lt, mass, zero, at)?;
+            let mass = self.select(is_faster, none, mass, at)?;
             let gamma = self.real(Arithmetic::Div, energy, mass);
             let speeds = [x, y, z].map(|p| self.real(Arithmetic::Div, p, mass));
             (gamma, speeds.to_vec())

@@ -179,7 +179,11 @@ impl Compiler<'_> {
                 }
             }),
             FunctionKind::Sign => Ok(match self.type_of(first) {
-                Type::Float | Type::UInt => self.real1(Real1::Sign, first),
+                Type::Float => self.real1(Real1::Sign, first),
+                Type::UInt => {
+                    let one = self.graph.constant(Constant::UInt(1));
+                    self.extremes(&[first, one], true, at)?
+                }
                 _ => {
                     let number = self.number_of(first);
                     self.map(Map::SignInt, &[number], Type::Int)
