@@ -46,6 +46,19 @@ CASES = [
     Drawn("i ^ 2 / 4", bins=(PT,)),
     Drawn("-y ^ 2 / 100"),
     Drawn("2 * y ^ 0.5", bins=(PT,)),
+    # Integers that 64 bits do not hold, and those that they do.
+    Drawn("l - 10", bins=(WHOLE,)),
+    Drawn("-l", bins=(WHOLE,)),
+    Drawn("wide ^ 2 / 1e18", bins=(FEW,)),
+    Drawn("wide * wide / 1e18 - big * big * 1e-24", bins=(FEW,)),
+    Drawn("pow(wide, 2) / 1e18 + TMath::Power(wide, 2) / 1e18", bins=((64, 0.0, 64.0),)),
+    Drawn("(big * big * big) / 1e37 + i", bins=(WHOLE,)),
+    Drawn("x", "l - 10 > 0 && wide * wide > 5e18"),
+    Drawn("i * i - u + nJet", bins=(WHOLE,)),
+    # Halves and zeros.
+    Drawn("round(half)", bins=(WHOLE,)),
+    Drawn("rint(half) + TMath::Nint(half)", bins=(WHOLE,)),
+    Drawn("sign(i) + 3 * sign(half)", bins=(FEW,)),
     Drawn("u & 4 == 4", bins=(FEW,)),
     Drawn("u & 12", bins=((16, 0.0, 16.0),)),
     Drawn("u >> 2", bins=((32, 0.0, 64.0),)),
@@ -230,6 +243,9 @@ def write(path, entries=4000):
             }
         ),
         "Muon": ak.zip({"pt": jagged("Muon", rng.exponential(20, muons))}),
+        "l": rng.integers(0, 20, entries).astype(np.uint64),
+        "wide": rng.integers(2**31, 2**32, entries).astype(np.uint32),
+        "half": rng.integers(-9, 10, entries) / 2,
     }
     types = {
         name: np.dtype((c.dtype, c.shape[1:])) if isinstance(c, np.ndarray) else ak.type(c).content

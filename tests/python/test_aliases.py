@@ -26,15 +26,20 @@ def names(aliases, branches, expression):
         ("n & n == 2", "n & (n == 2)"),
         ("x > 1 & y > 2", "(x > 1) & (y > 2)"),
         ("-x^2 + sq(y)", "-x**2 + square(y)"),
-        ("std::pow(x, 2) + std::fabs(y)", "pow(x, 2) + fabs(y)"),
+        ("std::pow(x, 2) + std::fabs(y)", "x**2 + fabs(y)"),
         ("(x > 1) == (y > 2)", "(x > 1) == (y > 2)"),
     ],
 )
 def test_translation(text, expected):
     ours, theirs = parse(text, ALIAS).tree, parse(expected).tree
 
+    def part(found):
+        # TTreeFormula's arithmetic is in doubles, which a dot says.
+        op = {"op": found["op"].removesuffix(".")} if "op" in found else {}
+        return {**found, **op, "at": None}
+
     def plain(tree):
-        return json.loads(json.dumps(tree), object_hook=lambda d: {**d, "at": None})
+        return json.loads(json.dumps(tree), object_hook=part)
 
     assert plain(ours) == plain(theirs)
 

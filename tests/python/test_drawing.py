@@ -7,6 +7,8 @@ import treemill as tm
 from treemill import QueryError
 from treemill.monitor.text_histogram import text
 
+from tests.python.written import write
+
 
 def same(one, other):
     assert one.ndim == other.ndim
@@ -160,3 +162,41 @@ def test_logarithms(events, capsys):
 def test_strings_are_counted_by_an_axis_of_categories(events):
     with pytest.raises(QueryError, match=r"they are strings.*StrCategory.*counts each"):
         events.define("kind", "'signal'").draw("kind")
+
+
+def test_integers_are_computed_in_doubles(tmp_path, capsys):
+    """As TTree::Draw has them: nothing wraps around. What fits 64 bits for certain stays an
+    integer, and its axis one of integers."""
+    columns = {
+        "l": np.array([3, 20], np.uint64),
+        "u": np.array([4_000_000_000, 7], np.uint32),
+        "k": np.array([2**62, -5], np.int64),
+        "i": np.array([-2, 3], np.int32),
+        "half": np.array([0.5, -2.5]),
+    }
+    events = tm.dataset(write(tmp_path / "data.root", **columns))
+    expected = {
+        "l - 10": [-7, 10],
+        "-l": [-3, -20],
+        "u^2": [1.6e19, 49],
+        "u*u": [1.6e19, 49],
+        "pow(u, 2)": [1.6e19, 49],
+        "k*4 + k - k": [2.0**64, -20],
+        "2^70": [2.0**70, 2.0**70],
+        "i*i - u": [4 - 4e9, 2],
+        "round(half)": [1, -3],
+        "TMath::Nint(half)": [0, -2],
+        "sign(i)": [-1, 1],
+        "sign(i + 2)": [1, 1],
+        "sign(half * 0)": [1, 1],
+    }
+    for expr, values in expected.items():
+        drawn = events.draw(expr, bins=[-1e99, *sorted({v - 0.25 for v in values}), 1e99])
+        assert drawn.values()[0] == 0, expr
+        assert drawn.sum() == 2, expr
+        for value in values:
+            assert drawn[drawn.axes[0].index(value)] == values.count(value), expr
+    selected = events.draw("i", "l - 10 > 0", bins=(2, -10, 10))
+    assert selected.sum() == 1
+    for expr in ("i + 1", "i * i - i", "-i", "round(i)", "sign(i)"):
+        assert events.draw(expr).axes[0].size < 50, expr

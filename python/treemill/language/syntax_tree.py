@@ -165,7 +165,8 @@ class Reducer:
             self.refuse("this number is larger than 64 bits can hold", node)
         return {"kind": "const", "value": value, "at": self.at(node)}
 
-    def _unary(self, node: ast.UnaryOp) -> Tree:
+    def unary(self, node: ast.UnaryOp) -> Tree:
+        """An operator and its operand."""
         op = UNARY[type(node.op)]
         if op == "~" and self.indent + node.col_offset in self.rewritten.bangs:
             op = "not"
@@ -375,7 +376,7 @@ def _variables(tree: ast.expr) -> Iterator[str]:
 _HANDLERS: Handlers = {
     ast.Name: Reducer._name,
     ast.Constant: Reducer._constant,
-    ast.UnaryOp: Reducer._unary,
+    ast.UnaryOp: Reducer.unary,
     ast.BinOp: Reducer.binary,
     ast.BoolOp: Reducer._bool,
     ast.Compare: Reducer.compare,

@@ -1,5 +1,6 @@
 """Handlers, for `syntax_tree.reduced`, of nodes that mean something else to TTreeFormula than to
-Python: `%`, powers of powers, comparisons in a row, and functions of another name.
+Python: `%`, powers of powers, comparisons in a row, arithmetic of integers, and functions of
+another name.
 
 Pure: Python's nodes to the core's query format. Knows no text but that between a node's brackets.
 """
@@ -11,14 +12,16 @@ import ast
 from . import function_registry
 from .dialect import Dialect
 from .syntax_tree import Handlers, Reducer
-from .tree_node import Tree
+from .tree_node import Tree, children, word
 
 __all__ = ["APART", "handlers"]
 
 APART = (ast.Mod,)
 """Operators of which something else is made."""
-_FUNCTIONS = {"sq": "square"}
+_FUNCTIONS = {"sq": "square", "round": "round_half_away"}
 """TTreeFormula's functions without a namespace that the language calls otherwise."""
+_IN_DOUBLES = {"+", "-", "*", "**"}
+"""Operators whose results may need more than 64 bits. TTreeFormula computes in doubles."""
 
 
 def handlers(dialect: Dialect) -> Handlers:
@@ -36,7 +39,23 @@ def _operator(reducer: Reducer, node: ast.BinOp) -> Tree:
         _check_remainder(reducer, each)
         if isinstance(each.op, ast.Pow):
             _check_power(reducer, each)
-    return reducer.binary(node)
+    made = reducer.binary(node)
+    for operation in children(made, "rest") if made["kind"] == "chain" else [made]:
+        _in_doubles(operation)
+    return made
+
+
+def _in_doubles(operation: Tree) -> Tree:
+    """Has the core compute in doubles where integers might not hold the result."""
+    op = word(operation, "op")
+    if op in _IN_DOUBLES:
+        operation["op"] = f"{op}."
+    return operation
+
+
+def _minus(reducer: Reducer, node: ast.UnaryOp) -> Tree:
+    made = reducer.unary(node)
+    return _in_doubles(made) if made["op"] == "-" else made
 
 
 def _remainder(reducer: Reducer, node: ast.BinOp) -> Tree:
@@ -50,7 +69,7 @@ def _remainder(reducer: Reducer, node: ast.BinOp) -> Tree:
     reducer.note(node, 20 + 4 * (reducer.nodes - before), json=7, depth=5)
     left, right = (_call("trunc", side, at) for side in sides)
     floored = _binary("%", left, right, at)
-    zero: Tree = {"kind": "const", "value": 0, "at": at}
+    zero = _number(0, at)
     negative = [_compare(side, "<", zero, at) for side in (left, right)]
     moved = [_compare(floored, "!=", zero, at), _compare(negative[0], "!=", negative[1], at)]
     return {
@@ -90,9 +109,26 @@ def _function(reducer: Reducer, node: ast.Call) -> Tree:
     called = node.func
     if not isinstance(called, ast.Name) or function_registry.find(called.id):
         return reducer.call(node)
+    if called.id == "sign" and len(node.args) == 1 and not node.keywords:
+        return _sign(reducer, node)
+    if called.id in ("pow", "power") and len(node.args) == 2 and not node.keywords:
+        base, exponent = (reducer.reduce(side) for side in node.args)
+        return _binary("**.", base, exponent, reducer.at(node))
     name = ast.Name(_FUNCTIONS.get(called.id, called.id), called.ctx)
     call = ast.Call(ast.copy_location(name, called), node.args, node.keywords)
     return reducer.call(ast.copy_location(call, node))
+
+
+def _sign(reducer: Reducer, node: ast.Call) -> Tree:
+    """1 or -1: 0 is positive, and so is NaN."""
+    at = reducer.at(node)
+    negative = _compare(reducer.reduce(node.args[0], json=2, depth=2), "<", _number(0, at), at)
+    sides = {"body": _number(-1, at), "otherwise": _number(1, at)}
+    return {"kind": "if_else", "test": negative, **sides, "at": at}
+
+
+def _number(value: int, at: list[int]) -> Tree:
+    return {"kind": "const", "value": value, "at": at}
 
 
 def _call(name: str, argument: Tree, at: list[int]) -> Tree:
@@ -108,4 +144,4 @@ def _compare(left: Tree, op: str, right: Tree, at: list[int]) -> Tree:
     return {"kind": "compare", "left": left, "ops": [op], "rights": [right], "at": at}
 
 
-_HANDLERS: Handlers = {ast.BinOp: _operator, ast.Call: _function}
+_HANDLERS: Handlers = {ast.BinOp: _operator, ast.UnaryOp: _minus, ast.Call: _function}

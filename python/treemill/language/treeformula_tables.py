@@ -44,7 +44,7 @@ _TMATH: dict[str, tuple[str, int]] = {
     "Power": ("pow({0}, {1})", 2),
     "Sq": ("square({0})", 1),
     "Finite": ("isfinite({0})", 1),
-    "Nint": ("round({0})", 1),
+    "Nint": ("rint({0})", 1),
     "FloorNint": ("floor({0})", 1),
     "CeilNint": ("ceil({0})", 1),
     "Odd": ("({0} % 2 != 0)", 1),

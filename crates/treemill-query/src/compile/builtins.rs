@@ -149,6 +149,7 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     rounding("trunc", Real1::Trunc),
     rounding("round", Real1::Round),
     rounding("rint", Real1::Round),
+    rounding("round_half_away", Real1::RoundHalfAway),
     f("abs", 1, 1, FunctionKind::Abs),
     f("fabs", 1, 1, FunctionKind::Real1(Real1::Abs)),
     f("sign", 1, 1, FunctionKind::Sign),

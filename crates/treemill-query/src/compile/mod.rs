@@ -26,6 +26,7 @@ mod implied;
 mod index;
 mod joint_programs;
 mod kinematics;
+mod largest;
 mod level;
 mod levels;
 mod lists;

@@ -10,7 +10,7 @@ impl Compiler<'_> {
     pub(super) fn unary(&mut self, op: &str, operand: &Expr, at: Span) -> Result<Binding> {
         let id = match self.bind(operand)? {
             Binding::Value(id) => id,
-            vector if op == "-" => {
+            vector if matches!(op, "-" | "-.") => {
                 let minus = self.graph.constant(Constant::Float((-1.0_f64).to_bits()));
                 return self.scaled(vector, minus, at);
             }
@@ -27,9 +27,12 @@ impl Compiler<'_> {
                 format!("{op} does not go with a string"),
             )),
             ("+", _) => Ok(self.number_of(id)),
-            ("-", Type::Float) => Ok(self.map(Map::Negate, &[id], Type::Float)),
+            ("-.", Type::UInt) | ("-" | "-.", Type::Float) => {
+                let real = self.real_of(id);
+                Ok(self.map(Map::Negate, &[real], Type::Float))
+            }
             ("-", Type::UInt) => self.negated_unsigned(id, at),
-            ("-", _) => {
+            ("-" | "-.", _) => {
                 let number = self.number_of(id);
                 self.integral(Map::NegateInt, &[number], Type::Int, at)
             }
@@ -86,6 +89,10 @@ impl Compiler<'_> {
         places: [Span; 2],
         at: Span,
     ) -> Result<Binding> {
+        let (op, as_doubles) = match op.strip_suffix('.') {
+            Some(op) => (op, true),
+            None => (op, false),
+        };
         let (left, right) = match sides {
             (Binding::Value(left), Binding::Value(right)) => (left, right),
             (a, b) => return self.vector_operation(op, a, b, places, at),
@@ -104,6 +111,12 @@ impl Compiler<'_> {
             "**" => Arithmetic::Pow,
             _ => return self.bit_operation(op, left, right, at).map(Binding::Value),
         };
+        let integers = self.type_of(left).is_integral() && self.type_of(right).is_integral();
+        if as_doubles && integers && !self.always_fits(arithmetic, left, right) {
+            return Ok(Binding::Value(
+                self.real_arithmetic(arithmetic, left, right),
+            ));
+        }
         self.arithmetic(arithmetic, left, right, at)
             .map(Binding::Value)
     }

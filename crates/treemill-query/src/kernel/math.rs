@@ -41,6 +41,7 @@ pub(crate) enum Real1 {
     Trunc,
     /// Halves to even.
     Round,
+    RoundHalfAway,
     Radians,
     Degrees,
 }
@@ -125,6 +126,7 @@ pub(crate) fn real1(op: Real1) -> fn(&[f64], &mut [f64]) {
         Real1::Ceil => |a, out| map1(a, out, f64::ceil),
         Real1::Trunc => |a, out| map1(a, out, f64::trunc),
         Real1::Round => |a, out| map1(a, out, f64::round_ties_even),
+        Real1::RoundHalfAway => |a, out| map1(a, out, f64::round),
         Real1::Radians => |a, out| map1(a, out, |a| a * (std::f64::consts::PI / 180.0)),
         Real1::Degrees => |a, out| map1(a, out, |a| a * (180.0 / std::f64::consts::PI)),
     }

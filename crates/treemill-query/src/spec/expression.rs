@@ -24,13 +24,13 @@ pub enum Expr {
     Provided { id: String, name: String, at: Span },
     /// A literal.
     Const { value: Literal, at: Span },
-    /// `-` `+` `~` `not`.
+    /// `-` `+` `~` `not`, and `-.` as for `Binary`.
     Unary {
         op: String,
         operand: Box<Expr>,
         at: Span,
     },
-    /// `+ - * / // % ** & | ^ << >>`.
+    /// `+ - * / // % ** & | ^ << >>`, and `+. -. *. **.`, which compute in doubles what 64 bits might not hold.
     Binary {
         op: String,
         left: Box<Expr>,
