@@ -1,5 +1,6 @@
 """docs/language.md: every expression in it is run."""
 
+import math
 import re
 from pathlib import Path
 
@@ -13,6 +14,12 @@ TEXT = (Path(__file__).parents[2] / "docs" / "language.md").read_text()
 BLOCKS = re.findall(r"^```(python)?\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
 EXPRESSIONS = [line for kind, block in BLOCKS if not kind for line in block.strip().splitlines()]
 PROGRAMS = [block for kind, block in BLOCKS if kind]
+MISSING_VALUES = re.findall(
+    r"^\| `(.*?)` \| (.*?) \|",
+    TEXT.split("## Missing values")[1].split("\n## ")[0],
+    re.MULTILINE,
+)
+WORDS = {"missing": None, "true": True, "false": False, "infinite": math.inf, "NaN": math.nan}
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +60,26 @@ def test_there_are_expressions():
 @pytest.mark.parametrize("text", EXPRESSIONS)
 def test_expression(events, text):
     assert np.isfinite(events.sum(f"({text}) * 1.0" if "[m.pt for" not in text else text).value)
+
+
+def test_there_are_rows():
+    assert len(MISSING_VALUES) > 20
+
+
+@pytest.mark.parametrize(("text", "word"), MISSING_VALUES)
+def test_missing_value(events, text, word):
+    """In all events that the table is of, the expression is what the table says."""
+    node = events.filter("nMuon == 0 and MET_pt > 0").define("found", text)
+    found = node.arrays(["found"]).found.to_list()
+    expected = WORDS[word] if word in WORDS else float(word)
+    assert found
+    for value in found:
+        if expected is None or isinstance(expected, bool):
+            assert value is expected
+        else:
+            assert value == pytest.approx(expected, nan_ok=True)
+    passed = node.filter(text).count().value
+    assert passed == (len(found) if expected else 0)
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
