@@ -66,6 +66,7 @@ ONLY = {
     "coffea": ["selector/coffea.py", "selector/coffea_files.py"],
     "uproot": [
         "tree/uproot_fallback.py",
+        "tree/uproot_source.py",
         "chain/entry_list.py",
         "results",
         "output",

@@ -8,12 +8,12 @@ use crate::listing;
 use crate::remote::marks;
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
 use std::ops::Range;
 use std::sync::Arc;
 use treemill_engine::Catalog;
 use treemill_read::{Ahead, Counters, ReadError, Reader, Table, stored_bytes};
-use treemill_source::{Source, SourceError};
+use treemill_source::{Request, Source, SourceError};
 
 /// A file of this machine, or one on a server.
 fn source(path: &str) -> Result<Arc<dyn Source>, SourceError> {
@@ -109,6 +109,28 @@ impl File {
             part(64),
             part(48)
         ))
+    }
+
+    /// The bytes of these ranges, in one vectored read, for other readers of the format.
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        ranges: Vec<(u64, u64)>,
+    ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let source = Arc::clone(self.inner.source());
+        let is_far = !source.costs().is_near();
+        let filled = waited(py, is_far, move || {
+            let wanted = ranges
+                .into_iter()
+                .map(|(start, stop)| Request::new(start..stop));
+            let mut requests: Vec<Request> = wanted.collect();
+            source.read(&mut requests).map(|()| requests)
+        })?
+        .map_err(|e| read_error(py, &ReadError::source(e)))?;
+        let bytes = filled
+            .iter()
+            .map(|request| PyBytes::new(py, &request.buffer));
+        Ok(bytes.collect())
     }
 
     /// All trees and RNTuples, those in directories too: dicts of path, cycle, class and title.

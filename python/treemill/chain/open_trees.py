@@ -314,7 +314,7 @@ def _tree(file: File, location: Location) -> OpenTree:
     name = location.tree
     if name is None:
         name = _only_tree(location.path, tree_names(file))
-    return OpenTree(file.tree(name), name, file.uuid)
+    return OpenTree(file.tree(name), name, file)
 
 
 def tree_names(file: File) -> list[str]:

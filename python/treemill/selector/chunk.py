@@ -154,6 +154,11 @@ class ChunkColumns:
         self._buffers: dict[str, Buffer] = {}
         self._offsets: dict[str, Buffer] = {}  # of collections, by the column of counts
 
+    @property
+    def span(self) -> tuple[int, int]:
+        """The entries of the tree that these are, or are among."""
+        return self._span
+
     def __len__(self) -> int:
         start, stop = self._span
         return stop - start if self._kept is None else len(self._kept)

@@ -17,12 +17,12 @@ import coffea.nanoevents
 from coffea.nanoevents import BaseSchema, NanoAODSchema, NanoEventsFactory
 from coffea.nanoevents.mapping.base import BaseSourceMapping
 from coffea.nanoevents.methods.base import NanoEventsArray
-from coffea.nanoevents.util import quote, tuple_to_key
+from coffea.nanoevents.util import key_to_tuple, quote
 
 from ..errors import QueryError
 from .chunk import ChunkColumns, EventReader
 from .chunk_form import Layout
-from .coffea_files import OwnReader, Schema, handle, uuid_of
+from .coffea_files import OwnReader, Schema, file_tree, partition_key
 
 if TYPE_CHECKING:
     from awkward.forms import Form, RecordForm
@@ -90,21 +90,28 @@ class CoffeaReader(EventReader):
         """`touched`: see EventReader. `schema`: see coffea_reader."""
         super().__init__(tree, touched)
         self._schema = _schemed(self.layout, schema)
+        self._of = file_tree(tree)
         self._handle: object = None
 
-    def _file(self, path: str) -> object:
-        if self._handle is None:
-            self._handle = handle(path)
+    def _file(self) -> object:
+        if self._handle is None and self._of is not None:
+            self._handle = self._of.in_uproot()
         return self._handle
 
     def made(self, cut: ChunkColumns, metadata: Mapping[str, object]) -> ak.Array:
         """See EventReader."""
         cut.prefetch()
-        path = str(metadata["filename"])
-        metadata = {**metadata, "fileuuid": uuid_of(path)}
-        place = tuple_to_key((path, metadata["treename"], f"0-{len(cut)}"))
-        columns = _Columns(cut, place, self._schema.own, lambda: self._file(path))
-        return NanoEventsFactory(self._schema.of(metadata), columns, place, mode="virtual").events()
+        place = partition_key(self._of, *cut.span)
+        metadata = {**metadata, "fileuuid": key_to_tuple(place)[0]}
+        columns = _Columns(cut, place, self._schema.own, self._file)
+        return _Factory(self._schema.of(metadata), columns, place, mode="virtual").events()
+
+
+class _Factory(NanoEventsFactory):  # type: ignore[misc]
+    """coffea's maker of events, of which some entries of its partition may be left out."""
+
+    def __len__(self) -> int:
+        return len(self._mapping)
 
 
 class _Schema(Schema):

@@ -7,19 +7,17 @@ Knows files by their paths only. Only this module and coffea.py import coffea.
 from __future__ import annotations
 
 import copy
-import struct
-import uuid
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import awkward as ak
 from coffea.nanoevents import NanoEventsFactory
-from coffea.nanoevents.mapping.uproot import TrivialUprootOpener
+from coffea.nanoevents.mapping.base import UUIDOpener
 from coffea.nanoevents.util import key_to_tuple, tuple_to_key
 
 from ..errors import TreemillError, UnsupportedError
 from ..tree.file_tree import FileTree
+from ..tree.foreign import ExtendedTree
 
 if TYPE_CHECKING:
     from awkward.forms import RecordForm
@@ -30,11 +28,7 @@ if TYPE_CHECKING:
 
     Behavior = Mapping[object, object]
 
-__all__ = ["OwnReader", "Schema", "handle", "uuid_of"]
-
-_SMALL, _BIG = struct.Struct(">4s4x39x16s"), struct.Struct(">4s4x51x16s")
-_BIG_VERSIONS = 1_000_000
-"""Files of this version or a later one have 64-bit positions in their headers."""
+__all__ = ["OwnReader", "Schema", "file_tree", "partition_key"]
 
 
 class Schema:
@@ -91,39 +85,49 @@ class OwnReader:
     ) -> ak.Array:
         """See ChunkReader. coffea reads a field when it is touched."""
         if self._opened is None:
+            file = self._tree.in_uproot()
             whole = NanoEventsFactory.from_root(
-                handle(self._tree.path),
+                file,
                 treepath=self._tree.path_in_file,
                 schemaclass=self._schema,
                 mode="virtual",
             )
+            whole._mapping._fileopener = _Opened(file)
             form = ak.forms.from_dict(whole._schema.form)
             self._opened = whole, Schema(form, whole._schema.behavior())
         whole, schema = self._opened
         columns = copy.copy(whole._mapping)
         columns._start, columns._stop = start, stop
-        file, tree, _ = key_to_tuple(whole._partition_key)
-        key = tuple_to_key((file, tree, f"{start}-{stop}"))
-        described = schema.of({**metadata, "fileuuid": uuid_of(self._tree.path)})
+        of_file, tree, _ = key_to_tuple(whole._partition_key)
+        key = tuple_to_key((of_file, tree, f"{start}-{stop}"))
+        described = schema.of({**metadata, "fileuuid": of_file})
         events = NanoEventsFactory(described, columns, key, mode="virtual").events()
         return events if kept is None else events[kept]
 
 
-@lru_cache(maxsize=64)
-def uuid_of(path: str) -> str:
-    """The UUID in a file's header; empty if it is not a ROOT file."""
-    with open(path, "rb") as file:
-        header = file.read(_BIG.size)
-    if len(header) < _BIG.size or header[:4] != b"root":
-        return ""
-    big = int.from_bytes(header[4:8], "big") >= _BIG_VERSIONS
-    return str(uuid.UUID(bytes=(_BIG if big else _SMALL).unpack_from(header)[1]))
+class _Opened(UUIDOpener):  # type: ignore[misc]
+    """Gives coffea the file that is open, whatever else it wants to read of it."""
+
+    def __init__(self, file: object) -> None:
+        self._file = file
+
+    def open_uuid(self, uuid: str) -> object:
+        return self._file
 
 
-def handle(path: str) -> object:
-    """The file as uproot opens it. coffea's processors get it with their events."""
-    file_uuid = uuid_of(path)
-    return TrivialUprootOpener({file_uuid: path}).open_uuid(file_uuid)
+def file_tree(tree: ColumnSource) -> FileTree | None:
+    """The tree of a file among its columns; None if they are not of a file."""
+    while isinstance(tree, ExtendedTree):
+        tree = tree.tree
+    return tree if isinstance(tree, FileTree) else None
+
+
+def partition_key(tree: FileTree | None, start: int, stop: int) -> str:
+    """coffea's name of the entries `[start, stop)` of a file: its UUID, the tree's key and the
+    entries. Processors name the files that they write after it."""
+    file, path = ("", "") if tree is None else (tree.uuid or "", tree.key)
+    key: str = tuple_to_key((file, path, f"{start}-{stop}"))
+    return key
 
 
 def _name(schema: Callable[..., object]) -> str:

@@ -57,7 +57,7 @@ class FileTree:
         self.core = opened.core
         self.path = path
         self.missing = missing
-        self.fallback = Fallback(path, opened.name, known)
+        self.fallback = Fallback(path, opened.name, known, opened.file)
         self.num_entries: int = self.core.num_entries
         self._opened = opened
         self._others = others
@@ -79,6 +79,17 @@ class FileTree:
     def uuid(self) -> str | None:
         """The UUID in the file's header; None if it has none."""
         return self._opened.uuid
+
+    @property
+    def key(self) -> str:
+        """The tree's path with its cycle, as its key has it: `/dir/Events;1`."""
+        return self._opened.key
+
+    def in_uproot(self) -> object:
+        """The file as uproot opens it."""
+        from .uproot_source import uproot_file  # heavy: uproot
+
+        return uproot_file(self.path, self._opened.file)
 
     @property
     def clusters(self) -> Sequence[int]:

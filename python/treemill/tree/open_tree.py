@@ -17,7 +17,7 @@ from . import source
 from .source import Identity
 
 if TYPE_CHECKING:
-    from .._core import Tree
+    from .._core import File, Tree
     from .description import BranchDescription
 
 __all__ = ["OpenTree", "changed", "shared"]
@@ -31,11 +31,26 @@ class OpenTree:
     """A tree, or an RNTuple, of an open file, with what follows from its metadata alone.
     Thread-safe."""
 
-    def __init__(self, core: Tree, name: str, uuid: str | None = None) -> None:
-        """`name`: the tree's name with directories and cycle. `uuid`: the file's."""
+    def __init__(self, core: Tree, name: str, file: File | None = None) -> None:
+        """`name`: the tree's name with directories, and with a cycle if one was asked for.
+        `file`: the one that it is in."""
         self.core = core
         self.name = name
-        self.uuid = uuid
+        self.file = file
+
+    @property
+    def uuid(self) -> str | None:
+        """The UUID in the file's header; None if it has none."""
+        return None if self.file is None else self.file.uuid
+
+    @cached_property
+    def key(self) -> str:
+        """The tree's path with its cycle, as its key has it: `/dir/Events;1`."""
+        path, _, cycle = self.name.lstrip("/").partition(";")
+        if not cycle and self.file is not None:
+            cycles = [tree["cycle"] for tree in self.file.trees() if tree["path"] == path]
+            cycle = str(max(cycles, default=1))
+        return f"/{path};{cycle or 1}"
 
     def described(self) -> list[BranchDescription]:
         """The branches in the file, as the core describes them."""

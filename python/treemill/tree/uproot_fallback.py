@@ -1,5 +1,5 @@
 """Branches that the core cannot read, read by uproot: slower, and only if uproot says that it knows
-the type. The only module that reads with uproot, which it imports when it is needed.
+the type. uproot is imported when it is needed.
 
 Knows one tree of one file, and what uproot has said of such branches in the dataset's other files;
 knows no dataset and no query.
@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from ..errors import SourceError, TreemillError, UnsupportedError
+from .uproot_source import uproot_file
 
 if TYPE_CHECKING:
     import awkward as ak
 
-    from .._core import Column
+    from .._core import Column, File
 
 __all__ = ["Fallback", "Known", "cannot_read"]
 
@@ -44,6 +45,10 @@ class _UprootBranch(Protocol):
     def array(self, *, entry_start: int, entry_stop: int, library: str) -> ak.Array: ...
 
 
+class _UprootTree(Protocol):
+    branches: Sequence[_UprootBranch]
+
+
 def cannot_read(
     name: str, cpp_type: str, reason: str | None, file: str | None = None
 ) -> UnsupportedError:
@@ -60,9 +65,13 @@ class Fallback:
     """The tree of one file, read by uproot, which opens it at the first question. Thread-safe:
     uproot holds the GIL while it reads, so that one reader at a time costs nothing."""
 
-    def __init__(self, path: str, tree: str, known: Known | None = None) -> None:
-        """`tree`: its name with directories and cycle. `known`: what the dataset's files share."""
+    def __init__(
+        self, path: str, tree: str, known: Known | None = None, file: File | None = None
+    ) -> None:
+        """`tree`: its name with directories and cycle. `known`: what the dataset's files share.
+        `file`: the open file, through which uproot reads if it is on a server."""
         self._path = path
+        self._file = file
         self._tree = tree
         self._known: Known = {} if known is None else known
         self._lock = threading.Lock()
@@ -109,15 +118,13 @@ class Fallback:
     def _branches(self) -> dict[str, _UprootBranch]:
         """uproot's branches by path."""
         if self._by_path is None:
-            import uproot
-
             try:
                 # Without caches: the callers keep the columns that they need.
-                file = uproot.open(self._path, object_cache=None, array_cache=None)
+                file = uproot_file(self._path, self._file, object_cache=None, array_cache=None)
             except OSError as error:
                 raise SourceError(f"{error}: {self._path}", file=self._path) from None
             branches: dict[str, _UprootBranch] = {}
-            for branch in file[self._tree].branches:
+            for branch in cast("_UprootTree", file[self._tree]).branches:
                 _collect(branch, "", branches)
             self._by_path = branches
         return self._by_path
