@@ -253,8 +253,7 @@ def test_an_attribute_schema_is_the_processors_only(events, truth):
 @pytest.mark.parametrize(
     ("option", "hint"),
     [
-        ({"chunksize": 1000}, "leave it out"),
-        ({"maxchunks": 3}, "entries="),
+        ({"align_clusters": True}, "leave it out"),
         ({"skipbadfiles": True}, 'on_error="skip"'),
         ({"savemetrics": True}, "session.report"),
         ({"executor": None}, "connect"),

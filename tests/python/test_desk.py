@@ -28,6 +28,7 @@ from treemill.backend.dask.messages import (
     Tell,
     Unreached,
 )
+from treemill.backend.dask.rules import led_by
 from treemill.backend.merged import Merged
 from treemill.backend.pulse import Pulse
 from treemill.packetizer import (
@@ -301,6 +302,12 @@ def request(**changes):
         "trace": 0,
     }
     return PassRequest(**(made | changes))
+
+
+@pytest.mark.parametrize("twice", [True, False])
+def test_packets_are_run_twice_only_if_the_task_allows_it(twice):
+    packetizer, _ = led_by(request(second_runs=twice), lambda: 0.0)
+    assert packetizer._state.policy.speculate is twice
 
 
 def live(world, seed):

@@ -5,6 +5,8 @@ import threading
 import hist
 import pytest
 import treemill as tm
+from treemill.backend import coordinated_pass
+from treemill.packetizer import Packetizer
 from treemill.session.front import connect
 from treemill.worker import worker as worker_module
 
@@ -109,3 +111,59 @@ def test_files_of_a_second_run_are_thrown_away(many, truth, stuck, tmp_path):
     made = tm.dataset(tmp_path / "skim.root").arrays(["MET_pt"]).MET_pt
     assert sorted(made.to_list()) == sorted(4 * truth.MET_pt.to_list())
     assert [p.name for p in tmp_path.iterdir()] == ["skim.root"]
+
+
+def policy_of(monkeypatch, what, data, **options):
+    """The policy that leads a run of two workers."""
+    policies = []
+
+    def noted(files, policy, **others):
+        policies.append(policy)
+        return Packetizer(files, policy, **others)
+
+    monkeypatch.setattr(coordinated_pass, "Packetizer", noted)
+    with connect(workers=2) as session:
+        session.run(what, data, **options)
+    return policies[-1]
+
+
+def count(chunk):
+    return {"n": len(chunk)}
+
+
+class Counts(tm.Selector):
+    def process(self, chunk):
+        return count(chunk)
+
+
+class Processor:
+    """As coffea's ProcessorABC."""
+
+    def process(self, chunk):
+        return count(chunk)
+
+    def postprocess(self, accumulator):
+        return accumulator
+
+
+@pytest.mark.parametrize(
+    ("what", "options", "twice"),
+    [
+        (Processor(), {}, False),
+        (Processor().process, {}, False),
+        (Processor(), {"second_runs": True}, True),
+        (count, {}, True),
+        (Counts(), {}, True),
+        (Counts(), {"second_runs": False}, False),
+    ],
+)
+def test_processors_run_once_and_others_as_they_are_told(
+    events, monkeypatch, truth, what, options, twice
+):
+    assert policy_of(monkeypatch, what, events, **options).speculate is twice
+
+
+def test_who_gets_coffeas_events_runs_once(events, monkeypatch):
+    pytest.importorskip("coffea", reason="coffea is not installed")
+    policy = policy_of(monkeypatch, count, events, schema="nanoaod")
+    assert not policy.speculate

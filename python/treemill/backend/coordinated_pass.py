@@ -59,7 +59,7 @@ class CoordinatedPass(Pass):
                 skip_errors=request.skip_errors,
                 commit_seconds=task.commit_seconds,
                 expected_workers=self.workers,
-                speculate=self.workers > 1,
+                speculate=task.second_runs and self.workers > 1,
             ),
             sizing=sizing_of(pool.sizing, task, self.workers),
             done=record.processed if record is not None else None,

@@ -39,6 +39,7 @@ class QueryTask:
 
     commit_seconds = 1.0
     least_seconds = 0.0
+    second_runs = True
     inputs: Mapping[str, object] | None = None
 
     def __init__(

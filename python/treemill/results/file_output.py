@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..arrays.columns import Table
     from ..writing.file import RootFile
 
-__all__ = ["FileOutput", "file_outputs", "writing_at"]
+__all__ = ["FileOutput", "file_outputs", "writing_at", "written"]
 
 Place = tuple[int, int]
 """Number of the file in the dataset, and an entry in the file."""
@@ -35,7 +35,13 @@ _local = threading.local()
 def writing_at(place: Place | None) -> None:
     """Notes that what this thread writes from now on is made from the entries that begin at
     `place`; None: from no entries in particular."""
-    _local.place = place
+    _local.place, _local.written = place, []
+
+
+def written() -> list[FileOutput]:
+    """The files that this thread has written to since `writing_at`, and that have not ended nor
+    were merged into others."""
+    return [file for file in getattr(_local, "written", ()) if file.is_open]
 
 
 @dataclass(frozen=True)
@@ -70,7 +76,19 @@ class _Open:
     """The pieces that a worker is writing."""
 
     store: Store | None = None
+    ended: list[Store] = field(default_factory=list)
+    """Those of other files that were merged into this one."""
     pieces: list[_Piece] = field(default_factory=list)
+
+    @property
+    def stores(self) -> list[Store]:
+        """All files with pieces."""
+        return self.ended if self.store is None else [*self.ended, self.store]
+
+    def discard(self) -> None:
+        """Removes these files."""
+        for store in self.stores:
+            store.discard()
 
 
 class FileOutput:
@@ -166,6 +184,7 @@ class FileOutput:
             planned(_known(table.kinds), {}, {})  # raises for what cannot be written
         if self._open.store is None:
             self._open.store = self._store()
+        getattr(_local, "written", []).append(self)
         place, at = getattr(_local, "place", None), len(self._open.pieces)
         stored = self._open.store.add(table)
         unequal = frozenset(unequal_counts(table))
@@ -187,22 +206,28 @@ class FileOutput:
     def close(self) -> None:
         """Ends this part; later writes go into another one."""
         ended, self._open = self._open, _Open()
-        if ended.store is None:
+        if not ended.pieces:
+            ended.discard()
             return
-        ended.store.close()
+        if ended.store is not None:
+            ended.store.close()
         if not self.as_dataset:
             self._pieces += ended.pieces
             return
         part = _Part(f"{ended.pieces[0].stored.path}.root", min(p.order for p in ended.pieces))
         self._parts.append(part)
         self._written(part.path, os.path.basename(part.path), ended.pieces, UNORDERED)
-        ended.store.discard()
+        ended.discard()
+
+    @property
+    def is_open(self) -> bool:
+        """True if something was written since the last part has ended."""
+        return bool(self._open.stores)
 
     def discard(self) -> None:
         """Removes parts that were written and not handed over."""
         discarded, self._open = self._open, _Open()
-        if discarded.store is not None:
-            discarded.store.discard()
+        discarded.discard()
         self._remove_parts()
         remove_if_empty(self._folder)
 
@@ -216,6 +241,12 @@ class FileOutput:
         """Takes over the other's parts."""
         if other.path != self.path:
             raise QueryError(f"{other.path} and {self.path} are different files")
+        # A file that was made for a chunk, and is not ended, becomes a part of this one's part.
+        taken, other._open = other._open, _Open()
+        if taken.store is not None:
+            taken.store.close()
+        self._open.ended += taken.stores
+        self._open.pieces += taken.pieces
         self._pieces += other._pieces
         self._parts += other._parts
 

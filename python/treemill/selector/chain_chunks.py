@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from ..worker.packet_boundaries import PacketBoundaries
-from .chunk_size import ChunkPace
+from .chunk_size import ChunkPace, chunk_of
 from .chunk_source import OBJECTS
 from .column_use import ColumnUse
 from .remembered_columns import Key, recall, remember
@@ -41,14 +41,17 @@ class ChainChunks:
         workers: int,
         key: Key,
         known: Iterable[str] = (),
+        chunksize: int | None = None,
     ) -> None:
         """`node` filters entries and defines columns; None: the selector sees the whole chain. What
-        the selector `key` touches is remembered; `known`: what it has touched before."""
+        the selector `key` touches is remembered; `known`: what it has touched before. `chunksize`:
+        chunks have about as many entries, and are the same in each run, as coffea's are."""
         self._chain = chain
         self._make_reader = make_reader
         self._node = node
         self._workers = workers
         self._pace = ChunkPace()
+        self._chunksize = chunksize
         # Of files on servers only it is worth knowing beforehand.
         self._far = chain.trees.far
         self._key = key
@@ -69,6 +72,9 @@ class ChainChunks:
     def size(self, file: int) -> tuple[int, tuple[int, ...]]:
         """See ChunkSource."""
         entries, clusters = self._chain.sizes[file]
+        if self._chunksize is not None:  # packets are of whole chunks
+            chunk = chunk_of(entries, self._chunksize)
+            return entries, (*range(chunk, entries, chunk), entries)
 
         def usual_baskets() -> int:
             counts = self._chain.baskets[file]
@@ -84,12 +90,19 @@ class ChainChunks:
         """See ChunkSource."""
         first = start
         while first < stop:
-            left = stop - first
-            size = self._pace.chunk(self._bytes_per_entry(file, self._touched))
-            # Chunks of equal sizes are better than a small one at the end.
-            last = first + -(-left // -(-left // size))
+            last = self._end(file, first, stop)
             yield first, last
             first = last
+
+    def _end(self, file: int, first: int, stop: int) -> int:
+        """The end of a chunk of a packet that ends at `stop`."""
+        if self._chunksize is not None:
+            chunk = chunk_of(self._chain.sizes[file][0], self._chunksize)
+            return min(stop, (first // chunk + 1) * chunk)
+        left = stop - first
+        size = self._pace.chunk(self._bytes_per_entry(file, self._touched))
+        # Chunks of equal sizes are better than a small one at the end.
+        return first + -(-left // -(-left // size))
 
     def took(self, entries: int, seconds: float) -> None:
         """See ChunkSource."""

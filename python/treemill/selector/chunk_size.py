@@ -3,7 +3,9 @@ it has no clock."""
 
 from __future__ import annotations
 
-__all__ = ["PACKET_SECONDS", "ChunkPace"]
+import math
+
+__all__ = ["COFFEAS_CHUNK", "PACKET_SECONDS", "ChunkPace", "chunk_of"]
 
 PACKET_SECONDS = 1.0
 """Seconds after which a packet ends early, between two chunks: workers commit between packets, and
@@ -17,6 +19,16 @@ _GROWTH = 12
 most of a small chunk's time is Python's overhead, whatever the number of its entries."""
 _CHUNK_BYTES = 64_000_000
 """Bytes of one chunk at most, counting the uncompressed columns that the selector touches."""
+
+
+COFFEAS_CHUNK = 100_000
+"""Entries of a chunk of coffea's Runner, unless it is told."""
+
+
+def chunk_of(entries: int, chunksize: int) -> int:
+    """The entries of each chunk but the last of a file with so many entries, if they are to be
+    about `chunksize`: as coffea's Runner cuts files."""
+    return max(math.ceil(entries / max(round(entries / chunksize), 1)), 1)
 
 
 class ChunkPace:

@@ -39,6 +39,8 @@ class ChainData:
     """What the node adds to the chain; None if the selector runs on the dataset itself."""
     schema: str | Callable[..., object] | None = None
     """One of coffea's schemas, or its name, which makes the events; see `readers.reader_of`."""
+    chunksize: int | None = None
+    """About the entries of a chunk, as coffea counts them; None: as many as suit."""
 
     def preload(self, selector: Selector) -> None:
         """See _Data."""
@@ -61,7 +63,8 @@ class ChainData:
 
             node = NodeColumns(self.derivation, self.chain)
         reader = reader_of(selector, self.schema, self.chain.schema)
-        return ChainChunks(self.chain, reader, node, workers, key_of(selector), known)
+        key = key_of(selector)
+        return ChainChunks(self.chain, reader, node, workers, key, known, self.chunksize)
 
 
 @frozen
@@ -95,5 +98,7 @@ class SelectorJob:
     """Bookings that are computed in the same pass."""
     known: frozenset[str] = frozenset()
     """The columns that the selector has touched in earlier runs."""
+    second_runs: bool = True
+    """Whether a packet may be run by two workers; the first result counts."""
     client: Client = field(default_factory=client_here)
     """The owner of the files that workers write."""

@@ -28,6 +28,7 @@ class SelectorTask:
     def __init__(self, job: SelectorJob, inputs: Inputs) -> None:
         self.inputs: Inputs | None = inputs
         self.commit_seconds = float("inf") if commits_only_at_end(job.selector) else 1.0
+        self.second_runs = job.second_runs
         self._job = job
 
     def __getstate__(self) -> dict[str, object]:

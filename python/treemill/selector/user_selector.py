@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import QueryError, TreemillError, WorkerError
 from ..frozen import frozen
-from ..results.file_output import file_outputs, writing_at
+from ..results.file_output import file_outputs, writing_at, written
 from ..results.parts import Client, work_for
 from .additive import Additive, Chunks
 from .lazy_arrays import materialised
@@ -99,8 +99,19 @@ class UserSelector:
                 returned = materialised(selector.process(events))
                 self._keep_additive(output)
                 self._chunks.end()
+            self._take(returned)
+            self._check_files()
+        except BaseException:
+            for file in written():
+                file.discard()
+            raise
         finally:
             writing_at(None)
+        return selector.output
+
+    def _take(self, returned: object) -> None:
+        """Adds what `process` has returned to the output."""
+        selector = self._selector
         if returned is not None:
             if not isinstance(returned, Mapping):
                 raise QueryError(
@@ -110,7 +121,18 @@ class UserSelector:
             check(returned, self._name)
             selector.output = merge(selector.output, returned, self._name)
         self._check(check)
-        return selector.output
+
+    def _check_files(self) -> None:
+        """Raises QueryError if `process` has written to a file that is not in the output: nothing
+        would put it into its place."""
+        known = {id(file) for file in file_outputs(self._selector.output)}
+        for file in written():
+            if id(file) not in known:
+                raise QueryError(
+                    f"{self._selector.title}.process has written to {file!r}, which is not in its "
+                    "results: it belongs under a name of its own in the dict that process returns, "
+                    "or in self.output"
+                )
 
     def _begin_file(self, place: ChunkPlace) -> None:
         begins = type(self._selector).begin_file is not Selector.begin_file

@@ -14,7 +14,8 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, ParamSpec, TypedDict, TypeVar
 
 from ..errors import QueryError
-from .subset import Entries, subset
+from ..selector.chunk_size import COFFEAS_CHUNK
+from .subset import Entries, first_chunks, subset
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -60,14 +61,20 @@ seed
     The seed of the selector's `self.rng`.
 schema
     One of coffea's schemas, or a name such as "delphes", which makes the selector's events
-    (docs/coffea.md)."""
+    (docs/coffea.md).
+chunksize
+    About the number of entries of a chunk, for selectors. Files are cut as coffea's Runner cuts
+    them, always in the same way. None: as many as can be processed in half a second.
+maxchunks
+    The number of chunks of each data set to go through, as coffea counts them. None: all.
+second_runs
+    Whether a worker that has nothing else to do may process a packet that another one is late with;
+    the first result counts. What the user's code does besides, such as files that it writes, is
+    then done twice. None: not for coffea's processors, nor with `schema=`; for other selectors."""
 
-_ENTRIES = "entries= or max_files= of run go through a part of the data"
 _SESSION = "connect(workers=…, mode=…) makes a session, which runs it"
 _NEEDLESS = "leave it out: files are looked at once, and chunks are as large as their time allows"
 _OF_COFFEA = {
-    "chunksize": _NEEDLESS,
-    "maxchunks": _ENTRIES,
     "skipbadfiles": 'on_error="skip" leaves out what fails, and session.report names it',
     "retries": "leave it out: packets of workers that die are done again",
     "savemetrics": "session.report has what was read, and how fast",
@@ -106,6 +113,9 @@ class RunKeywords(TypedDict, total=False):
     cycles: int | None
     seed: int
     schema: str | Callable[..., object] | None
+    chunksize: int | None
+    maxchunks: int | None
+    second_runs: bool | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +134,9 @@ class RunOptions:
     cycles: int | None = None
     seed: int = 0
     schema: str | Callable[..., object] | None = None
+    chunksize: int | None = None
+    maxchunks: int | None = None
+    second_runs: bool | None = None
 
     @classmethod
     def of(cls, **given: Unpack[RunKeywords]) -> RunOptions:
@@ -149,6 +162,16 @@ class RunOptions:
             raise QueryError('trace_steps is for a trace: trace="trace.root" names its file')
         if self.monitor not in (None, True, False):
             raise QueryError(f"monitor is True, False or None, not {self.monitor!r}")
+        for name in ("chunksize", "maxchunks"):
+            number = getattr(self, name)
+            if number is None:
+                continue
+            if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+                raise QueryError(f"{name} is a number of 1 or more, not {number!r}")
+            if cycles is not None:
+                raise QueryError(f"{name} is for chunks of a dataset, and cycles= has none")
+        if self.second_runs not in (None, True, False):
+            raise QueryError(f"second_runs is True, False or None, not {self.second_runs!r}")
         if self.schema is not None:
             from ..chain.schemas import coffeas  # start-up
 
@@ -162,18 +185,31 @@ class RunOptions:
     @property
     def whole(self) -> bool:
         """True if the run goes through all entries."""
-        return self.entries is None and self.max_files is None
+        return self.entries is None and self.max_files is None and self.maxchunks is None
+
+    @property
+    def chunk_entries(self) -> int | None:
+        """About the entries of a chunk; None: as many as suit."""
+        return COFFEAS_CHUNK if self.chunksize is None and self.maxchunks else self.chunksize
 
     def spans(self, chain: Chain | None) -> list[Span] | None:
         """The parts of the chain's files that the run goes through; None for all."""
-        return None if chain is None else subset(chain, self.entries, self.max_files)
+        if chain is None:
+            return None
+        spans = subset(chain, self.entries, self.max_files)
+        if self.maxchunks is None:
+            return spans
+        size = self.chunk_entries or COFFEAS_CHUNK
+        return first_chunks(chain, spans, size, self.maxchunks, skip=self.skip_errors)
 
     def for_bookings(self) -> None:
         """Raises QueryError if an option is set that only selectors have."""
-        if self.inputs is not None or self.cycles is not None or self.schema is not None:
-            raise QueryError("inputs, cycles and schema are for selectors, not for bookings")
+        if any(getattr(self, name) is not None for name in _OF_SELECTORS):
+            words = f"{', '.join(_OF_SELECTORS[:-1])} and {_OF_SELECTORS[-1]}"
+            raise QueryError(f"{words} are for selectors, not for bookings")
 
 
+_OF_SELECTORS = ("inputs", "cycles", "schema", "chunksize", "maxchunks", "second_runs")
 _KNOWN = [field.name for field in fields(RunOptions)]
 
 

@@ -19,7 +19,7 @@ from ..selector.job import ChainData, CycleData, SelectorJob
 from ..selector.node_columns import derivation
 from ..selector.partial import OutputPartial, drop_files, finish_files
 from ..selector.remembered_columns import key_of, recall
-from ..selector.selector import Selector, take_booked
+from ..selector.selector import ProcessorSelector, Selector, take_booked
 from ..selector.task import SelectorTask
 from ..worker.task import Task
 from ..worker.workload import Partial, no_entries
@@ -66,7 +66,11 @@ class SelectorQuery(Query[object]):
         self._bookings: BookedValues | None = None
         self._cycles = options.cycles or 0
         self._seed = options.seed
+        self._chunksize = options.chunk_entries
         self._schema = options.schema
+        # coffea runs nothing twice, and processors may write files.
+        as_coffea = options.schema is not None or isinstance(selector, ProcessorSelector)
+        self._second_runs = not as_coffea if options.second_runs is None else options.second_runs
         if isinstance(options.schema, str | type):
             from ..chain.schemas import coffeas  # start-up
 
@@ -104,6 +108,7 @@ class SelectorQuery(Query[object]):
             spans=self._spans,
             bookings=None if self._bookings is None else self._bookings.task,
             known=frozenset() if chain is None else recall(key_of(self._selector)),
+            second_runs=self._second_runs,
         )
         self._task = SelectorTask(job, self._inputs)
         self._start_pass(self._task, self._sizes(chain, data), self._keeping(data))
@@ -130,7 +135,7 @@ class SelectorQuery(Query[object]):
         if chain is None:
             return CycleData(self._cycles)
         derived = None if self._node is None else derivation(self._node, chain)
-        return ChainData(chain, derived, self._schema)
+        return ChainData(chain, derived, self._schema, self._chunksize)
 
     def _sizes(self, chain: Chain | None, data: ChainData | CycleData) -> list[FileSize | None]:
         if chain is None:

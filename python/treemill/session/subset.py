@@ -6,11 +6,13 @@ Knows chains, and the sizes of files; knows no query.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..errors import QueryError, TreemillError
 from ..packetizer import FileSize
+from ..selector.chunk_size import chunk_of
 from ..worker.packet_boundaries import PacketBoundaries
 from ..worker.workload import Span
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from ..chain.chain import Chain
     from ..worker.workload import P, Workload
 
-__all__ = ["Entries", "known_sizes", "subset", "useful_workers"]
+__all__ = ["Entries", "first_chunks", "known_sizes", "subset", "useful_workers"]
 
 Entries: TypeAlias = int | tuple[int | None, int | None] | range | slice | None
 """Entries of a chain: a number from the start, or a pair (start, stop), range or slice, in which
@@ -45,6 +47,36 @@ def subset(chain: Chain, entries: Entries, max_files: int | None) -> list[Span] 
         return [(file, 0, None) for file in range(files)]
     start, stop = _range(entries)
     return [part for part in chain.parts(start, stop) if part[0] < files] or [(0, 0, 0)]
+
+
+def first_chunks(
+    chain: Chain, spans: Sequence[Span] | None, chunksize: int, most: int, *, skip: bool
+) -> list[Span]:
+    """The parts of files that hold the first `most` chunks of each data set, as coffea's Runner
+    counts them, within `spans` (None: all entries). Opens only the files that these lie in. `skip`:
+    a file that cannot be opened has no chunk; the run that meets it again will name it."""
+    if spans is None:
+        spans = [(file, 0, None) for file in range(len(chain.locations))]
+    seen: Counter[str] = Counter()
+    parts: list[Span] = []
+    for file, first, stop in spans:
+        dataset = chain.constants.file(file).dataset
+        left = most - seen[dataset]
+        if left <= 0:
+            continue
+        try:
+            entries = chain.sizes[file][0]
+        except TreemillError:
+            if not skip:
+                raise
+            parts.append((file, first, stop))
+            continue
+        chunk = chunk_of(entries, chunksize)
+        begin = first // chunk
+        last = min(entries if stop is None else stop, entries, (begin + left) * chunk)
+        parts.append((file, first, max(last, first)))
+        seen[dataset] += max(-(-last // chunk) - begin, 1)
+    return parts or [(0, 0, 0)]
 
 
 def _range(entries: object) -> tuple[int | None, int | None]:
@@ -90,7 +122,10 @@ def useful_workers(sizes: Sequence[FileSize | None], size: int) -> int:
     """The number of workers that can have a packet each, at most `size`."""
     packets = 0
     for each in sizes:
-        packets += size if each is None else (1 + len(each.cuts) if each.entries else 0)
+        if each is None:
+            packets += size
+        elif each.entries:
+            packets += 1 + sum(1 for cut in each.cuts if cut < each.entries)
         if packets >= size:
             return size
     return max(packets, 1)

@@ -76,7 +76,8 @@ class Workload(Protocol[P]):
         """The workload bound to this file. Files may stay open."""
 
     def size(self, file: int) -> tuple[int, tuple[int, ...]]:
-        """The file's number of entries, and the entries before which packets may end."""
+        """The file's number of entries, and the entries before which packets may end; none if they
+        may end anywhere. The number of entries among them if they may end at its end only."""
 
     def ahead(self, file: int) -> int:
         """Returns how many entries after a packet are worth a prefetch; 0 if the file is near.
@@ -143,7 +144,10 @@ class SpanWorkload(Forwarding[P]):
         number, first, stop = self._spans[file]
         entries, cuts = self.inner.size(number)
         last = entries if stop is None else min(stop, entries)
-        return max(last - first, 0), tuple(cut - first for cut in cuts if first < cut < last)
+        inside = tuple(cut - first for cut in cuts if first < cut < last)
+        if cuts and cuts[-1] == entries and first < last:
+            inside = (*inside, last - first)  # a packet ends there, and nowhere between
+        return max(last - first, 0), inside
 
     def ahead(self, file: int) -> int:
         """See Workload."""

@@ -23,6 +23,7 @@ class WrappedTask:
         self.commit_seconds = task.commit_seconds
         self.least_seconds = task.least_seconds
         self.alone_entries = task.alone_entries
+        self.second_runs = task.second_runs
 
     @property
     def inputs(self) -> Mapping[str, object] | None:

@@ -214,6 +214,7 @@ class DaskPass(Pass):
             limits=pool.limits,
             addresses=_at_hosts(self._request.addresses()),
             submasters=self._group_size(),
+            second_runs=task.second_runs,
         )
         self._line.put(blobs)
         self._line.ask("begin", self.name, request)

@@ -68,7 +68,7 @@ class GroupCoordinator:
         policy = Policy(
             commit_seconds=request.commit_seconds,
             collect_seconds=None,
-            speculate=True,
+            speculate=request.second_runs,
             expected_workers=0,
         )
         self.nodes = list(request.nodes)

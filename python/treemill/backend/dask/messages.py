@@ -98,6 +98,8 @@ class PassRequest:
     """All addresses of each file that has several of them, each at a host."""
     submasters: int | None = None
     """How many workers a sub-master leads; None: the scheduler leads all of them."""
+    second_runs: bool = True
+    """Whether a packet may be run by two workers."""
 
 
 # From the scheduler to a worker process.

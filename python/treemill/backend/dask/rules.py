@@ -61,7 +61,7 @@ def led_by(request: PassRequest, clock: Callable[[], float]) -> Led:
         collect_seconds=None,
         roots=ROOTS,
         expected_workers=request.workers,
-        speculate=True,
+        speculate=request.second_runs,
         reserve=True,
     )
     packetizer = Packetizer(
