@@ -49,7 +49,8 @@ MAY_USE = {
     "results": "arrays errors faces luminosity monitor query tree writing",
     "output": "errors faces machine query results",
     "evaluation": "arrays chain errors language query tree worker writing",
-    "selector": "arrays chain errors evaluation language machine query results tree worker",
+    "selector": "arrays chain errors evaluation language machine packetizer query results tree "
+    "worker",
     "session": "arrays backend chain checkpoint dashboard errors evaluation faces io_report "
     "language machine monitor packetizer query results selector trace tree worker",
     "dataset": "chain errors faces io_report monitor query session tree",
@@ -67,7 +68,6 @@ ONLY = {
     "uproot": [
         "tree/uproot_fallback.py",
         "tree/uproot_source.py",
-        "chain/entry_list.py",
         "results",
         "output",
         "writing",

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from ..errors import QueryError, SourceError, UnsupportedError
 from ..tree import source
@@ -140,14 +140,15 @@ class _Stored(Protocol):
 
 def _from_root(locations: Sequence[Location], count: Entries, text: str) -> Selection:
     import numpy as np
-    import uproot
+
+    from ..tree.uproot_source import uproot_file  # start-up
 
     path, name = split_tree(text)
     if name is None:
         raise QueryError(f'which list of {path}? Write "{path}:name"')
     path = source.address(path)
     try:
-        stored: _Stored = uproot.open(path)[name]
+        stored = cast("_Stored", uproot_file(path)[name])
     except (OSError, KeyError) as error:
         raise SourceError(f"no entry list {name} in {path}: {error}", file=path) from None
     if stored.classname == "TEventList":

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
+from ..machine.cache import prepare
 from .source import is_far
 
 if TYPE_CHECKING:
@@ -26,14 +27,22 @@ class UprootFile(Protocol):
         """The object at this path, with its cycle if there are several."""
 
 
-def uproot_file(path: str, file: File | None, **options: object) -> UprootFile:
-    """The file as uproot opens it. `options` are uproot's. Raises what reading raises."""
+def uproot_file(path: str, file: File | None = None, **options: object) -> UprootFile:
+    """The file as uproot opens it. `file`: the one that is open in the core; None: it is opened.
+    `options` are uproot's. Raises what reading raises."""
     import uproot
 
-    if file is not None and is_far(path):  # else uproot maps it into memory
-        options["handler"] = _source_of(file)
+    if is_far(path):  # uproot maps files of this machine into memory
+        options["handler"] = _source_of(file or _opened(path))
     opened: UprootFile = uproot.open({path: None}, **options)
     return opened
+
+
+def _opened(path: str) -> File:
+    from treemill import _core  # heavy: core
+
+    prepare()
+    return _core.File(path)
 
 
 @lru_cache(maxsize=64)
