@@ -78,6 +78,18 @@ def test_above_100_workers_base_gets_slower_and_ours_does_not():
     assert max(ours) < 1.15
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_what_each_packet_takes_whatever_its_events_is_a_small_part(seed):
+    scenario = replace(load("models"), seed=seed)
+    outcome = simulate(scenario)
+    assert outcome.entries == outcome.expected
+    busy = sum(span.ended - span.began for span in outcome.spans)
+    # Of all of them, the first ones, which tell, and the last ones are short.
+    assert scenario.generations[0].fixed * len(outcome.spans) < 0.25 * busy
+    assert outcome.seconds < 1.35 * outcome.ideal
+    assert outcome.idle_at_end < 0.05 * outcome.seconds
+
+
 def test_deaths_cost_little():
     scenario = load("deaths").at(50)
     outcome = simulate(scenario)

@@ -1,6 +1,7 @@
 """Decides which worker processes which entries next. Pure: events in, actions out, with the time
 given by the caller. Has no clock, no thread and no I/O; knows nothing of the rest of treemill."""
 
+from .cost import Cost
 from .coverage import Coverage, Missing, News, gaps, joined
 from .dataset_events import (
     NOTHING_BEYOND,
@@ -79,6 +80,7 @@ __all__ = [
     "Collected",
     "Commit",
     "Committed",
+    "Cost",
     "Coverage",
     "Discard",
     "Discarded",

@@ -157,9 +157,11 @@ class Assignment:
         left, commit = state.left, state.policy.commit_seconds
         if state.more:  # more is asked for in time only if packets are short
             left, commit = state.to_come, 0.0
-        entries = packet_entries(state.sizing, rate, total, left, workers, join, commit)
+        # On a distant file a packet that was promised does not wait as the first ones do.
+        cost = None if worker.ahead else state.rates.cost(worker.number)
+        entries = packet_entries(state.sizing, rate, total, left, workers, join, commit, cost)
         if worker.ahead:  # a few promises must be enough to keep the link busy
-            most = state.left / (2 * workers)
+            most = state.left * state.sizing.share / workers
             if rate is not None:
                 most = min(most, rate * state.sizing.longest)
             entries = max(entries, min(worker.ahead // PROMISES, int(most)))

@@ -292,7 +292,8 @@ class Packetizer(View):
         worker.packet = None
         if event.stop > packet.start:
             entries = event.stop - packet.start
-            state.rates.measured(event.worker, entries, event.seconds)
+            is_whole = event.stop == packet.stop and not event.ahead
+            state.rates.measured(event.worker, entries, event.seconds, is_whole=is_whole)
             state.nodes.measured(worker, state.files[packet.file], entries, event.seconds)
         if rest is not None:
             self._recovery.put_back(packet.file, rest, packet.attempt, None)

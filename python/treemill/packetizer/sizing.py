@@ -1,13 +1,17 @@
 """The number of entries of the next packet, from the measured speeds of workers. Arithmetic only.
 
 A packet should last a quarter of the time that is left for the whole query. So packets are long at
-first, when asking costs little, and short near the end, so that all workers finish together.
+first, when asking costs little, and short near the end, so that all workers finish together. If
+each packet of a worker takes a time that does not depend on its entries, packets are long enough
+for that to be a small part of them, except near the end.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+
+from .cost import FIXED_PART, Cost
 
 PROMISES = 4
 """Packets that are promised to one worker, at most."""
@@ -53,27 +57,48 @@ class Sizing:
 
 @dataclass
 class Rates:
-    """The measured speeds of workers, in entries per second."""
+    """The measured costs of workers. Their speeds are in entries per second beyond the fixed time
+    of packets."""
 
-    _rate: dict[int, float] = field(default_factory=dict)
+    _costs: dict[int, Cost] = field(default_factory=dict)
     _sum: float = 0.0
+    _fixed: float = 0.0
 
-    def measured(self, worker: int, entries: int, seconds: float) -> None:
-        """Notes how long a packet took. The newest packet counts half, because the load of machines
-        changes."""
-        rate = entries / max(seconds, 1e-6)
-        old = self._rate.get(worker)
-        new = rate if old is None else (old + rate) / 2
-        self._rate[worker] = new
-        self._sum += new - (old or 0.0)
+    def measured(self, worker: int, entries: int, seconds: float, *, is_whole: bool) -> None:
+        """Notes how long a packet took; see Cost."""
+        cost = self._costs.get(worker)
+        if cost is None:
+            cost = self._costs[worker] = Cost()
+        rate, fixed = cost.rate, cost.fixed
+        cost.measured(entries, seconds, is_whole=is_whole)
+        self._sum += cost.rate - rate
+        self._fixed += cost.fixed - fixed
 
     def forget(self, worker: int) -> None:
         """Removes a worker that is lost."""
-        self._sum -= self._rate.pop(worker, 0.0)
+        cost = self._costs.pop(worker, None)
+        if cost is not None:
+            self._sum -= cost.rate
+            self._fixed -= cost.fixed
 
     def of(self, worker: int) -> float | None:
         """The speed of the worker; None before its first packet is done."""
-        return self._rate.get(worker)
+        cost = self._costs.get(worker)
+        return None if cost is None else cost.rate
+
+    def cost(self, worker: int) -> Cost:
+        """The worker's costs, or the mean of the others' before its first packet is done."""
+        return self._costs.get(worker) or Cost(self.fixed(), self.mean())
+
+    def seconds(self, worker: int, entries: int) -> float | None:
+        """The seconds that so many entries are expected to take the worker, or one like the others;
+        None before any is measured."""
+        cost = self.cost(worker)
+        return cost.seconds(entries) if cost.rate else None
+
+    def fixed(self) -> float:
+        """The mean fixed time of the measured workers' packets."""
+        return max(self._fixed, 0.0) / len(self._costs) if self._costs else 0.0
 
     def total(self, workers: int) -> float:
         """The sum for this many workers; those not measured count as the others on average."""
@@ -81,7 +106,7 @@ class Rates:
 
     def mean(self) -> float:
         """The mean of the measured workers; 0 before any is measured."""
-        return max(self._sum, 0.0) / len(self._rate) if self._rate else 0.0
+        return max(self._sum, 0.0) / len(self._costs) if self._costs else 0.0
 
 
 def packet_entries(
@@ -92,10 +117,13 @@ def packet_entries(
     workers: int,
     join: bool = True,
     commit: float = 0.0,
+    cost: Cost | None = None,
 ) -> int:
     """The number of entries of the next packet for a worker with this rate, if `entries_left` are
     unassigned and `workers` share them. `join`: a short rest becomes part of the packet, which
-    packets of distant files do without. `commit`: seconds between two commits of a worker."""
+    packets of distant files do without. `commit`: seconds between two commits of a worker. `cost`:
+    what the worker's packets cost, or those of the others on average, if it is known."""
+    cost = cost or Cost()
     fair = entries_left / max(workers, 1)
     if total_rate <= 0.0:
         return max(1, int(min(sizing.first, fair)))
@@ -103,16 +131,20 @@ def packet_entries(
     floor = max(2 * sizing.ask * workers, sizing.least)
     if rate is None:  # it counts as the others on average, but gets a short packet first
         mean = total_rate / max(workers, 1)
-        seconds = max(min(sizing.shortest, time_left), floor)
-        return max(1, int(mean * seconds))
+        seconds = max(sizing.shortest, cost.fixed / FIXED_PART)
+        return max(1, int(mean * max(min(seconds, time_left), floor)))
     seconds = min(max(time_left * sizing.share, sizing.shortest), sizing.longest)
     # A worker that shares with no other has no one to finish together with. On a distant file
     # it gets short packets all the same, so that the bytes of the next are asked for ahead.
     if workers == 1 and join:
         seconds = min(max(seconds, min(time_left, commit)), sizing.longest)
+    # From here on it is the time for entries only: as many as are worth the fixed time, but no more
+    # for that than an even share.
+    entries = rate * max(seconds - cost.fixed, 0.0)
+    seconds = max(entries, min(cost.worth(entries), fair)) / rate
     # A packet lasts no longer than all workers need for the rest, so that none waits for this one.
     # It lasts as long as that if else the rest would be worth less than half of a packet.
     if time_left < (_REST if join else 1.0) * seconds:
         seconds = time_left
     # Rounded up: one entry less than the rest would leave a whole cluster for another packet.
-    return max(1, math.ceil(rate * max(seconds, floor)))
+    return max(1, math.ceil(rate * max(seconds, floor - cost.fixed)))

@@ -67,15 +67,14 @@ def seconds_left(rates: Rates, worker: WorkerState, now: float) -> float:
     that is late needs as long again as it is late, and a quarter of its expected time."""
     if worker.packet is None:
         return 0.0
-    rate = rates.of(worker.number) or rates.mean()
-    if not rate:
+    expected = rates.seconds(worker.number, worker.packet.stop - worker.packet.start)
+    if expected is None:
         return now - worker.began
-    expected = (worker.packet.stop - worker.packet.start) / rate
     late = now - worker.began - expected
     return -late if late < 0 else late + expected / 4
 
 
 def seconds_of(rates: Rates, worker: WorkerState, entries: int) -> float:
     """The seconds that this many entries are expected to take the worker."""
-    rate = rates.of(worker.number) or rates.mean()
-    return entries / rate if rate else PATIENCE
+    seconds = rates.seconds(worker.number, entries)
+    return PATIENCE if seconds is None else seconds

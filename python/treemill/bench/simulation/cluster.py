@@ -84,10 +84,15 @@ class SimulatedNode:
 @dataclass(frozen=True, slots=True)
 class Machine:
     """The machine of a worker: its node, and the events per second that its CPU has left by other
-    users."""
+    users. `fixed`: the seconds that each packet takes whatever its events."""
 
     node: int
     rate: float
+    fixed: float = 0.0
+
+    def seconds(self, events: int) -> float:
+        """What a packet takes its CPU."""
+        return self.fixed + events / self.rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +123,7 @@ class Cluster:
             self.nodes.append(node)
             slow = chance.random() < scenario.faults.slow_nodes
             rate = generation.rate / (scenario.faults.slowdown if slow else 1.0)
-            self.machines += [Machine(number, rate)] * generation.workers
+            self.machines += [Machine(number, rate, generation.fixed)] * generation.workers
         stores = [number for number, generation in enumerate(node_generations) if generation.files]
         self.files = _files(scenario, len(self.nodes), stores, chance)
 

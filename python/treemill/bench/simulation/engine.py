@@ -278,8 +278,8 @@ class Engine:
     def _perform_far(self, worker: SimulatedWorker, connection: Connection, action: Action) -> None:
         if isinstance(action, Process):
             worker.packet, worker.began = action.packet, self.now
-            rate = self.cluster.machines[worker.machine].rate
-            compute = self._varied((action.packet.stop - action.packet.start) / rate)
+            machine = self.cluster.machines[worker.machine]
+            compute = self._varied(machine.seconds(action.packet.stop - action.packet.start))
             ended = connection.process(action.packet, self.now, compute)
             self.at(ended, lambda: self._packet_done(worker))
         elif isinstance(action, OpenFile | OpenAhead):
@@ -303,7 +303,7 @@ class Engine:
         worker.packet, worker.began = packet, self.now
         machine = self.cluster.machines[worker.machine]
         events = packet.stop - packet.start
-        compute = self._varied(events / machine.rate)
+        compute = self._varied(machine.seconds(events))
         worker.computed = self.now + compute if self.scenario.overlap else compute
         node = self.cluster.files[packet.file].node
         link = self.cluster.nodes[machine.node].link

@@ -34,6 +34,8 @@ class Generation:
     """MB/s of the node's network link, each way."""
     files: bool = True
     """Whether these nodes hold files."""
+    fixed: float = 0.0
+    """Seconds that each packet takes a worker whatever its events."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,8 @@ class Scenario:
     """Seconds to open a file."""
     shortest: float = 3.0
     """Seconds of the shortest packet, except near the end."""
+    longest: float = 20.0
+    """Seconds of the longest packet, but for what is fixed in it."""
     commit_seconds: float = 5.0
     mergers: int = 0
     """The number of mergers, each of which merges one partial after another; the master merges the

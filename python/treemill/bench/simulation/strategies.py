@@ -60,6 +60,7 @@ def sizing(scenario: Scenario) -> Sizing:
     return Sizing(
         first=scenario.files.cluster,
         shortest=scenario.shortest,
+        longest=scenario.longest,
         ask=scenario.master.request,
         merge=scenario.master.commit,
     )
