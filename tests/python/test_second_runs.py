@@ -6,8 +6,9 @@ import hist
 import pytest
 import treemill as tm
 from treemill.backend import coordinated_pass
-from treemill.packetizer import Packetizer
+from treemill.packetizer import FileSize, Packetizer
 from treemill.session.front import connect
+from treemill.session.subset import useful_workers
 from treemill.worker import worker as worker_module
 
 
@@ -127,6 +128,32 @@ def policy_of(monkeypatch, what, data, **options):
     return policies[-1]
 
 
+def test_threads_share_processors_only_if_there_is_enough_for_each(events, monkeypatch):
+    assert events.num_entries < 50_000  # so that the sizes are known
+    for what, options, workers in (
+        (Processor(), {}, 1),
+        (Processor(), {"chunksize": 1000}, 2),
+        (count, {}, 2),
+    ):
+        assert policy_of(monkeypatch, what, events, **options).expected_workers == workers
+
+
+@pytest.mark.parametrize(
+    ("sizes", "share", "workers"),
+    [
+        ([FileSize(40_000, (10_000, 20_000, 30_000))], 0, 4),
+        ([FileSize(40_000, (10_000, 20_000, 30_000))], 50_000, 1),
+        ([FileSize(60_000, tuple(range(1000, 60_000, 1000)))], 50_000, 2),
+        ([FileSize(10_000, ())] * 100, 50_000, 8),
+        ([FileSize(10_000, ()), None], 50_000, 8),
+        ([FileSize(0, ())], 50_000, 1),
+        ([FileSize(10_000, (10_000,))], 0, 1),
+    ],
+)
+def test_workers_that_are_of_use(sizes, share, workers):
+    assert useful_workers(sizes, 8, share) == workers
+
+
 def count(chunk):
     return {"n": len(chunk)}
 
@@ -160,10 +187,10 @@ class Processor:
 def test_processors_run_once_and_others_as_they_are_told(
     events, monkeypatch, truth, what, options, twice
 ):
-    assert policy_of(monkeypatch, what, events, **options).speculate is twice
+    assert policy_of(monkeypatch, what, events, chunksize=1000, **options).speculate is twice
 
 
 def test_who_gets_coffeas_events_runs_once(events, monkeypatch):
     pytest.importorskip("coffea", reason="coffea is not installed")
-    policy = policy_of(monkeypatch, count, events, schema="nanoaod")
+    policy = policy_of(monkeypatch, count, events, schema="nanoaod", chunksize=1000)
     assert not policy.speculate

@@ -40,6 +40,7 @@ class QueryTask:
     commit_seconds = 1.0
     least_seconds = 0.0
     second_runs = True
+    share_entries = 0
     inputs: Mapping[str, object] | None = None
 
     def __init__(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from ..worker.packet_boundaries import PacketBoundaries
-from .chunk_size import ChunkPace, chunk_of
+from .chunk_size import FIRST_CHUNK, ChunkPace, chunk_of
 from .chunk_source import OBJECTS
 from .column_use import ColumnUse
 from .remembered_columns import Key, recall, remember
@@ -42,15 +42,17 @@ class ChainChunks:
         key: Key,
         known: Iterable[str] = (),
         chunksize: int | None = None,
+        first: int = FIRST_CHUNK,
     ) -> None:
         """`node` filters entries and defines columns; None: the selector sees the whole chain. What
         the selector `key` touches is remembered; `known`: what it has touched before. `chunksize`:
-        chunks have about as many entries, and are the same in each run, as coffea's are."""
+        chunks have about as many entries, and are the same in each run, as coffea's are. `first`:
+        the entries of the first chunk otherwise."""
         self._chain = chain
         self._make_reader = make_reader
         self._node = node
         self._workers = workers
-        self._pace = ChunkPace()
+        self._pace = ChunkPace(first)
         self._chunksize = chunksize
         # Of files on servers only it is worth knowing beforehand.
         self._far = chain.trees.far

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from ..frozen import frozen
 from ..results.parts import Client, client_here
+from .chunk_size import FIRST_CHUNK, FIRST_OF_COFFEA, SHARE_OF_COFFEA
+from .selector import ProcessorSelector, Selector
 
 if TYPE_CHECKING:
     from ..chain.chain import Chain
@@ -15,13 +17,15 @@ if TYPE_CHECKING:
     from ..worker.workload import Span
     from .chunk_source import ChunkSource
     from .node_columns import Derivation
-    from .selector import Selector
 
 __all__ = ["ChainData", "CycleData", "SelectorJob"]
 
 
 class _Data(Protocol):
     """What a selector runs on."""
+
+    def share(self, selector: Selector) -> int:
+        """See Task.share_entries."""
 
     def preload(self, selector: Selector) -> None:
         """Imports the modules that make chunks."""
@@ -41,6 +45,14 @@ class ChainData:
     """One of coffea's schemas, or its name, which makes the events; see `readers.reader_of`."""
     chunksize: int | None = None
     """About the entries of a chunk, as coffea counts them; None: as many as suit."""
+
+    def is_coffeas(self, selector: Selector) -> bool:
+        """True if the selector is called as coffea calls a processor."""
+        return self.schema is not None or isinstance(selector, ProcessorSelector)
+
+    def share(self, selector: Selector) -> int:
+        """See Task.share_entries."""
+        return SHARE_OF_COFFEA if self.is_coffeas(selector) and self.chunksize is None else 0
 
     def preload(self, selector: Selector) -> None:
         """See _Data."""
@@ -63,8 +75,9 @@ class ChainData:
 
             node = NodeColumns(self.derivation, self.chain)
         reader = reader_of(selector, self.schema, self.chain.schema)
+        first = FIRST_OF_COFFEA if self.is_coffeas(selector) else FIRST_CHUNK
         key = key_of(selector)
-        return ChainChunks(self.chain, reader, node, workers, key, known, self.chunksize)
+        return ChainChunks(self.chain, reader, node, workers, key, known, self.chunksize, first)
 
 
 @frozen
@@ -72,6 +85,10 @@ class CycleData:
     """No data: a number of cycles, in each of which the selector generates an event."""
 
     cycles: int
+
+    def share(self, selector: Selector) -> int:
+        """See Task.share_entries."""
+        return 0
 
     def preload(self, selector: Selector) -> None:
         """See _Data."""

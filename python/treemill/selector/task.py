@@ -29,6 +29,7 @@ class SelectorTask:
         self.inputs: Inputs | None = inputs
         self.commit_seconds = float("inf") if commits_only_at_end(job.selector) else 1.0
         self.second_runs = job.second_runs
+        self.share_entries = job.data.share(job.selector)
         self._job = job
 
     def __getstate__(self) -> dict[str, object]:

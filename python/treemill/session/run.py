@@ -314,7 +314,10 @@ class Query(ABC, Generic[Result]):
         return Request(
             task,
             sizes if keeping is None else keeping.with_sizes(sizes),
-            workers=useful_workers(sizes, self._pool.size),
+            # Workers that remember what this process does share its lock.
+            workers=useful_workers(
+                sizes, self._pool.size, task.share_entries if self._pool.remembers else 0
+            ),
             skip_errors=self._skip_errors,
             on_end=self._pass_ended,
             keeping=keeping,

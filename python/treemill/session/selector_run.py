@@ -68,9 +68,7 @@ class SelectorQuery(Query[object]):
         self._seed = options.seed
         self._chunksize = options.chunk_entries
         self._schema = options.schema
-        # coffea runs nothing twice, and processors may write files.
-        as_coffea = options.schema is not None or isinstance(selector, ProcessorSelector)
-        self._second_runs = not as_coffea if options.second_runs is None else options.second_runs
+        self._second_runs = options.second_runs
         if isinstance(options.schema, str | type):
             from ..chain.schemas import coffeas  # start-up
 
@@ -108,10 +106,17 @@ class SelectorQuery(Query[object]):
             spans=self._spans,
             bookings=None if self._bookings is None else self._bookings.task,
             known=frozenset() if chain is None else recall(key_of(self._selector)),
-            second_runs=self._second_runs,
+            second_runs=self._may_run_twice,
         )
         self._task = SelectorTask(job, self._inputs)
         self._start_pass(self._task, self._sizes(chain, data), self._keeping(data))
+
+    @property
+    def _may_run_twice(self) -> bool:
+        if self._second_runs is not None:
+            return self._second_runs
+        # coffea runs nothing twice, and processors may write files.
+        return self._schema is None and not isinstance(self._selector, ProcessorSelector)
 
     def _keeping(self, data: ChainData | CycleData) -> Keeping | None:
         if self._kept is None:

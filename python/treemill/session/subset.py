@@ -118,14 +118,17 @@ def known_sizes(
     return known
 
 
-def useful_workers(sizes: Sequence[FileSize | None], size: int) -> int:
-    """The number of workers that can have a packet each, at most `size`."""
-    packets = 0
+def useful_workers(sizes: Sequence[FileSize | None], size: int, share: int = 0) -> int:
+    """The number of workers that can have a packet each, at most `size`. `share`: the entries that
+    each of several workers should have at least."""
+    packets = entries = 0
     for each in sizes:
         if each is None:
-            packets += size
-        elif each.entries:
-            packets += 1 + sum(1 for cut in each.cuts if cut < each.entries)
-        if packets >= size:
             return size
-    return max(packets, 1)
+        if each.entries:
+            packets += 1 + sum(1 for cut in each.cuts if cut < each.entries)
+            entries += each.entries
+        if packets >= size and entries >= share * size:
+            return size
+    most = min(packets, size) if not share else min(packets, size, -(-entries // share))
+    return max(most, 1)

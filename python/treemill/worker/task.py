@@ -25,6 +25,9 @@ class Task(Protocol):
     alone_entries: int
     """Entries of the first packet of a worker that shares with no other; 0: as many as others get.
     Before anything is measured a packet may take long, and nothing of it is seen until it ends."""
+    share_entries: int
+    """Entries for each worker of one process, at least: with fewer, another worker is no help. 0:
+    as many workers as there are packets."""
     second_runs: bool
     """Whether a packet that a worker is late with may be run by another one, too: what its code
     does besides its results would be done twice."""

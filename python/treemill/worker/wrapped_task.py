@@ -24,6 +24,7 @@ class WrappedTask:
         self.least_seconds = task.least_seconds
         self.alone_entries = task.alone_entries
         self.second_runs = task.second_runs
+        self.share_entries = task.share_entries
 
     @property
     def inputs(self) -> Mapping[str, object] | None:

@@ -1,0 +1,97 @@
+"""The cost of packets and chunks: what each of them takes whatever its entries, and what entries
+take. Pieces are long enough for the first to be a small part, where that is possible."""
+
+import random
+
+import pytest
+from treemill.packetizer import Cost, Sizing
+from treemill.packetizer.sizing import packet_entries
+from treemill.selector.chunk_size import ChunkPace
+
+
+@pytest.mark.parametrize(("fixed", "rate"), [(0.7, 1e5), (0.03, 2e6), (0.0, 1e4)])
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_the_fit_finds_both(fixed, rate, noise):
+    chance, cost = random.Random(1), Cost()
+    for _ in range(20):
+        entries = int(rate * chance.uniform(0.1, 2.0))
+        cost.measured(entries, (fixed + entries / rate) * chance.lognormvariate(0.0, noise))
+    assert cost.fixed == pytest.approx(fixed, abs=1e-9 + noise)
+    assert cost.rate == pytest.approx(rate, rel=1e-3 + 3 * noise)
+
+
+def test_pieces_of_one_size_tell_nothing():
+    cost = Cost()
+    for _ in range(10):
+        cost.measured(1000, 0.5)
+    assert (cost.fixed, cost.told) == (0.0, False)
+    assert cost.worth(1000) == 2000  # so the next one is another
+    cost.measured(2000, 0.5)
+    assert cost.fixed == pytest.approx(0.5)
+
+
+def test_pieces_that_ended_early_tell_nothing():
+    cost = Cost()
+    cost.measured(1500, 2.0, is_whole=False)  # two chunks of a second
+    cost.measured(750, 1.0)
+    assert not cost.told
+
+
+def chunks_of(entries, seconds):
+    """The chunks of so many entries, each of which takes `seconds(its entries)`."""
+    pace, chunks = ChunkPace(), []
+    while entries > 0:
+        chunks.append(min(pace.chunk(8.0), entries))
+        entries -= chunks[-1]
+        pace.took(chunks[-1], seconds(chunks[-1]))
+    return chunks
+
+
+@pytest.mark.parametrize("fixed", [0.06, 0.3, 0.5, 0.7, 2.0, 20.0])
+def test_chunks_do_not_shrink_where_time_does_not_fall(fixed):
+    chunks = chunks_of(1_000_000, lambda n: fixed)
+    assert len(chunks) < 15
+    assert len(chunks_of(10_000, lambda n: fixed)) <= 6
+
+
+def test_a_fixed_time_is_a_tenth_of_a_chunk():
+    chunks = chunks_of(3_000_000, lambda n: 0.2 + n / 100_000)
+    last = sorted(chunks[len(chunks) // 2 : -1])
+    assert last[0] > 0.7 * 9 * 0.2 * 100_000
+
+
+def test_slow_entries_have_short_chunks():
+    chunks = chunks_of(20_000, lambda n: n * 2e-3)
+    assert max(chunks) <= 1000
+    assert sorted(chunks)[len(chunks) // 2] == pytest.approx(250, rel=0.2)
+
+
+def packets_of(fixed, rate, entries, sizing):
+    """The packets of a single one of two workers, which does half of all."""
+    cost, packets = Cost(), []
+    left = entries
+    while left > 0:
+        known = cost.rate or None
+        total = 2 * cost.rate
+        packets.append(min(packet_entries(sizing, known, total, left, 2, cost=cost), left))
+        left -= 2 * packets[-1]
+        cost.measured(packets[-1], fixed + packets[-1] / rate)
+    return packets
+
+
+@pytest.mark.parametrize("fixed", [0.01, 0.1, 1.0])
+def test_a_packets_fixed_time_is_a_tenth_of_it(fixed):
+    sizing = Sizing(first=1000, shortest=1e-3, longest=1.0)
+    packets = packets_of(fixed, 1e5, 3_000_000, sizing)
+    # The first ones tell, and the last ones share the rest.
+    small = [n for n in packets if n < 0.8 * 9 * fixed * 1e5]
+    assert len(small) <= 10
+    without = packets_of(0.0, 1e5, 3_000_000, sizing)
+    assert len(packets) <= len(without)
+
+
+def test_packets_without_a_fixed_time_are_as_long_as_they_were():
+    sizing = Sizing(first=1000, shortest=1e-3, longest=1.0)
+    packets = packets_of(0.0, 1e5, 3_000_000, sizing)
+    assert max(packets[4:]) == 100_000
+    assert packets[-1] < 5000
