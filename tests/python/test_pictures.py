@@ -157,3 +157,86 @@ def test_long_names_below_charts_stay_within_their_own():
     assert boxes[1].x1 <= figure.bbox.width
     written = [text.get_text() for axes in figure.axes for text in axes.get_legend().get_texts()]
     assert len(set(written)) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("label", "said"),
+    [
+        ("Muon_pt[0]", "Entries / 10"),
+        ("Muon_pt[Muon_eta > 0]", "Entries / 10"),
+        ("$p_T$[GeV]", "Entries / 10 GeV"),
+        ("pt [GeV]", "Entries / 10 GeV"),
+        ("Muon_pt[0] [GeV]", "Entries / 10 GeV"),
+    ],
+)
+def test_an_index_is_no_unit(label, said):
+    made = hist.Hist(hist.axis.Regular(10, 0, 100, label=label))
+    assert tm.plot(made).axes[0].get_ylabel() == said
+
+
+def test_projections_without_a_title_have_their_label_alone():
+    axes = [hist.axis.Regular(2, 0, 1, label=label) for label in ("x[0]", "y", "z")]
+    made = hist.Hist(*axes)
+    titles = [panel.get_title(loc="left") for panel in tm.plot(made, title="").axes]
+    assert titles == ["x[0]", "y", "z"]
+    titles = [panel.get_title(loc="left") for panel in tm.plot(made, title="all").axes]
+    assert titles == ["all: x[0]", "all: y", "all: z"]
+
+
+def ends_of_points(axes):
+    _, _, (bars,) = axes.containers[0]
+    return np.array([segment[:, 1] for segment in bars.get_segments()])
+
+
+def counted(*counts):
+    made = hist.Hist(hist.axis.Regular(len(counts), 0, 1))
+    made[...] = counts
+    return made
+
+
+def test_the_ratio_to_other_events_has_both_errors_apart():
+    figure = tm.plot({"first": counted(100, 25), "other": counted(90, 36)}, ratio=True)
+    _, panel = figure.axes
+    np.testing.assert_allclose(
+        ends_of_points(panel), [[0.9 - 0.0948683, 0.9 + 0.0948683], [1.44 - 0.24, 1.44 + 0.24]]
+    )
+    (band,) = (each for each in panel.patches if each.get_fill())
+    np.testing.assert_allclose(band.get_data().values, [1.1, 1.2])
+    np.testing.assert_allclose(band.get_data().baseline, [0.9, 0.8])
+
+
+def test_an_efficiency_has_binomial_errors():
+    whole, part = counted(100, 25, 10, 4), counted(90, 25, 0, 2)
+    figure = tm.plot({"all": whole, "passed": part}, ratio="efficiency")
+    n, p = whole.values(), part.values() / whole.values()
+    half = np.sqrt(p * (1 - p) / n + 1 / (4 * n**2)) / (1 + 1 / n)
+    middle = (p + 1 / (2 * n)) / (1 + 1 / n)
+    expected = np.stack([middle - half, middle + half], axis=1)
+    np.testing.assert_allclose(ends_of_points(figure.axes[1]), expected, atol=1e-12)
+    with pytest.raises(ValueError, match="not some of the first"):
+        tm.plot({"passed": part, "all": whole}, ratio="efficiency")
+    with pytest.raises(ValueError, match="efficiency"):
+        tm.plot({"all": whole, "passed": part}, ratio="binomial")
+
+
+def test_a_weighted_efficiency_is_root_s_option_b():
+    def weighted(values, variances):
+        made = hist.Hist(hist.axis.Regular(len(values), 0, 1), storage="Weight")
+        made.view()["value"], made.view()["variance"] = values, variances
+        return made
+
+    whole, part = weighted([10.0, 8.0], [6.0, 9.0]), weighted([4.0, 6.0], [2.5, 7.0])
+    figure = tm.plot({"all": whole, "passed": part}, ratio="efficiency")
+    p = np.array([0.4, 0.75])
+    squares = (1 - 2 * p) * np.array([2.5, 7.0]) + p**2 * np.array([6.0, 9.0])
+    error = np.sqrt(abs(squares)) / [10, 8]
+    expected = np.stack([p - error, p + error], axis=1)
+    np.testing.assert_allclose(ends_of_points(figure.axes[1]), expected)
+
+
+def test_ratios_of_variations_have_no_errors_of_their_own():
+    values = {"nominal": counted(100, 25), "w:up": counted(110, 30)}
+    figure = tm.Variations(values).plot(kind="lines", ratio=True)
+    assert not figure.axes[1].containers
+    (line,) = figure.axes[1].patches
+    np.testing.assert_allclose(line.get_data().values, [1.1, 1.2])

@@ -69,6 +69,63 @@ def test_the_ratio_is_data_over_the_sum():
     assert figure.axes[0].get_title(loc="left") == "words"
 
 
+def test_counts_of_data_have_poisson_intervals_at_0_too():
+    from scipy.stats import chi2
+
+    counts = np.array([0, 1, 7, 250, 0])
+    low = chi2.ppf(0.15865525393145707, 2 * counts) / 2
+    high = chi2.ppf(1 - 0.15865525393145707, 2 * counts + 2) / 2
+    low[counts == 0] = 0
+    process = shape([2.0, 1.0, 6.0, 250.0, 0.0])
+    figure = tm.plot.stack({"dy": process, "data": shape(counts, "Double")}, ratio=True)
+    # Where nothing is expected and nothing came there is no point.
+    for axes, over in zip(figure.axes, (1, process.values()[:-1]), strict=True):
+        points, _, (_, up) = axes.containers[0]
+        np.testing.assert_allclose(points.get_ydata(), counts[:-1] / over)
+        ends = np.array([segment[:, 1] for segment in up.get_segments()])
+        np.testing.assert_allclose(ends[:, 0], low[:-1] / over, atol=1e-6, rtol=2e-4)
+        np.testing.assert_allclose(ends[:, 1], high[:-1] / over, rtol=2e-4)
+    weighted = shape([0.0, 1.5, 2.5, 4.0, 0.0])
+    points, _, (_, up) = tm.plot.stack({"dy": process, "data": weighted}).axes[0].containers[0]
+    ends = np.array([segment[:, 1] for segment in up.get_segments()])
+    np.testing.assert_allclose(ends[:, 1] - ends[:, 0], 2 * np.sqrt([1.5, 2.5, 4.0]))
+
+
+def test_a_process_keeps_its_colour_whatever_others_there_are():
+    def colours(*names, **more):
+        figure = tm.plot.stack({name: shape([1.0, 2.0]) for name in names}, **more)
+        handles, labels = figure.axes[0].get_legend_handles_labels()
+        return {
+            label: each.get_facecolor()[:3]
+            for label, each in zip(labels, handles, strict=True)
+            if label in names
+        }
+
+    first = colours("ours W", "ours Z", "ours tt")
+    assert len(set(first.values())) == 3
+    fewer = colours("ours tt", "ours H")
+    assert fewer["ours tt"] == first["ours tt"]
+    assert fewer["ours H"] not in first.values()
+    many = colours("ours Z", *(f"other {i}" for i in range(12)))
+    assert many["ours Z"] == first["ours Z"]
+    chosen = colours("ours Z", "ours W", colors={"ours Z": "black"})
+    assert chosen == {"ours Z": (0.0, 0.0, 0.0), "ours W": first["ours W"]}
+
+
+def test_on_a_logarithmic_scale_nothing_small_is_hidden():
+    results = {"large": shape([5e4, 4e3, 1e3]), "small": shape([0.0, 3.0, 0.01])}
+    figure = tm.plot.stack(results, log=True)
+    found = parts(figure)
+    np.testing.assert_allclose(found["small"].baseline, [0, 0, 0])
+    np.testing.assert_allclose(found["large"].baseline, [0, 3, 0.01])
+    low, high = figure.axes[0].get_ylim()
+    # The highest bin of the smallest process is there, and its lowest one makes no decades.
+    assert 0.5 < low < 3
+    assert high > 5e4
+    low, _ = tm.plot.stack({"large": results["large"]}, log=True).axes[0].get_ylim()
+    assert 300 < low < 1000
+
+
 def test_signals_are_lines_and_not_part_of_the_sum(tmp_path):
     figure = tm.plot.stack(RESULTS, tmp_path / "x.png", signal="tt", log=True, colors={"tt": "red"})
     found = parts(figure)

@@ -4,10 +4,11 @@ only.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Look", "looks"]
+__all__ = ["Look", "Palette", "looks", "of_processes"]
 
 _TEN = (
     *("#3f90da", "#ffa90e", "#bd1f01", "#94a4a2", "#832db6"),
@@ -31,19 +32,62 @@ class Look:
     """The same for a line."""
 
 
-def looks(
-    names: Iterable[str], usual: Sequence[str], chosen: Mapping[str, str] | None = None
-) -> dict[str, Look]:
-    """A look for each name. `usual`: the colours of the style, which are used if they are enough.
-    `chosen`: the user's colours for some names."""
-    names, chosen = list(names), chosen or {}
+def looks(names: Iterable[str], usual: Sequence[str]) -> dict[str, Look]:
+    """A look for each name by its place. `usual`: the colours of the style, which are used if they
+    are enough."""
+    names = list(names)
     colors = usual if len(names) <= len(usual) else _TEN
-    found = {}
-    for number, name in enumerate(names):
-        round_, place = divmod(number, len(colors))
-        if name in chosen:
-            found[name] = Look(chosen[name])
-        else:
-            hatch, dashes = _HATCHES[round_ % len(_HATCHES)], _DASHES[round_ % len(_DASHES)]
-            found[name] = Look(colors[place], hatch, dashes)
-    return found
+    return {name: _look(number, colors) for number, name in enumerate(names)}
+
+
+def _look(number: int, colors: Sequence[str]) -> Look:
+    round_, place = divmod(number, len(colors))
+    hatch, dashes = _HATCHES[round_ % len(_HATCHES)], _DASHES[round_ % len(_DASHES)]
+    return Look(colors[place], hatch, dashes)
+
+
+class Palette:
+    """Gives names looks, and remembers their colours: a process has the same colour in all
+    pictures, whatever others are in them."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+        """The place of each name's colour, the last drawn name last."""
+        self._lock = threading.Lock()
+
+    def looks(
+        self, names: Iterable[str], chosen: Mapping[str, str] | None = None
+    ) -> dict[str, Look]:
+        """A look for each name. `chosen`: the user's colours for some names."""
+        names, chosen = list(names), chosen or {}
+        with self._lock:
+            return self._looks(names, chosen)
+
+    def _looks(self, names: list[str], chosen: Mapping[str, str]) -> dict[str, Look]:
+        own = [name for name in names if name not in chosen]
+        places: dict[str, int] = {}
+        for name in own:
+            place = self._known.get(name)
+            if place is not None and place not in places.values():
+                places[name] = place
+        # The rest take colours that no name has, then those whose names were drawn longest ago.
+        others = dict.fromkeys(self._known.values())
+        unused = [place for place in range(len(_TEN)) if place not in others]
+        free = [place for place in (*unused, *others) if place not in places.values()]
+        left = [name for name in own if name not in places]
+        places |= dict(zip(left, free, strict=False))
+        for name in own:
+            if name in places:
+                self._known.pop(name, None)
+                self._known[name] = places[name]
+        # There are more names than colours.
+        beyond = {name: len(_TEN) + i for i, name in enumerate(left[len(free) :])}
+        numbers = places | beyond
+        return {
+            name: Look(chosen[name]) if name in chosen else _look(numbers[name], _TEN)
+            for name in names
+        }
+
+
+of_processes = Palette().looks
+"""The looks of processes in all pictures of this program."""

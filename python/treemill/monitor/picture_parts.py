@@ -45,6 +45,8 @@ __all__ = [
     "set_vertical",
 ]
 
+_UNIT = re.compile(r"(?<=[\s$])\[([^\[\]]+)\]$")
+"""The unit at a label's end, after a space: `Muon_pt[0]` ends with an index."""
 _LONG_NAME = 24
 """Characters of a category's name below its bin."""
 
@@ -197,7 +199,7 @@ def contents_label(histogram: Hist) -> str:
     width = abs(float(axis.edges[-1] - axis.edges[0])) / axis.size
     if not all(math.isclose(abs(each), width, rel_tol=1e-6) for each in axis.widths):
         return what
-    unit = re.search(r"\[(.+)\]$", axis.label)
+    unit = _UNIT.search(axis.label)
     if unit is None:
         return what if width == 1 else f"{what} / {width:.3g}"
     return f"{what} / {width:.3g} {unit[1]}"

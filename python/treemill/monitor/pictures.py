@@ -24,7 +24,15 @@ from .picture_parts import (
     set_title,
     set_vertical,
 )
-from .ratios import divided, mark_outside, set_ratio_range
+from .ratios import (
+    COMMON,
+    EFFICIENCY,
+    INDEPENDENT,
+    divided,
+    efficiency_errors,
+    mark_outside,
+    set_ratio_range,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,17 +87,18 @@ def overlaid(
     histograms: Mapping[str, Hist],
     title: str = "",
     log: bool = False,
-    ratio: bool = False,
+    ratio: str = "",
     band: Band | None = None,
 ) -> Figure:
     """Draws histograms of one dimension with equal axes into one panel. The keys are the labels in
-    the legend. `ratio` adds a panel with the ratios to the first histogram.
+    the legend. `ratio` adds a panel with the ratios to the first histogram, with errors of this
+    kind of `RATIOS`.
 
     Raises ValueError if the histograms cannot be drawn together."""
     first = next(iter(histograms.values()))
     _check(histograms, first)
     with drawing(16) as plt:
-        figure, main, last, edges = frame(plt, first, ratio)
+        figure, main, last, edges = frame(plt, first, bool(ratio))
         entries: list[tuple[Artist | Container, str]] = []
         if band is not None:
             entries.append((draw_band(main, edges, band, band.low, band.high), band.label))
@@ -101,7 +110,7 @@ def overlaid(
             entries.append((drawn, label))
         if ratio:
             colors = [each.color for each in own.values()]
-            _ratios(last, list(histograms.values()), edges, band, colors)
+            _ratios(last, histograms, edges, band, colors, ratio)
         main.set_xlim(edges[0], edges[-1])
         last.set_xlabel(axis_label(first.axes[0]))
         main.set_ylabel(contents_label(first))
@@ -130,7 +139,10 @@ def _panels(histogram: Hist, title: str) -> list[tuple[Hist, str]]:
     if histogram.ndim <= 2:
         return [(histogram, title)]
     axes = enumerate(histogram.axes)
-    return [(histogram.project(i), f"{title}: {axis_label(axis)}") for i, axis in axes]
+    return [
+        (histogram.project(i), ": ".join(filter(None, (title, axis_label(axis)))))
+        for i, axis in axes
+    ]
 
 
 def _picture(histogram: Hist, title: str, place: Axes, figure: Figure, log: bool) -> None:
@@ -208,36 +220,49 @@ def _line(
 
 def _ratios(
     place: Axes,
-    histograms: Sequence[Hist],
+    histograms: Mapping[str, Hist],
     edges: Edges,
     band: Band | None,
     colors: Sequence[str],
+    kind: str,
 ) -> None:
-    """Draws the ratio of each histogram to the first. The errors are its own, over the first's
-    contents."""
+    """Draws the ratio of each histogram to the first, with errors of this kind."""
     import numpy as np
 
-    first, *others = histograms
+    (_, first), *others = histograms.items()
     base = _contents(first)
     ends = [divided(end, base) for end in ((band.low, band.high) if band else ())]
     if band is not None:
         draw_band(place, edges, band, *ends)
+    elif kind == INDEPENDENT:
+        off = np.nan_to_num(divided(errors_of(first), abs(base)), posinf=0.0)
+        draw_band(place, edges, Band(1 - off, 1 + off, ""), 1 - off, 1 + off)
     place.axhline(1, color=colors[0], linewidth=1.0)
     middles = (np.array(edges[:-1]) + np.array(edges[1:])) / 2
-    ratios = [divided(_contents(histogram), base) for histogram in others]
-    for histogram, shown, color in zip(others, ratios, colors[1:], strict=True):
+    ratios = [divided(_contents(histogram), base) for _, histogram in others]
+    for (name, histogram), shown, color in zip(others, ratios, colors[1:], strict=True):
         there = np.isfinite(shown)
+        if kind == COMMON:
+            place.stairs(shown, edges, baseline=None, linewidth=1.4, color=color)
+            continue
+        errors = divided(errors_of(histogram), abs(base))
+        ends_of = np.array([errors, errors])
+        if kind == EFFICIENCY:
+            ends_of = efficiency_errors(histogram, first, name)
         place.errorbar(
             middles[there],
             shown[there],
-            yerr=(np.array(errors_of(histogram))[there] / abs(base[there])),
+            yerr=ends_of[:, there],
             fmt="o",
             markersize=3,
             linewidth=1.0,
             color=color,
         )
-    place.set_ylabel("ratio", loc="center")
-    set_ratio_range(place, ratios, ends)
+    place.set_ylabel("efficiency" if kind == EFFICIENCY else "ratio", loc="center")
+    if kind == EFFICIENCY:
+        place.set_ylim(-0.05, 1.15)
+    else:
+        set_ratio_range(place, ratios, ends)
     for shown, color in zip(ratios, colors[1:], strict=True):
         mark_outside(place, middles, shown, color)
 

@@ -1,5 +1,5 @@
-"""The panel of ratios: its range, and marks for points that lie outside of it. Knows matplotlib's
-axes and numbers only.
+"""The panel of ratios: their errors, its range, and marks for points that lie outside of it. Knows
+histograms, and matplotlib's axes.
 """
 
 from __future__ import annotations
@@ -7,15 +7,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from .intervals import are_counts
+from .picture_parts import errors_of
+
 if TYPE_CHECKING:
     import numpy as np
+    from hist import Hist
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     Numbers = NDArray[np.float64]
     Some = Sequence[float] | Numbers
 
-__all__ = ["divided", "mark_outside", "set_ratio_range"]
+__all__ = [
+    "COMMON",
+    "EFFICIENCY",
+    "INDEPENDENT",
+    "divided",
+    "efficiency_errors",
+    "mark_outside",
+    "set_ratio_range",
+]
+
+INDEPENDENT, EFFICIENCY, COMMON = "independent", "efficiency", "common"
+"""How the errors of two histograms go together: they are of different events; the events of one are
+some of the other's; they are of the same events, so that the ratio has hardly an error."""
 
 _NARROWEST, _WIDEST = 0.05, 1.0
 """The panel reaches at least and at most so far from 1."""
@@ -32,6 +48,34 @@ def divided(values: Some, base: Some) -> Numbers:
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios: Numbers = np.asarray(values, float) / np.asarray(base, float)
     return ratios
+
+
+def efficiency_errors(part: Hist, whole: Hist, name: str) -> Numbers:
+    """The errors downward and upward of the ratios of a part to the whole that it is of. Of counts
+    they are Wilson's interval for a binomial distribution, which is no point at 0 and 1; with
+    weights those of TH1::Divide's option B.
+
+    Raises ValueError if it cannot be a part."""
+    import numpy as np
+
+    values, of_all = (np.array(each.values(), float) for each in (part, whole))
+    squares, all_squares = (np.array(errors_of(each)) ** 2 for each in (part, whole))
+    beyond = np.flatnonzero(squares > all_squares * (1 + 1e-9))
+    if len(beyond):
+        raise ValueError(
+            f"the events of {name!r} are not some of the first histogram's: it has more of them in "
+            f"bin {beyond[0]}; ratio=True is for histograms of different events"
+        )
+    ratios = np.nan_to_num(divided(values, of_all))
+    if are_counts(values, part.variances()) and are_counts(of_all, whole.variances()):
+        count = np.maximum(of_all, 1.0)
+        middle = (ratios + 0.5 / count) / (1 + 1 / count)
+        half = np.sqrt(ratios * (1 - ratios) / count + 0.25 / count**2) / (1 + 1 / count)
+        ends: Numbers = np.abs(np.array([ratios - middle + half, middle + half - ratios]))
+        return ends
+    error = np.sqrt(np.abs((1 - 2 * ratios) * squares + ratios**2 * all_squares))
+    error = divided(error, np.abs(of_all))
+    return np.array([error, error])
 
 
 def set_ratio_range(place: Axes, points: Sequence[Numbers], bands: Sequence[Numbers] = ()) -> None:

@@ -21,6 +21,7 @@ __all__ = [
     "is_stack",
     "label_of",
     "plot_variations",
+    "ratio_kind",
     "saved",
     "warn_without_errors",
 ]
@@ -94,6 +95,17 @@ def saved(figure: Figure, path: str | PathLike[str] | None) -> Figure:
     return figure
 
 
+def ratio_kind(ratio: bool | str) -> str:
+    """The kind of a ratio's errors; empty: there is no panel of ratios."""
+    from ..monitor.ratios import EFFICIENCY, INDEPENDENT
+
+    if ratio in (False, True):
+        return INDEPENDENT if ratio else ""
+    if ratio != EFFICIENCY:
+        raise ValueError(f'ratio= is True, False or "{EFFICIENCY}", not {ratio!r}')
+    return EFFICIENCY
+
+
 def plot_variations(
     values: Mapping[str, object],
     band: Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]],
@@ -105,12 +117,15 @@ def plot_variations(
 ) -> Figure:
     """See Variations.plot. `band`: gives the lower and the upper end in each bin."""
     from ..monitor import pictures  # start-up
+    from ..monitor.ratios import COMMON
 
     if kind not in ("band", "lines"):
         raise ValueError(f'kind is "band" or "lines", not {kind!r}')
     named = {name: checked(each) for name, each in values.items()}
+    # Variations are of the nominal histogram's events, whose errors they share.
+    errors = COMMON if ratio else ""
     if kind == "lines" or len(named) == 1:
-        return saved(pictures.overlaid(named, title, log, ratio), path)
+        return saved(pictures.overlaid(named, title, log, errors), path)
     shaded = pictures.Band(*band(), "variations")
     nominal = {"nominal": named["nominal"]}
-    return saved(pictures.overlaid(nominal, title, log, ratio, shaded), path)
+    return saved(pictures.overlaid(nominal, title, log, errors, shaded), path)

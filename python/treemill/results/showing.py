@@ -16,6 +16,7 @@ from .histograms import (
     is_stack,
     label_of,
     plot_variations,
+    ratio_kind,
     saved,
     warn_without_errors,
 )
@@ -65,7 +66,7 @@ def plot(
     *,
     title: str = "",
     log: bool = False,
-    ratio: bool = False,
+    ratio: bool | str = False,
 ) -> Figure:
     """Draw histograms into one picture, with a legend if they are several.
 
@@ -82,7 +83,10 @@ def plot(
     log
         If true, the scale is logarithmic.
     ratio
-        If true, a panel below has the ratios to the first histogram.
+        If true, a panel below has the ratios to the first histogram, for histograms of different
+        events: points have their own errors, and a band has the first one's. "efficiency": for
+        histograms of some of the first one's events, with binomial errors. Of a `Variations`, whose
+        histograms are of the same events, ratios have no statistical errors.
 
     Returns
     -------
@@ -94,8 +98,8 @@ def plot(
     TypeError
         For objects that are not histograms.
     ValueError
-        If they have different axes, or more than one dimension and are several, or if matplotlib
-        cannot draw a formula.
+        If they have different axes, or more than one dimension and are several; if an efficiency is
+        asked for, and one cannot be a part of the first; or if matplotlib cannot draw a formula.
     ImportError
         If matplotlib or mplhep is missing.
 
@@ -106,6 +110,7 @@ def plot(
     """
     from ..monitor import pictures  # start-up
 
+    kind = ratio_kind(ratio)
     named = _named(histograms)
     if not named:
         raise TypeError("plot() needs a histogram")
@@ -114,14 +119,14 @@ def plot(
     value = histograms.value if isinstance(histograms, Booking) else histograms
     if isinstance(value, Variations):
         return plot_variations(
-            value, value.band, path, "band", title or _title(histograms), log, ratio
+            value, value.band, path, "band", title or _title(histograms), log, bool(ratio)
         )
     if count == 1 and first.ndim > 1:
         figure = pictures.paneled([first], [title], log)
     else:
         if ratio and count > 1:
             warn_without_errors(named)
-        figure = pictures.overlaid(named, title, log, ratio)
+        figure = pictures.overlaid(named, title, log, kind)
     return saved(figure, path)
 
 

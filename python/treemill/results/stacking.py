@@ -43,13 +43,16 @@ def stack(
 ) -> Figure:
     """Draw processes on top of each other, data as points, and what is uncertain as a band.
 
+    Numbers of events have the intervals of a Poisson distribution's mean (68 %), bins without
+    events too; weighted data have the roots of their variances.
+
     Parameters
     ----------
     results
         A mapping of names to histograms, `Variations` or bookings, the first at the bottom; the
         value of a booking on a fileset; a hist.Stack; or one histogram, or `Variations`, with a
         first axis of categories. Histograms of a hist.Stack without names, or with equal ones, get
-        numbers.
+        numbers. A name has the same colour in all pictures of the program.
     path
         The file of the picture, in the format that the suffix names.
     data
@@ -66,7 +69,8 @@ def stack(
     title
         The title above the picture.
     log
-        If true, the scale is logarithmic.
+        If true, the scale is logarithmic, and the smallest process is at the bottom, where it can
+        be seen.
     colors
         matplotlib's colours by name, for some or all.
 
