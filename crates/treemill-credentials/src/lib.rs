@@ -4,7 +4,9 @@
 
 mod authorities;
 mod limits;
+mod refusal;
 mod token;
 
 pub use authorities::trusted;
+pub use refusal::in_words;
 pub use token::{Places, Token, TokenError, bearer_token};

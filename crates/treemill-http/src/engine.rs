@@ -106,7 +106,8 @@ fn client(tls: rustls::ClientConfig) -> reqwest::Result<Client> {
 #[must_use]
 pub fn trouble(error: &reqwest::Error, server: &str) -> Trouble {
     if let Some(refusal) = tls_refusal(error) {
-        let what = format!("the server {server} cannot be trusted, or does not trust: {refusal}");
+        let words = treemill_credentials::in_words(refusal);
+        let what = format!("the server {server} cannot be trusted, or does not trust: {words}");
         return Trouble::new(Kind::Final, what);
     }
     let kind = match (error.is_builder(), error.is_timeout()) {

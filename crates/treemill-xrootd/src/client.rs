@@ -338,8 +338,11 @@ impl Client {
             true => open(Some(self.tls()?), None)?,
             // A server that wants TLS says so in the clear; it takes another connection then.
             false => match open(None, None) {
-                Err(error) if error.kind() == ErrorKind::TlsRequired => {
-                    open(Some(self.tls()?), None)?
+                Err(wanted) if wanted.kind() == ErrorKind::TlsRequired => {
+                    open(Some(self.tls()?), None).map_err(|error| match error.kind() {
+                        ErrorKind::Unsupported => wanted.without_tls(),
+                        _ => error,
+                    })?
                 }
                 made => made?,
             },

@@ -66,6 +66,15 @@ impl Error {
         self
     }
 
+    /// Of a server that demands TLS and does none.
+    pub(crate) fn without_tls(mut self) -> Self {
+        self.kind = ErrorKind::Unsupported;
+        self.what.push_str(
+            ", and it does no TLS: ask its administrators, or take another door of the site",
+        );
+        self
+    }
+
     /// Names the server, if none is named yet.
     pub(crate) fn at(mut self, server: impl fmt::Display) -> Self {
         if self.server.is_empty() {

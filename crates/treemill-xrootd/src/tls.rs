@@ -71,13 +71,14 @@ impl Tls {
 }
 
 fn refused(error: rustls::Error) -> Error {
-    if let rustls::Error::InvalidCertificate(why) = &error {
+    let words = treemill_credentials::in_words(&error);
+    if matches!(error, rustls::Error::InvalidCertificate(_)) {
         let what = format!(
-            "the server's certificate is not trusted: {why}. Authorities are the system's, those of SSL_CERT_FILE, and those in X509_CERT_DIR"
+            "{words}. Authorities are the system's, those of SSL_CERT_FILE, and those in X509_CERT_DIR"
         );
         return Error::new(ErrorKind::Untrusted, what).with_cause(error);
     }
-    Error::new(ErrorKind::Protocol, format!("TLS failed: {error}")).with_cause(error)
+    Error::new(ErrorKind::Protocol, words).with_cause(error)
 }
 
 fn broken(error: std::io::Error) -> Error {
