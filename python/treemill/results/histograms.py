@@ -97,7 +97,7 @@ def saved(figure: Figure, path: str | PathLike[str] | None) -> Figure:
 
 def ratio_kind(ratio: bool | str) -> str:
     """The kind of a ratio's errors; empty: there is no panel of ratios."""
-    from ..monitor.ratios import EFFICIENCY, INDEPENDENT
+    from ..monitor.ratios import EFFICIENCY, INDEPENDENT  # start-up
 
     if ratio in (False, True):
         return INDEPENDENT if ratio else ""
@@ -117,7 +117,7 @@ def plot_variations(
 ) -> Figure:
     """See Variations.plot. `band`: gives the lower and the upper end in each bin."""
     from ..monitor import pictures  # start-up
-    from ..monitor.ratios import COMMON
+    from ..monitor.ratios import COMMON  # start-up
 
     if kind not in ("band", "lines"):
         raise ValueError(f'kind is "band" or "lines", not {kind!r}')
