@@ -83,7 +83,7 @@ fn inner(shown: &str) -> &str {
     last.trim_end_matches(')')
 }
 
-/// A time of so many seconds, in its largest unit.
+/// A time in its largest unit.
 fn long(seconds: u64) -> String {
     let units = [(86_400, "days"), (3_600, "hours"), (60, "minutes")];
     let unit = units.iter().find(|(size, _)| seconds >= size * 2);

@@ -66,7 +66,7 @@ impl Error {
         self
     }
 
-    /// Of a server that demands TLS and does none.
+    /// Adds that the server, which demands TLS, does none.
     pub(crate) fn without_tls(mut self) -> Self {
         self.kind = ErrorKind::Unsupported;
         self.what.push_str(
