@@ -130,6 +130,8 @@ def _is_constant(node: ast.expr) -> bool:
 
 def _call(node: ast.Call, scope: Scope) -> Any:
     args = [_value(arg, scope) for arg in node.args]
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "nearest":
+        return vectors.nearest(_value(node.func.value, scope), *args)
     if isinstance(node.func, ast.Attribute):
         return each(vectors.METHODS[node.func.attr], _value(node.func.value, scope), *args)
     assert isinstance(node.func, ast.Name)

@@ -123,8 +123,20 @@ class Writer:
         return f"fill_missing({self.number(scope.deeper())} * 1.0, 0.5)"
 
     def reduced(self, scope: Scope) -> str:
-        name = self.pick("sum", "sum", "prod", "max", "min", "mean", "count")
+        name = self.pick("sum", "sum", "prod", "max", "min", "mean", "count", "median", "listed")
+        if name == "listed":
+            return self.listed(scope.deeper())
         return f"{name}({self.generator(scope, self.number)} )"
+
+    def listed(self, scope: Scope) -> str:
+        """A reduction of values that are written as a list."""
+        items = ", ".join(self.number(scope) for _ in range(int(self.pick("1", "2", "3"))))
+        name = self.pick("sum", "max", "min", "mean", "len", "count", "first")
+        way = self.pick("", "sorted", "loop")
+        if way == "loop":
+            _, (item,) = scope.bind(0, 1)
+            return f"{name}({item} * 1.5 for {item} in [{items}, 0.3])"
+        return f"{name}({way}([{items}]))"
 
     def length(self, scope: Scope) -> str:
         return f"len({self.elements(scope)})"
@@ -274,7 +286,11 @@ class Writer:
         return of(scope)
 
     def list_of_numbers(self, scope: Scope) -> str:
-        way = self.pick("loop", "loop", "loop", "columns", "free")
+        way = self.pick("loop", "loop", "loop", "columns", "free", "made", "values")
+        if way == "values":
+            return f"[{self.number(scope.deeper())}, {self.number(scope.deeper())}]"
+        if way == "made":
+            return self.made_list(scope)
         if way == "loop":
             return f"[{self.generator(scope, self.number)}]"
         if way == "free":
@@ -289,6 +305,28 @@ class Writer:
             f"{column}[{name}_tag]",
             f"{column} - y",
             f"{column}[[1, 0, -1]]",
+        )
+
+    def made_list(self, scope: Scope) -> str:
+        """A list that a function makes of another one."""
+        name = self.pick(*_COLLECTIONS)
+        column = f"{name}.{self.pick(*_FLOATS, 'charge')}"
+        inner = replace(scope, depth=1)
+        _, (element,) = scope.bind(1)
+        return self.pick(
+            f"unique({name}.charge)",
+            f"unique([{self.generator(inner, self.number)}])",
+            f"cumsum({column})",
+            f"cumsum([{self.generator(inner, self.number)}])",
+            f"cumsum({column}) * {name}.charge",
+            f"argsort({name}.pt)",
+            f"{column}[argsort({name}.pt, reverse=True)]",
+            f"{name}[argsort({name}, key=lambda {element}: {self.key(element)})].eta",
+            f"{name}.nearest({self.elements(inner)}).{self.pick(*_FLOATS)}",
+            f"deltaphi({name}.phi, y)",
+            f"[(a_ + b_).mass for a_, b_ in permutations({name}, 2)]",
+            f"[a_.pt - c_.pt for a_, b_, c_ in permutations({name}[:4], 3)]",
+            f"[a_.pt for a_, b_, c_, d_, e_ in combinations({name}, 5)]",
         )
 
 

@@ -3,10 +3,22 @@
 import bisect
 import itertools
 import math
+import statistics
 from collections.abc import Callable
 from typing import Any
 
-from .values import MISSING, Element, choose, each, each_even_missing, present, wrap
+from . import vectors
+from .values import (
+    MISSING,
+    Element,
+    choose,
+    divide,
+    each,
+    each_even_missing,
+    is_whole,
+    present,
+    wrap,
+)
 
 
 def _sum(values: list[Any]) -> Any:
@@ -120,6 +132,53 @@ def _sorted(
     return [values[i] for i in sorted(range(len(values)), key=order)]
 
 
+def _places(
+    values: list[Any], key: Callable[[Any], Any] | None = None, reverse: bool = False
+) -> list[int]:
+    """The numbers of the items in the order of `_sorted`."""
+    keys = values if key is None else [key(v) for v in values]
+    return _sorted(list(range(len(values))), lambda i: keys[i], reverse)
+
+
+def _variance(values: list[Any], ddof: int = 0) -> Any:
+    there = [float(v) for _, v in present(values)]
+    if not there:
+        return MISSING
+    mean = sum(there, 0.0) / len(there)
+    total = sum(((x - mean) ** 2 for x in there), 0.0)
+    return divide(total, max(len(there) - ddof, 0))
+
+
+def _deviation(values: list[Any], ddof: int = 0) -> Any:
+    variance = _variance(values, ddof)
+    return MISSING if variance is MISSING else _sqrt(variance)
+
+
+def _median(values: list[Any]) -> Any:
+    there = [float(v) for _, v in present(values)]
+    if not there:
+        return MISSING
+    return math.nan if any(map(math.isnan, there)) else float(statistics.median(there))
+
+
+def _unique(values: list[Any]) -> list[Any]:
+    found: list[Any] = []
+    for v in _sorted([v for _, v in present(values)]):
+        is_known = bool(found) and (found[-1] == v or (_nan(found[-1]) and _nan(v)))
+        if not is_known:
+            found.append(v)
+    return found
+
+
+def _running(values: list[Any]) -> list[Any]:
+    sums, total = [], 0
+    for v in values:
+        if v is not MISSING:
+            total = total + v
+        sums.append(MISSING if v is MISSING else wrap(total) if is_whole(total) else total)
+    return sums
+
+
 def _last(values: list[Any]) -> Any:
     return values[-1] if values else MISSING
 
@@ -173,6 +232,13 @@ _OF_LISTS: dict[str, Callable[..., Any]] = {
     "argmin": _arg(True),
     "argmax": _arg(False),
     "first": _first,
+    "argsort": _places,
+    "var": _variance,
+    "std": _deviation,
+    "median": _median,
+    "unique": _unique,
+    "cumsum": _running,
+    "permutations": lambda values, n: list(itertools.permutations(values, n)),
     "last": _last,
     "sorted": _sorted,
     "combinations": lambda values, n: list(itertools.combinations(values, n)),
@@ -201,12 +267,27 @@ _OF_NUMBERS: dict[str, Callable[..., Any]] = {
 }
 
 
+def _difference(f: Callable[[Any, Any], float], of_angles: Callable[[float], float] | None) -> Any:
+    """Of two vectors, or of two angles."""
+
+    def run(a: Any, b: Any) -> Any:
+        if isinstance(a, Element):
+            return f(a, b)
+        assert of_angles is not None
+        return of_angles(float(a) - float(b))
+
+    return lambda a, b: each(run, a, b)
+
+
 def _vector(**parts: Any) -> Any:
     return MISSING if any(part is MISSING for part in parts.values()) else Element(parts)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "vector": _vector,
+    "deltaR": _difference(vectors.delta_r, None),
+    "deltaphi": _difference(vectors.deltaphi, lambda x: math.remainder(x, 2 * math.pi)),
+    "deltaeta": _difference(vectors.deltaeta, float),
     **{name: _of_list(f) for name, f in _OF_LISTS.items()},
     **_OF_NUMBERS,
     # Of a list, or of several numbers.

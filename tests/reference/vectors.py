@@ -72,10 +72,19 @@ def delta_r(a: Any, b: Any) -> float:
     return math.hypot(deltaeta(a, b), deltaphi(a, b))
 
 
+def nearest(a: Any, others: Any) -> Any:
+    """The element at the least distance, the first of equals."""
+    if isinstance(a, list):
+        return [nearest(one, others) for one in a]
+    if a is MISSING or not others:
+        return MISSING
+    return min(others, key=lambda other: delta_r(a, other))
+
+
 METHODS: dict[str, Callable[[Any, Any], float]] = {
     "deltaR": delta_r,
     "deltaphi": deltaphi,
     "deltaeta": deltaeta,
 }
 
-__all__ = ["METHODS", "MISSING", "add", "attribute", "subtract"]
+__all__ = ["METHODS", "MISSING", "add", "attribute", "nearest", "subtract"]

@@ -182,7 +182,8 @@ pub(crate) fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Ve
         return Vec::new();
     }
     let lower: Vec<char> = wanted.to_lowercase().chars().collect();
-    let limit = (letters / 3).max(2);
+    // A name that has little in common with a short one is not meant.
+    let limit = (letters / 3).max(usize::from(letters > 1));
     let mut steps = 0_usize;
     let mut found: Vec<(usize, &str)> = names
         .filter_map(|name| {

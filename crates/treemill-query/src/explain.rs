@@ -166,6 +166,7 @@ impl Plan {
             }
             Op::Select => of("where"),
             Op::Only => of("only"),
+            Op::RunningSum => of("cumsum"),
             Op::Ancestor => of("nearest distinct ancestor"),
             Op::Identified => of("item with the ID"),
             Op::IsMissing => of("is_missing"),

@@ -46,8 +46,10 @@ pub(crate) const EXPRESSION_DEPTH: usize = 200;
 pub(crate) const EXPRESSION_PARTS: usize = 1 << 20;
 /// Loops of one comprehension.
 pub(crate) const LOOPS: usize = 16;
-/// Items of a combination.
-pub(crate) const COMBINATION_ITEMS: i64 = 4;
+/// Items of a combination for which there are fast kernels.
+pub(crate) const COMBINATION_ITEMS: u8 = 4;
+/// Items of a combination or a permutation.
+pub(crate) const ARRANGED_ITEMS: i64 = 8;
 /// Elements of a tuple, and constants of a list.
 pub(crate) const TUPLE_ITEMS: usize = 10_000;
 /// Floats or strings that `in` looks for: each is compared.

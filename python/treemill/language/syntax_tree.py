@@ -298,7 +298,8 @@ class Reducer:
 
     def _sequence(self, node: ast.List | ast.Tuple) -> Tree:
         items = self._many(node.elts)
-        return {"kind": "sequence", "items": items, "at": self.at(node)}
+        sequence: Tree = {"kind": "sequence", "items": items, "at": self.at(node)}
+        return sequence | {"is_tuple": True} if isinstance(node, ast.Tuple) else sequence
 
     def _if_else(self, node: ast.IfExp) -> Tree:
         return {

@@ -1,6 +1,7 @@
 //! Calls: rows of the table of functions with typed arguments; methods.
 
 use super::builtins::{self, FUNCTIONS, Function, FunctionKind};
+use super::habits;
 use super::objects::RecordSource;
 use super::types::NO_STRINGS;
 use super::{Binding, Compiler, Constant, Node, NodeId, Op, Reducer, Result, Type, span};
@@ -44,11 +45,11 @@ impl Compiler<'_> {
         }
         let Some(function) = builtin else {
             let known = FUNCTIONS.iter().map(|function| function.name);
-            let message = match instead(name) {
-                Some(instead) => format!("there is no function {name}: {instead}"),
-                None => format!("there is no function {name}"),
-            };
-            return Err(QueryError::at(span(function), message).suggest(near(name, known)));
+            let error = |message| QueryError::at(span(function), message);
+            return Err(match habits::instead(name) {
+                Some(instead) => error(format!("there is no function {name}: {instead}")),
+                None => error(format!("there is no function {name}")).suggest(near(name, known)),
+            });
         };
         if function.kind == FunctionKind::Vector {
             return self.made_vector(keywords, at);
@@ -56,9 +57,8 @@ impl Compiler<'_> {
         let allowed = function.kind.keywords();
         for (keyword, value) in keywords {
             if !allowed.contains(&keyword.as_str()) {
-                let message = format!("{name}(…) takes no argument {keyword}=");
                 let near = near(keyword, allowed.iter().copied());
-                return Err(QueryError::at(span(value), message).suggest(near));
+                return Err(no_keyword(name, keyword, span(value)).suggest(near));
             }
         }
         let (least, most) = function.arity;
@@ -109,7 +109,22 @@ impl Compiler<'_> {
             }
             FunctionKind::First => return self.end(name, first, 0, default, at),
             FunctionKind::Last => return self.end(name, first, -1, default, at),
-            FunctionKind::Combinations => return self.combinations(args, at),
+            FunctionKind::Combinations => return self.tuples_of(name, false, args, at),
+            FunctionKind::Permutations => return self.tuples_of(name, true, args, at),
+            FunctionKind::Difference => return self.difference(name, args, at),
+            FunctionKind::Variance { is_root } => {
+                let variance = self.variance(name, first, keyword("ddof"), at)?;
+                return Ok(Binding::Value(match is_root {
+                    true => self.root(variance),
+                    false => variance,
+                }));
+            }
+            FunctionKind::Median => return self.median(name, first, at).map(Binding::Value),
+            FunctionKind::Unique => {
+                return self.different_items(name, first, at).map(Binding::Value);
+            }
+            FunctionKind::RunningSum => return self.running_sum(name, first).map(Binding::Value),
+            FunctionKind::Argsort => return self.argsort(first, key, keyword("reverse")),
             FunctionKind::Concat => return self.concat(args, at),
             FunctionKind::Zip => return self.zip(args, at),
             FunctionKind::Enumerate => return self.enumerate(first),
@@ -357,31 +372,20 @@ impl Compiler<'_> {
     }
 }
 
-/// What to write for functions that users know from elsewhere.
-pub(super) fn instead(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "reversed" => "write x[::-1]",
-        "list" | "tuple" => "leave it out, or write [v for v in x]",
-        "range" => "write for i, v in enumerate(X), or a list of constants: for i in [0, 1, 2]",
-        "map" => "write [j.pt for j in Jet]",
-        "filter" => "write [j for j in Jet if j.pt > 30], or Jet[Jet.pt > 30]",
-        "num" | "size" | "length" => "write len(X)",
-        "DeltaR" | "deltaR" => "write a.deltaR(b) of two vectors",
-        "DeltaPhi" | "deltaphi" => {
-            "write a.deltaphi(b) of two vectors, or vector(phi=x).deltaphi(vector(phi=y))"
-        }
-        "get" => "write the column's name, in backticks: `evt.P3.Px`",
-        "InvariantMass" => "write (a + b).mass",
-        _ => return None,
-    })
-}
-
 pub(super) fn no_keywords(name: &str, keywords: &[(String, Expr)]) -> Result<()> {
     match keywords.first() {
         None => Ok(()),
-        Some((keyword, value)) => Err(QueryError::at(
-            span(value),
-            format!("{name}(…) takes no argument {keyword}="),
-        )),
+        Some((keyword, value)) => Err(no_keyword(name, keyword, span(value))),
     }
+}
+
+fn no_keyword(name: &str, keyword: &str, at: Span) -> QueryError {
+    let message = format!("{name}(…) takes no argument {keyword}=");
+    QueryError::at(
+        at,
+        match habits::keyword(keyword) {
+            Some(instead) => format!("{message}: {instead}"),
+            None => message,
+        },
+    )
 }

@@ -127,40 +127,35 @@ impl Compiler<'_> {
 
     /// `left in right`
     fn member_of(&mut self, left: NodeId, right: &Expr, at: Span) -> Result<NodeId> {
-        let mut constants = Vec::new();
+        let mut members = Vec::new();
         if let Expr::Sequence { items, .. } = right {
             for item in items {
-                let id = self.value(item)?;
-                if self.graph.as_const(id).is_none() {
-                    let message = "the members of a list after 'in' are constants";
-                    return Err(QueryError::at(span(item), message));
-                }
-                constants.push(id);
+                members.push(self.value(item)?);
             }
         } else {
-            // A name of such a list.
+            // A name of a list of constants.
             let Binding::Tuple { items, .. } = self.bind(right)? else {
                 return self.member_of_list(left, right, at);
             };
             for item in items {
                 match item {
-                    Binding::Value(id) if self.graph.as_const(id).is_some() => constants.push(id),
+                    Binding::Value(id) if self.graph.as_const(id).is_some() => members.push(id),
                     _ => return self.member_of_list(left, right, at),
                 }
             }
         }
-        if constants.len() > COMPARED_INTEGERS
-            && let Some(found) = self.search(left, &constants)
+        if members.len() > COMPARED_INTEGERS
+            && let Some(found) = self.search(left, &members)
         {
             return Ok(found);
         }
-        if constants.len() > COMPARED_MEMBERS {
+        if members.len() > COMPARED_MEMBERS {
             let message = format!("more than {COMPARED_MEMBERS} floats or strings after 'in'");
             return Err(QueryError::at(at, message));
         }
         let mut result: Option<NodeId> = None;
-        for constant in constants {
-            let equal = self.compare(Compare::Eq, left, constant, span(right))?;
+        for member in members {
+            let equal = self.compare(Compare::Eq, left, member, span(right))?;
             result = Some(match result {
                 None => equal,
                 Some(before) => self.either(before, equal),

@@ -25,7 +25,7 @@ impl Compiler<'_> {
                 for sides in a.into_iter().zip(b) {
                     items.push(self.choice(condition, sides, at)?);
                 }
-                self.tuple_of(items, at)
+                self.tuple_of(items, false, at)
             }
             (a, b) if is_record(&a) && is_record(&b) => {
                 let all = [Binding::Value(condition), a, b];

@@ -155,6 +155,8 @@ pub(crate) enum Op {
     Concat,
     /// Integer: number of the item in its list.
     Position,
+    /// The sum of an item and those before it in its list. What is missing adds nothing.
+    RunningSum,
     /// Integer: number of the position among all positions of the level. It is valid for one selection of events,
     /// and so is every value that is computed from it.
     Row,

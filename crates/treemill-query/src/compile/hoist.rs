@@ -113,7 +113,8 @@ impl Compiler<'_> {
             | LevelKind::Flat { .. }
             | LevelKind::Sliced { .. }
             | LevelKind::Sorted { .. }
-            | LevelKind::Combinations { .. } => (),
+            | LevelKind::Combinations { .. }
+            | LevelKind::Arrangements { .. } => (),
             LevelKind::Product { list, .. } if self.is_own_row(*list, above) => (),
             _ => return None,
         }

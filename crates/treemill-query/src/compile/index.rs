@@ -10,13 +10,12 @@ use crate::spec::{Expr, Span};
 
 impl Compiler<'_> {
     pub(super) fn index(&mut self, value: &Expr, index: &Expr, at: Span) -> Result<Binding> {
-        let bound = self.bind(value)?;
+        let mut bound = self.bind(value)?;
         if let Binding::Provided(named) = &bound {
             return self.function_of(named, index, at);
         }
-        let level = self.level_of(&bound);
-        if let Binding::Tuple { items, .. } = &bound
-            && self.is_single(level)
+        if let Binding::Tuple { items, level, .. } = &bound
+            && self.is_single(*level)
         {
             if !matches!(index, Expr::Slice { .. } | Expr::Sequence { .. })
                 && let Some(numbers) = self.numbers_of(&bound)
@@ -24,8 +23,16 @@ impl Compiler<'_> {
                 let place = self.value(index)?;
                 return self.item_of_constants(numbers, place, span(index));
             }
-            return self.element_of_tuple(items, index);
+            let list = match is_constant(index) {
+                true => bound.clone(),
+                false => self.as_list(bound.clone(), span(value))?,
+            };
+            match list {
+                Binding::Tuple { .. } => return self.element_of_tuple(items, index),
+                list => bound = list,
+            }
         }
+        let level = self.level_of(&bound);
         if self.is_single(level) {
             let title = self.title(&bound);
             let message = match self.here {
@@ -59,7 +66,7 @@ impl Compiler<'_> {
         }
         let holds_lists = matches!(&bound, Binding::Tuple { items, .. }
             if items.iter().any(|item| self.level_of(item) != level));
-        if holds_lists && !matches!(index, Expr::Const { .. } | Expr::Unary { .. }) {
+        if holds_lists && !is_constant(index) {
             let message =
                 "of tuples that hold lists a constant integer picks one, and a slice some";
             return Err(QueryError::at(span(index), message));
@@ -68,21 +75,9 @@ impl Compiler<'_> {
             return self.index_lists(bound, level, index, at);
         }
         let place = span(index);
-        if let Expr::Sequence { items, .. } = index {
-            let Binding::Value(indices) = self.constants(items, place)? else {
-                return Err(QueryError::at(place, "a list of indices is of integers"));
-            };
-            return self.at_each(&bound, level, indices, true, place);
-        }
-        let selected = match self.bind(index)? {
-            Binding::Value(id) => id,
-            other => {
-                let Some(numbers) = self.numbers_of(&other) else {
-                    return Err(self.not_a_value(&other, place));
-                };
-                let indices = self.cycled(numbers);
-                return self.at_each(&bound, level, indices, true, place);
-            }
+        let selected = match self.picked(index)? {
+            Picked::Constant(indices) => return self.at_each(&bound, level, indices, true, place),
+            Picked::Computed(id) => id,
         };
         match self.type_of(selected) {
             Type::Bool => self.masked(bound, level, selected, place),
@@ -97,6 +92,22 @@ impl Compiler<'_> {
         }
     }
 
+    /// What stands in the brackets.
+    fn picked(&mut self, index: &Expr) -> Result<Picked> {
+        let bound = self.bind(index)?;
+        let place = span(index);
+        if let Some(numbers) = self.numbers_of(&bound) {
+            if numbers.ty == Type::Float {
+                return Err(QueryError::at(place, "a list of indices is of integers"));
+            }
+            return Ok(Picked::Constant(self.cycled(numbers)));
+        }
+        match self.as_list(bound, place)? {
+            Binding::Value(id) => Ok(Picked::Computed(id)),
+            other => Err(self.not_a_value(&other, place)),
+        }
+    }
+
     /// Indexes a list of lists: an integer takes one list, a mask selects lists or the items of all lists.
     fn index_lists(
         &mut self,
@@ -106,13 +117,10 @@ impl Compiler<'_> {
         at: Span,
     ) -> Result<Binding> {
         let place = span(index);
-        if let Expr::Sequence { items, .. } = index {
-            let Binding::Value(indices) = self.constants(items, place)? else {
-                return Err(QueryError::at(place, "a list of indices is of integers"));
-            };
-            return self.lists_at(&bound, level, indices, place);
-        }
-        let index = self.value(index)?;
+        let index = match self.picked(index)? {
+            Picked::Constant(indices) => return self.lists_at(&bound, level, indices, place),
+            Picked::Computed(id) => id,
+        };
         match self.type_of(index) {
             Type::Bool => return self.masked(bound, level, index, place),
             Type::Int | Type::UInt => return self.list_at(&bound, level, index, at),
@@ -382,6 +390,19 @@ impl Compiler<'_> {
             missing,
         })
     }
+}
+
+/// Whether the text of an index is a number.
+fn is_constant(index: &Expr) -> bool {
+    matches!(index, Expr::Const { .. } | Expr::Unary { .. })
+}
+
+/// What picks items.
+enum Picked {
+    /// A list of constants, which may count from the end.
+    Constant(NodeId),
+    /// A mask, a number or numbers.
+    Computed(NodeId),
 }
 
 /// Whether an array of `len` has such an item.

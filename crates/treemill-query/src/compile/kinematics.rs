@@ -1,83 +1,12 @@
-//! What vectors have beside coordinates: attributes computed from those, methods of two vectors,
-//! sums, and vectors of the user's own values. Names are those of scikit-hep's vector.
+//! What vectors have beside coordinates: attributes computed from those, and sums. Names are those of scikit-hep's
+//! vector.
 
-use super::objects::{Object, RecordSource};
 use super::vectors::{COORDINATES, Coordinate};
-use super::{Binding, Compiler, Constant, NodeId, Result, Type, span};
+use super::{Binding, Compiler, Constant, NodeId, Result, Type};
 use crate::error::QueryError;
-use crate::kernel::{Arithmetic, Map, Real1, Real2, Root, Shape, Squares, Test};
-use crate::spec::{Expr, Span};
+use crate::kernel::{Arithmetic, Map, Real1, Root, Shape, Squares, Test};
+use crate::spec::Span;
 use std::rc::Rc;
-
-/// What `vector(…)` takes.
-const MADE: &[&str] = &["pt", "phi", "eta", "mass", "px", "py", "pz", "energy"];
-
-/// Methods of vectors that take another one.
-pub(super) const METHODS: &[&str] = &[
-    "deltaR",
-    "deltaR2",
-    "deltaphi",
-    "deltaeta",
-    "deltaRapidityPhi",
-    "deltaRapidityPhi2",
-    "dot",
-    "add",
-    "subtract",
-    "boost",
-    "boost_p4",
-    "boost_beta3",
-    "boostCM_of",
-    "boostCM_of_p4",
-    "boostCM_of_beta3",
-];
-
-/// Modules that users write before functions.
-const MODULES: &[&str] = &[
-    "np", "numpy", "math", "ak", "awkward", "TMath", "ROOT", "vector",
-];
-
-/// A quantity in which two vectors differ.
-#[derive(Clone, Copy)]
-enum Difference {
-    Coordinate(Coordinate),
-    Rapidity,
-}
-
-/// What to write instead.
-fn no_method(value: &Expr, name: &str, at: Span) -> QueryError {
-    let is_module = matches!(value, Expr::Name { id, .. } if MODULES.contains(&id.as_str()));
-    let is_function = super::builtins::find(name).is_some();
-    let names = COORDINATES.iter().map(|(known, _)| *known);
-    let mut attributes = names.chain(ATTRIBUTES.iter().copied());
-    let attribute = attributes.find(|known| known.eq_ignore_ascii_case(name));
-    let message = match (is_module, is_function, attribute) {
-        (true, true, _) => format!("functions stand without a module: write {name}(…)"),
-        (true, false, _) => {
-            format!("modules are not in the language, and there is no function {name}")
-        }
-        (false, true, _) => format!("there is no method {name}: write {name}(…) of the value"),
-        (false, false, Some(known)) => {
-            format!("there is no method {name}: write .{known}, without parentheses")
-        }
-        (false, false, None) => {
-            let turns = super::boosts::TURNS.iter().map(|(known, _)| *known);
-            let near = crate::error::near(name, METHODS.iter().copied().chain(turns));
-            let known = super::call::instead(name);
-            match (near.is_empty(), known) {
-                (false, _) => {
-                    let message = format!("there is no method {name}");
-                    return QueryError::at(at, message).suggest(near);
-                }
-                (true, Some(instead)) => format!("there is no method {name}: {instead}"),
-                (true, None) => {
-                    let all = METHODS.join(", ");
-                    format!("there is no method {name}; vectors have {all}")
-                }
-            }
-        }
-    };
-    QueryError::at(at, message)
-}
 
 /// Attributes of vectors, those that are mostly wanted first.
 pub(super) const ATTRIBUTES: &[&str] = &[
@@ -131,7 +60,7 @@ impl Compiler<'_> {
         }))
     }
 
-    fn rapidity(&mut self, bound: &Binding, at: Span) -> Result<NodeId> {
+    pub(super) fn rapidity(&mut self, bound: &Binding, at: Span) -> Result<NodeId> {
         let e = self.coordinate(bound, Coordinate::Energy, at)?;
         let z = self.coordinate(bound, Coordinate::Pz, at)?;
         let above = self.real(Arithmetic::Add, e, z);
@@ -140,98 +69,6 @@ impl Compiler<'_> {
         let log = self.math(Real1::Log, ratio);
         let half = self.number(0.5);
         Ok(self.real(Arithmetic::Mul, half, log))
-    }
-
-    /// `a.deltaR(b)` and others.
-    pub(super) fn method(
-        &mut self,
-        value: &Expr,
-        name: &str,
-        args: &[Expr],
-        keywords: &[(String, Expr)],
-        at: Span,
-    ) -> Result<Binding> {
-        if name == "evaluate"
-            && let Ok(Binding::Provided(named)) = self.bind(value)
-        {
-            return self.call_provided(&named, args, keywords, at);
-        }
-        if let Some(named) = self.given_part(value, name, at)? {
-            return self.call_provided(&named, args, keywords, at);
-        }
-        if let Some(found) = self.turned(value, name, args, keywords, at)? {
-            return Ok(found);
-        }
-        super::call::no_keywords(name, keywords)?;
-        if !METHODS.contains(&name) {
-            return Err(no_method(value, name, at));
-        }
-        let [other] = args else {
-            return Err(QueryError::at(at, format!("a.{name}(b) takes one vector")));
-        };
-        let (a, b) = (self.bind(value)?, self.bind(other)?);
-        let (here, there) = (span(value), span(other));
-        let mut difference = |of: Difference| -> Result<NodeId> {
-            let ids = match of {
-                Difference::Coordinate(part) => [
-                    self.coordinate(&a, part, here)?,
-                    self.coordinate(&b, part, there)?,
-                ],
-                Difference::Rapidity => [self.rapidity(&a, here)?, self.rapidity(&b, there)?],
-            };
-            let both = self.together(&ids, at)?;
-            Ok(match of {
-                Difference::Coordinate(Coordinate::Phi) => self.map(
-                    Map::Real2(Real2::DeltaPhi),
-                    &[both[0], both[1]],
-                    Type::Float,
-                ),
-                _ => self.real(Arithmetic::Sub, both[0], both[1]),
-            })
-        };
-        let node = match name {
-            "deltaphi" => difference(Difference::Coordinate(Coordinate::Phi))?,
-            "deltaeta" => difference(Difference::Coordinate(Coordinate::Eta))?,
-            "deltaR" | "deltaR2" | "deltaRapidityPhi" | "deltaRapidityPhi2" => {
-                let along = match name {
-                    "deltaR" | "deltaR2" => Difference::Coordinate(Coordinate::Eta),
-                    _ => Difference::Rapidity,
-                };
-                let (phi, along) = (
-                    difference(Difference::Coordinate(Coordinate::Phi))?,
-                    difference(along)?,
-                );
-                let root = match name.ends_with('2') {
-                    true => Root::Plain,
-                    false => Root::Sqrt,
-                };
-                self.squares(Shape::Two, root, &[phi, along])
-            }
-            "dot" => {
-                let mut sum: Option<NodeId> = None;
-                for part in [
-                    Coordinate::Energy,
-                    Coordinate::Px,
-                    Coordinate::Py,
-                    Coordinate::Pz,
-                ] {
-                    let ids = [
-                        self.coordinate(&a, part, here)?,
-                        self.coordinate(&b, part, there)?,
-                    ];
-                    let both = self.together(&ids, at)?;
-                    let product = self.real(Arithmetic::Mul, both[0], both[1]);
-                    sum = Some(match sum {
-                        None => product,
-                        Some(sum) => self.real(Arithmetic::Sub, sum, product),
-                    });
-                }
-                sum.ok_or_else(|| QueryError::at(at, "nothing to multiply"))?
-            }
-            "add" | "subtract" => return self.vector_sum(a, b, name == "subtract", at),
-            _ => return self.boosted(name, a, b, at),
-        };
-        Ok(Binding::Value(node))
     }
 
     /// `a + b`, `a - b` of vectors.
@@ -285,40 +122,6 @@ impl Compiler<'_> {
             factor,
             level,
         })
-    }
-
-    /// `vector(pt=…, eta=…, phi=…, mass=…)`
-    pub(super) fn made_vector(&mut self, keywords: &[(String, Expr)], at: Span) -> Result<Binding> {
-        let mut ids = Vec::with_capacity(keywords.len());
-        for (name, value) in keywords {
-            if !MADE.contains(&name.as_str()) {
-                let message = format!("vector(…) takes {}, and no {name}", MADE.join(", "));
-                return Err(QueryError::at(span(value), message));
-            }
-            let id = self.value(value)?;
-            if self.type_of(id) == Type::Str {
-                return Err(QueryError::at(span(value), "a coordinate is a number"));
-            }
-            ids.push(id);
-        }
-        if ids.is_empty() {
-            let message = "vector(pt=…, eta=…, phi=…, mass=…) takes coordinates by name";
-            return Err(QueryError::at(at, message));
-        }
-        let ids = self.together(&ids, at)?;
-        let levels: Vec<_> = ids
-            .iter()
-            .filter(|id| self.graph.as_const(**id).is_none())
-            .map(|id| self.graph.node(*id).level)
-            .collect();
-        let base = levels.first().copied().unwrap_or(super::EVENT);
-        let names = keywords.iter().map(|(name, _)| name.clone());
-        Ok(Binding::Object(Object {
-            source: Rc::new(RecordSource::Made(names.zip(ids).collect())),
-            base,
-            moves: Vec::new(),
-            level: base,
-        }))
     }
 
     // Formulas in short.

@@ -60,6 +60,13 @@ pub(crate) enum LevelKind {
         of: LevelId,
         size: u8,
     },
+    /// All combinations of any number of items of each list, or if `ordered` all permutations. They have no pieces: see
+    /// `kernel::arrangements`. Selection vector k: the k-th item.
+    Arrangements {
+        of: LevelId,
+        size: u8,
+        ordered: bool,
+    },
     /// The lists of several levels, concatenated. Their values come by `Op::Concat`.
     Joined {
         parts: Vec<LevelId>,
@@ -107,6 +114,7 @@ impl LevelKind {
             | Self::Referring { of, .. }
             | Self::Flat { of }
             | Self::Combinations { of, .. }
+            | Self::Arrangements { of, .. }
             | Self::Sorted { of, .. } => std::slice::from_ref(of),
             Self::Joined { parts } | Self::Zipped { parts } => parts,
         }
@@ -127,7 +135,10 @@ impl LevelKind {
 
     /// Whether it may have many more items than what it is made of.
     pub fn expands(&self) -> bool {
-        matches!(self, Self::Product { .. } | Self::Combinations { .. })
+        matches!(
+            self,
+            Self::Product { .. } | Self::Combinations { .. } | Self::Arrangements { .. }
+        )
     }
 }
 

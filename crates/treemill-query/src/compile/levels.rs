@@ -354,8 +354,16 @@ impl Compiler<'_> {
                 | LevelKind::Product { of, .. }
                 | LevelKind::Flat { of }
                 | LevelKind::Sorted { of, .. } => walk = *of,
-                LevelKind::Combinations { of, size } => {
+                LevelKind::Combinations { of, size }
+                | LevelKind::Arrangements {
+                    of,
+                    size,
+                    ordered: false,
+                } => {
                     return format!("{narrowed}combinations of {size} of {}", self.describe(*of));
+                }
+                LevelKind::Arrangements { of, size, .. } => {
+                    return format!("{narrowed}permutations of {size} of {}", self.describe(*of));
                 }
                 LevelKind::Joined { parts } => {
                     let parts: Vec<String> = parts.iter().map(|of| self.describe(*of)).collect();

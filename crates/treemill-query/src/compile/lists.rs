@@ -1,19 +1,17 @@
-//! Lists that are made from lists: combinations, concat, zip, enumerate, sorted; tuples and lists of
-//! constants.
+//! Lists that are made from lists: combinations, concat, zip, enumerate, sorted; tuples, and lists of values.
 
 use super::objects::{Move, Object, RecordSource};
 use super::{
-    Binding, Compiler, Constant, EVENT, Level, LevelId, LevelKind, Node, NodeId, Op, Result, Type,
-    span,
+    Binding, Compiler, Constant, EVENT, Level, LevelId, LevelKind, NodeId, Op, Result, span,
 };
 use crate::error::QueryError;
-use crate::limits::{COMBINATION_ITEMS, TUPLE_ITEMS};
+use crate::limits::{ARRANGED_ITEMS, COMBINATION_ITEMS, TUPLE_ITEMS};
 use crate::spec::{Expr, Span};
 use std::rc::Rc;
 
 impl Compiler<'_> {
-    /// `(a, b)`, `[a, b]`
-    pub(super) fn tuple(&mut self, items: &[Expr], at: Span) -> Result<Binding> {
+    /// `(a, b)`, or `[a, b]`, which is a list.
+    pub(super) fn tuple(&mut self, items: &[Expr], is_list: bool, at: Span) -> Result<Binding> {
         if items.is_empty() || items.len() > TUPLE_ITEMS {
             let message = format!("a tuple has 1 to {TUPLE_ITEMS} elements");
             return Err(QueryError::at(at, message));
@@ -22,11 +20,16 @@ impl Compiler<'_> {
         for item in items {
             bounds.push(self.bind(item)?);
         }
-        self.tuple_of(bounds, at)
+        self.tuple_of(bounds, is_list, at)
     }
 
     /// Things side by side, brought to one level.
-    pub(super) fn tuple_of(&mut self, bounds: Vec<Binding>, at: Span) -> Result<Binding> {
+    pub(super) fn tuple_of(
+        &mut self,
+        bounds: Vec<Binding>,
+        is_list: bool,
+        at: Span,
+    ) -> Result<Binding> {
         let level = self.common_of(&bounds, at)?;
         let items: Result<Vec<Binding>> = bounds
             .iter()
@@ -35,6 +38,7 @@ impl Compiler<'_> {
         Ok(Binding::Tuple {
             items: items?,
             level,
+            is_list,
         })
     }
 
@@ -53,13 +57,8 @@ impl Compiler<'_> {
     /// An argument that must be a list.
     pub(super) fn list(&mut self, name: &str, arg: &Expr) -> Result<(Binding, LevelId)> {
         let at = span(arg);
-        let bound = match arg {
-            Expr::Sequence { items, .. } => self.constants(items, at)?,
-            _ => {
-                let bound = self.bind(arg)?;
-                self.as_list(bound)
-            }
-        };
+        let bound = self.bind(arg)?;
+        let bound = self.as_list(bound, at)?;
         let level = self.level_of(&bound);
         if self.is_single(level) {
             let each = if self.here == EVENT { " per event" } else { "" };
@@ -93,48 +92,86 @@ impl Compiler<'_> {
         Ok((bound, self.outermost(level)))
     }
 
-    /// `[1, 2, 3]` as a list.
-    pub(super) fn constants(&mut self, items: &[Expr], at: Span) -> Result<Binding> {
-        let mut found = None;
-        if (1..=TUPLE_ITEMS).contains(&items.len()) {
-            let mut bounds = Vec::with_capacity(items.len());
-            for item in items {
-                bounds.push(self.bind(item)?);
-            }
-            let (items, level) = (bounds, EVENT);
-            found = self.numbers_of(&Binding::Tuple { items, level });
-        }
-        match found {
-            Some(numbers) => Ok(Binding::Value(self.cycled(numbers))),
-            None => {
-                let message = format!(
-                    "a list to go through has 1 to {TUPLE_ITEMS} constant numbers, or is a column"
-                );
-                Err(QueryError::at(at, message))
-            }
+    /// `[a, b]` as a list, where `(a, b)` is none.
+    pub(super) fn written_list(&mut self, bound: Binding, at: Span) -> Result<Binding> {
+        match bound {
+            list @ Binding::Tuple { is_list: true, .. } => self.as_list(list, at),
+            other => Ok(other),
         }
     }
 
-    /// `combinations(X, n)`: tuples.
-    pub(super) fn combinations(&mut self, args: &[Expr], at: Span) -> Result<Binding> {
-        let [list, size] = args else {
-            return Err(QueryError::at(at, "combinations(list, number)"));
+    /// `[a, b]` as a list: of constants, or of what has one value at each position. Anything else is unchanged.
+    pub(super) fn as_list(&mut self, bound: Binding, at: Span) -> Result<Binding> {
+        if let Some(numbers) = self.numbers_of(&bound) {
+            return Ok(Binding::Value(self.cycled(numbers)));
+        }
+        let Binding::Tuple {
+            items,
+            level,
+            is_list: true,
+        } = &bound
+        else {
+            return Ok(bound);
         };
-        let (items, of) = self.items("combinations", list)?;
+        let level = *level;
+        let is_single = |item: &Binding| self.is_single(self.level_of(item));
+        if !(self.is_single(level) && items.iter().all(is_single)) {
+            return Ok(bound);
+        }
+        // A list of one item for each, one after the other.
+        let parent = level;
+        let one = self.graph.add_level(Level {
+            parent,
+            kind: LevelKind::Fixed(1),
+        });
+        let mut lists = Vec::with_capacity(items.len());
+        for item in items {
+            lists.push(match item {
+                Binding::Value(id) if self.graph.as_const(*id).is_some() => {
+                    Binding::Value(self.moved(Op::Spread, *id, one))
+                }
+                item => self.carried(item, Move::Spread(one)),
+            });
+        }
+        let parts = vec![one; lists.len()];
+        let kind = LevelKind::Joined { parts };
+        let joined = self.graph.add_level(Level { parent, kind });
+        self.joined_bounds(&lists, joined, at)
+    }
+
+    /// `combinations(X, n)`, or `permutations(X, n)`, which are in any order: tuples.
+    pub(super) fn tuples_of(
+        &mut self,
+        name: &str,
+        ordered: bool,
+        args: &[Expr],
+        at: Span,
+    ) -> Result<Binding> {
+        let [list, size] = args else {
+            return Err(QueryError::at(at, format!("{name}(list, number)")));
+        };
+        let (items, of) = self.items(name, list)?;
         let number = self.value(size)?;
         let size = match self.graph.as_const(number) {
-            Some(Constant::Int(n)) if (2..=COMBINATION_ITEMS).contains(n) => *n as u8,
+            Some(Constant::Int(n)) if (1..=ARRANGED_ITEMS).contains(n) => *n as u8,
             _ => {
-                let message =
-                    format!("combinations are of 2 to {COMBINATION_ITEMS} items, a constant");
+                let message = format!("{name} are of 1 to {ARRANGED_ITEMS} items, a constant");
                 return Err(QueryError::at(span(size), message));
             }
         };
-        let level = self.beside(of, LevelKind::Combinations { of, size });
+        let kind = match ((2..=COMBINATION_ITEMS).contains(&size), ordered) {
+            (true, false) => LevelKind::Combinations { of, size },
+            _ => LevelKind::Arrangements { of, size, ordered },
+        };
+        let level = self.beside(of, kind);
         let items = (0..size)
             .map(|k| self.carried_from(&items, of, Move::Take(level, k)))
             .collect();
-        Ok(Binding::Tuple { items, level })
+        Ok(Binding::Tuple {
+            items,
+            level,
+            is_list: false,
+        })
     }
 
     /// A level with the parent of another.
@@ -221,7 +258,11 @@ impl Compiler<'_> {
                     .collect();
                 items.push(self.joined_bounds(&column, level, at)?);
             }
-            return Ok(Binding::Tuple { items, level });
+            return Ok(Binding::Tuple {
+                items,
+                level,
+                is_list: false,
+            });
         }
         if parts.iter().any(|part| {
             matches!(
@@ -229,7 +270,7 @@ impl Compiler<'_> {
                 Binding::Value(_) | Binding::Tuple { .. } | Binding::Provided(_)
             )
         }) {
-            let message = "concat joins lists of numbers, or collections, not both";
+            let message = "the items of a list are all numbers, or all records";
             return Err(QueryError::at(at, message));
         }
         Ok(Binding::Object(Object {
@@ -251,6 +292,7 @@ impl Compiler<'_> {
             return Ok(Binding::Tuple {
                 items: lists,
                 level: first,
+                is_list: false,
             });
         }
         let kind = LevelKind::Zipped {
@@ -263,22 +305,21 @@ impl Compiler<'_> {
             .zip(&parts)
             .map(|((k, list), part)| self.carried_from(list, *part, Move::Take(level, k as u8)))
             .collect();
-        Ok(Binding::Tuple { items, level })
+        Ok(Binding::Tuple {
+            items,
+            level,
+            is_list: false,
+        })
     }
 
     /// `enumerate(X)`: tuples of a number and an item.
     pub(super) fn enumerate(&mut self, arg: &Expr) -> Result<Binding> {
         let (items, level) = self.items("enumerate", arg)?;
-        let number = self.graph.add(Node {
-            op: Op::Position,
-            inputs: Vec::new(),
-            level,
-            ty: Type::Int,
-            missing: false,
-        });
+        let number = self.position(level);
         Ok(Binding::Tuple {
             items: vec![Binding::Value(number), items],
             level,
+            is_list: false,
         })
     }
 
@@ -289,10 +330,22 @@ impl Compiler<'_> {
         key: Option<&Expr>,
         reverse: Option<&Expr>,
     ) -> Result<Binding> {
+        let (items, of, order) = self.order_of("sorted", arg, key, reverse)?;
+        Ok(self.carried_from(&items, of, Move::Take(order, 0)))
+    }
+
+    /// A list's items, their level, and that of the same items in the order of a key.
+    pub(super) fn order_of(
+        &mut self,
+        name: &str,
+        arg: &Expr,
+        key: Option<&Expr>,
+        reverse: Option<&Expr>,
+    ) -> Result<(Binding, LevelId, LevelId)> {
         // Without a key, what is sorted are numbers: those of the innermost lists.
         let (items, of) = match key {
-            None => self.list("sorted", arg)?,
-            Some(_) => self.items("sorted", arg)?,
+            None => self.list(name, arg)?,
+            Some(_) => self.items(name, arg)?,
         };
         let reverse = match reverse {
             None => false,
@@ -307,7 +360,7 @@ impl Compiler<'_> {
         };
         let (items, of) = self.nested_for(key, items, of)?;
         let key = self.key(&items, of, key, span(arg))?;
-        let level = self.beside(of, LevelKind::Sorted { of, key, reverse });
-        Ok(self.carried_from(&items, of, Move::Take(level, 0)))
+        let order = self.ordered(of, key, reverse);
+        Ok((items, of, order))
     }
 }

@@ -2,6 +2,7 @@
 //! outermost level where that is possible, so that fewer items are left.
 
 use super::objects::Move;
+use super::spelling::PAIR;
 use super::{Binding, Compiler, Level, LevelId, LevelKind, NodeId, Result, Role, free_names, span};
 use crate::error::QueryError;
 use crate::limits::LOOPS;
@@ -93,13 +94,8 @@ impl Compiler<'_> {
     fn loops(&mut self, loops: &[Loop]) -> Result<()> {
         let conditions = placed(loops);
         for (each, conditions) in loops.iter().zip(conditions) {
-            let items = match &each.iter {
-                Expr::Sequence { items, at } => self.constants(items, *at)?,
-                list => {
-                    let bound = self.bind(list)?;
-                    self.as_list(bound)
-                }
-            };
+            let bound = self.bind(&each.iter)?;
+            let items = self.as_list(bound, span(&each.iter))?;
             let element = self.entered(items, span(&each.iter))?;
             self.enter(each, element, &conditions)?;
         }
@@ -214,6 +210,19 @@ impl Compiler<'_> {
                 at,
                 format!("{} names for tuples of {}", names.len(), items.len()),
             )),
+            pair @ Binding::Object(_)
+                if names.len() == PAIR.len()
+                    && self
+                        .members(&pair)
+                        .iter()
+                        .eq(PAIR.iter().map(|(_, place)| place)) =>
+            {
+                for (name, (_, place)) in names.iter().zip(PAIR) {
+                    let item = self.member(&pair, place, at)?;
+                    self.unpack(std::slice::from_ref(name), item, at)?;
+                }
+                Ok(())
+            }
             _ => Err(QueryError::at(
                 at,
                 format!(

@@ -2,7 +2,7 @@
 //! said if there is none is in `unknown`. Members that are computed from others are in `kinematics` and `vectors`.
 
 use super::objects::{Move, Object, RecordSource};
-use super::spelling::{alike, below, rest};
+use super::spelling::{PAIR, alike, below, rest};
 use super::{Binding, Compiler, EVENT, Level, LevelId, LevelKind, Op, Result};
 use crate::error::QueryError;
 use crate::spec::Span;
@@ -17,6 +17,12 @@ impl Compiler<'_> {
                 Binding::Value(id) => Binding::Value(self.at_each_of(id, level)),
                 other => other,
             });
+        }
+        // The items of maps are pairs, whose members have numbers.
+        if let Some((_, place)) = PAIR.iter().find(|(word, _)| *word == name)
+            && let Ok(Some(_)) = self.stored(bound, place, at)
+        {
+            return self.member(bound, place, at);
         }
         match bound {
             Binding::Value(id) => {

@@ -19,6 +19,7 @@ mod folds;
 mod free_names;
 mod functions;
 mod graph;
+mod habits;
 mod hoist;
 mod identities;
 mod ids;
@@ -32,6 +33,7 @@ mod levels;
 mod lists;
 mod loops;
 mod lowering;
+mod made_vectors;
 mod members;
 mod momenta;
 mod names;
@@ -51,9 +53,11 @@ mod returned;
 mod scopes;
 mod shared;
 mod spelling;
+mod statistics;
 mod stored_type;
 mod tables;
 mod tracks;
+mod two_vectors;
 mod types;
 mod unknown;
 mod vectors;
@@ -87,8 +91,13 @@ pub(crate) enum Binding {
     Value(NodeId),
     /// A collection, or an element of one.
     Object(objects::Object),
-    /// Several things side by side, all at one level, or in lists below it (or constant).
-    Tuple { items: Vec<Binding>, level: LevelId },
+    /// Several things side by side, all at one level, or in lists below it (or constant). `is_list`: they are written
+    /// as the items of a list, `[a, b]`, and the list is there at every position of the level.
+    Tuple {
+        items: Vec<Binding>,
+        level: LevelId,
+        is_list: bool,
+    },
     /// The sum, or difference, of two vectors at one level.
     Sum {
         terms: Rc<(Binding, Binding)>,
@@ -252,7 +261,8 @@ impl<'a> Compiler<'a> {
 
     /// What an expression stands for, numbers and strings only.
     fn value(&mut self, expr: &Expr) -> Result<NodeId> {
-        match self.bind(expr)? {
+        let bound = self.bind(expr)?;
+        match self.written_list(bound, span(expr))? {
             Binding::Value(node) => Ok(node),
             other => Err(self.not_a_value(&other, span(expr))),
         }
@@ -316,10 +326,15 @@ impl<'a> Compiler<'a> {
                 at,
             } => self.if_else(test, body, otherwise, *at),
             Expr::Slice { at, .. } => Err(QueryError::at(*at, "a slice stands in […] only")),
-            Expr::Sequence { items, at } => self.tuple(items, *at),
+            Expr::Sequence {
+                items,
+                is_tuple,
+                at,
+            } => self.tuple(items, !is_tuple, *at),
             Expr::Lambda { at, .. } => Err(QueryError::at(
                 *at,
-                "a lambda stands after key= only, as in min(Jet, key=lambda j: j.pt)",
+                "a lambda stands after key= only, as in min(Jet, key=lambda j: j.pt): columns have their names in an \
+                 expression without it",
             )),
             Expr::Comprehension { element, loops, at } => self.comprehension(element, loops, *at),
             Expr::Apply {

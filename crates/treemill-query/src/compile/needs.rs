@@ -127,7 +127,9 @@ impl<'a, 'b> Needs<'a, 'b> {
                         let levels = node.inputs.iter().map(|input| graph.node(*input).level);
                         wants.extend(levels.map(Want::Offsets));
                     }
-                    Op::Concat | Op::Ancestor => wants.push(Want::Offsets(node.level)),
+                    Op::Concat | Op::Ancestor | Op::RunningSum => {
+                        wants.push(Want::Offsets(node.level))
+                    }
                     _ => (),
                 }
                 wants

@@ -96,12 +96,18 @@ impl Compiler<'_> {
                 object.level = self.landing(object.level, how);
                 Binding::Object(object)
             }
-            Binding::Tuple { items, level } => Binding::Tuple {
+            Binding::Tuple {
+                items,
+                level,
+                is_list,
+            } => Binding::Tuple {
                 items: items
                     .iter()
                     .map(|item| self.carried_from(item, *level, how))
                     .collect(),
                 level: self.landing(*level, how),
+                // One that is picked may be missing.
+                is_list: *is_list && !matches!(how, Move::At { .. }),
             },
             Binding::Sum {
                 terms,

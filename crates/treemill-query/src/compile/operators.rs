@@ -93,6 +93,10 @@ impl Compiler<'_> {
             Some(op) => (op, true),
             None => (op, false),
         };
+        let sides = (
+            self.written_list(sides.0, places[0])?,
+            self.written_list(sides.1, places[1])?,
+        );
         let (left, right) = match sides {
             (Binding::Value(left), Binding::Value(right)) => (left, right),
             (a, b) => return self.vector_operation(op, a, b, places, at),

@@ -117,7 +117,16 @@ impl Compiler<'_> {
         let wrong = |message: String| QueryError::at(at, format!("{title}: {message}"));
         let mut ids = Vec::with_capacity(args.len());
         for arg in args {
-            ids.push(self.value(arg)?);
+            let id = self.value(arg).map_err(|mut error| {
+                if let (Some(column), Expr::Name { .. }) = (&error.column, arg) {
+                    error.message = format!(
+                        "there is no column {column} to call {title}(…) with: a Python function gets the columns \
+                         that its parameters name, or those of columns=[…]"
+                    );
+                }
+                error
+            })?;
+            ids.push(id);
         }
         let given: Vec<Given> = ids.iter().map(|id| self.as_given(*id)).collect();
         let of = Arc::clone(function);

@@ -13,7 +13,12 @@ use std::rc::Rc;
 impl Compiler<'_> {
     /// What a reduction is made over: the elements of a generator, or a list. With a key, elements may
     /// be lists.
-    fn reducible(&mut self, name: &str, arg: &Expr, has_key: bool) -> Result<(Binding, LevelId)> {
+    pub(super) fn reducible(
+        &mut self,
+        name: &str,
+        arg: &Expr,
+        has_key: bool,
+    ) -> Result<(Binding, LevelId)> {
         if let Expr::Comprehension { element, loops, at } = arg {
             let looped = self.looped(element, loops, *at)?;
             if !has_key && self.level_of(&looped.element) != looped.level {

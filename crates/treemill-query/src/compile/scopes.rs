@@ -280,7 +280,8 @@ impl Compiler<'_> {
             let mut whole = path.clone();
             whole.push(name);
             if let Some((define, used)) = self.newest(&whole) {
-                return self.of_definition(define, used, &whole, value, at);
+                let found = self.of_definition(define, used, &whole, value, at)?;
+                return Ok(self.for_each_of(found, value));
             }
             // Columns may have dots in their names, so names are tried from the longest on.
             if let Some(found) = self.joined_name(&path.join("."), name, at)? {
@@ -299,6 +300,17 @@ impl Compiler<'_> {
             },
         };
         self.member(&bound, name, at)
+    }
+
+    /// A constant that was defined as a member of a collection: each item has it.
+    fn for_each_of(&mut self, found: Binding, value: &Expr) -> Binding {
+        match found {
+            Binding::Value(id) if self.graph.as_const(id).is_some() => match self.bind(value) {
+                Ok(Binding::Object(object)) => Binding::Value(self.at_each_of(id, object.level)),
+                _ => Binding::Value(id),
+            },
+            other => other,
+        }
     }
 
     /// A path whose first `used` names spell a definition; `value` is all of it but its last name.

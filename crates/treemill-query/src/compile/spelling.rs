@@ -4,6 +4,9 @@
 use super::Binding;
 use crate::limits::LISTED_NAMES;
 
+/// What C++ calls the members of a pair, and their names.
+pub(super) const PAIR: [(&str, &str); 2] = [("first", "0"), ("second", "1")];
+
 /// Members by name, newest first.
 pub(super) type Members = Vec<(String, Binding)>;
 
@@ -44,6 +47,9 @@ pub(super) fn spelled(name: &str, path: &[&str]) -> Option<usize> {
 pub(super) fn listed(names: &[String]) -> String {
     if names.is_empty() {
         return "none of its own".to_owned();
+    }
+    if names.iter().eq(PAIR.iter().map(|(_, place)| place)) {
+        return PAIR.map(|(word, _)| word).join(", ");
     }
     let mut text = names
         .iter()

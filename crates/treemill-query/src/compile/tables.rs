@@ -75,14 +75,6 @@ impl Compiler<'_> {
         Some(Numbers { bits, ty })
     }
 
-    /// A tuple of constant numbers as a list. Anything else is unchanged.
-    pub(super) fn as_list(&mut self, bound: Binding) -> Binding {
-        match self.numbers_of(&bound) {
-            Some(numbers) => Binding::Value(self.cycled(numbers)),
-            None => bound,
-        }
-    }
-
     pub(super) fn cycled(&mut self, numbers: Numbers) -> NodeId {
         let len = u32::try_from(numbers.bits.len()).unwrap_or(u32::MAX);
         let level = self.graph.add_level(Level {
@@ -110,7 +102,6 @@ impl Compiler<'_> {
                     ty: Type::Int,
                 });
             }
-            Expr::Sequence { items, at } => self.tuple(items, *at)?,
             _ => self.bind(arg)?,
         };
         self.numbers_of(&bound).ok_or_else(|| {

@@ -35,7 +35,13 @@ impl Compiler<'_> {
             let stored = self.schema.fields.iter().map(|field| field.name.as_str());
             suggestions = near(name, known.into_iter().chain(stored));
         }
-        QueryError::no_column(at, name).suggest(suggestions)
+        let mut error = QueryError::no_column(at, name);
+        if suggestions.is_empty() && !name.contains('.') {
+            let message =
+                format!(": a variable of your program is named by params={{\"{name}\": {name}}}");
+            error.message.push_str(&message);
+        }
+        error.suggest(suggestions)
     }
 
     /// The names of collections and records that columns are members of.
@@ -88,9 +94,12 @@ impl Compiler<'_> {
         let known = members
             .iter()
             .chain(references.iter().map(|(name, _)| name));
-        let mut suggestions = near(name, known.map(String::as_str).chain(vectors));
         // Every vector has many names, of which some are near any short one: the collection's own come first.
-        suggestions.sort_by_key(|name| !(members.contains(name) || refers_to(&references, name)));
+        let mut suggestions = near(name, known.map(String::as_str));
+        let is_own = !suggestions.is_empty();
+        if !is_own {
+            suggestions = near(name, vectors);
+        }
         let is_bare = members.is_empty();
         let mentioned = match suggestions.iter().any(|name| refers_to(&references, name)) {
             true => Vec::new(),
@@ -99,7 +108,7 @@ impl Compiler<'_> {
         if is_bare {
             members = ATTRIBUTES.iter().map(|name| (*name).to_owned()).collect();
         }
-        let mut message = match is_bare && !suggestions.is_empty() {
+        let mut message = match is_own || (is_bare && !suggestions.is_empty()) {
             true => format!("{title} has no {name}"),
             false => format!("{title} has no {name}; it has {}", listed(&members)),
         };

@@ -71,6 +71,7 @@ impl Batch<'_> {
             Op::Take(_) | Op::Spread => self.carried(s, node),
             Op::Concat => self.concat(s, node),
             Op::Ancestor => self.ancestor(s, node),
+            Op::RunningSum => self.running_sum(s, node),
             Op::Identified => self.identified(s, node),
             Op::Position => {
                 let offsets = self.offsets(s, node.level)?;

@@ -5,7 +5,7 @@ use super::{Batch, SelectionId};
 use crate::chunk::Wide;
 use crate::compile::{EVENT, LevelId, LevelKind};
 use crate::error::{ProcessError, QueryError};
-use crate::kernel::{gather, masks, tuples};
+use crate::kernel::{arrangements, gather, masks, tuples};
 use crate::limits::{EXPANDED_OF_ONE, EXPANDED_TOGETHER, LEVEL_ITEMS};
 use crate::value::{Buf, Data, Value, View};
 
@@ -140,6 +140,13 @@ impl Batch<'_> {
                 let inner = self.offsets(s, *of)?;
                 let mut offsets: Vec<i32> = self.pool.take(inner.len());
                 let total = tuples::combination_offsets(&inner, *size, &mut offsets);
+                self.bounded(s, level, inner.len() - 1, total)?;
+                Ok(offsets.into())
+            }
+            LevelKind::Arrangements { of, size, ordered } => {
+                let inner = self.offsets(s, *of)?;
+                let mut offsets: Vec<i32> = self.pool.take(inner.len());
+                let total = arrangements::offsets(&inner, *size, *ordered, &mut offsets);
                 self.bounded(s, level, inner.len() - 1, total)?;
                 Ok(offsets.into())
             }

@@ -1,8 +1,8 @@
 //! Reductions of values that may have a selection vector, may be constant, and may be missing.
 
-use super::Batch;
 use super::tasks::Made;
-use crate::compile::{Reducer, Type};
+use super::{Batch, SelectionId};
+use crate::compile::{Node, Reducer, Type};
 use crate::kernel::{masks, reduce};
 use crate::value::{Buf, Data, Value};
 
@@ -131,6 +131,35 @@ impl Batch<'_> {
             }
         }
         out
+    }
+
+    /// See `Op::RunningSum`.
+    pub(super) fn running_sum(&mut self, s: SelectionId, node: &Node) -> Made<Value> {
+        let offsets = self.offsets(s, node.level)?;
+        let value = self.node(s, node.inputs[0])?;
+        let items = offsets.last().map_or(0, |last| *last as usize);
+        let valid = self.presence(&value, items);
+        let present = valid.as_deref();
+        let data = match node.ty {
+            Type::Float => {
+                let data: Buf<f64> = self.whole(&value, items);
+                let mut out: Vec<f64> = self.pool.take(items);
+                reduce::running(&data, present, &offsets, 0.0, |a, b| a + b, &mut out);
+                self.pool.give(data);
+                Data::F64(out.into())
+            }
+            _ => {
+                let data: Buf<i64> = self.whole(&value, items);
+                let mut out: Vec<i64> = self.pool.take(items);
+                reduce::running(&data, present, &offsets, 0, i64::wrapping_add, &mut out);
+                self.pool.give(data);
+                self.integers(out, node.ty)
+            }
+        };
+        Ok(Value {
+            valid,
+            ..Value::direct(data)
+        })
     }
 
     /// min, max, argmin, argmax.

@@ -6,7 +6,7 @@ use super::{Batch, SelectionId};
 use crate::chunk::Wide;
 use crate::compile::{LevelId, LevelKind, Type};
 use crate::error::QueryError;
-use crate::kernel::{gather, lists, masks, tuples};
+use crate::kernel::{arrangements, gather, lists, masks, tuples};
 use crate::value::{Buf, Value};
 
 impl Batch<'_> {
@@ -39,29 +39,34 @@ impl Batch<'_> {
         level: LevelId,
         which: u8,
     ) -> Made<()> {
-        let found = match &self.plan.graph.level(level).kind {
-            LevelKind::Combinations { of, size } => {
-                let inner = self.offsets(s, *of)?;
-                let outer = self.offsets(s, level)?;
-                let total = outer.last().map_or(0, |last| *last as usize);
-                let mut all: Vec<Vec<u32>> = Vec::with_capacity(usize::from(*size));
-                for _ in 0..*size {
-                    all.push(self.pool.take(total));
-                }
-                tuples::combinations(&inner, &mut all);
-                for (k, selection_vector) in all.into_iter().enumerate() {
-                    let key = (level, k as u8);
-                    self.selections[s]
-                        .selection_vectors
-                        .insert(key, selection_vector.into());
-                }
+        let (of, size, ordered) = match &self.plan.graph.level(level).kind {
+            LevelKind::Combinations { of, size } => (*of, *size, None),
+            LevelKind::Arrangements { of, size, ordered } => (*of, *size, Some(*ordered)),
+            _ => {
+                let found = self.single_selection_vector(s, level, which)?;
+                self.selections[s]
+                    .selection_vectors
+                    .insert((level, which), found);
                 return Ok(());
             }
-            _ => self.single_selection_vector(s, level, which)?,
         };
-        self.selections[s]
-            .selection_vectors
-            .insert((level, which), found);
+        let inner = self.offsets(s, of)?;
+        let outer = self.offsets(s, level)?;
+        let total = outer.last().map_or(0, |last| *last as usize);
+        let mut all: Vec<Vec<u32>> = Vec::with_capacity(usize::from(size));
+        for _ in 0..size {
+            all.push(self.pool.take(total));
+        }
+        match ordered {
+            None => tuples::combinations(&inner, &mut all),
+            Some(ordered) => arrangements::arrange(&inner, ordered, &mut all),
+        }
+        for (k, selection_vector) in all.into_iter().enumerate() {
+            let key = (level, k as u8);
+            self.selections[s]
+                .selection_vectors
+                .insert(key, selection_vector.into());
+        }
         Ok(())
     }
 

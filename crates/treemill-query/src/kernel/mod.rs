@@ -4,6 +4,7 @@
 //! a function on chunks. Bools are bytes 0 and 1; u64 travels as the bits of i64.
 
 pub(crate) mod arithmetic;
+pub(crate) mod arrangements;
 pub(crate) mod bundle;
 pub(crate) mod cartesian;
 pub(crate) mod comparison;

@@ -20,6 +20,26 @@ pub(crate) fn lengths(offsets: &[i32], out: &mut [i64]) {
     }
 }
 
+/// The sum of each item and those before it in its list. Items that are not present add nothing.
+pub(crate) fn running<T: Copy>(
+    data: &[T],
+    present: Option<&[u8]>,
+    offsets: &[i32],
+    zero: T,
+    add: impl Fn(T, T) -> T,
+    out: &mut [T],
+) {
+    each_list(offsets, |_, start, stop| {
+        let mut sum = zero;
+        for i in start..stop {
+            if present.is_none_or(|present| present[i] != 0) {
+                sum = add(sum, data[i]);
+            }
+            out[i] = sum;
+        }
+    });
+}
+
 /// Items that are summed at a time.
 const WIDTH: usize = 4;
 

@@ -82,8 +82,13 @@ pub enum Expr {
         step: Option<Box<Expr>>,
         at: Span,
     },
-    /// `[a, b]`, `(a, b)`.
-    Sequence { items: Vec<Expr>, at: Span },
+    /// `[a, b]`, or `(a, b)`, which is no list.
+    Sequence {
+        items: Vec<Expr>,
+        #[serde(default)]
+        is_tuple: bool,
+        at: Span,
+    },
     /// `body if test else otherwise`.
     IfElse {
         test: Box<Expr>,

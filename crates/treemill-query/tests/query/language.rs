@@ -229,3 +229,77 @@ fn jagged_results_and_records_are_defined() {
         assert_eq!(results[5], Outcome::Sum(Number::Float(360.0)));
     }
 }
+
+#[test]
+fn values_of_the_event_are_lists() {
+    check(&[
+        ("max([MET_pt, 20])", [20.0, 20.0, 30.0]),
+        ("max([Jet_pt[0], 45])", [50.0, 45.0, 45.0]),
+        ("len([Jet_pt[0], MET_pt])", [2.0, 2.0, 2.0]),
+        ("count([Jet_pt[0], MET_pt])", [2.0, 1.0, 2.0]),
+        ("sorted([MET_pt, 20, MET_phi])[1]", [10.0, 20.0, 20.0]),
+        (
+            "sum(x * 2 for x in [MET_pt, MET_phi] if x > 1)",
+            [20.0, 40.0, 64.0],
+        ),
+        ("sum([MET_pt, MET_phi] * 2)", [20.0, 42.0, 64.0]),
+        ("[MET_pt, MET_phi][nMuon]", [0.0, NONE, 30.0]),
+        ("[MET_pt, MET_phi][-1]", [0.0, 1.0, 2.0]),
+        ("sum(Jet_pt[[nMuon, nMuon]])", [60.0, 0.0, 80.0]),
+        ("sum(concat([MET_pt], Jet_pt))", [110.0, 20.0, 130.0]),
+        ("MET_pt in [nMuon * 10, 20]", [1.0, 1.0, 0.0]),
+        (
+            "max([Jet[0], Muon[0]], key=lambda v: v.pt).eta",
+            [0.5, 1.0, 0.0],
+        ),
+        ("sum(max([j.pt, 35]) for j in Jet)", [120.0, 0.0, 100.0]),
+        ("any([MET_pt > 15, MET_phi > 5])", [0.0, 1.0, 1.0]),
+    ]);
+}
+
+#[test]
+fn functions_of_lists_made_of_others() {
+    check(&[
+        ("var([3, 5, MET_pt - MET_pt + 10])", [26.0 / 3.0; 3]),
+        ("std(Jet_pt)", [(1400.0_f64 / 9.0).sqrt(), NONE, 10.0]),
+        (
+            "std(Jet_pt, ddof=1)",
+            [(700.0_f64 / 3.0).sqrt(), NONE, 200.0_f64.sqrt()],
+        ),
+        ("median(Jet_pt)", [30.0, NONE, 50.0]),
+        ("median(j.pt for j in Jet if j.pt > 25)", [40.0, NONE, 50.0]),
+        (
+            "sum(i * p for i, p in enumerate(cumsum(Jet_pt)))",
+            [280.0, 0.0, 100.0],
+        ),
+        ("sum(cumsum(Jet_pt) * Jet_eta)", [145.0, 0.0, 100.0]),
+        (
+            "sum(i * k for i, k in enumerate(argsort(Jet_pt)))",
+            [1.0, 0.0, 1.0],
+        ),
+        ("first(Jet_pt[argsort(Jet_pt)])", [20.0, NONE, 40.0]),
+        ("sum(unique([3, 1, 3, nMuon]))", [4.0, 6.0, 4.0]),
+        ("len(unique([Jet_pt[0], Jet_pt[0], 1]))", [2.0, 1.0, 2.0]),
+        ("len(permutations(Jet, 2))", [6.0, 0.0, 2.0]),
+        (
+            "sum(a.pt - 2 * b.pt for a, b in permutations(Jet, 2))",
+            [-200.0, 0.0, -100.0],
+        ),
+        ("len(combinations(concat(Jet, Jet), 5))", [6.0, 0.0, 0.0]),
+        (
+            "sum(t[0].pt for t in combinations(Jet, 1))",
+            [100.0, 0.0, 100.0],
+        ),
+        ("sum(m.pt for m in Muon.nearest(Jet))", [50.0, 0.0, 0.0]),
+        ("Jet[0].nearest(Muon).pt", [25.0, NONE, NONE]),
+        (
+            "len(m for m in Jet.nearest(Muon, threshold=0.2) if m.pt > 0)",
+            [1.0, 0.0, 0.0],
+        ),
+        ("deltaphi(Jet_phi[0], MET_phi)", [0.0, NONE, -1.0]),
+        (
+            "vector(px=3, py=4, pz=0, E=nJet + 10).m",
+            [12.0, 75.0_f64.sqrt(), 119.0_f64.sqrt()],
+        ),
+    ]);
+}

@@ -118,7 +118,7 @@ fn errors_suggest_collections_and_references() {
         ("len(Muons)", &["Muon"][..]),
         ("len(muon)", &["Muon"]),
         ("len(jets)", &["Jet"]),
-        ("sum(Muon.jt.pt)", &["jet", "pt", "et", "mt", "et2"]),
+        ("sum(Muon.jt.pt)", &["jet", "pt"]),
         ("sum(Jet.muon.pt)", &["muons"]),
         ("sum(Jet.matched_muon.pt)", &["matched_muons"]),
     ] {

@@ -326,7 +326,11 @@ impl Parser<'_> {
                 return items.remove(0);
             }
             let at = self.at(start);
-            return Expr::Sequence { items, at };
+            return Expr::Sequence {
+                items,
+                is_tuple: !list,
+                at,
+            };
         }
         let word = self.word();
         let at = self.at(start);
