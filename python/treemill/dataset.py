@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
         def __array__(self) -> NDArray[np.generic]: ...
 
+    _Definition: TypeAlias = Definition | float
     OfFile: TypeAlias = Callable[[DataFile], bool | int | float | str]
     InMemory: TypeAlias = Sequence[float | None] | Sequence[Sequence[float | None]] | _Array
 
@@ -249,7 +250,7 @@ class Dataset(ReadMethods, Bookable):
 
     @overload
     def define(
-        self, name: Names, expr: Definition, params: Params = ..., *, columns: Arguments = ...
+        self, name: Names, expr: _Definition, params: Params = ..., *, columns: Arguments = ...
     ) -> Node: ...
     @overload
     def define(self, name: str, expr: InMemory, params: Params = None) -> Dataset: ...
@@ -264,8 +265,8 @@ class Dataset(ReadMethods, Bookable):
         name
             The column's name; a list of them for a function that gives a tuple.
         expr
-            An expression; a function; or an array of NumPy, awkward or Arrow or a list, with one
-            value or one list for each entry of the whole dataset.
+            An expression, a number, a function; or an array of NumPy, awkward or Arrow or a list,
+            with one value or one list for each entry of the whole dataset.
         params, columns
             As for `Node.define`.
 
@@ -285,7 +286,7 @@ class Dataset(ReadMethods, Bookable):
         >>> weighted.sum("w").value == events.num_entries
         True
         """
-        if isinstance(expr, str) or callable(expr):
+        if isinstance(expr, (str, bool, int, float)) or callable(expr):
             return super().define(name, expr, params, columns=columns)
         if not isinstance(name, str):
             raise QueryError("an array is one column: give one name")

@@ -21,7 +21,7 @@ from typing import Generic, ParamSpec, TypeVar, overload
 from .errors import TreemillError
 from .uproot_words import KEYWORDS
 
-__all__ = ["completed", "face", "lacking", "short_errors"]
+__all__ = ["Words", "completed", "face", "lacking", "short_errors"]
 
 _Class = TypeVar("_Class", bound=type)
 _Arguments = ParamSpec("_Arguments")
@@ -66,6 +66,15 @@ def _hint(error: TypeError, function: str) -> str | None:
     return None if match is None or match[1] != function else KEYWORDS.get(match[2])
 
 
+class Words(str):
+    """A text of several lines, which consoles and notebooks show as it is printed."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 class completed(Generic[_Result]):  # noqa: N801 - used as `property` is
     """A property that IPython evaluates to complete `events.branches["Mu`. IPython does not
     evaluate an ordinary `property`, which may take long, but it does evaluate other descriptors."""
@@ -106,7 +115,8 @@ def face(*internal: str, habits: Mapping[str, str] | None = None) -> Callable[[_
 
 def lacking(habits: Mapping[str, str]) -> Callable[[_Class], _Class]:
     """Says for attributes that the class does not have what to write instead; for `[]`, what to
-    write instead of a subscript. `dir` does not show them."""
+    write instead of a subscript, and for operators such as `+` and `bool`. `dir` does not show
+    them."""
 
     def made(cls: _Class) -> _Class:
         for name, hint in habits.items():
@@ -114,6 +124,9 @@ def lacking(habits: Mapping[str, str]) -> Callable[[_Class], _Class]:
             if name == "[]":
                 setattr(cls, "__getitem__", _no_item(hint))  # noqa: B010
                 setattr(cls, "__iter__", None)  # noqa: B010 - else __getitem__ would serve
+            elif name in _OPERATORS:
+                for method in _OPERATORS[name]:
+                    setattr(cls, method, _no_operator(name, hint))
             else:
                 setattr(cls, name, _Absent(name, hint))
         if not any("__dir__" in vars(kind) for kind in cls.__mro__[:-1]):
@@ -121,6 +134,25 @@ def lacking(habits: Mapping[str, str]) -> Callable[[_Class], _Class]:
         return cls
 
     return made
+
+
+_OPERATORS = {
+    "bool": ("__bool__",),
+    **{
+        sign: (f"__{word}__", f"__r{word}__")
+        for sign, word in (("+", "add"), ("-", "sub"), ("*", "mul"), ("/", "truediv"))
+    },
+    **{sign: (f"__{word}__",) for sign, word in (("<", "lt"), ("<=", "le"), (">", "gt"))},
+    ">=": ("__ge__",),
+}
+
+
+def _no_operator(name: str, hint: str) -> Callable[..., object]:
+    def refused(self: object, *_: object) -> object:
+        what = "has no truth value" if name == "bool" else f"does not support {name}"
+        raise TypeError(f"{type(self).__name__!r} object {what}: {hint}")
+
+    return refused
 
 
 def _no_item(hint: str) -> Callable[[object, object], object]:

@@ -15,6 +15,7 @@ from ..language.expression import parse
 from ..language.product import is_product
 from ..tree.branch_group import BranchGroup, group_of, is_group, leaves
 from ..tree.uproot_fallback import cannot_read
+from .entry_numbers import ENTRY, LOCAL_ENTRY
 
 if TYPE_CHECKING:
     from ..tree.branch import Branch, Branches
@@ -104,10 +105,11 @@ def _is_arithmetic(branches: Branches, name: str) -> bool:
 
 
 def _is_expression(chain: Chain, name: str) -> bool:
-    """True if it is an expression. A single name is one only if it is an alias or a constant of
-    the file."""
+    """True if it is an expression. A single name is one only if it is an alias, a constant of the
+    file, or what entries are numbered by."""
     if name.isidentifier():
-        return name in chain.aliases or name in chain.constants.names(chain.first)
+        known = (ENTRY, LOCAL_ENTRY)
+        return name in (*known, *chain.aliases) or name in chain.constants.names(chain.first)
     globbed = _GLOB.fullmatch(name) is not None and not _is_arithmetic(chain.branches, name)
     try:
         return not globbed and bool(parse(name))

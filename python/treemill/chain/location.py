@@ -201,6 +201,10 @@ def split_tree(text: str) -> tuple[str, str | None]:
     head, colon, tail = text[begin:].rpartition(":")
     if not colon or not tail:
         return text, None
+    # A tree's name may have colons, too: RNT:CollectionTree.
+    named, ending, rest = text[begin:].partition(".root:")
+    if ending and ".root" not in rest:
+        head, tail = named + ".root", rest
     path = text[:begin] + head
     if len(path) == 1 and path.isalpha():  # C:\data\file.root
         return text, None

@@ -178,9 +178,15 @@ class _FittedBatched:
         try:
             result = self._function(*together(columns, self._records))
         except Exception as error:
+            instead = "say it: treemill.batched(…, returns='float64')"
+            if isinstance(error, AttributeError):  # as of an event's columns
+                instead = (
+                    "it is called with one array for each parameter, the column of that name, and "
+                    f"not with events. If it is right, {instead}"
+                )
             raise QueryError(
                 "what it gives is not known, because a call without entries raised "
-                f"{words(error, self._function)}; say it: treemill.batched(…, returns='float64')"
+                f"{words(error, self._function)}; {instead}"
             ) from None
         try:
             self.outputs = outputs_in(result, self._tuple_names)

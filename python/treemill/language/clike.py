@@ -53,9 +53,11 @@ _TOKENS = re.compile(
 
 # Signs of other languages, and what to write here.
 _FOREIGN = {
-    "$": "names with $ are TTree::Draw's; write sum(x), len(x), min(x) or max(x)",
+    "$": "names with $ are TTree::Draw's; write sum(x), len(x), min(x) or max(x), and the name of "
+    'a variable of your program without it, with params={"cut": cut}',
     "`": "` begins a column's name, and no other ` ends it",
-    "@": "@ has no meaning here; the size of a collection is len(x)",
+    "@": "@ has no meaning here; the size of a collection is len(x), and a variable of your "
+    'program is named without it, with params={"cut": cut}',
 }
 _NAME_WITH_HASH = re.compile(r"(?<![\w.])[\w.]*#[\w.#]*")
 _OPERATORS = {"and": " and ", "or": " or "}

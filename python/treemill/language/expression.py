@@ -82,7 +82,7 @@ def parse(text: str, dialect: Dialect = LANGUAGE) -> Expression:
     characters, and for more than 100 levels of nesting.
     """
     if not isinstance(text, str):
-        raise QueryError(f"an expression is a string, not {type(text).__name__}")
+        raise QueryError(f"an expression is a string, not {type(text).__name__}{_spelled(text)}")
     if len(text) > MAX_LENGTH:
         raise QueryError(
             f"the expression has {len(text)} characters; {MAX_LENGTH} is the limit",
@@ -149,6 +149,17 @@ def _single(value: object) -> Expression:
     raise QueryError(
         f"a constant is a bool, a finite number or a string, not {value!r:.80}{_instead(value)}"
     )
+
+
+def _spelled(value: object) -> str:
+    """What to write for something that is no expression."""
+    if isinstance(value, (bool, int, float)):
+        return f': write "{value}"'
+    if callable(value):
+        return ": define a column by the function first, define(name, function)"
+    if hasattr(value, "__len__") and hasattr(value, "dtype"):
+        return ": make a column of the array first, events.define(name, array)"
+    return ""
 
 
 def _instead(value: object) -> str:

@@ -47,7 +47,8 @@ REFUSED: dict[type[ast.AST], str] = {
     ast.Yield: "yield is not in the language",
     ast.YieldFrom: "yield is not in the language",
     ast.Dict: "dictionaries are not in the language",
-    ast.Set: "sets are not in the language; write [a, b]",
+    ast.Set: "sets are not in the language; write [a, b], or for a variable of your program its "
+    'name, with params={"cut": cut}',
     ast.DictComp: "dictionaries are not in the language",
     ast.SetComp: "sets are not in the language; write [… for …]",
     ast.Starred: "* before a value is not in the language",

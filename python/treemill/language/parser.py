@@ -51,6 +51,12 @@ _DOTTED = re.compile(r"(?<!\w)[^\W\d]\w*+(?:\.\w*+)+")
 _TURNED = {"=>": ">=", "=<": "<="}
 
 
+def _is_apart(text: str, place: int) -> bool:
+    """True if a place of a text is in no brackets."""
+    before = text[:place]
+    return all(before.count(left) == before.count(right) for left, right in ("()", "[]", "{}"))
+
+
 def _syntax_error(
     text: str, rewritten: Rewritten, body: str, indent: int, error: SyntaxError
 ) -> QueryError:
@@ -77,6 +83,12 @@ def _syntax_error(
     sign = text[start : start + 2]
     if sign in _TURNED:
         message = f"{sign} is not in the language; write {_TURNED[sign]}"
+    elif text[start : start + 1] == ":" and _is_apart(text, start):
+        message = (
+            "':' separates axes in draw() alone, y:x; elsewhere each axis is an expression of its "
+            'own, x first: hist("x", "y")'
+        )
+        return QueryError(message, text=text, span=(start, start + 1))
     elif cast is not None:
         span, message = cast
         return QueryError(message, text=text, span=span)

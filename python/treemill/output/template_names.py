@@ -90,9 +90,16 @@ def levels_of(pattern: Pattern, levels: Sequence[str] | None) -> tuple[str, ...]
     """The fields by level of the results: the given ones, or those of the pattern in its order."""
     if levels is None:
         return pattern.fields
+    if isinstance(levels, str):
+        raise QueryError(f"levels= is a list of fields, [{levels!r}, …], not a text")
     wrong = [name for name in levels if name not in pattern.fields]
     if wrong:
         raise QueryError(f"levels= names {wrong[0]!r}, which {pattern.text!r} does not have")
+    if sorted(levels) != sorted(pattern.fields):
+        raise QueryError(
+            f"levels= names all fields of {pattern.text!r} once, which are "
+            f"{', '.join(pattern.fields)}, in the order of the results' levels; got {[*levels]}"
+        )
     return tuple(levels)
 
 

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Generic, Protocol
 
 from ..errors import TreemillError
-from ..faces import face
+from ..faces import Words, face
+from .habits import OF_VALUES
 from .quantities import Quantity
 from .steps import Params, Step
 
@@ -143,12 +144,12 @@ class Origin:
         left out; they raise when their own value is needed."""
         group = self.companions(wanted)
         try:
-            return self.services.explain(self.chain, group)
+            return Words(self.services.explain(self.chain, group))
         except Exception:
             sound = [each for each in group if each is wanted or self._compiles(each)]
             if len(sound) in (0, len(group)):
                 raise
-        return self.services.explain(self.chain, sound)
+        return Words(self.services.explain(self.chain, sound))
 
     def _compiles(self, booking: Booking) -> bool:
         try:
@@ -230,7 +231,7 @@ class Located:
         raise NotImplementedError
 
 
-@face("node", "number", "set_value", "wanted")
+@face("node", "number", "set_value", "wanted", habits=OF_VALUES)
 class Booking(Generic[Value]):
     """Something to compute at a node. `value` computes it in one pass with everything else that is
     booked on the dataset; `treemill.run` computes only the bookings that it is given."""
@@ -263,6 +264,17 @@ class Booking(Generic[Value]):
         """Called by the query that has computed it."""
         self._value = value
         self.node.origin.discard(self)
+
+    def __eq__(self, other: object) -> bool:
+        """A booking equals itself only. Raises TypeError for a number, which is meant for the
+        result."""
+        if isinstance(other, (int, float)):
+            raise TypeError(
+                "'Booking' object is not compared with numbers: the result is its .value"
+            )
+        return self is other
+
+    __hash__ = object.__hash__
 
     def explain(self) -> str:
         """Describe the pass that `value` would make. Opens the first file; reads no entry.

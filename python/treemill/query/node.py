@@ -18,6 +18,7 @@ from .booking import Booking, Origin, Place, steps_to
 from .calls import as_provided, call, member, together
 from .collecting import Collects
 from .fills import Fills
+from .habits import OF_DATASETS
 from .looks import Looks
 from .quantities import Flow
 from .saving import Saves
@@ -33,6 +34,7 @@ from .steps import (
     Step,
     Variation,
     Vary,
+    check_weight,
     vary_step,
 )
 
@@ -133,7 +135,7 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
     def define(
         self,
         name: Names,
-        expr: Definition | LumiMask,
+        expr: Definition | LumiMask | float,
         params: Params = None,
         *,
         columns: Arguments = None,
@@ -147,9 +149,10 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
             this name, the new one replaces it from here on. A list of names is for a function that
             returns a tuple.
         expr
-            One value or one list per entry. Or a function of columns: a `kernel`, or any callable
-            over batches of entries (see `batched`). Or a mask, `treemill.lumi_mask(…)`: one bool
-            per entry. An array is a column of a dataset: see `Dataset.define`.
+            One value or one list per entry; a number is the same one for all. Or a function of
+            columns: a `kernel`, or any callable over batches of entries (see `batched`). Or a mask,
+            `treemill.lumi_mask(…)`: one bool per entry. An array is a column of a dataset: see
+            `Dataset.define`.
         params
             Constants by name, as for `with_params`.
         columns
@@ -181,7 +184,11 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
             if not is_one:
                 raise QueryError("several names are defined by a function that gives a tuple")
         if is_one:
-            return node.below(Define(_column_name(name), _expression(expr, columns)))
+            if isinstance(expr, (bool, int, float)):
+                value = constant(expr)
+            else:
+                value = _expression(expr, columns)
+            return node.below(Define(_column_name(name), value))
         names = [_column_name(each) for each in name]
         whole = together(names)
         assert callable(expr)
@@ -288,10 +295,14 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         >>> [cut.name for cut in flow.value]
         ['two muons']
         """
-        names = [n.step.name for n in steps_to(self.node) if isinstance(n.step, Filter)]
-        if not any(names):
+        steps = [each.step for each in steps_to(self.node)]
+        names = [step.name for step in steps if isinstance(step, Filter) and step.name is not None]
+        if not names:
             raise QueryError('no filter down to here has a name: filter(expr, name="two muons")')
-        return Booking(self.node, Flow(weighted(weight)))
+        by = weighted(weight)
+        if by is not None:
+            check_weight(by, steps)
+        return Booking(self.node, Flow(by))
 
     def _names(self) -> Iterable[str]:
         """The names of all columns here whose values expressions can use. The dataset's columns are
@@ -337,7 +348,7 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         return origin.explain(None if origin.companions() else self.count())
 
 
-@face("below", "node", "origin", "parent", "step")
+@face("below", "node", "origin", "parent", "step", habits=OF_DATASETS)
 class Node(Place, Bookable):
     """The entries of a dataset that passed the filters above, with the columns defined above.
     Immutable: every method gives a new node or a booking."""

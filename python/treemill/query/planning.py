@@ -102,11 +102,16 @@ class _Numbering:
     def _number(self, node: Place, variation: str) -> int | None:
         index: int | None = None
         tag: str | None = None
+        defined: set[str] = set()
         for each in steps_to(node):
             step = each.step
             assert step is not None
             varied = step.defines(variation) if isinstance(step, Vary) else []
             tag = variation if varied else tag
+            if isinstance(step, Vary) and varied:
+                varied = [*step.required(defined), *varied]
+            elif isinstance(step, Define) and not step.is_param:
+                defined.add(step.name)
             key = (id(each), tag)
             if key in self._index:
                 index = self._index[key]
@@ -345,18 +350,28 @@ def _check_varied(node: Place) -> None:
         chain = each.origin.chain
         known = {*chain.branches, *chain.aliases, *chain.constant_names}
         above = [node.step for node in steps_to(each)]
-        known |= {step.name for step in above if isinstance(step, Define)}
+        defined = {step.name for step in above if isinstance(step, Define) and not step.is_param}
+        known |= defined
         for name in each.step.columns:
             starts = (f"{name}_", f"{name}.")
             is_known = name in known or any(column.startswith(starts) for column in known)
+            # Whether what was defined has such a member, the core knows: see Vary.required.
+            is_known = is_known or _owner(name, ".") in defined
             if not is_known and not chain.has_default(name) and name not in _shortened(chain):
                 hint = chain.hint(name)
+                if (owner := _owner(name, "_")) in defined:
+                    hint = f": write {owner}.{name[len(owner) + 1 :]}"
                 raise QueryError(
                     f"there is no column {name} that vary() could change{hint}",
                     suggestions=() if hint else near(name, known),
                     column=name,
                     file=chain.files[chain.first],
                 )
+
+
+def _owner(name: str, sign: str) -> str:
+    """The collection or record that a name is a member of."""
+    return name.partition(sign)[0]
 
 
 def _shortened(chain: QueriedData) -> set[str]:

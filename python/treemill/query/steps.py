@@ -30,6 +30,7 @@ __all__ = [
     "Vary",
     "affects",
     "changed_by",
+    "check_weight",
     "mention",
     "vary_step",
 ]
@@ -101,6 +102,12 @@ class Vary:
             return values + [Define(name, column(new)) for name, new in named]
         return []
 
+    def required(self, defined: AbstractSet[str]) -> list[Define]:
+        """Steps that fail if this one varies members that there are not, of what was defined under
+        these names: no other step need mention them."""
+        members = [name for name in self.columns if name.partition(".")[0] in defined - {name}]
+        return [Define(f"{name}@", parse(name)) for name in members]
+
 
 Step = Filter | Define | Vary
 
@@ -156,6 +163,21 @@ class Relations:
     """The collections that members of these names may refer to."""
     called: Callable[[str], Collection[str]]
     """The names that expressions may give to a column's collection, if the format shortens them."""
+
+
+def check_weight(weight: Expression, steps: Sequence[Step | None]) -> None:
+    """Raises QueryError if the weight of a report has a column that is defined after the first
+    filter with a name: there entries are counted before it is known, or with another weight."""
+    first: str | None = None
+    for step in steps:
+        if isinstance(step, Filter):
+            first = first or step.name
+        elif isinstance(step, Define) and first and step.name in weight.names:
+            raise QueryError(
+                f"the weight of a report is known at the first filter with a name, {first!r}, and "
+                f"{step.name} is defined after it: define it before the filter",
+                text=weight.text,
+            )
 
 
 def affects(

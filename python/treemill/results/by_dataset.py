@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError
+from .listing import as_html, as_text
 from .variations import NOMINAL, Variations
 
 if TYPE_CHECKING:
@@ -53,6 +54,11 @@ class ByDataset(dict[str, Value]):
         near = get_close_matches(str(name), list(self), 1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(self)}"
         raise KeyError(f"no data set {name!r}; {hint}")
+
+    def __repr__(self) -> str:
+        return as_text(self)
+
+    __str__ = __repr__
 
     def map(self, function: Callable[[Value], Made]) -> ByDataset[Made]:
         """Apply a function to each value.
@@ -173,7 +179,7 @@ class ByDataset(dict[str, Value]):
     def _repr_html_(self) -> str:
         from ..monitor.html import of_datasets  # start-up
 
-        return of_datasets(self)
+        return as_html(self) or of_datasets(self)
 
 
 def _add(sums: dict[str, Value], name: str, value: Value) -> None:

@@ -12,6 +12,8 @@ from difflib import get_close_matches
 from os import PathLike
 from typing import TYPE_CHECKING
 
+from .listing import as_html, as_text
+
 if TYPE_CHECKING:
     import hist
     import numpy as np
@@ -67,6 +69,11 @@ class Variations(dict[str, Value]):
         near = get_close_matches(str(name), known, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
         raise KeyError(f"no variation {name!r}; {hint}")
+
+    def __repr__(self) -> str:
+        return as_text(self)
+
+    __str__ = __repr__
 
     def map(self, function: Callable[[Value], Made]) -> Variations[Made]:
         """Apply a function to each value.
@@ -249,4 +256,4 @@ class Variations(dict[str, Value]):
     def _repr_html_(self) -> str:
         from ..monitor.html import of_variations  # start-up
 
-        return of_variations(self)
+        return as_html(self) or of_variations(self)

@@ -125,6 +125,11 @@ class Branches(Mapping[str, Branch]):
 
     def __getitem__(self, name: str) -> Branch:
         """Raises UnknownBranchError, which is a KeyError, if there is no such branch."""
+        if not isinstance(name, str):
+            raise UnknownBranchError(
+                f"branches are found by their names, not by {name!r:.60}: "
+                "list(events.branches)[:30] has the first names"
+            )
         branch = self.get(name)
         if branch is None:
             message = f"there is no branch {name}"
