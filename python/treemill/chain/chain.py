@@ -7,11 +7,12 @@ Knows no query and no session. Users call the Dataset above it (dataset.py).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..errors import FormatError, QueryError, TreemillError
+from ..errors import FormatError, QueryError, SourceError, TreemillError
 from ..frozen import frozen, replaced
 from ..machine.working_folder import working_folder
 from ..tree.branch import Branches, branch_list
@@ -25,7 +26,8 @@ from .file_constants import DataFile, FileConstants, PerFile
 from .filesets import FilesetFiles, fileset, metadata_of
 from .friends import Friends
 from .location import Location, as_seen_from, expand, require_present
-from .open_trees import OpenTrees, Remembered, Sizes
+from .open_trees import OpenTrees
+from .remembered import Remembered, Sizes
 
 if TYPE_CHECKING:
     from ..tree.column_source import TreeColumns
@@ -253,12 +255,29 @@ class Chain:
         already what takes a look at all files. `soon`, `assume`: see OpenTrees.pinned."""
         if self._is_pinned:
             return self
-        parts = self._parts
-        friends = self.friends.settled(self.current()) if self.friends else self.friends
-        if friends is not self.friends:
-            parts = replaced(parts, friends=friends)
         trees = self.trees.pinned(soon, assume=assume)
+        pinned = Chain(self._parts, trees, self.constants, is_pinned=True)
+        if not self.friends:
+            return pinned
+        # What friends are matched with is what the pass reads.
+        friends = self.friends.settled(self.current() if self.trees.far else pinned)
+        parts = replaced(self._parts, friends=friends)
         return Chain(parts, trees, self.constants, is_pinned=True)
+
+    def changed(self, files: Iterable[int] | None = None) -> SourceError | None:
+        """The error for the first of these files, None: of all and of friends', that is not what
+        the pass has seen of it; None if there is none. See OpenTrees.changed."""
+        return self.trees.changed(files) or (self.friends.changed() if files is None else None)
+
+    @contextmanager
+    def one_state(self, files: Iterable[int] | None = None) -> Iterator[None]:
+        """What is read within is of one state of these files: else the error of `changed` is raised
+        at its end, and instead of what reading bytes of two states has raised."""
+        try:
+            yield
+        finally:
+            if (changed := self.changed(files)) is not None:
+                raise changed
 
     def current(self, files: Iterable[int] | None = None) -> Chain:
         """The chain for one question of the user's, about these files or all: servers are asked for

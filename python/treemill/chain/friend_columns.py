@@ -7,9 +7,10 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
-from ..errors import QueryError, UnsupportedError
+from ..errors import QueryError, SourceError, UnsupportedError
 from ..frozen import frozen
 from ..tree.foreign import Field
 from .entry_ranges import Part, parts_between, ranges_of_clusters
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from .entry_index import Index
     from .entry_list import Selection
     from .location import Location
-    from .open_trees import OpenTrees, Remembered
+    from .open_trees import OpenTrees
+    from .remembered import Remembered
 
 __all__ = [
     "Align",
@@ -117,6 +119,12 @@ class FriendChain(Protocol):
     def pinned(self) -> FriendChain:
         """The chain for one pass."""
 
+    def changed(self, files: Iterable[int] | None = None) -> SourceError | None:
+        """The error for a file that is not what the pass has seen: see Chain.changed."""
+
+    def one_state(self, files: Iterable[int] | None = None) -> AbstractContextManager[None]:
+        """What is read within is of one state of these files: see Chain.one_state."""
+
 
 @frozen
 class Friend:
@@ -129,6 +137,11 @@ class Friend:
     tree has the columns. False: the friend is joined entry by entry."""
     alignment: Alignment | None = None
     """The alignment to the chain, if it is known already."""
+
+    @property
+    def is_far(self) -> bool:
+        """Whether files of it are on servers."""
+        return bool(self.chain.trees.far)
 
     def index_names(self, columns: set[str]) -> IndexNames | None:
         """The columns by which entries are matched if the tree has these columns; None: entries are
@@ -147,11 +160,16 @@ class Friend:
         wanted = [name for name in names if not is_number(name)]
         parts: list[list[NDArray[np.int64]]] = [[] for _ in names]
         for file, entries in enumerate(self.chain.entries):
-            read = self.chain.table(file).read(wanted, 0, entries)
+            read = self.read(file, wanted, 0, entries)
             columns = dict(zip(wanted, read, strict=True))
             for name, part in zip(names, parts, strict=True):
                 part.append(integers(name, columns, entries))
         return [np.concatenate(part) for part in parts]
+
+    def read(self, file: int, names: Sequence[str], start: int, stop: int) -> list[Column]:
+        """Columns of one file. Raises ChangedError if it is not what the pass has seen of it."""
+        with self.chain.one_state((file,)):
+            return self.chain.table(file).read(names, start, stop)
 
 
 def is_number(name: str) -> bool:
@@ -253,7 +271,7 @@ class FriendColumns:
         from ..arrays.common_type import cast, widest  # heavy: numpy
 
         chain = self._friend.chain
-        (values,) = chain.table(file).read([column], first, last)
+        (values,) = self._friend.read(file, [column], first, last)
         own, kind = kind_of(values), self._kinds[column]
         if own.given() == kind:
             return values

@@ -113,12 +113,11 @@ class Friends:
                     f"{title} has {own[-1]} entries and the array {name} has {each.length}: it "
                     "goes with all entries of the dataset, in their order"
                 )
-        now = self.current(None).given
+        pinned = [replaced(each, chain=each.chain.pinned()) for each in self.given]
+        now = self.current(None).given  # servers are asked for all files of a friend at once
         settled = tuple(
-            replaced(
-                each, chain=each.chain.pinned(), alignment=aligned(seen, sizes, title, columns)
-            )
-            for each, seen in zip(self.given, now, strict=True)
+            replaced(mine, alignment=aligned(seen if mine.is_far else mine, sizes, title, columns))
+            for mine, seen in zip(pinned, now, strict=True)
         )
         by_number = [each for each in settled if each.alignment and each.alignment.names is None]
         if by_number or self.arrays:
@@ -131,6 +130,11 @@ class Friends:
         if all(now.chain is each.chain for now, each in zip(given, self.given, strict=True)):
             return self
         return Friends(given, self.arrays, self._starts)
+
+    def changed(self) -> SourceError | None:
+        """The error for a file of a friend that is not what the pass has seen of it."""
+        errors = (each.chain.changed() for each in self.given)
+        return next((error for error in errors if error is not None), None)
 
     def foreign(self, chain: FriendChain, file: int, tree: FileTree) -> Foreign | None:
         """The friends' columns for the entries of one file, whose tree is `tree`; None if it has no
@@ -145,7 +149,9 @@ class Friends:
 
         title, path = repr(chain), chain.files[file]
         several = [(each, later(each, title, lambda: chain.entries), file) for each in self.given]
-        several += [(each, later(each, path, lambda: [tree.num_entries]), 0) for each in recorded]
+        for each in recorded:  # of the tree, whose passes are many
+            mine = replaced(each, chain=each.chain.pinned())
+            several.append((mine, later(mine, path, lambda: [tree.num_entries]), 0))
         names = [(each.alias, list(each.chain.branches)) for each, _, _ in several]
         names += [(each.alias, list(each.columns)) for each in self.arrays if each.alias]
         bare = _bare(names, own)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from typing import TYPE_CHECKING
 
 from ..errors import QueryError, SourceError, TreemillError
 from ..machine.cache import prepare
@@ -28,9 +29,7 @@ from .ready_files import ReadyFiles
 if TYPE_CHECKING:
     from .._core import File
 
-__all__ = ["OpenTrees", "Remembered", "Sizes", "tree_names"]
-
-Value = TypeVar("Value")
+__all__ = ["OpenTrees", "tree_names"]
 
 _KEPT = 64
 """Files that stay open, at most: fewer than systems allow, more than there are workers."""
@@ -106,6 +105,15 @@ class OpenTrees:
         """The identity of file `number`, as the pass sees it. Raises SourceError if it is gone."""
         return self._identity(number)
 
+    def changed(self, numbers: Iterable[int] | None = None) -> SourceError | None:
+        """The error for the first of these files, None: of all, that is not what the pass has seen
+        of it; None if there is none. Looks at those near files that the pass has looked at: servers
+        say by themselves if a file changes. Outside of passes files may change."""
+
+    def look(self, numbers: Iterable[int]) -> None:
+        """Notes what these files are if they are near, for a pass whose workers look at them in
+        other processes: what they were when it began is what they have to be at its end."""
+
     def knows(self, number: int) -> bool:
         """True if anything is known of file `number`, be it as it was earlier. Looks at no file."""
         with self._lock:
@@ -175,6 +183,25 @@ class _Pinned(OpenTrees):
 
     def identify(self) -> None:
         self._look(self.far)
+
+    def changed(self, numbers: Iterable[int] | None = None) -> SourceError | None:
+        seen, far, at = self._identities, self.far, self.locations
+        for number in [*seen] if numbers is None else numbers:
+            was = seen.get(number)
+            if was is None or number in far or at[number].replicas:
+                continue
+            try:
+                if source.identity(at[number].path) != was:
+                    return changed(at[number].path)
+            except SourceError as error:
+                return error
+        return None
+
+    def look(self, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            if number not in self.far and self._is_single(number):
+                with suppress(SourceError):  # it may be there for workers, who say if it is not
+                    self._identity(number)
 
     def pinned(self, soon: Iterable[int] = (), *, assume: bool = False) -> OpenTrees:
         return self
@@ -331,51 +358,3 @@ def _only_tree(path: str, names: list[str]) -> str:
     raise QueryError(
         f"{path} has {len(names)} trees; say which: {shown}", file=path, suggestions=names[:10]
     )
-
-
-class Remembered(Generic[Value]):
-    """Values that follow from a file's metadata, kept while the file stays as it is.
-    Thread-safe."""
-
-    def __init__(self, trees: OpenTrees, name: str, make: Callable[[FileTree], Value]) -> None:
-        """`name`: the key of the values, which chains of the same trees share."""
-        self._trees = trees
-        self._name = name
-        self._make = make
-
-    def peek(self, number: int) -> Value | None:
-        """The value if it is known and the file is as it was, else None. Opens nothing."""
-        if not self._trees.knows(number):
-            return None
-        return cast("Value | None", self._trees.remembered(number).get(self._name))
-
-    def __getitem__(self, number: int) -> Value:
-        known = self._trees.remembered(number)
-        if self._name not in known:
-            known[self._name] = self._make(self._trees[number])
-        return cast(Value, known[self._name])
-
-
-class Sizes(Remembered[tuple[int, tuple[int, ...]]]):
-    """The entries of each file, and where its clusters start. For files that were verified before
-    these are what was found then: if a file has changed since, opening it is an error."""
-
-    _name = "sizes"
-
-    def __init__(self, trees: OpenTrees) -> None:
-        self._trees = trees
-
-    @staticmethod
-    def _make(tree: FileTree) -> tuple[int, tuple[int, ...]]:
-        return int(tree.num_entries), tuple(tree.clusters)
-
-    def peek(self, number: int) -> tuple[int, tuple[int, ...]] | None:
-        """See Remembered."""
-        return self._verified(number) or super().peek(number)
-
-    def __getitem__(self, number: int) -> tuple[int, tuple[int, ...]]:
-        return self._verified(number) or super().__getitem__(number)
-
-    def _verified(self, number: int) -> tuple[int, tuple[int, ...]] | None:
-        verified = self._trees.locations[number].verified
-        return None if verified is None else (verified.entries, verified.clusters)

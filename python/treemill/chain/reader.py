@@ -60,7 +60,8 @@ def read(
     read_plan = plan(chain, table, named)
     while named is None:
         try:
-            return _read(chain, table, read_plan, start, stop, compute, flags)
+            with chain.one_state():
+                return _read(chain, table, read_plan, start, stop, compute, flags)
         except UnsupportedError:
             left = plan(chain, table, None, anew=True)
             if left.wanted == read_plan.wanted:
@@ -68,7 +69,8 @@ def read(
             out = ", ".join(name for name in read_plan.wanted if name not in left.wanted)
             warnings.warn(f"neither treemill nor uproot can read {out}: left out", stacklevel=4)
             read_plan = left
-    return _read(chain, table, read_plan, start, stop, compute, flags)
+    with chain.one_state():
+        return _read(chain, table, read_plan, start, stop, compute, flags)
 
 
 def _read(

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from .quoting import quoted
 
 __all__ = [
+    "ChangedError",
     "FormatError",
     "MissingPackageError",
     "QueryError",
@@ -101,6 +102,11 @@ def _rebuild(kind: type[TreemillError], state: dict[str, object]) -> TreemillErr
 class SourceError(TreemillError):
     """Bytes could not be read, or not written: no such file, no permission, no space, a server that
     does not answer."""
+
+
+class ChangedError(SourceError):
+    """A file is not what it was when the pass began: what was read of it before does not go with
+    what would be read now. Another attempt in the same pass would not help."""
 
 
 _ON_A_SERVER = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]+://", re.IGNORECASE)

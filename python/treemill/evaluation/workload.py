@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from treemill import _core
 
     from ..chain.chain import Chain
+    from ..errors import SourceError
     from .file_query import PerFile
 
 __all__ = ["QueryWorkload"]
@@ -48,6 +49,10 @@ class QueryWorkload:
     def place(self, file: int) -> tuple[str, int]:
         """The path; packets count from the file's first entry."""
         return self._chain.locations[file].path, 0
+
+    def changed(self, file: int) -> SourceError | None:
+        """See Workload."""
+        return self._chain.trees.changed((file,))
 
     def finish(self, partial: _core.Partial) -> _core.Partial:
         """The partial as it is."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .._core import Control
     from ..chain.chain import Chain
     from ..chain.file_constants import DataFile
+    from ..errors import SourceError
     from ..tree.file_tree import FileTree
     from .chunk_source import ChunkReader, Places, ReaderMaker
     from .node_columns import NodeColumns
@@ -70,6 +71,10 @@ class ChainChunks:
     def file(self, file: int) -> DataFile:
         """See ChunkSource."""
         return self._chain.constants.complete(file)
+
+    def changed(self, file: int) -> SourceError | None:
+        """See ChunkSource."""
+        return self._chain.trees.changed((file,))
 
     def size(self, file: int) -> tuple[int, tuple[int, ...]]:
         """See ChunkSource."""

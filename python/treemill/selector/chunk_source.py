@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from .._core import Control
     from ..chain.file_constants import DataFile
-    from ..errors import TreemillError
+    from ..errors import SourceError, TreemillError
     from ..tree.column_source import ColumnSource
     from .remembered_columns import Key
     from .selector import Chunk
@@ -33,6 +33,9 @@ class ChunkSource(Protocol):
 
     def file(self, file: int) -> DataFile | None:
         """The file as `Selector.begin_file` gets it; None if there is none."""
+
+    def changed(self, file: int) -> SourceError | None:
+        """The error if the file is not any more what the pass has seen of it: see Workload."""
 
     def size(self, file: int) -> tuple[int, tuple[int, ...]]:
         """The file's number of entries, and the entries before which packets may end."""

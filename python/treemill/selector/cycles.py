@@ -45,6 +45,9 @@ class CycleChunks:
     def file(self, file: int) -> None:
         """See ChunkSource."""
 
+    def changed(self, file: int) -> None:
+        """See ChunkSource."""
+
     def size(self, file: int) -> tuple[int, tuple[int, ...]]:
         """See ChunkSource."""
         return self._cycles, tuple(range(self._size, self._cycles, self._size))

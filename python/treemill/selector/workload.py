@@ -20,6 +20,7 @@ from .partial import OutputPartial
 from .user_selector import ChunkPlace, UserSelector
 
 if TYPE_CHECKING:
+    from ..errors import SourceError
     from ..worker.workload import Bound, Partial, Workload
     from .chunk_source import ChunkSource
     from .job import SelectorJob
@@ -96,6 +97,10 @@ class SelectorWorkload:
     def place(self, file: int) -> tuple[str, int]:
         """See Workload."""
         return self._source.path(file) or "cycles", 0
+
+    def changed(self, file: int) -> SourceError | None:
+        """See Workload."""
+        return self._source.changed(file)
 
     def finish(self, partial: OutputPartial) -> OutputPartial:
         """See Workload."""

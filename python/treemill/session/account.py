@@ -10,10 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ..backend.base import Pass
+from ..errors import WorkerError
 from ..monitor.progress import Progress
 from ..monitor.report import MissingEntries, Report
 from ..monitor.worker_histograms import WorkerHistograms
-from ..packetizer import Coverage, node_of
+from ..packetizer import Coverage, WorkerGone, node_of
 from ..worker.workload import Span
 
 if TYPE_CHECKING:
@@ -115,6 +116,20 @@ class Account:
     def described(self) -> tuple[Sequence[str], Sequence[Span] | None, str, str, bool]:
         """What another process needs to keep the account from now on."""
         return self.places.files, self.places.spans, self.title, self.phase, self.final_phase
+
+    def explained(self, ended: Pass) -> BaseException | None:
+        """The error of a pass that has ended. A worker's death becomes a WorkerError that names the
+        packet."""
+        error = ended.error
+        if not isinstance(error, WorkerGone):
+            return error
+        for missing in ended.coverage().missing:
+            if missing.error is error:
+                path, first = self.place(missing.file)
+                stop = missing.stop
+                span = None if stop is None else (missing.start + first, stop + first)
+                return WorkerError(f"given up: {error}", file=path, entries=span)
+        return WorkerError(str(error))
 
     def place(self, number: int) -> tuple[str, int]:
         """The name of the pass's file with this number, and the entry that the pass counts as 0."""

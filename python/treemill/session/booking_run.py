@@ -188,7 +188,7 @@ class BookedQuery(Query[tuple[object, ...]]):
         if self._files_made:
             self._files_made.begin(self._no_entries())
         sizes = known_sizes(chain, self._workload, self._spans, self._pool.size)
-        self._start_pass(task, sizes, self._keeping(described, chain))
+        self._start_pass(task, chain, sizes, self._keeping(described, chain))
         running = self._pass
         if running is not None:  # what it does is not wanted any more, and may wait for a server
             self._assumed.when_changed(lambda: running.abort("a file has changed"))

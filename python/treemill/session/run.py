@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from ..backend.base import Pass, Pool, Request, Results
 from ..backend.merged import Merged
-from ..errors import TreemillError, WorkerError
+from ..errors import TreemillError
 from ..frozen import replaced
 from ..monitor.progress import Progress
 from ..monitor.report import Report
 from ..monitor.worker_histograms import HISTOGRAMS
-from ..packetizer import FileSize, WorkerGone
+from ..packetizer import FileSize
 from ..worker.task import Task
 from ..worker.workload import Span
 from .account import Account
@@ -28,11 +28,13 @@ from .file_hosts import addresses, located, nodes
 from .options import RunOptions
 from .state import QueryNews, QueryState
 from .subset import useful_workers
+from .unchanged import Unchanged
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
     from ..backend.saving import Keeping
+    from ..chain.chain import Chain
     from .keeping import KeptQuery
     from .recording import Recording
 
@@ -53,6 +55,7 @@ class Query(ABC, Generic[Result]):
     """The query in a few words."""
     titles: Sequence[str] = ()
     """The titles of the values, if there are several without names of their own."""
+    _unchanged: Unchanged | None = None
 
     def __init__(
         self,
@@ -107,7 +110,7 @@ class Query(ABC, Generic[Result]):
 
     _left: ClassVar[frozenset[str]] = frozenset(
         ("account", "_pool", "_lock", "_recording", "_listeners", "_happened", "_pass", "_merged")
-    )
+    ) | {"_unchanged"}
     """What another process that goes on with the query does not get."""
 
     def __getstate__(self) -> dict[str, object]:
@@ -293,9 +296,15 @@ class Query(ABC, Generic[Result]):
     # Passes.
 
     def _start_pass(
-        self, task: Task, sizes: Sequence[FileSize | None], keeping: Keeping | None = None
+        self,
+        task: Task,
+        chain: Chain | None,
+        sizes: Sequence[FileSize | None],
+        keeping: Keeping | None = None,
     ) -> None:
         try:
+            if chain is not None:
+                self._unchanged = Unchanged(chain, self._spans, self._pool)
             request = self._request(task, sizes, keeping)
             if self._recording is not None:
                 request = replaced(request, task=self._recording.task(task))
@@ -351,7 +360,9 @@ class Query(ABC, Generic[Result]):
             if self._recording.kept:
                 self.account.recorded = self._recording.recorded
         try:
-            error = self._explained(ended.error, ended)
+            error = self.account.explained(ended)
+            if self._unchanged is not None:
+                error = self._unchanged.error(ended, error)
             if self._next(ended, error):
                 self._end_again()
                 return
@@ -373,18 +384,6 @@ class Query(ABC, Generic[Result]):
             if each is news:
                 listener.put(news)
         self._listeners = [(each, queue) for each, queue in self._listeners if each is not news]
-
-    def _explained(self, error: BaseException | None, ended: Pass) -> BaseException | None:
-        """The error of the pass. A worker's death becomes a WorkerError that names the packet."""
-        if not isinstance(error, WorkerGone):
-            return error
-        for missing in ended.coverage().missing:
-            if missing.error is error:
-                path, first = self.account.place(missing.file)
-                stop = missing.stop
-                span = None if stop is None else (missing.start + first, stop + first)
-                return WorkerError(f"given up: {error}", file=path, entries=span)
-        return WorkerError(str(error))
 
     def _end_again(self) -> None:
         """Ends the new pass, if the user has stopped or aborted the query between two passes."""

@@ -109,7 +109,7 @@ class SelectorQuery(Query[object]):
             second_runs=self._may_run_twice,
         )
         self._task = SelectorTask(job, self._inputs)
-        self._start_pass(self._task, self._sizes(chain, data), self._keeping(data))
+        self._start_pass(self._task, chain, self._sizes(chain, data), self._keeping(data))
 
     @property
     def _may_run_twice(self) -> bool:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from ..errors import SourceError
+from ..errors import ChangedError
 from . import source
 from .source import Identity
 
@@ -79,9 +79,9 @@ _open: WeakValueDictionary[tuple[object, ...], OpenTree] = WeakValueDictionary()
 _lock = threading.Lock()
 
 
-def changed(path: str) -> SourceError:
+def changed(path: str) -> ChangedError:
     """The error for a file that is not what a pass has seen."""
-    return SourceError(f"{path} was written to while it was read: run again", file=path)
+    return ChangedError(f"{path} was written to while it was read: run again", file=path)
 
 
 def shared(
@@ -100,7 +100,7 @@ def shared(
     the addresses that it was opened with, so it is shared only where all of them are the same.
 
     A new one is looked at once more, because the file may be another one since `now` was seen:
-    then the tree is not shared and, if `strict`, SourceError is raised."""
+    then the tree is not shared and, if `strict`, ChangedError is raised."""
     key = path, tree, now, *known_as
     with _lock:
         known = _open.get(key)

@@ -8,7 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic
 
-from ..errors import FormatError, QueryError, TreemillError, UnsupportedError, WorkerError
+from ..errors import (
+    ChangedError,
+    FormatError,
+    QueryError,
+    SourceError,
+    TreemillError,
+    UnsupportedError,
+    WorkerError,
+)
 from ..packetizer import (
     Commit,
     Committed,
@@ -38,7 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["Worker"]
 
 # Errors that another try would raise again, from the same bytes and the same question.
-_FINAL = (FormatError, UnsupportedError, QueryError, MemoryError)
+_FINAL = (ChangedError, FormatError, UnsupportedError, QueryError, MemoryError)
 
 
 class Worker(Generic[P]):
@@ -113,15 +121,29 @@ class Worker(Generic[P]):
         except Exception as error:
             if bound is None and self._control.stopped:
                 return self._done(packet, packet.start, is_open=False)
-            # The partial may hold a part of the packet: it cannot be used any more.
-            self._throw_away()
-            retry = not isinstance(error, _FINAL)
-            if isinstance(error, MemoryError):
-                error = self.out_of_memory(packet)
-            spent = self._meter.end()[1]
-            steps = self._meter.steps
-            return PacketFailed(self.number, packet.number, error, retry, spent, steps)
+            return self._failed(packet, self._changed(packet) or error)
+        changed = self._changed(packet)
+        if changed is not None:
+            return self._failed(packet, changed)
         return self._done(packet, packet.stop if stop is None else stop)
+
+    def _changed(self, packet: Packet) -> SourceError | None:
+        """The error for a file that was written to while the packet was read: what was read may be
+        of both."""
+        changed = self._workload.changed(packet.file)
+        if changed is not None:
+            changed.entries = self._place(packet)[1]
+        return changed
+
+    def _failed(self, packet: Packet, error: Exception) -> Event:
+        # The partial may hold a part of the packet: it cannot be used any more.
+        self._throw_away()
+        retry = not isinstance(error, _FINAL)
+        if isinstance(error, MemoryError):
+            error = self.out_of_memory(packet)
+        spent = self._meter.end()[1]
+        steps = self._meter.steps
+        return PacketFailed(self.number, packet.number, error, retry, spent, steps)
 
     def _done(self, packet: Packet, stop: int, *, is_open: bool = True) -> Event:
         seconds, spent = self._meter.end()

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar, cast
 if TYPE_CHECKING:
     from treemill._core import Control
 
+    from ..errors import SourceError
+
 __all__ = [
     "Bound",
     "Forwarding",
@@ -86,6 +88,10 @@ class Workload(Protocol[P]):
     def place(self, file: int) -> tuple[str, int]:
         """The file's name, and the number in the file of the entry that packets count as 0."""
 
+    def changed(self, file: int) -> SourceError | None:
+        """The error if the file is not any more what the pass has seen of it; None if it is, or if
+        its server says so by itself. Asked for after each packet. Raises nothing."""
+
     def finish(self, partial: P) -> P:
         """Completes a partial before it is committed. What it raises ends the pass."""
 
@@ -126,6 +132,10 @@ class Forwarding(Generic[P]):
         """See Workload."""
         return self.inner.place(file)
 
+    def changed(self, file: int) -> SourceError | None:
+        """See Workload."""
+        return self.inner.changed(file)
+
 
 class SpanWorkload(Forwarding[P]):
     """A workload on parts of files. Its file `i` is the span `i`, whose entries count from 0."""
@@ -158,6 +168,10 @@ class SpanWorkload(Forwarding[P]):
         number, first, _ = self._spans[file]
         path, begin = self.inner.place(number)
         return path, begin + first
+
+    def changed(self, file: int) -> SourceError | None:
+        """See Workload."""
+        return self.inner.changed(self._spans[file][0])
 
     def finish(self, partial: P) -> P:
         """See Workload."""
