@@ -83,7 +83,7 @@ class Chain:
         self.constants = constants or FileConstants(
             parts.locations, parts.name, parts.metadata, parts.per_file
         )
-        self.sizes = Sizes(opened)
+        self.sizes = Sizes(opened, is_pinned=is_pinned)
         """The entries of each file, and where its clusters start."""
 
     # What is remembered of each file. A query has two chains and wants little of this.
@@ -324,7 +324,7 @@ class Chain:
 
     def first_entry(self, file: int) -> int:
         """The number in the whole chain of this file's first entry. Opens the files before it."""
-        return sum(self.sizes[before][0] for before in range(file))
+        return self.sizes.first_entry(file)
 
     def parts(self, start: int | None, stop: int | None) -> Iterator[Part]:
         """The parts of files that entries `[start, stop)` of the whole chain lie in, at least one;

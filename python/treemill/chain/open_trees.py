@@ -101,6 +101,12 @@ class OpenTrees:
                 known = self._remembered[number] = (now, {})
         return known[1]
 
+    @property
+    def samples(self) -> dict[str, Sample | None]:
+        """Branches that some files lack, as others have them, for as long as files stay what they
+        are: for one pass."""
+        return {}
+
     def identity(self, number: int) -> Identity:
         """The identity of file `number`, as the pass sees it. Raises SourceError if it is gone."""
         return self._identity(number)
@@ -157,6 +163,7 @@ class _Pinned(OpenTrees):
         self.__dict__.update(trees.__dict__)
         self._identities: dict[int, Identity] = {}
         self._coming: dict[int, Answer[Identity]] = {}
+        self._samples: dict[str, Sample | None] = {}
         if not self.far:
             return
         paths = {n: self.locations[n].path for n in soon if n in self.far and self._is_single(n)}
@@ -180,6 +187,10 @@ class _Pinned(OpenTrees):
         for number, path in single.items():
             if path in far:
                 self._identities.setdefault(number, far[path])
+
+    @property
+    def samples(self) -> dict[str, Sample | None]:
+        return self._samples
 
     def identify(self) -> None:
         self._look(self.far)
@@ -240,6 +251,7 @@ class _Current(_Pinned):
     def __init__(self, trees: OpenTrees, numbers: Iterable[int]) -> None:
         self.__dict__.update(trees.__dict__)
         self._coming = {}
+        self._samples = {}
         paths = {number: self.locations[number].path for number in numbers}
         are_known = all(self.knows(number) for number in paths)
         seen = source.recent_identities(paths.values(), soon=not are_known)
@@ -254,9 +266,16 @@ class _Others:
 
     def __init__(self, trees: OpenTrees, left_out: int) -> None:
         self._trees = trees
-        self._numbers = [n for n in range(len(trees.locations)) if n != left_out]
+        self._left_out = left_out
 
     def sample(self, branch: str) -> Sample | None:
+        # Files that lack a branch are many, and the one that has it may be the last one.
+        samples = self._trees.samples
+        if branch not in samples:
+            samples[branch] = self._found(branch)
+        return samples[branch]
+
+    def _found(self, branch: str) -> Sample | None:
         from ..arrays.columns import kind_of  # heavy: numpy
 
         for tree in self._opened():
@@ -275,7 +294,9 @@ class _Others:
 
     def _opened(self) -> Iterator[FileTree]:
         """The files that can be opened. Reading one of the others raises what is wrong with it."""
-        for number in self._numbers:
+        for number in range(len(self._trees.locations)):  # each file has one of these: no list
+            if number == self._left_out:
+                continue
             try:
                 tree = self._trees[number]
             except TreemillError:

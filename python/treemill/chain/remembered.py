@@ -3,6 +3,7 @@ sizes. Opens files by the trees that it is given."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
@@ -44,8 +45,21 @@ class Sizes(Remembered[tuple[int, tuple[int, ...]]]):
 
     _name = "sizes"
 
-    def __init__(self, trees: OpenTrees) -> None:
+    def __init__(self, trees: OpenTrees, *, is_pinned: bool = False) -> None:
+        """`is_pinned`: whether the trees are for one pass."""
         self._trees = trees
+        self._is_pinned = is_pinned
+        self._starts, self._lock = [0], threading.Lock()
+
+    def first_entry(self, number: int) -> int:
+        """The number in all files of this file's first entry. Opens the files before it."""
+        if not self._is_pinned:  # files may change from call to call
+            return sum(self[before][0] for before in range(number))
+        with self._lock:
+            starts = self._starts
+            while len(starts) <= number:
+                starts.append(starts[-1] + self[len(starts) - 1][0])
+            return starts[number]
 
     @staticmethod
     def _make(tree: FileTree) -> tuple[int, tuple[int, ...]]:

@@ -43,15 +43,15 @@ class PacketBoundaries:
         are much smaller than the clusters.
 
         `clusters`: where they begin. `baskets` gives the number of baskets of the branch that has
-        the fewest. `baskets` and `remembered` are called only if the clusters are too few.
-        `closed`: whether they would open the file; then the clusters of all files count."""
+        the fewest. `baskets` and `remembered` open the file, and are called only if the clusters
+        are too few. Those of all files count if they are small, or if the file is `closed`."""
+        from treemill import _core as core  # heavy: core
+
         cuts = tuple([start for start in clusters if 0 < start < entries])
         pieces = len(cuts) + 1
-        if closed and self.are_plenty(pieces):
+        if self.are_plenty(pieces) and (closed or entries <= pieces * core.BATCH_ENTRIES):
             return cuts
         if self.workers > 1 and not self.are_plenty(pieces) and remembered():
-            from treemill import _core as core  # heavy: core
-
             # Smaller pieces cost more than they gain, and larger ones are processed in batches.
             most = min(
                 max(entries // (_PLENTY * self.workers), core.LEAST_ENTRIES), core.BATCH_ENTRIES
