@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from .models.front import model
     from .models.onnx import OnnxModel
     from .models.trees import TreeModel
+    from .monitor.left_out import IncompleteWarning
     from .monitor.report import Report
     from .output.saving import load, save
     from .output.templates import templates
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
     from .results.showing import show
     from .results.variations import Variations
     from .selector.selector import Selector
-    from .session.front import connect, run
+    from .session.front import connect, report, run
     from .session.run import Query
     from .session.session import Session
 
@@ -69,6 +70,7 @@ __all__ = [
     "Batched",
     "Booking",
     "ByDataset",
+    "ChangedError",
     "Correction",
     "Corrections",
     "Cut",
@@ -79,6 +81,7 @@ __all__ = [
     "FileOutput",
     "Fileset",
     "FormatError",
+    "IncompleteWarning",
     "Kernel",
     "LumiMask",
     "LumiSections",
@@ -111,6 +114,7 @@ __all__ = [
     "lumi_mask",
     "model",
     "plot",
+    "report",
     "run",
     "save",
     "show",
@@ -130,6 +134,7 @@ _MODULES = {
     "DataFile": "chain.file_constants",
     "Node": "query.node",
     "Query": "session.run",
+    "IncompleteWarning": "monitor.left_out",
     "Report": "monitor.report",
     "cache": "machine.cache",
     "Cut": "query.cutflow",
@@ -147,6 +152,7 @@ _MODULES = {
     "SnapshotFile": "query.snapshot_target",
     "Variations": "results.variations",
     "Selector": "selector.selector",
+    "ChangedError": "errors",
     "FormatError": "errors",
     "QueryError": "errors",
     "QueryInterrupted": "errors",
@@ -156,6 +162,7 @@ _MODULES = {
     "UnsupportedError": "errors",
     "WorkerError": "errors",
     "connect": "session.front",
+    "report": "session.front",
     "run": "session.front",
     "plot": "results.plotting",
     "show": "results.showing",

@@ -76,6 +76,14 @@ class Services(Protocol):
         """The value of a booking, for a notebook."""
 
 
+class Reported(Protocol):
+    """A query that has computed bookings."""
+
+    @property
+    def report(self) -> object:
+        """What is in the result, and what is not."""
+
+
 class Origin:
     """What all nodes over one dataset share: its chain of files, the services that run bookings on
     it, and the bookings that were not computed yet. Those are held weakly, so that a booking that
@@ -241,6 +249,7 @@ class Booking(Generic[Value]):
         self.wanted = wanted
         self.number = next(_numbers)
         self._value: Any = _NOTHING  # a Value, which is a result: a covariant type
+        self._account: Reported | None = None
         node.origin.add(self)
 
     @property
@@ -260,9 +269,15 @@ class Booking(Generic[Value]):
         value: Value = self._value
         return value
 
-    def set_value(self, value: object) -> None:
+    @property
+    def report(self) -> Any:
+        """The `Report` of the run that computed the value: which entries are in it, and which are
+        not (`report.missing`), if the run left out what fails (`on_error="skip"`). None before."""
+        return None if self._account is None else self._account.report
+
+    def set_value(self, value: object, account: Reported | None = None) -> None:
         """Called by the query that has computed it."""
-        self._value = value
+        self._value, self._account = value, account
         self.node.origin.discard(self)
 
     def __eq__(self, other: object) -> bool:

@@ -74,6 +74,7 @@ class Account:
         self._began = time.monotonic()
         self._ended: float | None = None
         self._settled: tuple[Progress, Report] | None = None
+        self._has_warned = False
 
     @property
     def done(self) -> bool:
@@ -105,6 +106,14 @@ class Account:
         """A report of the entries that are in the result so far, of missing ones and why, and of
         rates."""
         return self._report() if self._settled is None else self._settled[1]
+
+    def warn_of_missing(self) -> None:
+        """Warns of the entries that are not in the result, once. To be called after the end."""
+        if not self._has_warned:
+            self._has_warned = True
+            from ..monitor.left_out import warn  # start-up
+
+            warn(self.report)
 
     @property
     def measured(self) -> WorkerHistograms | None:

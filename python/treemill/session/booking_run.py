@@ -278,7 +278,7 @@ class BookedQuery(Query[tuple[object, ...]]):
                 self._values = self._files_made.made(self._results(raw), raw)
         if self._state is QueryState.RUNNING and self._whole:
             for booking, value in zip(self.bookings, self._values, strict=True):
-                booking.set_value(value)
+                booking.set_value(value, self.account)
         elif self._state is QueryState.RUNNING:
             self._origin.regroup(self._before)  # a booking's value is of all of the data
         return self._values

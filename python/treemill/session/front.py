@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from ..backend.base import Pool
+    from ..monitor.report import Report
 
-__all__ = ["connect", "run"]
+__all__ = ["connect", "report", "run"]
 
 
 @short_errors
@@ -254,3 +255,25 @@ def run(
     True
     """
     return default_session().compute(what, RunOptions.of(**options), progress, feedback)
+
+
+@short_errors
+def report() -> Report | None:
+    """Tell what the last run on this machine's cores has done.
+
+    It is of `treemill.run`, and of what gets its value when that is asked for; a session that
+    `connect` makes has a report of its own, `session.report`.
+
+    Returns
+    -------
+    Report
+        Which entries are in the result, which are not and why (`report().missing`), and rates. None
+        before the first run.
+
+    Examples
+    --------
+    >>> n = tm.run(events.count())
+    >>> tm.report().complete
+    True
+    """
+    return default_session().report

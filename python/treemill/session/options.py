@@ -75,7 +75,7 @@ second_runs
 _SESSION = "connect(workers=…, mode=…) makes a session, which runs it"
 _NEEDLESS = "leave it out: files are looked at once, and chunks are as large as their time allows"
 _OF_COFFEA = {
-    "skipbadfiles": 'on_error="skip" leaves out what fails, and session.report names it',
+    "skipbadfiles": 'on_error="skip" leaves out what fails, and a warning names it',
     "retries": "leave it out: packets of workers that die are done again",
     "savemetrics": "session.report has what was read, and how fast",
     "metadata_cache": _NEEDLESS,

@@ -91,8 +91,7 @@ class Query(ABC, Generic[Result]):
 
     @abstractmethod
     def start(self) -> None:
-        """Starts the first pass; returns at once. Raises what is wrong with the query or with the
-        first file."""
+        """Starts the first pass; returns at once. Raises what is wrong with query or first file."""
 
     @abstractmethod
     def _next(self, ended: Pass, error: BaseException | None) -> bool:
@@ -287,6 +286,8 @@ class Query(ABC, Generic[Result]):
             raise TreemillError(f"the query was aborted: {self._reason}")
         if not self.account.final_phase or self._pass is None:
             raise TreemillError(f"the query was {self._reason or 'ended'} before it had results")
+        if self._skip_errors and self._state is QueryState.RUNNING:
+            self.account.warn_of_missing()
         return self._finish(self._merged.results())
 
     def _finish(self, raw: list[object] | None) -> Result:
