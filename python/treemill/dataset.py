@@ -64,8 +64,8 @@ def dataset(
         of coffea's. The datasets of a fileset become one; its chunks have the names and metadata
         of their files (docs/coffea.md).
     tree
-        The tree, if the files do not name it. Without a name each file must have only one tree; of
-        several cycles the newest is taken.
+        The tree, if the files do not name it; then URLs are whole, colons included. Without a name
+        each file must have only one tree; of several cycles the newest is taken.
     name
         The name that selectors find in `events.metadata["dataset"]`.
     missing

@@ -70,6 +70,19 @@ def test_lists(folder):
         ("https://host:8080/f.root", ("https://host:8080/f.root", None)),
         ("https://host:8080/f.root:a/T", ("https://host:8080/f.root", "a/T")),
         ("s3://bucket/f.root:T", ("s3://bucket/f.root", "T")),
+        ("root://h//a.root?x=a:b", ("root://h//a.root?x=a:b", None)),
+        (
+            "https://h:80/a.root?sig=1%2F:2&t=10:30",
+            ("https://h:80/a.root?sig=1%2F:2&t=10:30", None),
+        ),
+        ("https://h/a.root:T?x=y", ("https://h/a.root:T?x=y", None)),
+        ("root://h//f?.root:T", ("root://h//f?.root", "T")),
+        (
+            "root://cache//root://o:1094//a.root?foo=bar",
+            ("root://cache//root://o:1094//a.root?foo=bar", None),
+        ),
+        ("root://cache//root://o:1094//a", ("root://cache//root://o:1094//a", None)),
+        ("root://cache//root://o:1094//a.root:T", ("root://cache//root://o:1094//a.root", "T")),
         (r"C:\data\f.root", (r"C:\data\f.root", None)),
         (r"C:\data\f.root:T", (r"C:\data\f.root", "T")),
         ("C:/data/f.root:T", ("C:/data/f.root", "T")),
@@ -90,6 +103,26 @@ def test_split(text, parts):
 def test_urls_are_taken_at_their_word():
     (found,) = expand("root://nowhere.invalid//file.root:Events")
     assert found == Location("root://nowhere.invalid//file.root", "Events")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "root://h//a.root?x=a:b",
+        "root://h//with:colon/a",
+        "root://h//a.root:x",
+        "root://cache//root://o:1094//a.root?foo=bar",
+        "https://h:8080/a?t=10:30",
+    ],
+)
+def test_an_address_is_a_whole_where_the_tree_is_given(address):
+    whole = Location(address, "Events")
+    assert expand(address, "Events") == (whole,)
+    assert expand([address], "Events") == (whole,)
+    assert expand({address: "Events"}) == (whole,)
+    assert expand({address: None}, "Events") == (whole,)
+    (replicated,) = expand({address: [address, "https://other/a.root"]}, "Events")
+    assert (replicated.logical, replicated.tree) == (address, "Events")
 
 
 def test_unknown_schemes_are_refused():

@@ -66,9 +66,9 @@ def expand(files: object, tree: str | None = None) -> tuple[Location, ...]:
 
     `files`: a path, a glob, "path:tree", "@file" with one of these per line (# comments), a
     pathlib.Path, a mapping of these to trees, a mapping of a file's logical name to the list of its
-    replicas, or a list of any of these. `tree`: the tree of files
-    that are written without one. Raises SourceError if there is no such file, UnsupportedError for
-    URLs.
+    replicas, or a list of any of these. `tree`: the tree of files that are written without one; a
+    URL is a whole then, whatever colons it has. Raises SourceError if there is no such file,
+    UnsupportedError for URLs.
     """
     locations = located(files, tree)
     require_present(locations)
@@ -115,7 +115,7 @@ def _expand(files: object, tree: str | None, depth: int) -> Iterable[Location]:
                 continue
             if own_tree is not None and not isinstance(own_tree, str):
                 raise QueryError(f"the tree of {path} must be a name, not {own_tree!r}")
-            for location in _expand(path, None, depth):
+            for location in _expand(path, own_tree or tree, depth):
                 named = _tree(own_tree) or location.tree or _tree(tree)
                 yield replaced(location, tree=named)
     elif isinstance(files, (bytes, bytearray)) or hasattr(files, "read"):
@@ -130,7 +130,7 @@ def _expand(files: object, tree: str | None, depth: int) -> Iterable[Location]:
 def replicated(name: object, addresses: Iterable[object], tree: str | None = None) -> Location:
     """One file that lies at several addresses, with its logical name, after which `:tree` may
     follow. Raises QueryError if there is none, or if one is a glob."""
-    logical, own_tree = split_tree(str(name))
+    logical, own_tree = split_tree(str(name), tree)
     paths: list[str] = []
     for each in addresses:
         if not isinstance(each, (str, os.PathLike)):
@@ -153,7 +153,7 @@ def _expand_text(text: str | os.PathLike[str], tree: str | None, depth: int) -> 
     if isinstance(text, str) and text.startswith("@"):
         yield from _expand_list(text[1:], tree, depth)
         return
-    path, own_tree = split_tree(text) if isinstance(text, str) else (os.fspath(text), None)
+    path, own_tree = split_tree(text, tree) if isinstance(text, str) else (os.fspath(text), None)
     tree = _tree(own_tree) or _tree(tree)
     path = source.address(path)
     is_folder = path.endswith("/")
@@ -190,13 +190,19 @@ def _expand_list(path: str, tree: str | None, depth: int) -> Iterable[Location]:
         yield from _expand_text(prefix + source.beside(entry, path), tree, depth + 1)
 
 
-def split_tree(text: str) -> tuple[str, str | None]:
-    """Split "path:tree" at its last colon. The colons of URLs, ports and Windows drives separate
-    no tree, nor do those in the name of an existing file."""
+def split_tree(text: str, tree: str | None = None) -> tuple[str, str | None]:
+    """Split "path:tree" at its last colon. The colons of URLs, of their queries, ports and Windows
+    drives separate no tree, nor do those in the name of an existing file. `tree`: its name if the
+    user has said it; then a URL is a whole."""
     if ":" not in text:
         return text, None
-    begin = len(source.server(text))
-    if not begin and source.exists(text):
+    begin = 0
+    if source.is_url(text):
+        if tree is not None or source.query(text):
+            return text, None
+        # A cache may name another server: root://cache//root://host:1094//file.root
+        begin = source.last_server(text)
+    elif source.exists(text):
         return text, None
     head, colon, tail = text[begin:].rpartition(":")
     if not colon or not tail:

@@ -191,6 +191,18 @@ def server(text: str) -> str:
     return "" if match is None else match[0]
 
 
+def last_server(text: str) -> int:
+    """Where the last server ends that a URL names: caches and gateways name a second one."""
+    return max((match.end() for match in _SERVER.finditer(text)), default=0)
+
+
+def query(text: str) -> str:
+    """The query of a URL, with its question mark; empty if it has none. A question mark that no
+    equals sign follows is a sign of a glob."""
+    _, mark, rest = text.partition("?")
+    return mark + rest if "=" in rest else ""
+
+
 def is_url(text: str) -> bool:
     """True if this is a URL, of whatever scheme, and not a path."""
     return "://" in text and _SERVER.match(text) is not None
