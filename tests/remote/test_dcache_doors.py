@@ -92,3 +92,28 @@ def test_a_door_whose_pool_stays_away_is_an_error(xroot, core):
     with pytest.raises(tm.SourceError) as caught:
         columns(tree, 0, 7321)
     assert "events_2.root" in str(caught.value)
+
+
+@pytest.fixture(scope="module")
+def encrypted(files, certificate):
+    """A door with TLS, and its pool, which has none."""
+    skip_without(Nginx.missing())
+    with Nginx() as pool:
+        serve(pool, files)
+        with Nginx(pool=pool.url("").rstrip("/"), certificate=certificate) as door:
+            yield door, pool
+
+
+@pytest.mark.usefixtures("nothing_remembered")
+@pytest.mark.parametrize("scheme", ["https", "davs"])
+def test_what_is_asked_for_by_tls_comes_without_it_only_if_the_user_allows_it(
+    encrypted, files, scheme, monkeypatch
+):
+    door, pool = encrypted
+    address = door.url(PATH).replace("https:", f"{scheme}:")
+    with pytest.raises(tm.SourceError, match="TREEMILL_HTTPS_TO_HTTP=allow"):
+        len(tm.dataset(address, "Events"))
+    assert not [line for line in pool.requests() if PATH in line]
+    monkeypatch.setenv("TREEMILL_HTTPS_TO_HTTP", "allow")
+    found = tm.dataset(address, "Events").sum("MET_pt").value
+    assert found == tm.dataset(str(files[PATH]), "Events").sum("MET_pt").value

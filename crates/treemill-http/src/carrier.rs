@@ -3,7 +3,7 @@
 
 use crate::address::{Address, server};
 use crate::answer::{Accepted, judge, refused};
-use crate::conversation::{Conversation, Route, Turn};
+use crate::conversation::{Conversation, Route, Turn, may_leave_tls};
 use crate::engine::{Flight, Line, trouble};
 use crate::limits::SERVER_SILENCE;
 use crate::links::Links;
@@ -111,7 +111,9 @@ impl File {
     /// Sends like [`File::send`], for bytes of a version that is known: each server is told the tag that is its own.
     async fn send_for(&self, ask: &Ask, versions: Option<&Versions>) -> Result<Reply, Trouble> {
         let mut links = Links::default();
-        let mut talk = Conversation::new(&self.address.url, locked(&self.route).target());
+        let home = &self.address.url;
+        let may_leave = home.scheme() == "https" && may_leave_tls();
+        let mut talk = Conversation::new(home, locked(&self.route).target(), may_leave);
         loop {
             let at = talk.url().clone();
             let name = server(&at);

@@ -1,9 +1,19 @@
 //! The redirects of one request, and what of them is remembered for a file. Pure: URLs and statuses in, URLs out.
 
+use crate::address::server;
 use crate::limits::MOST_REDIRECTS;
 use reqwest::StatusCode;
 use treemill_transfer::{Kind, Trouble};
 use url::Url;
+
+/// The variable by which users allow redirects from https to http, and its value.
+const LEAVE_TLS: &str = "TREEMILL_HTTPS_TO_HTTP";
+const ALLOW: &str = "allow";
+
+/// Whether the user allows what was asked for by TLS to come from a server without it.
+pub(crate) fn may_leave_tls() -> bool {
+    std::env::var(LEAVE_TLS).is_ok_and(|value| value == ALLOW)
+}
 
 /// Where a file's bytes are, if another server has them.
 #[derive(Debug, Clone, Default)]
@@ -47,15 +57,18 @@ pub(crate) struct Conversation {
     at: Url,
     hops: usize,
     is_remembered: bool,
+    may_leave_tls: bool,
 }
 
 impl Conversation {
-    pub(crate) fn new(home: &Url, remembered: Option<Url>) -> Self {
+    /// `may_leave_tls`: what was asked for by TLS may come from a server without it.
+    pub(crate) fn new(home: &Url, remembered: Option<Url>, may_leave_tls: bool) -> Self {
         Conversation {
             home: home.clone(),
             is_remembered: remembered.is_some(),
             at: remembered.unwrap_or_else(|| home.clone()),
             hops: 0,
+            may_leave_tls,
         }
     }
 
@@ -97,6 +110,14 @@ impl Conversation {
         let Some(mut target) = target.filter(|url| matches!(url.scheme(), "http" | "https")) else {
             return fail("the server redirects to what is no URL of http or https");
         };
+        if self.home.scheme() == "https" && target.scheme() == "http" && !self.may_leave_tls {
+            let what = format!(
+                "the server redirects from https to {}, where whoever is on the way could change the file. If that is \
+                 the site's wish, as with dCache's doors that have pools without TLS, set {LEAVE_TLS}={ALLOW}",
+                server(&target)
+            );
+            return fail(&what);
+        }
         // A login in a redirect is not the user's. Neither call can fail: the URL has a host.
         let _ = target.set_username("");
         let _ = target.set_password(None);
@@ -119,7 +140,7 @@ mod tests {
     #[test]
     fn credentials_stay_at_home() {
         let home = url("https://door:8443/store/f.root");
-        let mut talk = Conversation::new(&home, None);
+        let mut talk = Conversation::new(&home, None, true);
         assert!(talk.is_at_home() && !talk.is_redirected());
         for (location, at_home) in [
             ("/other/f.root", true),
@@ -145,7 +166,7 @@ mod tests {
         route.found(&pool);
         for status in [401, 403, 404, 410] {
             let status = StatusCode::from_u16(status).unwrap();
-            let mut talk = Conversation::new(&home, route.target());
+            let mut talk = Conversation::new(&home, route.target(), false);
             assert_eq!(talk.url(), &pool);
             assert_eq!(talk.answered(status, None), Turn::Again);
             assert_eq!(talk.url(), &home);
@@ -159,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_redirect_to_something_else_fails() {
-        let mut talk = Conversation::new(&url("http://door/f"), None);
+        let mut talk = Conversation::new(&url("http://door/f"), None, false);
         for location in [
             None,
             Some("file:///etc/passwd"),
@@ -173,6 +194,20 @@ mod tests {
         assert_eq!((turn, talk.url().as_str()), (Turn::Again, "http://pool/f"));
     }
 
+    #[test]
+    fn what_is_asked_for_by_tls_comes_without_it_only_if_that_is_allowed() {
+        let turn = |home: &str, target: &str, may_leave_tls| {
+            let mut talk = Conversation::new(&url(home), None, may_leave_tls);
+            talk.answered(StatusCode::FOUND, Some("https://between/f"));
+            talk.answered(StatusCode::FOUND, Some(target))
+        };
+        let is_refused = |turn| matches!(turn, Turn::Fail(_));
+        assert!(is_refused(turn("https://door/f", "http://pool/f", false)));
+        assert!(!is_refused(turn("https://door/f", "http://pool/f", true)));
+        assert!(!is_refused(turn("https://door/f", "https://pool/f", false)));
+        assert!(!is_refused(turn("http://door/f", "http://pool/f", false)));
+    }
+
     proptest! {
         /// However servers answer, a request ends, and its credentials stay where they belong.
         #[test]
@@ -181,7 +216,7 @@ mod tests {
             remembered in any::<bool>(),
         ) {
             let home = url("https://door/f");
-            let mut talk = Conversation::new(&home, remembered.then(|| url("https://pool/f")));
+            let mut talk = Conversation::new(&home, remembered.then(|| url("https://pool/f")), false);
             let mut taken = None;
             for (place, (status, location)) in answers.iter().enumerate() {
                 prop_assert_eq!(talk.is_at_home(), talk.url().host_str() == Some("door")
