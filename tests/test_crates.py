@@ -19,6 +19,7 @@ ALLOWED = {
     "treemill-xrootd": {
         "treemill-source",
         "treemill-credentials",
+        "treemill-transfer",  # its connections
     },  # a client of one protocol; it knows no file format
     "treemill-replicas": {"treemill-source"},  # several sources as one; it knows no protocol
     "treemill-transfer": {"treemill-source"},  # ranges in flight; it knows no protocol

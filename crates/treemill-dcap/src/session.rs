@@ -62,7 +62,15 @@ impl Session {
     ) -> Result<Arc<Self>, Trouble> {
         let name = format!("{}:{}", pool.host, pool.port);
         let begun = Instant::now();
-        let socket = Arc::new(connect(&name).await?);
+        // The door may name another one next time.
+        let elsewhere = |trouble: Trouble| match trouble.kind {
+            Kind::Unreachable => Trouble {
+                kind: Kind::Transient,
+                ..trouble
+            },
+            _ => trouble,
+        };
+        let socket = Arc::new(connect(&name).await.map_err(elsewhere)?);
         let mut meter = Meter::default();
         meter.answered(begun.elapsed());
         let (outbox, inbox) = mpsc::unbounded_channel();

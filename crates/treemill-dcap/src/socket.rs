@@ -2,12 +2,18 @@
 
 use std::io::ErrorKind;
 use tokio::net::TcpStream;
-use treemill_transfer::{Kind, Trouble, soon};
+use treemill_transfer::{Kind, SILENCE, Trouble};
 
 /// Connects to `host:port`, which is also what errors call it.
 pub(crate) async fn connect(server: &str) -> Result<TcpStream, Trouble> {
-    let connected = soon(async { TcpStream::connect(server).await.map_err(failed) });
-    let socket = connected.await.map_err(|trouble| at(server, &trouble))?;
+    let (host, port) = server.rsplit_once(':').unwrap_or((server, ""));
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let bad = |_| Trouble::new(Kind::Final, format!("the port of {server} is no number"));
+    let connected = treemill_transfer::connect(host, port.parse().map_err(bad)?, SILENCE);
+    let socket = connected
+        .await
+        .map_err(|trouble| at(server, &trouble))?
+        .socket;
     socket
         .set_nodelay(true)
         .map_err(|error| at(server, &failed(error)))?;

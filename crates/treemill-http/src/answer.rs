@@ -186,7 +186,8 @@ fn changed() -> Trouble {
 pub fn refused(status: StatusCode, headers: &HeaderMap, server: &str) -> Trouble {
     let kind = match status.as_u16() {
         404 | 410 => Kind::Missing,
-        408 | 425 | 429 | 500 | 502 | 503 | 504 => Kind::Transient,
+        429 | 503 => Kind::Busy,
+        408 | 425 | 500 | 502 | 504 => Kind::Transient,
         _ => Kind::Final,
     };
     let what = match status.as_u16() {

@@ -4,6 +4,7 @@ use crate::limits::{CONNECT, CONNECTION_WINDOW, IDLE, LANES, MOST_IDLE, PER_LANE
 use crate::tls;
 use reqwest::{Client, Version, redirect};
 use std::error::Error;
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use treemill_transfer::{IN_FLIGHT, Kind, PerProcess, Trouble};
@@ -113,6 +114,7 @@ pub fn trouble(error: &reqwest::Error, server: &str) -> Trouble {
     let kind = match (error.is_builder(), error.is_timeout()) {
         (true, _) => Kind::Final,
         (_, true) => Kind::Silent,
+        (_, false) if error.is_connect() && takes_no_connections(error) => Kind::Unreachable,
         (_, false) => Kind::Transient,
     };
     let cause = root(error);
@@ -122,6 +124,23 @@ pub fn trouble(error: &reqwest::Error, server: &str) -> Trouble {
         "has failed"
     };
     Trouble::new(kind, format!("the server {server} {doing}: {cause}"))
+}
+
+/// Whether nothing takes connections there; else one that was taken has broken.
+fn takes_no_connections(error: &reqwest::Error) -> bool {
+    let mut at: Option<&(dyn Error + 'static)> = error.source();
+    while let Some(cause) = at {
+        if let Some(error) = cause.downcast_ref::<std::io::Error>() {
+            return matches!(
+                error.kind(),
+                ErrorKind::ConnectionRefused
+                    | ErrorKind::HostUnreachable
+                    | ErrorKind::NetworkUnreachable
+            );
+        }
+        at = cause.source();
+    }
+    false
 }
 
 /// The innermost cause, which says most.

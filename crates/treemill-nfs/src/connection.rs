@@ -12,12 +12,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
-use treemill_transfer::{Kind, Trouble, soon};
+use treemill_transfer::{self as transfer, Connected, Kind, Trouble, connect};
 
 /// The program of NFS: its one procedure is COMPOUND.
 const NFS: u32 = 100_003;
@@ -135,15 +134,10 @@ impl Calls {
 impl Connection {
     /// Connects.
     pub(crate) async fn open(host: &str, port: u16, obey: Obey) -> Result<Self, Trouble> {
-        let begun = Instant::now();
-        let socket = soon(async {
-            let connected = TcpStream::connect((host, port)).await;
-            connected.map_err(|e| Trouble::new(Kind::Transient, format!("no connection: {e}")))
-        })
-        .await?;
+        let Connected { socket, took } = connect(host, port, transfer::SILENCE).await?;
         let distance = match socket.peer_addr() {
             Ok(address) if address.ip().is_loopback() => Duration::ZERO,
-            _ => begun.elapsed(),
+            _ => took,
         };
         let _ = socket.set_nodelay(true);
         let (from, to) = socket.into_split();

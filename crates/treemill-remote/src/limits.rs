@@ -23,6 +23,9 @@ pub(crate) const OPENING_PATIENCE: Duration = Duration::from_secs(2);
 /// How long a file stays open without being wanted.
 pub(crate) const READY_FOR: Duration = Duration::from_secs(20);
 
+/// How long the addresses of a server's name are looked for.
+pub(crate) const LOOK_UP: Duration = Duration::from_secs(5);
+
 /// Files whose state is asked for at once. The connections are shared, so that this is only threads.
 pub(crate) const MOST_LOOKS: usize = 128;
 /// When a question that failed has taken this long, its server is silent: it is asked nothing more at once.

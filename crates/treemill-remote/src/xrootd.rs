@@ -2,13 +2,14 @@
 
 use crate::found::{Open, Place};
 use crate::lanes::{Lanes, Opening, Pool};
-use crate::limits::{LANE_DISTANCE, LANES, MOST_LANES};
+use crate::limits::{LANE_DISTANCE, LANES, LOOK_UP, MOST_LANES};
 use crate::{Entry, Stat, Transport, checksums};
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 use treemill_source::{Observed, Source, SourceError};
-use treemill_xrootd::{Client, Error, Held, Options, Url, XrootdSource, settled, shown};
+use treemill_transfer::look_up;
+use treemill_xrootd::{Client, Error, Held, Options, Peers, Url, XrootdSource, settled, shown};
 
 pub(crate) const TRANSPORT: Transport = Transport {
     schemes: &["root", "xroot", "roots", "xroots"],
@@ -34,8 +35,8 @@ fn client(url: &str, number: usize) -> Arc<Client> {
         std::mem::forget(place.take()); // its connections belong to the parent
     }
     let made = || {
-        let held = Arc::<Held>::default();
-        std::array::from_fn(|_| Arc::new(Client::new(options()).sharing(&held)))
+        let (held, peers) = (Arc::<Held>::default(), Arc::<Peers>::default());
+        std::array::from_fn(|_| Arc::new(Client::new(options()).sharing(&held, &peers)))
     };
     let (_, clients) = place.get_or_insert_with(|| (process, made()));
     let among = if is_near(clients, url) {
@@ -140,8 +141,12 @@ fn places(url: &Url, serving: &str) -> Vec<Place> {
 /// Whether two servers are one: by name, or by the addresses of their names.
 fn is_same(one: &str, other: &str) -> bool {
     let addresses = |server: &str| -> Vec<SocketAddr> {
-        let found = server.to_socket_addrs();
-        found.map(Iterator::collect).unwrap_or_default()
+        let parsed = server.rsplit_once(':');
+        let found = parsed.and_then(|(host, port)| {
+            let host = host.trim_start_matches('[').trim_end_matches(']');
+            look_up(host, port.parse().ok()?, LOOK_UP).ok()
+        });
+        found.unwrap_or_default()
     };
     one == other || {
         let known = addresses(other);

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
 /// What all requests of a source share.
@@ -89,20 +89,35 @@ impl Drop for Flight<'_> {
     }
 }
 
-/// The bytes of `range`, added to `buffer`.
+/// The bytes of `range`, added to `buffer`, by a request that has this place among those to the server.
 pub(crate) async fn deliver<C: Carrier>(
     carrier: &C,
     watch: &Watch,
     range: Range<u64>,
     mut buffer: BytesMut,
+    mut place: OwnedSemaphorePermit,
 ) -> Result<BytesMut, Trouble> {
     let begun = Instant::now();
     let gate = watch.gate();
     let mut trial = gate.health().trial(range, gate.now());
     loop {
         let Err(trouble) = attempt(carrier, watch, &mut trial, begun, &mut buffer).await else {
+            gate.answered();
             return Ok(buffer);
         };
+        if trouble.kind == Kind::Busy {
+            // The server answers others: this one waits for one of their places, and has failed in nothing.
+            match gate.narrow(place) {
+                Some(last) => place = last,
+                None => {
+                    let next = watch.places().acquire_owned().await;
+                    // They are never closed.
+                    place = next.map_err(|_| trouble)?;
+                    trial.resumed(begun.elapsed());
+                    continue;
+                }
+            }
+        }
         match trial.failed(&trouble, begun.elapsed()) {
             Some(wait) => sleep(wait).await,
             None => {

@@ -10,12 +10,14 @@ use std::time::Duration;
 pub(crate) struct Health {
     /// When it was given up last because it was silent, and nothing was heard since.
     silent: Option<Duration>,
+    /// Whether it has ever answered.
+    is_known: bool,
 }
 
 impl Health {
     /// The server has answered.
     pub(crate) fn heard(&mut self) {
-        self.silent = None;
+        (self.silent, self.is_known) = (None, true);
     }
 
     /// The server was given up because it was silent.
@@ -26,9 +28,13 @@ impl Health {
     /// How a range of one of its files is to be tried for.
     pub(crate) fn trial(&self, range: Range<u64>, now: Duration) -> Trial {
         let since = self.silent.map(|since| now.saturating_sub(since));
-        match since.is_some_and(|since| since < DOUBT) {
+        let trial = match since.is_some_and(|since| since < DOUBT) {
             true => Trial::doubtful(range),
             false => Trial::new(range),
+        };
+        match self.is_known {
+            true => trial,
+            false => trial.at_a_stranger(),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Ranges of a distant file, many in flight at once: a [`Remote`] is a `Source` around a [`Carrier`], which asks one
-//! server for one range. This crate splits ranges, bounds and orders requests, tries again, measures, and has the
-//! process's runtime and threads. Knows no protocol: treemill-http and treemill-objects are carriers.
+//! server for one range. This crate connects, splits ranges, bounds and orders requests, tries again, measures, and
+//! has the process's runtime and threads. Knows no protocol: treemill-http and treemill-objects are carriers.
 #![forbid(unsafe_code)]
 
 mod carrier;
+mod connect;
 mod delivery;
 mod gate;
 mod health;
@@ -18,6 +19,7 @@ mod trial;
 mod trouble;
 
 pub use carrier::{Body, Carrier, Chunk, Part};
+pub use connect::{Connected, connect, look_up};
 pub use delivery::{insist, soon};
 pub use limits::{HEAD, IN_FLIGHT, SILENCE, WHOLE};
 pub use meter::Meter;

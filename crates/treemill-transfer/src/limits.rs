@@ -24,6 +24,9 @@ pub(crate) const WIDE_DISTANCE: Duration = Duration::from_millis(20);
 /// bound: with 64 they come half again as fast as with 32. fsspec's clients allow 100 connections.
 pub const IN_FLIGHT: usize = 64;
 
+/// Answers after which a server that has refused requests is given one more at once.
+pub(crate) const WIDEN_AFTER: usize = 16;
+
 /// Bounds the time without a byte while an answer is due.
 pub const SILENCE: Duration = Duration::from_secs(10);
 
@@ -59,8 +62,15 @@ pub(crate) const MOST_ATTEMPTS: u32 = 1000;
 /// Threads of the runtime: one decrypts while the other one sends requests.
 pub(crate) const THREADS: usize = 2;
 
-/// Threads that look up names of hosts, at most.
-pub(crate) const LOOK_UPS: usize = 4;
+/// Threads that look up names of hosts, at most: one that asks a dead name server keeps its thread for long, and the others do
+/// not wait for it.
+pub(crate) const LOOK_UPS: usize = 64;
+
+/// How long an address is waited for before the next one of the same server is tried, too (RFC 8305, section 8).
+pub(crate) const STAGGER: Duration = Duration::from_millis(250);
+
+/// Bounds the attempts to reach a server that has never answered and takes no connections: it is not there.
+pub(crate) const STRANGER_FAILURES: u32 = 2;
 
 /// What has flowed counts half after this many seconds of flowing.
 pub(crate) const MEMORY: f64 = 4.0;

@@ -12,6 +12,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::unconstrained;
 use treemill_source::{
     Checksums, Costs, Identity, Promise, Request, Source, SourceError, Ticket, read_by_tickets,
@@ -172,19 +173,15 @@ fn launch<C: Carrier>(shared: &Arc<Shared<C>>, queue: Vec<Piece>) {
     shared.watch.gate().queued(queue.len());
     runtime.spawn(async move {
         for piece in queue {
-            // They are never closed.
-            let permit = Arc::clone(&places).acquire_owned().await;
+            let place = Arc::clone(&places).acquire_owned().await;
             shared.watch.gate().unqueued();
+            let Ok(place) = place else { return }; // they are never closed
             if let Some(trouble) = shared.watch.given_up_since(asked) {
                 piece.end(&shared, Err(trouble));
                 continue;
             }
             let shared = Arc::clone(&shared);
-            in_turn(async move {
-                piece.bring(&shared).await;
-                drop(permit);
-            })
-            .await;
+            in_turn(async move { piece.bring(&shared, place).await }).await;
         }
     });
 }
@@ -235,9 +232,10 @@ fn pieces(range: Range<u64>, promise: Promise, most: u64) -> Vec<Piece> {
 }
 
 impl Piece {
-    async fn bring<C: Carrier>(mut self, shared: &Shared<C>) {
+    async fn bring<C: Carrier>(mut self, shared: &Shared<C>, place: OwnedSemaphorePermit) {
         let buffer = std::mem::take(&mut self.buffer);
-        let got = deliver(&shared.carrier, &shared.watch, self.range.clone(), buffer).await;
+        let (carrier, range) = (&shared.carrier, self.range.clone());
+        let got = deliver(carrier, &shared.watch, range, buffer, place).await;
         self.end(shared, got);
     }
 
@@ -291,6 +289,7 @@ impl<C> Shared<C> {
 mod tests {
     use super::*;
     use crate::carrier::{Body, Part};
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use tokio::task::yield_now;
 
     /// Notes where ranges begin that it is asked for, and gives them with a pause.
@@ -362,6 +361,53 @@ mod tests {
             assert_eq!(ticket.wait().unwrap().len(), 10);
         }
         assert_eq!(*asked.lock().unwrap(), starts);
+    }
+
+    /// Takes four requests at once, and refuses the others.
+    #[derive(Default)]
+    struct Limited {
+        open: Arc<AtomicUsize>,
+        refused: Arc<AtomicUsize>,
+    }
+
+    impl Carrier for Limited {
+        type Body = Zeros;
+
+        fn server(&self) -> &'static str {
+            "limited"
+        }
+
+        async fn ask(&self, range: Range<u64>) -> Result<Part<Zeros>, Trouble> {
+            let others = self.open.fetch_add(1, Ordering::SeqCst);
+            if others < 4 {
+                for _ in 0..50 {
+                    yield_now().await;
+                }
+            }
+            self.open.fetch_sub(1, Ordering::SeqCst);
+            if others >= 4 {
+                self.refused.fetch_add(1, Ordering::SeqCst);
+                return Err(Trouble::new(Kind::Busy, "too many"));
+            }
+            let length = usize::try_from(range.end.saturating_sub(range.start)).unwrap();
+            Ok(Part {
+                start: range.start,
+                body: Zeros(Some(vec![0; length].into())),
+            })
+        }
+    }
+
+    #[test]
+    fn a_server_that_takes_few_requests_at_once_gets_few() {
+        let limited = Limited::default();
+        let refused = Arc::clone(&limited.refused);
+        let remote = Remote::new(limited, opened(Duration::from_millis(1)));
+        let starts = (0..1000_u64).map(|number| number * 10);
+        for ticket in remote.submit(starts.map(|start| start..start + 10).collect()) {
+            assert_eq!(ticket.wait().unwrap().len(), 10);
+        }
+        let refused = refused.load(Ordering::SeqCst);
+        assert!(refused < 200, "{refused}");
     }
 
     /// How many requests bring one range. Servers that were read from before may have fewer places that are free.

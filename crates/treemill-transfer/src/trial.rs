@@ -3,9 +3,9 @@
 
 use crate::limits::{
     BACK_OFF, DOUBTFUL_SILENCE, MOST_ASKED, MOST_ATTEMPTS, MOST_BACK_OFF, MOST_FAILURES, PATIENCE,
-    SILENCE,
+    SILENCE, STRANGER_FAILURES,
 };
-use crate::trouble::Trouble;
+use crate::trouble::{Kind, Trouble};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -32,6 +32,7 @@ pub struct Trial {
     failures: u32,
     attempts: u32,
     is_doubtful: bool,
+    is_strange: bool,
 }
 
 impl Trial {
@@ -45,6 +46,16 @@ impl Trial {
             failures: 0,
             attempts: 1,
             is_doubtful: false,
+            is_strange: false,
+        }
+    }
+
+    /// The same attempts at a server that has never answered: one that takes no connections is given up soon.
+    #[must_use]
+    pub fn at_a_stranger(self) -> Self {
+        Trial {
+            is_strange: true,
+            ..self
         }
     }
 
@@ -83,6 +94,11 @@ impl Trial {
         }
     }
 
+    /// An attempt begins that has waited for its turn, for which the server is not to blame.
+    pub fn resumed(&mut self, now: Duration) {
+        self.progress = now;
+    }
+
     /// The attempt has failed. The wait before the next one; `None` if there should be none.
     pub fn failed(&mut self, trouble: &Trouble, now: Duration) -> Option<Duration> {
         let gained = std::mem::take(&mut self.gained);
@@ -92,9 +108,13 @@ impl Trial {
             self.failures.saturating_add(1)
         };
         self.attempts = self.attempts.saturating_add(1);
+        let is_absent = self.is_strange
+            && trouble.kind == Kind::Unreachable
+            && self.failures >= STRANGER_FAILURES;
         let hopeless = !trouble.kind.may_pass()
+            || is_absent
             || self.is_doubtful
-            || self.failures > MOST_FAILURES
+            || (self.failures > MOST_FAILURES && trouble.kind != Kind::Busy)
             || self.attempts > MOST_ATTEMPTS;
         if hopeless {
             return None;
@@ -120,7 +140,6 @@ impl Trial {
 #[allow(clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
-    use crate::trouble::Kind;
     use proptest::prelude::*;
 
     fn transient() -> Trouble {
@@ -140,6 +159,29 @@ mod tests {
         let now = silent(Trial::new(0..1));
         assert!(now < Duration::from_secs(30), "{now:?}");
         assert!(now > SILENCE, "it is tried twice");
+    }
+
+    #[test]
+    fn a_stranger_that_takes_no_connections_is_given_up_soon() {
+        let refused = Trouble::new(Kind::Unreachable, "refused");
+        let waits = |mut trial: Trial| {
+            std::iter::from_fn(|| trial.failed(&refused, Duration::ZERO)).count()
+        };
+        assert_eq!(waits(Trial::new(0..1).at_a_stranger()), 1);
+        assert_eq!(waits(Trial::new(0..1)), 5, "it may come back");
+        let mut trial = Trial::new(0..1).at_a_stranger();
+        assert!((0..5).all(|_| trial.failed(&transient(), Duration::ZERO).is_some()));
+    }
+
+    #[test]
+    fn a_server_that_has_much_to_do_is_asked_again_for_as_long_as_there_is_patience() {
+        let busy = Trouble::new(Kind::Busy, "503");
+        let (mut trial, mut now) = (Trial::new(0..1), Duration::ZERO);
+        while let Some(wait) = trial.failed(&busy, now) {
+            now += wait;
+        }
+        assert!(now + SILENCE + MOST_BACK_OFF > PATIENCE, "{now:?}");
+        assert!(now + SILENCE <= PATIENCE, "{now:?}");
     }
 
     /// How long a silent server is tried for.

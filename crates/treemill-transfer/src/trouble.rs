@@ -9,6 +9,10 @@ use treemill_source::{Cause, SourceError, SourceErrorKind};
 pub enum Kind {
     /// The same request may succeed in a moment.
     Transient,
+    /// The same request may succeed when the server has less to do: it takes no more at once.
+    Busy,
+    /// No connection can be made: the name has no address, or nothing there takes connections. It may be so in a moment.
+    Unreachable,
     /// The same request may succeed, but the server has said nothing for as long as it is waited for.
     Silent,
     /// The same request may succeed at another replica; here it is not tried again.
@@ -23,14 +27,19 @@ impl Kind {
     /// Whether another attempt may do better.
     #[must_use]
     pub fn may_pass(self) -> bool {
-        matches!(self, Kind::Transient | Kind::Silent)
+        matches!(
+            self,
+            Kind::Transient | Kind::Busy | Kind::Unreachable | Kind::Silent
+        )
     }
 }
 
 impl From<Kind> for SourceErrorKind {
     fn from(kind: Kind) -> Self {
         match kind {
-            Kind::Transient | Kind::Silent | Kind::Elsewhere => SourceErrorKind::Transient,
+            Kind::Transient | Kind::Busy | Kind::Unreachable | Kind::Silent | Kind::Elsewhere => {
+                SourceErrorKind::Transient
+            }
             Kind::Missing => SourceErrorKind::Missing,
             Kind::Final => SourceErrorKind::Permanent,
         }

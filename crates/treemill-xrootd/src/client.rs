@@ -5,6 +5,7 @@ use crate::error::{Error, ErrorKind};
 use crate::file::File;
 use crate::held::Held;
 use crate::options::Options;
+use crate::peers::Peers;
 use crate::refusal::{self, broken};
 use crate::route::Route;
 use crate::session::{Identity, Session};
@@ -16,13 +17,15 @@ use crate::wire::{Request, WireError, codes};
 use crate::{limits, tls};
 use rustls::ClientConfig;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// The session of one server, once it is made. One thread makes it, the others wait.
 #[derive(Default)]
 struct Made {
     made: Option<Arc<Session>>,
+    /// The session of another client, as long as the server takes no further connection.
+    borrowed: Option<Weak<Session>>,
     /// Whether the server wants nothing before the login is done.
     wants_login_first: bool,
     /// When it could not be made last, and why.
@@ -30,6 +33,23 @@ struct Made {
 }
 
 impl Made {
+    /// The session that there is. One that is not needed is not another client's: it would make nothing faster.
+    fn usable(&self, is_needed: bool) -> Option<Result<Arc<Session>, Error>> {
+        let own = self.made.as_ref().filter(|session| !session.is_broken());
+        if let Some(session) = own {
+            return Some(Ok(Arc::clone(session)));
+        }
+        let others = self.borrowed.as_ref().and_then(Weak::upgrade);
+        let others = others.filter(|session| !session.is_broken())?;
+        let refused = || {
+            Error::new(
+                ErrorKind::Connection,
+                "the server takes no further connections",
+            )
+        };
+        Some(is_needed.then_some(others).ok_or_else(refused))
+    }
+
     /// Why the session could not be made since a thread began to wait for it: that thread need not try, too. Each trial
     /// at a server that is silent takes seconds.
     fn failed_since(&self, began: Instant) -> Option<Error> {
@@ -49,7 +69,7 @@ enum Asked {
 }
 
 /// The key of a session: the server, the user, and whether it must be encrypted.
-type Key = (Server, String, bool);
+pub(crate) type Key = (Server, String, bool);
 
 /// A client: its sessions, shared by all that it opens. Threads may share it.
 pub struct Client {
@@ -57,6 +77,7 @@ pub struct Client {
     tls: OnceLock<Result<Arc<ClientConfig>, Error>>,
     sessions: Mutex<HashMap<Key, Place>>,
     pub(crate) held: Arc<Held>,
+    peers: Arc<Peers>,
 }
 
 impl Client {
@@ -68,14 +89,20 @@ impl Client {
             tls: OnceLock::new(),
             sessions: Mutex::default(),
             held: Arc::default(),
+            peers: Arc::default(),
         }
     }
 
-    /// The client, which knows the open files of others, and they its own.
+    /// The client, which knows the open files of others, and they its own. A server that takes no further connection is
+    /// asked over those of the others.
     #[must_use]
-    pub fn sharing(self, held: &Arc<Held>) -> Self {
-        let held = Arc::clone(held);
-        Client { held, ..self }
+    pub fn sharing(self, held: &Arc<Held>, peers: &Arc<Peers>) -> Self {
+        let (held, peers) = (Arc::clone(held), Arc::clone(peers));
+        Client {
+            held,
+            peers,
+            ..self
+        }
     }
 
     /// Opens a file to read it.
@@ -100,13 +127,20 @@ impl Client {
         Ok(File::new(session, opened, &url.path))
     }
 
-    /// Whether something was asked of an address's server.
+    /// Whether there is a session with an address's server, or one that is being made, or none could be made.
     #[must_use]
     pub fn knows(&self, url: &Url) -> bool {
         let user = url.user.as_deref().unwrap_or(&self.options.user);
         let key = Client::key(&Route::new(url), user);
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.contains_key(&key)
+        let Some(place) = sessions.get(&key) else {
+            return false;
+        };
+        // A thread that makes the session has the place.
+        place.try_lock().map_or(true, |place| {
+            let is_made = |session: &Arc<Session>| !session.is_broken();
+            place.made.as_ref().is_some_and(is_made) || place.failed.is_some()
+        })
     }
 
     /// The round trip to an address's server, if there is a session with it now.
@@ -212,7 +246,9 @@ impl Client {
     ) -> Result<(Arc<Session>, Vec<u8>), Error> {
         let user = url.user.as_deref().unwrap_or(&self.options.user);
         let mut reason: Option<Error> = None;
+        let mut lost = Duration::ZERO;
         loop {
+            let begun = Instant::now();
             let answer = self.once(&route, user, || request(route.path()));
             let error = match answer {
                 Ok((
@@ -235,7 +271,9 @@ impl Client {
                 },
                 Err(error) => error.at(route.server()),
             };
-            if error.may_be_elsewhere() && route.failed(error.kind()) {
+            lost = lost.saturating_add(begun.elapsed());
+            let may_go_on = error.may_be_elsewhere() && lost < limits::LOST_OPENING;
+            if may_go_on && route.failed(error.kind()) {
                 if error.kind() != ErrorKind::NotFound {
                     reason.get_or_insert(error);
                 }
@@ -283,22 +321,40 @@ impl Client {
     ) -> Result<(Arc<Session>, Asked), Error> {
         let key = Client::key(route, user);
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = Arc::clone(sessions.entry(key).or_default());
+        let place = Arc::clone(sessions.entry(key.clone()).or_default());
         drop(sessions);
         let began = Instant::now();
         let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(session) = place.made.as_ref().filter(|session| !session.is_broken()) {
-            return Ok((Arc::clone(session), Asked::NotYet { is_new: false }));
+        let is_needed = self.options.beyond.max(route.distance()).is_zero();
+        let older = |session| (session, Asked::NotYet { is_new: false });
+        if let Some(usable) = place.usable(is_needed) {
+            return usable.map(older);
         }
         if let Some(error) = place.failed_since(began) {
             return Err(error);
         }
-        let made = self.make(&mut place, route, user, request);
-        made.inspect_err(|error| {
-            if matches!(error.kind(), ErrorKind::Timeout | ErrorKind::Connection) {
-                place.failed = Some((Instant::now(), error.clone()));
+        let making = self.peers.begin(&key);
+        let error = match self.make(&mut place, route, user, request) {
+            Ok(made) => {
+                making.made(&made.0);
+                (place.failed, place.borrowed) = (None, None);
+                return Ok(made);
             }
-        })
+            Err(error) => error,
+        };
+        drop(making);
+        if !matches!(error.kind(), ErrorKind::Timeout | ErrorKind::Connection) {
+            return Err(error);
+        }
+        place.failed = Some((Instant::now(), error.clone()));
+        let limit = self.options.deadlines.silence;
+        let other = self.peers.other(&key, limit);
+        let other = other.ok_or_else(|| error.clone())?;
+        place.borrowed = Some(Arc::downgrade(&other));
+        match is_needed {
+            true => Ok(older(other)),
+            false => Err(error),
+        }
     }
 
     /// Makes a session, which may take the request along.

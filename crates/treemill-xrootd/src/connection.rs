@@ -7,7 +7,7 @@ use crate::options::Options;
 use crate::stream::{Event, Outcome, Stream};
 use crate::ticket::{Sink, Ticket};
 use crate::tls::Tls;
-use crate::transport::Transport;
+use crate::transport::{Arrived, Transport};
 use crate::url::Server;
 use crate::wire::Request;
 use crate::{limits, refusal};
@@ -42,6 +42,10 @@ struct State {
     /// Bytes for the writing thread; gone when the connection is broken.
     outbox: Option<mpsc::Sender<Vec<u8>>>,
     broken: Option<Error>,
+    /// Whether it was closed because nothing used it.
+    has_rested: bool,
+    /// Whether bytes that come in the clear are none of the server's words any more.
+    is_encrypted: bool,
 }
 
 /// A request in flight: what takes its answer, when it was sent, and the bytes of a file that it asks for.
@@ -69,9 +73,7 @@ impl Connection {
     /// Connects, and starts the threads.
     pub(crate) fn open(server: &Server, options: &Options) -> Result<Arc<Self>, Error> {
         let named = |error: Error| error.at(server);
-        let start = Instant::now();
-        let transport = Transport::connect(server, options).map_err(named)?;
-        let connect = start.elapsed();
+        let (transport, connect) = Transport::connect(server, options).map_err(named)?;
         if connect < options.beyond {
             let what = "the server is nearer than a connection to it is worth";
             return Err(named(Error::new(ErrorKind::Unsupported, what)));
@@ -88,6 +90,8 @@ impl Connection {
                 due: 0,
                 outbox: Some(outbox),
                 broken: None,
+                has_rested: false,
+                is_encrypted: false,
             }),
         });
         let writing = Arc::clone(&connection);
@@ -106,6 +110,17 @@ impl Connection {
 
     pub(crate) fn is_broken(&self) -> bool {
         self.state().broken.is_some()
+    }
+
+    /// Whether it was closed because nothing used it.
+    pub(crate) fn has_rested(&self) -> bool {
+        self.state().has_rested
+    }
+
+    /// The time since data came last, of any request; `None` if none came.
+    pub(crate) fn quiet_for(&self) -> Option<Duration> {
+        let brought = self.state().stream.brought()?;
+        Some(self.began.elapsed().saturating_sub(brought))
     }
 
     /// What the connection costs, as far as it is known.
@@ -138,6 +153,13 @@ impl Connection {
     pub(crate) fn greet(&self, all: Vec<Sending>) -> Ticket {
         let (ticket, sink) = Ticket::pair();
         let mut state = self.state();
+        // A connection that was reset at once would never be heard of again.
+        if let Some(error) = state.broken.clone() {
+            drop(state);
+            sink(Err(error));
+            self.send(all);
+            return ticket;
+        }
         let sent = self.began.elapsed();
         let greeting = state.stream.greet(sent);
         let due = 0;
@@ -151,9 +173,17 @@ impl Connection {
         self.post(self.state(), Vec::new(), all);
     }
 
-    /// Encrypts all that follows. No answer may be due.
+    /// Encrypts all that follows. No answer may be due, and nothing of one may have come: whoever is on the way could have
+    /// sent it.
     pub(crate) fn encrypt(&self, config: &Arc<ClientConfig>) -> Result<(), Error> {
-        self.transport.encrypt(Tls::begin(config, &self.server)?);
+        let tls = Tls::begin(config, &self.server)?;
+        let mut state = self.state();
+        if !state.stream.is_at_rest() {
+            return Err(in_the_clear());
+        }
+        state.is_encrypted = true;
+        self.transport.encrypt(tls);
+        drop(state);
         self.flush();
         Ok(())
     }
@@ -234,10 +264,8 @@ impl Connection {
     fn read_all(&self) {
         let mut buffer = vec![0; limits::BUFFER];
         loop {
-            let turn = self
-                .transport
-                .read(&mut buffer)
-                .and_then(|bytes| self.take(&bytes));
+            let turn = self.transport.read(&mut buffer);
+            let turn = turn.and_then(|arrived| self.take(&arrived));
             if let Err(error) = turn {
                 self.fail(error);
                 return;
@@ -249,8 +277,13 @@ impl Connection {
     }
 
     /// What arrived bytes, or a tick without any, bring about.
-    fn take(&self, bytes: &[u8]) -> Result<(), Error> {
+    fn take(&self, arrived: &Arrived) -> Result<(), Error> {
+        let bytes: &[u8] = &arrived.bytes;
         let mut state = self.state();
+        // They were read before TLS began, and looked at after it.
+        if state.is_encrypted && !arrived.is_encrypted && !bytes.is_empty() {
+            return Err(in_the_clear());
+        }
         let now = self.began.elapsed();
         let mut events = Vec::new();
         let taken = state.stream.take(bytes, now, &mut events);
@@ -285,6 +318,11 @@ impl Connection {
                     let what = "the server has sent nothing for too long";
                     end = Err(Error::new(ErrorKind::Timeout, what));
                 }
+                Event::Idle => {
+                    state.has_rested = true;
+                    let what = "the connection was closed because nothing used it";
+                    end = Err(Error::new(ErrorKind::Connection, what));
+                }
             }
         }
         drop(state);
@@ -295,6 +333,13 @@ impl Connection {
     }
 }
 
+/// Bytes that came without TLS where there must be none.
+fn in_the_clear() -> Error {
+    let what =
+        "bytes came in the clear where TLS was to begin: someone on the way may have sent them";
+    Error::new(ErrorKind::Protocol, what)
+}
+
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
     let thread = std::thread::Builder::new().name(name.to_owned());
     let refused = |e: std::io::Error| {
@@ -302,4 +347,27 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> 
         Error::new(ErrorKind::Connection, what).with_cause(e)
     };
     thread.spawn(work).map(drop).map_err(refused)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    #[test]
+    fn a_connection_that_breaks_before_its_greeting_is_an_error_of_all_that_is_asked() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let server = Server {
+            host: "127.0.0.1".to_owned(),
+            port: listener.local_addr().unwrap().port(),
+        };
+        let connection = Connection::open(&server, &Options::default()).unwrap();
+        connection.end("it was reset");
+        let (asked, answer) = Sending::control(Request::Ping);
+        let greeted = connection.greet(vec![asked]);
+        let broken = ErrorKind::Connection;
+        assert_eq!(greeted.wait().unwrap_err().kind(), broken);
+        assert_eq!(answer.wait().unwrap_err().kind(), broken);
+    }
 }

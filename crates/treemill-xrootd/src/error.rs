@@ -3,6 +3,7 @@
 use crate::limits;
 use std::fmt;
 use treemill_source::{Cause, SourceError, SourceErrorKind};
+use treemill_transfer::{Kind, Trouble};
 
 /// What kind of error it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +55,19 @@ impl Error {
             server: String::new(),
             file: String::new(),
             cause: None,
+        }
+    }
+
+    /// Why there is no connection.
+    pub(crate) fn of_connecting(trouble: Trouble) -> Self {
+        let kind = match trouble.kind {
+            Kind::Silent => ErrorKind::Timeout,
+            _ => ErrorKind::Connection,
+        };
+        let cause = trouble.cause;
+        Error {
+            cause,
+            ..Error::new(kind, trouble.what)
         }
     }
 

@@ -66,14 +66,22 @@ pub(crate) const SETTLED: Duration = Duration::from_secs(2);
 /// Bounds how often servers may refuse one piece of a file.
 pub(crate) const MOST_TRIES: u32 = 4;
 
-/// The time after the last progress for which a file is opened again. An attempt that begins in time may take as
-/// long as a connection and a silence, so that an answer or an error is there within 30 s of the server's last
-/// byte.
-pub(crate) const RECOVERY: Duration = Duration::from_secs(8);
+/// The time after the last progress for which attempts to open a file again begin.
+pub(crate) const RECOVERY: Duration = Duration::from_secs(12);
 
 /// The time after the last progress for which a file that could be opened again, and then brought nothing, is still
-/// given another chance: a second server that hangs ends within it, a third one does not.
-pub(crate) const FUTILE: Duration = Duration::from_secs(14);
+/// given another chance: two servers that hang end within it, a third one does not.
+pub(crate) const FUTILE: Duration = Duration::from_secs(17);
+
+/// The time after the last progress for which requests are still sent: a silence after it ends within [`PROMISED`].
+pub(crate) const LAST_SENDING: Duration = Duration::from_secs(20);
+
+/// The time after the last progress at which requests that still wait for an opening are given up.
+pub(crate) const PROMISED: Duration = Duration::from_secs(28);
+
+/// The time that servers may have cost which failed one request that opens or looks, for which another one is asked: that one
+/// may take as long as a connection and a silence.
+pub(crate) const LOST_OPENING: Duration = Duration::from_secs(12);
 
 /// How long the second attempt to open a file again waits; each further one waits twice as long,
 /// up to a bound.
@@ -95,6 +103,12 @@ pub(crate) const SILENCE: Duration = Duration::from_secs(8);
 /// How long one request may bring no byte while others of its connection do.
 pub(crate) const NEGLECT: Duration = Duration::from_secs(20);
 
+/// The part of a silence after which a server that has promised an answer is asked for a sign of life.
+pub(crate) const SIGN: u32 = 2;
+
+/// How long a connection is kept that nothing uses.
+pub(crate) const IDLE: Duration = Duration::from_secs(60);
+
 /// Bounds what a server may make one request wait (`kXR_wait`, `kXR_waitresp`), in all, since it first asked for a wait.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -102,14 +116,16 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 /// source of the file is read when they are compared.
 pub(crate) const CHECKSUM_PATIENCE: Duration = Duration::from_secs(2);
 
-/// How long it may take to connect to one address: a full queue of connections drops the first words, which the kernel repeats
-/// after 1, 3 and 7 s.
+/// How long it may take to connect to a server, whose addresses are raced: a full queue of connections drops the first
+/// words, which the kernel repeats after 1, 3 and 7 s. The look-up of its name is bounded alike.
 pub(crate) const CONNECT: Duration = Duration::from_secs(10);
 
 /// What users are promised: an answer or an error within 30 s of the server's last byte, unless it asks for patience.
 const _: () = {
-    assert!(RECOVERY.as_secs() + CONNECT.as_secs() + SILENCE.as_secs() <= 30);
-    assert!(FUTILE.as_secs() + SILENCE.as_secs() <= 30 && NEGLECT.as_secs() <= 30);
+    assert!(PROMISED.as_secs() <= 30 && NEGLECT.as_secs() <= 30);
+    assert!(LAST_SENDING.as_secs() + SILENCE.as_secs() <= PROMISED.as_secs());
+    assert!(2 * SILENCE.as_secs() < FUTILE.as_secs() && FUTILE.as_secs() < LAST_SENDING.as_secs());
+    assert!(LOST_OPENING.as_secs() + CONNECT.as_secs() + SILENCE.as_secs() <= 30);
 };
 
 /// Bounds managers below managers.

@@ -12,7 +12,7 @@ use treemill_credentials::Places;
 pub struct Options {
     /// The user's name for logins and for the authentication `unix`, if the address has none; "treemill" by default.
     pub user: String,
-    /// How long it may take to connect to one address of a server.
+    /// How long it may take to connect to a server, the look-up of its name included.
     pub connect: Duration,
     /// Servers that take less than this to connect to are left alone; zero by default.
     pub beyond: Duration,

@@ -7,6 +7,7 @@ use crate::vector::Most;
 use bytes::Bytes;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
+use std::time::Duration;
 
 /// A part of a range, which one request carries.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub(crate) struct Piece {
     pub(crate) length: u32,
     /// How often servers refused it.
     pub(crate) tries: u32,
+    /// When it was asked for first.
+    pub(crate) asked: Duration,
     /// How it must be asked for.
     pub(crate) manner: Manner,
 }
@@ -124,9 +127,9 @@ impl<P> Wants<P> {
         }
     }
 
-    /// Takes a range in: its pieces. Small ranges are one piece; large ones are read in parts, alone, so that they
+    /// Takes a range in that is asked for now: its pieces. Small ranges are one piece; large ones are read in parts, alone, so that they
     /// stream. An empty range has no pieces and must not be given.
-    pub(crate) fn add(&mut self, range: &Range<u64>, promise: P) -> Vec<Piece> {
+    pub(crate) fn add(&mut self, range: &Range<u64>, promise: P, now: Duration) -> Vec<Piece> {
         let want = self.next;
         self.next = self.next.wrapping_add(1);
         let size = range.end.saturating_sub(range.start);
@@ -145,6 +148,7 @@ impl<P> Wants<P> {
             offset: range.start,
             length: u32::try_from(range.end.saturating_sub(range.start)).unwrap_or(u32::MAX),
             tries: 0,
+            asked: now,
             manner,
         };
         cut(range.clone(), most).map(piece).collect()

@@ -29,6 +29,8 @@ pub(crate) struct Loss {
     pub(crate) host: String,
     /// Whether the server refused these pieces; else the connection was lost with all that was in flight.
     pub(crate) is_refusal: bool,
+    /// When the connection brought data last, of any request; zero if it brought none.
+    pub(crate) heard: Duration,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,8 +52,8 @@ pub(crate) struct Recovery {
     avoid: Vec<String>,
     /// Openings since the last progress.
     attempts: u32,
-    /// When the first failure since the last progress was.
-    since: Option<Duration>,
+    /// When bytes came last.
+    progress: Duration,
 }
 
 impl Recovery {
@@ -62,7 +64,7 @@ impl Recovery {
             waiting: Vec::new(),
             avoid: Vec::new(),
             attempts: 0,
-            since: None,
+            progress: Duration::ZERO,
         }
     }
 
@@ -82,7 +84,7 @@ impl Recovery {
     }
 
     /// Pieces are wanted.
-    pub(crate) fn wanted(&mut self, pieces: Vec<Piece>, now: Duration) -> Vec<Step> {
+    pub(crate) fn wanted(&mut self, pieces: Vec<Piece>) -> Vec<Step> {
         if pieces.is_empty() {
             return Vec::new();
         }
@@ -93,14 +95,19 @@ impl Recovery {
         if self.phase == Phase::Opening {
             return Vec::new();
         }
-        (self.attempts, self.since) = (0, Some(now));
+        self.attempts = 0;
         self.open(Duration::ZERO)
     }
 
     /// Bytes came of what was asked for: the server is well.
-    pub(crate) fn progressed(&mut self) {
-        (self.attempts, self.since) = (0, None);
+    pub(crate) fn progressed(&mut self, now: Duration) {
+        (self.attempts, self.progress) = (0, now);
         self.avoid.clear();
+    }
+
+    /// How long a piece has waited without progress, of the file or of its own.
+    fn waited(&self, piece: &Piece, now: Duration) -> Duration {
+        now.saturating_sub(piece.asked.max(self.progress))
     }
 
     /// Pieces that were asked for will not come.
@@ -109,24 +116,31 @@ impl Recovery {
             tries: piece.tries.saturating_add(u32::from(loss.is_refusal)),
             ..piece
         });
+        if !loss.is_refusal {
+            self.progress = self.progress.max(loss.heard);
+        }
         // Openings that succeed and bring nothing end, too.
-        let waited = self.since.map(|since| now.saturating_sub(since));
-        let is_late = waited.is_some_and(|waited| waited >= limits::FUTILE);
+        let is_late = |piece: &Piece| self.waited(piece, now) >= limits::FUTILE;
         let (again, hopeless): (Vec<_>, Vec<_>) =
-            tried.partition(|piece| piece.tries < limits::MOST_TRIES && !is_late);
+            tried.partition(|piece| piece.tries < limits::MOST_TRIES && !is_late(piece));
+        let is_present = self.phase == Phase::Open && loss.generation == self.generation;
+        let is_futile = is_present && again.is_empty() && hopeless.iter().any(is_late);
         let mut steps = Vec::new();
         if !hopeless.is_empty() {
             steps.push(Step::GiveUp(hopeless));
         }
         if again.is_empty() {
+            // The next request does not meet the same: it opens the file again.
+            if is_futile {
+                self.close();
+            }
             return steps;
         }
-        if self.phase != Phase::Open || loss.generation != self.generation {
-            steps.extend(self.wanted(again, now));
+        if !is_present {
+            steps.extend(self.wanted(again));
             return steps;
         }
         self.waiting.extend(again);
-        self.since.get_or_insert(now);
         if !self.avoid.contains(&loss.host) {
             self.avoid.push(loss.host.clone());
         }
@@ -134,24 +148,65 @@ impl Recovery {
         steps
     }
 
-    /// The file is open again.
-    pub(crate) fn reopened(&mut self) -> Vec<Step> {
+    /// The file is open again. What has waited too long for that is given up: its answer could come too late.
+    pub(crate) fn reopened(&mut self, now: Duration) -> Vec<Step> {
         self.phase = Phase::Open;
         self.generation = self.generation.wrapping_add(1);
-        vec![Step::Send(std::mem::take(&mut self.waiting))]
+        let mut steps = self.give_up_after(limits::LAST_SENDING, now);
+        if !self.waiting.is_empty() {
+            steps.push(Step::Send(std::mem::take(&mut self.waiting)));
+        }
+        steps
     }
 
     /// The file could not be opened again. `may_help`: another attempt may do better.
     pub(crate) fn refused(&mut self, may_help: bool, now: Duration) -> Vec<Step> {
-        let waited = now.saturating_sub(*self.since.get_or_insert(now));
+        let waiting = self.waiting.iter();
+        let waited = waiting.map(|piece| self.waited(piece, now)).max();
         let was_choosy = !self.avoid.is_empty();
         // With every server to be avoided there may be none left, though one of them may be back.
         self.avoid.clear();
-        if (may_help || was_choosy) && waited < limits::RECOVERY {
+        if (may_help || was_choosy) && waited.is_some_and(|waited| waited < limits::RECOVERY) {
             return self.open(self.delay());
         }
-        self.phase = Phase::Closed;
+        self.close();
         vec![Step::GiveUp(std::mem::take(&mut self.waiting))]
+    }
+
+    /// What the time alone brings: nothing waits for an opening for longer than users are promised.
+    pub(crate) fn tick(&mut self, now: Duration) -> Vec<Step> {
+        self.give_up_after(limits::PROMISED, now)
+    }
+
+    /// When there is something to do for the time alone, if nothing else happens.
+    pub(crate) fn due(&self, now: Duration) -> Option<Duration> {
+        let waiting = self.waiting.iter();
+        let left = waiting.map(|piece| limits::PROMISED.saturating_sub(self.waited(piece, now)));
+        left.min()
+    }
+
+    fn give_up_after(&mut self, limit: Duration, now: Duration) -> Vec<Step> {
+        let waiting = std::mem::take(&mut self.waiting).into_iter();
+        let (late, rest): (Vec<_>, Vec<_>) =
+            waiting.partition(|piece| self.waited(piece, now) >= limit);
+        self.waiting = rest;
+        match late.is_empty() {
+            true => Vec::new(),
+            false => vec![Step::GiveUp(late)],
+        }
+    }
+
+    /// The connection was closed because nothing used it, which is no fault of its server.
+    pub(crate) fn rested(&mut self) {
+        if self.phase == Phase::Open {
+            self.close();
+        }
+    }
+
+    /// The next request opens the file, at any server.
+    fn close(&mut self) {
+        self.phase = Phase::Closed;
+        self.avoid.clear();
     }
 
     fn open(&mut self, after: Duration) -> Vec<Step> {

@@ -235,6 +235,16 @@ impl Session {
         self.connection.server()
     }
 
+    /// Whether its connection was closed because nothing used it.
+    pub(crate) fn has_rested(&self) -> bool {
+        self.connection.has_rested()
+    }
+
+    /// The time since data came last, of any request; `None` if none came.
+    pub(crate) fn quiet_for(&self) -> Option<Duration> {
+        self.connection.quiet_for()
+    }
+
     pub(crate) fn is_broken(&self) -> bool {
         self.connection.is_broken()
     }

@@ -21,6 +21,7 @@ use treemill_source::{
     Bytes, Checksums, Costs, Identity, Promise, Request, Source, SourceError, Ticket,
     WantedChecksums, read_by_tickets,
 };
+use treemill_transfer::runtime;
 
 mod checksums;
 
@@ -51,6 +52,8 @@ struct State {
     wants: Wants<Promise>,
     recovery: Recovery,
     file: Arc<File>,
+    /// Why requests failed last.
+    why: Option<Error>,
 }
 
 impl XrootdSource {
@@ -102,6 +105,7 @@ impl XrootdSource {
                 wants: Wants::new(),
                 recovery: Recovery::new(),
                 file,
+                why: None,
             }),
         };
         Ok(XrootdSource {
@@ -142,7 +146,8 @@ impl Source for XrootdSource {
     fn is_lost(&self) -> bool {
         // A file of which nothing is in flight is not opened again before something is wanted.
         let state = self.core.state();
-        state.recovery.is_lost() || state.file.session().is_broken()
+        let session = state.file.session();
+        state.recovery.is_lost() || (session.is_broken() && !session.has_rested())
     }
 
     fn checksums(&self) -> Checksums {
@@ -155,6 +160,7 @@ impl Source for XrootdSource {
 
     fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
         let (mut tickets, mut pieces) = (Vec::with_capacity(ranges.len()), Vec::new());
+        let now = self.core.now();
         let mut state = self.core.state();
         for range in ranges {
             if range.end > self.size() || range.start > range.end {
@@ -167,11 +173,14 @@ impl Source for XrootdSource {
                 tickets.push(Ticket::ready(Ok(Bytes::new())));
             } else {
                 let (ticket, promise) = Ticket::new(self.name(), range.clone());
-                pieces.extend(state.wants.add(&range, promise));
+                pieces.extend(state.wants.add(&range, promise, now));
                 tickets.push(ticket);
             }
         }
-        let steps = state.recovery.wanted(pieces, self.core.now());
+        if state.file.session().has_rested() {
+            state.recovery.rested();
+        }
+        let steps = state.recovery.wanted(pieces);
         drop(state);
         self.core.perform(steps, None);
         tickets
@@ -257,7 +266,7 @@ impl Core {
     /// Asks for pieces in another manner.
     fn again(self: &Arc<Self>, pieces: Vec<Piece>, manner: Manner, error: &Error) {
         let pieces = pieces.into_iter().map(|piece| Piece { manner, ..piece });
-        let steps = self.state().recovery.wanted(pieces.collect(), self.now());
+        let steps = self.state().recovery.wanted(pieces.collect());
         self.perform(steps, Some(error));
     }
 
@@ -270,7 +279,7 @@ impl Core {
             Ok(found) => {
                 let right = found.right.iter();
                 self.fill(right.map(|(piece, bytes)| (piece, bytes.clone())).collect());
-                let steps = self.state().recovery.wanted(found.again, self.now());
+                let steps = self.state().recovery.wanted(found.again);
                 self.perform(steps, Some(&error));
                 if !found.damaged.is_empty() {
                     let file = Arc::clone(&self.state().file);
@@ -287,8 +296,12 @@ impl Core {
     }
 
     fn fill(&self, filled: Vec<(&Piece, Bytes)>) {
+        if filled.is_empty() {
+            return;
+        }
+        let now = self.now();
         let mut state = self.state();
-        state.recovery.progressed();
+        state.recovery.progressed(now);
         let whole: Vec<_> = filled
             .into_iter()
             .filter_map(|(piece, bytes)| state.wants.fill(piece, bytes))
@@ -301,16 +314,29 @@ impl Core {
 
     fn lost(self: &Arc<Self>, pieces: Vec<Piece>, place: Place, is_refusal: bool, error: Error) {
         let (generation, server) = place;
-        let loss = Loss {
-            generation,
-            host: server.host.clone(),
-            is_refusal,
-        };
+        let error = error.at(&server).of(&self.url.path);
         let now = self.now();
         let mut state = self.state();
-        let steps = state.recovery.lost(pieces, &loss, now);
+        // Of the present opening, if it is that one which is lost.
+        let quiet = state.file.session().quiet_for();
+        let loss = Loss {
+            generation,
+            host: server.host,
+            is_refusal,
+            heard: quiet.map_or(Duration::ZERO, |quiet| now.saturating_sub(quiet)),
+        };
+        let is_present = state.recovery.generation() == generation;
+        let steps = match is_present && state.file.session().has_rested() {
+            // It was sent as the connection was closed.
+            true => {
+                state.recovery.rested();
+                state.recovery.wanted(pieces)
+            }
+            false => state.recovery.lost(pieces, &loss, now),
+        };
+        state.why = Some(error.clone());
         drop(state);
-        self.perform(steps, Some(&error.at(server).of(&self.url.path)));
+        self.perform(steps, Some(&error));
     }
 
     fn give_up(&self, pieces: &[Piece], error: Option<&Error>) {
@@ -320,9 +346,10 @@ impl Core {
             .filter_map(|piece| Some((state.wants.give_up(piece)?, piece.range())))
             .collect();
         let server = state.file.server();
+        let last = state.why.clone();
         drop(state);
-        let unknown = Error::new(ErrorKind::Connection, "the file cannot be opened again");
-        let error = error.unwrap_or(&unknown).clone();
+        let unknown = || Error::new(ErrorKind::Connection, "the file cannot be opened again");
+        let error = error.cloned().or(last).unwrap_or_else(unknown);
         let error = error.at(server).of(&self.url.path);
         for (promise, range) in broken {
             promise.keep(Err(in_words(&self.name, &error, Some(range))));
@@ -331,6 +358,7 @@ impl Core {
 
     /// Opening waits for the network, so that it has a thread of its own: never one of a connection.
     fn start_opening(self: &Arc<Self>, after: Duration, avoid: Vec<String>) {
+        self.watch();
         let core = Arc::clone(self);
         let thread = std::thread::Builder::new().name("xrootd-open".to_owned());
         let started = thread.spawn(move || core.open_again(after, avoid));
@@ -339,6 +367,27 @@ impl Core {
             let error = Error::new(ErrorKind::Connection, what).with_cause(error);
             self.refuse(false, &error);
         }
+    }
+
+    /// Sees to it that nothing waits for longer than users are promised, however long openings take.
+    fn watch(self: &Arc<Self>) {
+        let due = |core: &Core| core.state().recovery.due(core.now());
+        let (Ok(runtime), Some(mut wait)) = (runtime(), due(self)) else {
+            return;
+        };
+        let core = Arc::downgrade(self);
+        runtime.spawn(async move {
+            loop {
+                tokio::time::sleep(wait).await;
+                let Some(core) = core.upgrade() else { return };
+                let steps = core.state().recovery.tick(core.now());
+                core.perform(steps, None);
+                match due(&core) {
+                    Some(left) => wait = left,
+                    None => return,
+                }
+            }
+        });
     }
 
     fn open_again(self: &Arc<Self>, after: Duration, avoid: Vec<String>) {
@@ -350,7 +399,7 @@ impl Core {
                 let mut state = self.state();
                 // The older file may be the last user of its connection: it goes when nothing is locked.
                 let older = std::mem::replace(&mut state.file, file);
-                let steps = state.recovery.reopened();
+                let steps = state.recovery.reopened(self.now());
                 drop(state);
                 drop(older);
                 self.perform(steps, None);
@@ -360,7 +409,10 @@ impl Core {
     }
 
     fn refuse(self: &Arc<Self>, may_help: bool, error: &Error) {
-        let steps = self.state().recovery.refused(may_help, self.now());
+        let mut state = self.state();
+        let steps = state.recovery.refused(may_help, self.now());
+        state.why = Some(error.clone());
+        drop(state);
         self.perform(steps, Some(error));
     }
 

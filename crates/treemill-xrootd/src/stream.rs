@@ -2,7 +2,8 @@
 //! sockets, no threads and no clock: bytes and the time (since the connection began) are given, outcomes come out.
 //!
 //! Deadlines look at progress. A connection is silent if it brings no byte while an answer is due; a request is
-//! neglected if neither it nor one sent before it gets a byte for much longer. What a server asks a request to wait is not silence.
+//! neglected if neither it nor one sent before it gets a byte for much longer. What a server asks a request to wait is not silence;
+//! a server that has promised an answer is asked for signs of life until it comes.
 
 use crate::limits;
 use crate::wire::{Header, Paged, Reply, Request, WireError, codes};
@@ -46,13 +47,19 @@ pub struct Stream {
     sent: u64,
     place: Place,
     heard: Duration,
+    /// When a request was sent last.
+    asked: Duration,
+    /// When data came last.
+    brought: Option<Duration>,
+    /// The request for a sign of life that is in flight.
+    sign: Option<u16>,
 }
 
 impl Stream {
     /// A connection on which nothing was sent. The first bytes to send are the handshake's, by [`Stream::greet`].
     #[must_use]
     pub fn new(deadlines: Deadlines) -> Self {
-        let (place, heard) = (Place::Header(Vec::new()), Duration::ZERO);
+        let (place, heard, asked) = (Place::Header(Vec::new()), Duration::ZERO, Duration::ZERO);
         Stream {
             deadlines,
             flights: HashMap::new(),
@@ -60,7 +67,22 @@ impl Stream {
             sent: 0,
             place,
             heard,
+            asked,
+            brought: None,
+            sign: None,
         }
+    }
+
+    /// When data came last, of any request.
+    #[must_use]
+    pub fn brought(&self) -> Option<Duration> {
+        self.brought
+    }
+
+    /// Whether no request is in flight, and no part of a message has come.
+    #[must_use]
+    pub fn is_at_rest(&self) -> bool {
+        self.flights.is_empty() && matches!(&self.place, Place::Header(here) if here.is_empty())
     }
 
     /// The handshake's bytes ("Handshake"); its answer comes on stream 0.
@@ -88,6 +110,7 @@ impl Stream {
         let stream = self.free().ok_or_else(full)?;
         let bytes = request.encode(stream)?;
         self.sent = self.sent.saturating_add(1);
+        self.asked = now;
         let mut flight = Flight::new(self.sent, bytes.clone(), most, now);
         if let Request::Pages { offset, length, .. } = request {
             flight.pages = Some(Pages::new(*offset, *length));
@@ -163,11 +186,13 @@ impl Stream {
                 *left = left.saturating_sub(taken.len());
                 let stream = header.stream;
                 self.flight(stream)?.append(taken, now)?;
+                self.brought = Some(now);
             }
             Place::Pages { stream, left, .. } => {
                 *left = left.saturating_sub(taken.len());
                 let stream = *stream;
                 self.flight(stream)?.append_pages(taken, now)?;
+                self.brought = Some(now);
             }
             Place::Control { header, body } => {
                 body.extend_from_slice(taken);
@@ -353,6 +378,9 @@ impl Stream {
         let flight = self.flight(header.stream)?;
         flight.allow(body.len())?;
         flight.append(body, now)?;
+        if !body.is_empty() {
+            self.brought = Some(now);
+        }
         self.complete(header, out)
     }
 
@@ -364,7 +392,9 @@ impl Stream {
         for flight in self.flights.values_mut().filter(|f| f.number > gone.number) {
             flight.touched = flight.touched.max(gone.touched);
         }
-        if gone.phase != Phase::Abandoned {
+        if self.sign == Some(stream) {
+            self.sign = None;
+        } else if gone.phase != Phase::Abandoned {
             out.push(Event::Done { stream, outcome });
         }
     }

@@ -7,9 +7,10 @@ use crate::tls::Tls;
 use crate::url::Server;
 use std::borrow::Cow;
 use std::io::{ErrorKind as IoErrorKind, Read, Write};
-use std::net::{Shutdown, TcpStream, ToSocketAddrs};
+use std::net::{Shutdown, TcpStream};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
+use treemill_transfer::{Connected, wait};
 
 /// A socket. One thread reads, another one writes.
 pub(crate) struct Transport {
@@ -17,13 +18,37 @@ pub(crate) struct Transport {
     tls: OnceLock<Mutex<Tls>>,
 }
 
+/// Bytes that have arrived.
+pub(crate) struct Arrived<'a> {
+    pub(crate) bytes: Cow<'a, [u8]>,
+    /// Whether they came by TLS.
+    pub(crate) is_encrypted: bool,
+}
+
+impl<'a> Arrived<'a> {
+    fn clear(bytes: &'a [u8]) -> Self {
+        Arrived {
+            bytes: Cow::Borrowed(bytes),
+            is_encrypted: false,
+        }
+    }
+
+    fn sealed(bytes: Vec<u8>) -> Self {
+        Arrived {
+            bytes: Cow::Owned(bytes),
+            is_encrypted: true,
+        }
+    }
+}
+
 impl Transport {
-    pub(crate) fn connect(server: &Server, options: &Options) -> Result<Self, Error> {
-        let socket = connect(server, options.connect)?;
+    /// Connects, and says how long a round trip took.
+    pub(crate) fn connect(server: &Server, options: &Options) -> Result<(Self, Duration), Error> {
+        let (socket, took) = connect(server, options.connect)?;
         let silence = options.deadlines.silence.max(limits::TICK);
         prepare(&socket, silence).map_err(lost)?;
         let tls = OnceLock::new();
-        Ok(Transport { socket, tls })
+        Ok((Transport { socket, tls }, took))
     }
 
     /// Encrypts what is written and read from now on. Nothing may be on its way in either direction.
@@ -37,7 +62,7 @@ impl Transport {
     }
 
     /// Bytes that have arrived; none if none came within a tick.
-    pub(crate) fn read<'a>(&self, buffer: &'a mut [u8]) -> Result<Cow<'a, [u8]>, Error> {
+    pub(crate) fn read<'a>(&self, buffer: &'a mut [u8]) -> Result<Arrived<'a>, Error> {
         match (&self.socket).read(buffer) {
             Ok(0) => {
                 let what = "the connection was closed";
@@ -46,11 +71,11 @@ impl Transport {
             Ok(count) => {
                 let arrived = buffer.get(..count).unwrap_or_default();
                 match self.tls() {
-                    Some(mut tls) => tls.open(arrived).map(Cow::Owned),
-                    None => Ok(Cow::Borrowed(arrived)),
+                    Some(mut tls) => tls.open(arrived).map(Arrived::sealed),
+                    None => Ok(Arrived::clear(arrived)),
                 }
             }
-            Err(e) if is_pause(e.kind()) => Ok(Cow::Borrowed(&[])),
+            Err(e) if is_pause(e.kind()) => Ok(Arrived::clear(&[])),
             Err(e) => Err(lost(e)),
         }
     }
@@ -87,28 +112,16 @@ fn is_pause(kind: IoErrorKind) -> bool {
     )
 }
 
-fn connect(server: &Server, limit: Duration) -> Result<TcpStream, Error> {
-    let addresses = (server.host.as_str(), server.port)
-        .to_socket_addrs()
-        .map_err(|e| {
-            Error::new(ErrorKind::Connection, format!("no address is known: {e}")).with_cause(e)
-        })?;
-    let mut last = Error::new(ErrorKind::Connection, "the server's name has no address");
-    for address in addresses {
-        match TcpStream::connect_timeout(&address, limit) {
-            Ok(socket) => return Ok(socket),
-            Err(e) => {
-                let is_late = e.kind() == IoErrorKind::TimedOut;
-                let kind = if is_late {
-                    ErrorKind::Timeout
-                } else {
-                    ErrorKind::Connection
-                };
-                last = Error::new(kind, format!("no connection: {e}")).with_cause(e);
-            }
-        }
-    }
-    Err(last)
+fn connect(server: &Server, limit: Duration) -> Result<(TcpStream, Duration), Error> {
+    let (host, port) = (server.host.clone(), server.port);
+    let connecting = async move {
+        let Connected { socket, took } = treemill_transfer::connect(&host, port, limit).await?;
+        Ok((socket.into_std(), took))
+    };
+    let (socket, took) = wait(connecting).map_err(Error::of_connecting)?;
+    let socket = socket.map_err(lost)?;
+    socket.set_nonblocking(false).map_err(lost)?;
+    Ok((socket, took))
 }
 
 fn lost(error: std::io::Error) -> Error {

@@ -173,6 +173,81 @@ fn a_server_that_hangs_for_good_is_an_error_that_names_it() {
     assert!(text.contains(&place) && text.contains("/a.root"), "{text}");
 }
 
+/// A firewall that drops large packets, a disk that hangs: the file can be opened, and brings nothing. Later it is well.
+#[test]
+fn a_server_that_opens_the_file_and_brings_nothing_is_well_again_later() {
+    let bytes = content(SIZE);
+    let Some(server) = Xrootd::start("mute", &[("a.root", &bytes)]) else {
+        return;
+    };
+    let relay = Relay::start(server.port, u64::MAX);
+    let source = XrootdSource::open(&client(2), &url(relay.port)).unwrap();
+    relay.narrow(true);
+    let error = source.submit(vec![0..1 << 20])[0].wait().unwrap_err();
+    assert!(error.is_transient(), "{error}");
+    relay.narrow(false);
+    assert!(source.submit(vec![0..1 << 20])[0].wait().unwrap() == bytes[..1 << 20]);
+}
+
+/// A firewall that allows one connection, while each client has one of its own.
+#[test]
+fn clients_share_the_connections_that_a_server_takes() {
+    let bytes = content(SIZE);
+    let Some(server) = Xrootd::start("limited", &[("a.root", &bytes)]) else {
+        return;
+    };
+    let relay = Relay::limited(server.port, 1);
+    let (held, peers) = (Arc::default(), Arc::default());
+    let clients: Vec<_> = (0..4)
+        .map(|_| Arc::new(Client::new(Options::default()).sharing(&held, &peers)))
+        .collect();
+    let place = url(relay.port);
+    let all: Vec<_> = std::thread::scope(|scope| {
+        let place = &place;
+        let open = |client| scope.spawn(move || XrootdSource::open(client, place).unwrap());
+        let all: Vec<_> = clients.iter().map(open).collect();
+        all.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    for source in &all {
+        let ranges = ranges();
+        check(&bytes, &ranges, &source.submit(ranges.clone()));
+    }
+    assert_eq!(relay.connections(), 1);
+    // A further connection that would only make it faster is given up.
+    let wide =
+        |client| XrootdSource::open_beyond(client, &url(relay.port), Duration::from_nanos(1));
+    let wide = clients.iter().map(wide).filter(Result::is_ok).count();
+    assert_eq!(wide, 1, "the one that has the connection");
+}
+
+/// Nothing is wrong with its server: it is not to be avoided.
+#[test]
+fn a_file_whose_connection_has_rested_is_opened_again_when_it_is_read() {
+    let bytes = content(SIZE);
+    let start = |name| Xrootd::start(name, &[("a.root", &bytes)]);
+    let (Some(first), Some(second)) = (start("rested-1"), start("rested-2")) else {
+        return;
+    };
+    let deadlines = Deadlines {
+        idle: Duration::from_millis(300),
+        ..Deadlines::default()
+    };
+    let client = Arc::new(Client::new(Options {
+        deadlines,
+        ..Options::default()
+    }));
+    let relay = Relay::start(first.port, u64::MAX);
+    let source = XrootdSource::open(&client, &url(manager(relay.port, second.port))).unwrap();
+    for times in 1..4 {
+        assert!(source.submit(vec![3..9])[0].wait().unwrap() == bytes[3..9]);
+        assert_eq!(relay.connections(), times);
+        while relay.ended() < times {
+            std::thread::yield_now();
+        }
+        assert!(!source.is_lost());
+    }
+}
+
 #[test]
 fn another_content_behind_the_same_name_is_an_error() {
     let (bytes, other) = (content(SIZE), content(SIZE / 2));

@@ -172,7 +172,8 @@ fn a_file_that_was_replaced_is_closed_and_the_new_one_is_read() {
         return;
     };
     let held = Arc::default();
-    let [one, other] = [(); 2].map(|()| Client::new(Options::default()).sharing(&held));
+    let [one, other] =
+        [(); 2].map(|()| Client::new(Options::default()).sharing(&held, &Arc::default()));
     let (one, url) = (Arc::new(one), server.address("/a.root"));
     let older = XrootdSource::open(&one, &url).unwrap();
     let elsewhere = XrootdSource::open(&Arc::new(other), &url).unwrap();

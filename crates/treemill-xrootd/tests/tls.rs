@@ -12,12 +12,18 @@ mod common;
 use common::certificates::Certificates;
 use common::relay::Relay;
 use common::{Xrootd, content, tokens};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use std::io::{Read, Result, Write};
+use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 use treemill_credentials::Places;
 use treemill_source::{Source, SourceError};
 use treemill_xrootd::stream::Deadlines;
-use treemill_xrootd::{Client, Options, XrootdSource};
+use treemill_xrootd::wire::codes;
+use treemill_xrootd::{Client, ErrorKind, Options, Url, XrootdSource};
 
 const SIZE: usize = 8 << 20;
 
@@ -51,7 +57,11 @@ fn client(certificates: &Certificates, token: Option<&str>) -> Arc<Client> {
     }))
 }
 
-fn open(client: &Arc<Client>, scheme: &str, port: u16) -> Result<XrootdSource, SourceError> {
+fn open(
+    client: &Arc<Client>,
+    scheme: &str,
+    port: u16,
+) -> std::result::Result<XrootdSource, SourceError> {
     XrootdSource::open(client, &format!("{scheme}://127.0.0.1:{port}//a.root"))
 }
 
@@ -169,6 +179,79 @@ fn a_server_without_tls_is_refused_by_roots() {
         .err()
         .unwrap();
     assert!(error.to_string().contains("does no TLS"), "{error}");
+}
+
+/// A server by TLS that sends some bytes before it, as one on the way could, and leaves them out after it.
+fn early(certificates: &Certificates, sends: &'static [u8]) -> u16 {
+    let folder = tempfile::tempdir().unwrap();
+    certificates.install(folder.path());
+    let pem = |name| folder.path().join(name);
+    let chain = vec![CertificateDer::from_pem_file(pem("server.pem")).unwrap()];
+    let key = PrivateKeyDer::from_pem_file(pem("server.key")).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(chain, key)
+        .unwrap();
+    let config = Arc::new(config);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for socket in listener.incoming() {
+            drop(serve_early(socket.unwrap(), &config, sends)); // the client ends it
+        }
+    });
+    port
+}
+
+fn serve_early(mut socket: TcpStream, tls: &Arc<ServerConfig>, sends: &[u8]) -> Result<()> {
+    let asked = |from: &mut dyn Read| {
+        let mut request = [0; 24];
+        from.read_exact(&mut request)?;
+        let more = u32::from_be_bytes([request[20], request[21], request[22], request[23]]);
+        from.read_exact(&mut vec![0; more as usize])?;
+        Ok::<_, std::io::Error>([request[0], request[1]])
+    };
+    let answer = |id: [u8; 2], body: &[u8]| {
+        let length = u32::try_from(body.len()).unwrap().to_be_bytes();
+        [&id[..], &[0, 0], &length, body].concat()
+    };
+    let protocol = [
+        &0x0520_u32.to_be_bytes()[..],
+        &(codes::TLS_FOLLOWS | 1).to_be_bytes(),
+    ]
+    .concat();
+    socket.read_exact(&mut [0; 20])?;
+    socket.write_all(&answer([0; 2], &protocol))?;
+    let id = asked(&mut socket)?;
+    socket.write_all(&[answer(id, &protocol), sends.to_vec()].concat())?;
+    let connection = ServerConnection::new(Arc::clone(tls)).unwrap();
+    let mut sealed = StreamOwned::new(connection, socket);
+    let id = asked(&mut sealed)?;
+    sealed.write_all(&answer(id, &[0; 16])[sends.len()..])?;
+    loop {
+        let id = asked(&mut sealed)?;
+        sealed.write_all(&answer(id, b"1 42 16 0\0"))?;
+    }
+}
+
+#[test]
+fn bytes_that_came_in_the_clear_are_no_part_of_what_comes_by_tls() {
+    let Some(certificates) = Certificates::make("IP:127.0.0.1") else {
+        return;
+    };
+    // The beginning of the login's answer.
+    for (sends, is_fine) in [(&[][..], true), (&[0, 2, 0, 0], false), (&[0], false)] {
+        let port = early(&certificates, sends);
+        let url = Url::parse(&format!("roots://127.0.0.1:{port}//a.root")).unwrap();
+        let found = client(&certificates, None).stat(&url);
+        match is_fine {
+            true => assert_eq!(found.unwrap().size, 42),
+            false => assert_eq!(found.unwrap_err().kind(), ErrorKind::Protocol),
+        }
+    }
 }
 
 #[test]

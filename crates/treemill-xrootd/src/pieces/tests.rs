@@ -70,7 +70,7 @@ proptest! {
         order in any::<prop::sample::Index>(),
     ) {
         let mut wants = Wants::new();
-        let pieces: Vec<Piece> = ranges.iter().enumerate().flat_map(|(i, range)| wants.add(range, i)).collect();
+        let pieces: Vec<Piece> = ranges.iter().enumerate().flat_map(|(i, range)| wants.add(range, i, Duration::ZERO)).collect();
         let mut requests = pack(pieces, means, caution);
         for asked in &requests {
             prop_assert!(!means.has_pages || !matches!(asked, Asked::Plain(_)));
@@ -114,7 +114,7 @@ proptest! {
         garbage in prop::collection::vec(any::<u8>(), 0..300),
     ) {
         let mut wants = Wants::new();
-        let pieces: Vec<Piece> = ranges.iter().flat_map(|range| wants.add(range, ())).collect();
+        let pieces: Vec<Piece> = ranges.iter().flat_map(|range| wants.add(range, (), Duration::ZERO)).collect();
         for asked in pack(pieces, Means::default(), 0) {
             let whole = answer(&asked);
             prop_assert!(unpack(&asked, whole.slice(..cut.index(whole.len()))).is_err());
@@ -133,7 +133,7 @@ fn small_ranges_are_one_request_and_large_ones_stream() {
     let small = (0..500_u64).map(|i| i * 5000..i * 5000 + 100);
     let pieces = small
         .chain(std::iter::once(0..10 << 20))
-        .flat_map(|range| wants.add(&range, ()));
+        .flat_map(|range| wants.add(&range, (), Duration::ZERO));
     let requests = pack(pieces.collect(), Means::default(), 0);
     assert!(matches!(&requests[0], Asked::Vector(pieces) if pieces.len() == 500));
     assert_eq!(requests.len(), 1 + (10 << 20) / limits::PART as usize);
@@ -142,7 +142,7 @@ fn small_ranges_are_one_request_and_large_ones_stream() {
 #[test]
 fn a_range_that_is_given_up_is_so_once() {
     let mut wants = Wants::new();
-    let pieces = wants.add(&(0..10 << 20), "promise");
+    let pieces = wants.add(&(0..10 << 20), "promise", Duration::ZERO);
     assert!(wants.fill(&pieces[0], Bytes::from_static(b"x")).is_none());
     assert_eq!(wants.give_up(&pieces[1]), Some("promise"));
     assert_eq!(wants.give_up(&pieces[2]), None);
@@ -161,7 +161,7 @@ fn the_size_decides_what_is_worth_a_request_of_its_own() {
     let sizes = [100, 200, limits::PAGED, limits::PAGED - 1, 5 << 20];
     let pieces: Vec<Piece> = sizes
         .iter()
-        .flat_map(|&size| wants.add(&(0..size), ()))
+        .flat_map(|&size| wants.add(&(0..size), (), Duration::ZERO))
         .collect();
     let shape = |asked: &Asked| match asked {
         Asked::Vector(pieces) => pieces.len(),
@@ -202,7 +202,7 @@ proptest! {
     ) {
         let mut wants = Wants::new();
         let range = start..start + length;
-        let mut open = wants.add(&range, ());
+        let mut open = wants.add(&range, (), Duration::ZERO);
         let (mut faults, mut whole, mut failed) = (faults.into_iter(), None, 0);
         while let Some(piece) = open.pop() {
             let size = u64::from(piece.length) as f64;
@@ -233,6 +233,6 @@ proptest! {
             open.extend(found.damaged);
         }
         prop_assert!(whole.unwrap()[..] == bytes(range)[..], "after {failed}");
-        prop_assert!(unpaged(&wants.add(&(0..9), ())[0], &Bytes::new(), &[]).is_err());
+        prop_assert!(unpaged(&wants.add(&(0..9), (), Duration::ZERO)[0], &Bytes::new(), &[]).is_err());
     }
 }

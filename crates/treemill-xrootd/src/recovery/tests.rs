@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 fn pieces(count: u64) -> Vec<Piece> {
     let mut wants = Wants::new();
     (0..count)
-        .flat_map(|i| wants.add(&(i..i + 1), ()))
+        .flat_map(|i| wants.add(&(i..i + 1), (), Duration::ZERO))
         .collect()
 }
 
@@ -27,6 +27,7 @@ fn loss(generation: u64, host: &str, is_refusal: bool) -> Loss {
         generation,
         host: host.to_owned(),
         is_refusal,
+        heard: Duration::ZERO,
     }
 }
 
@@ -95,15 +96,16 @@ impl Driver {
             Act::Want => {
                 let piece = Piece {
                     want: self.next,
+                    asked: now,
                     ..pieces(1)[0].clone()
                 };
                 self.next += 1;
-                let steps = self.recovery.wanted(vec![piece], now);
+                let steps = self.recovery.wanted(vec![piece]);
                 self.perform(steps);
             }
             Act::Answer(which) if !self.flying.is_empty() => {
                 let (_, piece) = self.flying.remove(which.index(self.flying.len()));
-                self.recovery.progressed();
+                self.recovery.progressed(now);
                 self.end(&piece);
             }
             Act::Lose(which, is_refusal) if !self.flying.is_empty() => {
@@ -115,7 +117,7 @@ impl Driver {
             }
             Act::Opened if self.openings > 0 => {
                 self.openings -= 1;
-                let steps = self.recovery.reopened();
+                let steps = self.recovery.reopened(now);
                 self.perform(steps);
             }
             Act::NotOpened(may_help) if self.openings > 0 => {
@@ -123,7 +125,11 @@ impl Driver {
                 let steps = self.recovery.refused(*may_help, now);
                 self.perform(steps);
             }
-            Act::Time(millis) => self.now += millis,
+            Act::Time(millis) => {
+                self.now += millis;
+                let steps = self.recovery.tick(at(self.now));
+                self.perform(steps);
+            }
             _ => {}
         }
     }
@@ -168,7 +174,7 @@ fn a_lost_server_is_avoided_until_there_is_no_other() {
         "one opening at a time"
     );
     assert_eq!(recovery.refused(false, at(2)), [open(200, &[])]);
-    let Step::Send(again) = &recovery.reopened()[0] else {
+    let Step::Send(again) = &recovery.reopened(at(3))[0] else {
         panic!("nothing is sent");
     };
     assert_eq!((again.len(), recovery.generation()), (3, 1));
@@ -188,12 +194,11 @@ fn openings_wait_longer_each_time_and_end() {
         waits.push(wait);
         steps = recovery.refused(true, at(now));
     }
-    assert_eq!(
-        waits,
-        [0, 200, 400, 800, 1000, 1000, 1000, 1000, 1000, 1000, 1000]
-    );
+    assert_eq!(waits[..5], [0, 200, 400, 800, 1000]);
+    let began = at(now - waits[waits.len() - 1]);
+    assert!(began < limits::RECOVERY && at(now) >= limits::RECOVERY);
     assert!(matches!(&steps[..], [Step::GiveUp(pieces)] if pieces.len() == 1));
-    let again = recovery.wanted(pieces(1), at(100_000));
+    let again = recovery.wanted(pieces(1));
     assert_eq!(again, [open(0, &[])], "the next request tries again");
 }
 
@@ -208,11 +213,11 @@ fn a_piece_that_is_always_refused_is_given_up() {
                 .len(),
             1
         );
-        let Some(Step::Send(again)) = recovery.reopened().pop() else {
+        let Some(Step::Send(again)) = recovery.reopened(at(0)).pop() else {
             panic!("nothing is sent");
         };
         piece = again;
-        recovery.progressed(); // of other requests
+        recovery.progressed(at(0)); // of other requests
     }
     let last = recovery.lost(
         piece,
@@ -222,22 +227,101 @@ fn a_piece_that_is_always_refused_is_given_up() {
     assert!(matches!(&last[..], [Step::GiveUp(_)]), "{last:?}");
 }
 
+/// Opens the file again, which sends what waits.
+fn reopened(recovery: &mut Recovery, now: Duration) -> Vec<Piece> {
+    match recovery.reopened(now).pop() {
+        Some(Step::Send(pieces)) => pieces,
+        other => panic!("nothing is sent: {other:?}"),
+    }
+}
+
 #[test]
-fn servers_that_open_the_file_and_bring_nothing_are_given_up() {
+fn servers_that_open_the_file_and_bring_nothing_are_given_up_and_asked_again_by_the_next_request() {
     let mut recovery = Recovery::new();
     let mut piece = pieces(1);
-    for seconds in [0, 8] {
-        let steps = recovery.lost(
-            piece,
-            &loss(recovery.generation(), "s", false),
-            at(seconds * 1000),
-        );
+    for seconds in [8, 16] {
+        let lost = loss(recovery.generation(), "s", false);
+        let steps = recovery.lost(piece, &lost, at(seconds * 1000));
         assert!(matches!(&steps[..], [Step::Open { .. }]), "{steps:?}");
-        let Some(Step::Send(again)) = recovery.reopened().pop() else {
-            panic!("nothing is sent");
-        };
-        piece = again;
+        piece = reopened(&mut recovery, at(seconds * 1000));
     }
-    let last = recovery.lost(piece, &loss(2, "s", false), at(16_000));
+    let last = recovery.lost(piece, &loss(2, "s", false), at(24_000));
     assert!(matches!(&last[..], [Step::GiveUp(_)]), "{last:?}");
+    // The server is well again: the file is opened anew, and asked as if nothing had been.
+    let asked = |seconds: u64| {
+        let one = |piece| Piece {
+            asked: at(seconds * 1000),
+            ..piece
+        };
+        pieces(1).into_iter().map(one).collect::<Vec<_>>()
+    };
+    assert_eq!(recovery.wanted(asked(600)), [open(0, &[])]);
+    let again = reopened(&mut recovery, at(600_000));
+    assert_eq!(again, asked(600));
+    recovery.progressed(at(600_100));
+    // And when it fails once more, it has all of its chances.
+    let steps = recovery.lost(
+        asked(700),
+        &loss(recovery.generation(), "s", false),
+        at(708_000),
+    );
+    assert_eq!(steps, [open(0, &["s"])]);
+}
+
+#[test]
+fn what_has_just_been_asked_for_is_not_given_up_with_what_is_late() {
+    let mut recovery = Recovery::new();
+    let (late, new) = (
+        pieces(1),
+        Piece {
+            asked: at(19_000),
+            ..pieces(1)[0].clone()
+        },
+    );
+    let all = vec![late[0].clone(), new.clone()];
+    let steps = recovery.lost(all, &loss(0, "s", false), at(20_000));
+    assert_eq!(steps, [Step::GiveUp(late), open(0, &["s"])]);
+    assert_eq!(reopened(&mut recovery, at(20_500)), [new]);
+}
+
+#[test]
+fn bytes_of_a_request_that_is_lost_later_are_progress() {
+    let mut recovery = Recovery::new();
+    let heard = Loss {
+        heard: at(39_000),
+        ..loss(0, "s", false)
+    };
+    let steps = recovery.lost(pieces(1), &heard, at(40_000));
+    assert_eq!(steps, [open(0, &["s"])]);
+}
+
+#[test]
+fn nothing_waits_for_an_opening_for_longer_than_users_are_promised() {
+    let mut recovery = Recovery::new();
+    recovery.lost(pieces(2), &loss(0, "s", false), at(8000));
+    assert_eq!(recovery.due(at(8000)), Some(limits::PROMISED - at(8000)));
+    assert_eq!(recovery.tick(at(27_000)), []);
+    assert_eq!(recovery.tick(limits::PROMISED), [Step::GiveUp(pieces(2))]);
+    assert_eq!(
+        (recovery.due(at(28_000)), recovery.reopened(at(29_000))),
+        (None, vec![])
+    );
+    // An opening that comes so late that a silence after it would be too long sends nothing, either.
+    let mut recovery = Recovery::new();
+    recovery.lost(pieces(1), &loss(0, "s", false), at(8000));
+    assert_eq!(
+        recovery.reopened(limits::LAST_SENDING),
+        [Step::GiveUp(pieces(1))]
+    );
+    assert!(matches!(&recovery.wanted(pieces(1))[..], [Step::Send(_)]));
+}
+
+#[test]
+fn a_connection_that_has_rested_is_no_fault_of_its_server() {
+    let mut recovery = Recovery::new();
+    recovery.rested();
+    assert_eq!(recovery.wanted(pieces(1)), [open(0, &[])]);
+    recovery.rested();
+    assert_eq!(recovery.wanted(pieces(1)), [], "it is being opened");
+    assert_eq!(reopened(&mut recovery, at(1)).len(), 2);
 }

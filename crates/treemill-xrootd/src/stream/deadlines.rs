@@ -1,6 +1,8 @@
 //! What the time alone brings about on one connection. Knows no bytes that arrive.
 
 use super::{Event, Outcome, Stream};
+use crate::limits::{MOST_CONTROL, SIGN};
+use crate::wire::Request;
 use std::time::Duration;
 
 impl Stream {
@@ -16,9 +18,14 @@ impl Stream {
         {
             return vec![Event::Silent];
         }
+        let used = self.heard.max(self.asked);
+        if self.in_flight() == 0 && now.saturating_sub(used) >= self.deadlines.idle {
+            return vec![Event::Idle];
+        }
         for flight in self.flights.values_mut() {
             out.extend(flight.resume(now).map(Event::Send));
         }
+        out.extend(self.ask_for_sign(now).map(Event::Send));
         for stream in self.impatient(now) {
             self.abandon(stream, Outcome::Busy, &mut out);
         }
@@ -26,6 +33,19 @@ impl Stream {
             self.abandon(stream, Outcome::Neglected, &mut out);
         }
         out
+    }
+
+    /// Asks a server that has promised an answer, and is silent since, whether it is there: it answers at once, or it is gone.
+    fn ask_for_sign(&mut self, now: Duration) -> Option<Vec<u8>> {
+        let pause = self.deadlines.silence.checked_div(SIGN)?;
+        let is_quiet = now.saturating_sub(self.heard.max(self.asked)) >= pause;
+        let is_promised = self.flights.values().any(|flight| flight.is_promised(now));
+        if self.sign.is_some() || !is_quiet || !is_promised {
+            return None;
+        }
+        let (stream, bytes) = self.send(&Request::Ping, MOST_CONTROL, now).ok()?;
+        self.sign = Some(stream);
+        Some(bytes)
     }
 
     /// Requests whose promised answers have not come while there was patience.

@@ -40,6 +40,8 @@ pub enum Event {
     Send(Vec<u8>),
     /// The connection has been silent for too long: close it, every request has failed.
     Silent,
+    /// Nothing has used the connection for long: close it.
+    Idle,
 }
 
 /// How long things may take.
@@ -51,6 +53,8 @@ pub struct Deadlines {
     pub neglect: Duration,
     /// A server makes one request wait, in all.
     pub patience: Duration,
+    /// Nothing uses a connection.
+    pub idle: Duration,
 }
 
 impl Default for Deadlines {
@@ -59,6 +63,7 @@ impl Default for Deadlines {
             silence: limits::SILENCE,
             neglect: limits::NEGLECT,
             patience: limits::PATIENCE,
+            idle: limits::IDLE,
         }
     }
 }

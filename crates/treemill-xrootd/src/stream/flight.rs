@@ -147,6 +147,11 @@ impl Flight {
         }
     }
 
+    /// Whether its answer is promised for later.
+    pub(super) fn is_promised(&self, now: Duration) -> bool {
+        matches!(self.phase, Phase::Promised(until) if now < until)
+    }
+
     /// Whether its patience has ended before the answer that was promised.
     pub(super) fn is_impatient(&self, now: Duration) -> bool {
         matches!(self.phase, Phase::Promised(_)) && self.patient_until.is_some_and(|end| end <= now)

@@ -46,6 +46,7 @@ const DEADLINES: Deadlines = Deadlines {
     silence: Duration::from_secs(10),
     neglect: Duration::from_secs(60),
     patience: Duration::from_secs(120),
+    idle: Duration::MAX,
 };
 
 /// What bytes bring about.

@@ -51,7 +51,10 @@ fn a_promise_that_outlasts_patience_gives_its_request_up_but_keeps_its_stream() 
     let mut stream = reading(1);
     let promise = response(1, codes::WAIT_RESPONSE, &500_u32.to_be_bytes());
     assert_eq!(stream.taken(&promise, at(0)).unwrap(), []);
-    assert_eq!(stream.tick(at(119)), []);
+    let ping = Request::Ping.encode(2).unwrap();
+    assert_eq!(stream.tick(at(119)), [Event::Send(ping)]);
+    let pong = response(2, codes::OK, b"");
+    assert_eq!(stream.taken(&pong, at(119)).unwrap(), []);
     // Another promise brings no more patience.
     assert_eq!(stream.taken(&promise, at(119)).unwrap(), []);
     assert_eq!(stream.tick(at(120)), [done(1, Outcome::Busy)]);
@@ -95,6 +98,71 @@ fn a_promise_is_not_silence_until_it_is_broken() {
         .unwrap();
     assert_eq!(stream.tick(at(69)), []);
     assert_eq!(stream.tick(at(70)), [Event::Silent]);
+}
+
+/// A server that answers has much to do; one that does not is gone.
+#[test]
+fn a_server_that_has_promised_an_answer_is_asked_for_signs_of_life() {
+    let mut stream = reading(1);
+    let promise = response(1, codes::WAIT_RESPONSE, &100_u32.to_be_bytes());
+    stream.taken(&promise, at(0)).unwrap();
+    for (id, now) in [(2, 5), (3, 11), (4, 17)] {
+        assert_eq!(stream.tick(at(now - 1)), []);
+        let ping = Request::Ping.encode(id).unwrap();
+        assert_eq!(stream.tick(at(now)), [Event::Send(ping)]);
+        let pong = response(id, codes::OK, b"");
+        assert_eq!(stream.taken(&pong, at(now + 1)).unwrap(), []);
+    }
+    assert_eq!(stream.tick(at(23)).len(), 1);
+    assert_eq!(stream.tick(at(32)), []);
+    assert_eq!(stream.tick(at(33)), [Event::Silent]);
+}
+
+#[test]
+fn parts_without_bytes_are_no_progress() {
+    let mut stream = reading(1);
+    for second in 1..=60 {
+        let empty = response(1, codes::OK_SO_FAR, b"");
+        assert_eq!(stream.taken(&empty, at(second)).unwrap(), []);
+        assert_eq!(stream.brought(), None);
+    }
+    assert_eq!(stream.tick(at(60)), [done(1, Outcome::Neglected)]);
+    let mut stream = reading(1);
+    stream
+        .taken(&response(1, codes::OK_SO_FAR, b"x"), at(7))
+        .unwrap();
+    assert_eq!(stream.brought(), Some(at(7)));
+}
+
+#[test]
+fn a_connection_that_nothing_uses_is_closed() {
+    let idle = at(60);
+    let mut stream = Stream::new(Deadlines { idle, ..DEADLINES });
+    stream.send(&READ, 1000, at(10)).unwrap();
+    stream
+        .taken(&response(1, codes::OK_SO_FAR, b"x"), at(15))
+        .unwrap();
+    let wait = response(1, codes::WAIT, &100_u32.to_be_bytes());
+    stream.taken(&wait, at(20)).unwrap();
+    assert_eq!(stream.tick(at(119)), [], "an answer is due");
+    assert_eq!(stream.tick(at(120)).len(), 1);
+    stream
+        .taken(&response(1, codes::OK, b"x"), at(121))
+        .unwrap();
+    assert_eq!(stream.tick(at(180)), []);
+    assert_eq!(stream.tick(at(181)), [Event::Idle]);
+}
+
+#[test]
+fn what_has_come_in_part_is_seen() {
+    let mut stream = Stream::new(DEADLINES);
+    assert!(stream.is_at_rest());
+    stream.send(&READ, 10, at(0)).unwrap();
+    assert!(!stream.is_at_rest(), "an answer is due");
+    stream.taken(&response(1, codes::OK, b""), at(1)).unwrap();
+    assert!(stream.is_at_rest());
+    stream.taken(&[0, 2, 0], at(1)).unwrap();
+    assert!(!stream.is_at_rest(), "a message has begun");
 }
 
 #[test]
