@@ -12,7 +12,7 @@ FAR, NEAR = "root://host//data/{}.root", "/data/{}.root"
 
 
 class Bound:
-    wanted, entry_bytes = 6000, 3
+    wanted, entry_bytes, is_kept = 6000, 3, False
 
     def __init__(self, path=FAR):
         self.is_near, self.is_done = path == NEAR, False
@@ -20,8 +20,8 @@ class Bound:
     def is_spent(self):
         return self.is_done
 
-    def ahead(self):
-        return 0 if self.is_near else self.wanted
+    def ahead(self, *, opens=False):
+        return 0 if self.is_near or (self.is_kept and not opens) else self.wanted
 
     def bytes_of(self, start, stop):
         return self.entry_bytes * (stop - start)
@@ -50,6 +50,9 @@ class Trees(list):
     def __init__(self, path, files):
         super().__init__(range(files))
         self.far = frozenset(self if path == FAR else ())
+
+    def asks_servers(self):
+        return bool(self.far)
 
 
 def workload_of(path, files=FILES_AT_ONCE + 10, workers=1):
@@ -92,6 +95,16 @@ def test_nothing_is_wanted_of_a_server_next_door(monkeypatch):
     workload, _ = workload_of(FAR)
     monkeypatch.setattr(Bound, "wanted", 0)
     assert workload.ahead(0) == 0
+
+
+def test_where_data_are_kept_files_are_opened_ahead_if_that_asks_servers(monkeypatch):
+    monkeypatch.setattr(Bound, "is_kept", True)
+    workload, _ = workload_of(FAR)
+    assert workload.ahead(0) == pytest.approx(2000, abs=1)
+    workload, query = workload_of(FAR)
+    monkeypatch.setattr(Trees, "asks_servers", lambda trees: False)
+    assert workload.ahead(0) == 0
+    assert query.bound == [0]
 
 
 def test_queries_that_read_nothing_still_want_their_files_opened(monkeypatch):

@@ -1,5 +1,5 @@
 """An address on a server where a file is to be made is refused, before any work: as a path it would
-name folders on this machine, which nobody looks for."""
+name folders on this machine, which nobody looks for. So is one of a file in an archive."""
 
 import hist
 import numpy as np
@@ -65,3 +65,11 @@ def test_nor_does_a_command(events, name):
 )
 def test_other_paths_are_taken_as_they_are(given, path):
     assert local_path(given) == path
+
+
+@pytest.mark.parametrize("scheme", ["root", "xroots"])
+def test_a_file_in_an_archive_is_refused_by_the_name_of_the_option(scheme):
+    url = f"{scheme}://me:secret@host:1094//store/a.zip?xrdcl.unzip=in.root"
+    with pytest.raises(tm.UnsupportedError, match=r"xrdcl\.unzip=.*unpack") as raised:
+        tm.dataset(url, tree="Events")
+    assert "secret" not in str(raised.value)

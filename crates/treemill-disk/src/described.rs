@@ -14,7 +14,7 @@ struct Described {
 }
 
 /// The file of a distant source, known or not. The first and last bytes of one that is not known are on their way; of one
-/// that is known nothing is asked for. A file without an identity is never known, and none is while
+/// that is known nothing is asked for, nor of one that `is_remembered` elsewhere. A file without an identity is never known, and none is while
 /// [`set_descriptions`](crate::set_descriptions) has named no folder.
 ///
 /// ```
@@ -22,20 +22,21 @@ struct Described {
 /// use treemill_source::{Costs, Memory, Request, Source};
 ///
 /// let memory = Memory::new("m", vec![7; 1000], Costs::NEAR);
-/// let source = treemill_disk::described(Arc::new(memory));
+/// let source = treemill_disk::described(Arc::new(memory), false);
 /// let mut request = [Request::new(900..1000)];
 /// source.read(&mut request)?;
 /// assert_eq!(request[0].buffer, [7; 100]);
 /// # Ok::<(), treemill_source::SourceError>(())
 /// ```
 #[must_use]
-pub fn described(source: Arc<dyn Source>) -> Arc<dyn Source> {
+pub fn described(source: Arc<dyn Source>, is_remembered: bool) -> Arc<dyn Source> {
     let known = get(&DESCRIPTIONS).zip(source.identity());
     let known = known.map(|(place, identity)| Description::open(place, &identity));
     match known {
+        None if is_remembered => Arc::new(Edges::later(source)),
         None => Arc::new(Edges::of(source)),
         Some(description) => Arc::new(Described {
-            source: match description.is_empty() {
+            source: match description.is_empty() && !is_remembered {
                 true => Edges::of(source),
                 false => Edges::later(source),
             },

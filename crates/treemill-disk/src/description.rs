@@ -61,6 +61,11 @@ impl Description {
         }
     }
 
+    /// Whether there is a segment of the file.
+    pub(crate) fn is_there(&self) -> bool {
+        self.path.exists()
+    }
+
     /// Whether nothing is known of the file.
     pub(crate) fn is_empty(&self) -> bool {
         self.loaded().records.is_empty()
@@ -91,7 +96,7 @@ impl Description {
                 new.push(key);
             }
         }
-        if new.is_empty() || matches!(state.own, Own::Refused) {
+        if new.is_empty() || matches!(state.own, Own::Refused) || self.place.is_full() {
             return;
         }
         match self.write(&mut state, &new) {

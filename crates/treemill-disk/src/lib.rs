@@ -70,6 +70,12 @@ pub fn description(identity: &Identity) -> Option<Description> {
     (!kept.is_empty()).then_some(kept)
 }
 
+/// Whether what opening a file in this state reads is kept, by the names in the folder.
+#[must_use]
+pub fn describes(identity: &Identity) -> bool {
+    get(&DESCRIPTIONS).is_some_and(|place| Description::open(place, identity).is_there())
+}
+
 /// Whether something of a file's data in this state is kept, by the names in the folder.
 #[must_use]
 pub fn keeps(identity: &Identity) -> bool {

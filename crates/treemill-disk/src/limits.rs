@@ -7,6 +7,10 @@ use std::time::Duration;
 pub(crate) const SEGMENT_BYTES: u64 = 128 << 20;
 /// The part of the limit that is written between two looks at what the folder holds in all.
 pub(crate) const SWEEPS: u64 = 16;
+/// How long a segment counts as in use after it was used.
+pub(crate) const IN_USE: Duration = Duration::from_secs(3600);
+/// How long a folder that is full of what is in use gets nothing more.
+pub(crate) const FULL: Duration = Duration::from_secs(60);
 /// Bytes of a range that is kept. Baskets and pages are smaller.
 pub(crate) const MOST_BYTES: u64 = 64 << 20;
 /// Bytes of all buffers at rest, about as many as threads read at once.

@@ -1,13 +1,14 @@
 //! A folder of segments and its limit: the names that segments have, and when the folder is looked through. Knows no records.
 
-use crate::limits::SWEEPS;
+use crate::limits::{FULL, IN_USE, SWEEPS};
 use crate::sweep;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::SystemTime;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Instant, SystemTime};
 use treemill_source::Identity;
 
 /// The folder and its limit. Shared by all files of the process.
@@ -19,6 +20,10 @@ pub(crate) struct Place {
     unseen: AtomicU64,
     /// Segments that this process has begun here.
     begun: AtomicU64,
+    /// The time at which this process began to use the folder.
+    since: SystemTime,
+    /// When it was found to be full of what is in use.
+    full: Mutex<Option<Instant>>,
 }
 
 impl Place {
@@ -28,6 +33,8 @@ impl Place {
             limit,
             unseen: AtomicU64::new(0),
             begun: AtomicU64::new(0),
+            since: SystemTime::now(),
+            full: Mutex::new(None),
         }
     }
 
@@ -62,8 +69,21 @@ impl Place {
             self.unseen
                 .compare_exchange(before, next, Ordering::Relaxed, Ordering::Relaxed);
         if is_due && swapped.is_ok() {
-            sweep::sweep(&self.folder, self.limit);
+            // What this process has used in its last passes stays for the next one.
+            let lately = SystemTime::now().checked_sub(IN_USE);
+            let since = lately.map_or(self.since, |lately| lately.max(self.since));
+            let is_full = sweep::sweep(&self.folder, self.limit, since);
+            *self.full() = is_full.then(Instant::now);
         }
+    }
+
+    /// Whether there is no room: all that the folder holds is in use. That is looked at again after a while.
+    pub(crate) fn is_full(&self) -> bool {
+        self.full().is_some_and(|when| when.elapsed() < FULL)
+    }
+
+    fn full(&self) -> std::sync::MutexGuard<'_, Option<Instant>> {
+        self.full.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

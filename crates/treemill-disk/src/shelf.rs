@@ -112,6 +112,9 @@ impl Shelf {
         if length == 0 || length > MOST_BYTES.min(self.place.limit / 4) || self.has(range) {
             return;
         }
+        if self.place.is_full() {
+            return;
+        }
         let mut state = self.state();
         if matches!(state.own, Own::Refused) || range.end.checked_sub(range.start) != Some(length) {
             return;

@@ -39,7 +39,7 @@ fn open(state: &str) -> (Arc<Watched<Memory>>, Arc<dyn Source>) {
     let memory = Memory::new("m", (0..SIZE).map(byte).collect(), FAR);
     let identity = Identity::of_remote("root://host//a.root", SIZE, state);
     let watched = Arc::new(Watched::new(memory).with_identity(Some(identity)));
-    let source = described(Arc::clone(&watched) as Arc<dyn Source>);
+    let source = described(Arc::clone(&watched) as Arc<dyn Source>, false);
     (watched, source)
 }
 
@@ -186,7 +186,7 @@ fn the_limit_holds_over_many_small_files() {
         sizes.map(|path| path.metadata().unwrap().len()).sum()
     };
     assert!(held() <= limit + limit / 16 + 20_000, "{}", held());
-    assert_eq!(reads("199", &[0..10_000]), 0);
+    assert_eq!(reads("0", &[0..10_000]), 0);
     // Another process, with a lower limit, whatever little it writes.
     set_descriptions(Some((&folder, 100_000)));
     reads("new", &[0..1000]);

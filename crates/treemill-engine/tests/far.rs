@@ -140,7 +140,7 @@ fn what_is_forgotten_or_not_run_leaves_nothing_in_flight() {
     let (catalog, source) = counting(FAR);
     let bound = Arc::new(Bound::new(&query(&[], sum("a")), &catalog, None, None).unwrap());
     let control = Control::default();
-    assert!(bound.ahead() > 0 && bound.bytes_of(&(0..2000)) > 16_000);
+    assert!(bound.ahead(false) > 0 && bound.bytes_of(&(0..2000)) > 16_000);
     bound.prefetch(0..1000, &control);
     bound.forget(&(0..1000));
     source.reads();

@@ -65,8 +65,9 @@ mod _core {
     use crate::query::{Bound, Query};
     #[pymodule_export]
     use crate::remote::{
-        record_reads, recorded_reads, remote_assumed, remote_content, remote_hosts, remote_leave,
-        remote_list, remote_release, remote_schemes, remote_stat, remote_stats, switch_off,
+        record_reads, recorded_reads, remote_assumed, remote_content, remote_hosts, remote_kept,
+        remote_leave, remote_list, remote_release, remote_schemes, remote_stat, remote_stats,
+        switch_off,
     };
     #[pymodule_export]
     use crate::stored::Stored;
@@ -75,6 +76,7 @@ mod _core {
     fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         treemill_allocator::keep_pages(crate::limits::KEPT_PAGES);
         crate::bridge::set();
+        treemill_remote::set_remembers(treemill_read::cache::recalls);
         Ok(())
     }
 }

@@ -117,8 +117,9 @@ impl Bound {
     }
 
     /// The bytes that should be in flight or wait for their use; 0 if the file is a near one.
-    fn ahead(&self) -> u64 {
-        self.inner.ahead()
+    #[pyo3(signature = (*, opens=false))]
+    fn ahead(&self, opens: bool) -> u64 {
+        self.inner.ahead(opens)
     }
 
     /// The stored bytes that the entries `[start, stop)` need, if all pass the filters.

@@ -56,6 +56,13 @@ pub fn remote_assumed(url: &str) -> Option<(u64, Vec<u64>)> {
     treemill_remote::assumed(url).map(|identity| (identity.size, marks(identity)))
 }
 
+/// Whether a file that this process has had open can be opened again without its server: what that reads is in memory, or on
+/// this disk.
+#[pyfunction]
+pub fn remote_kept(url: &str) -> bool {
+    treemill_remote::is_kept(url)
+}
+
 /// An identity without its size, in numbers.
 pub fn marks(identity: Identity) -> Vec<u64> {
     let both = identity.place.into_iter().chain(identity.state);

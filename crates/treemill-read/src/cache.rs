@@ -1,5 +1,5 @@
-//! The cache of decompressed baskets and pages: a pass over columns that an earlier pass has read neither reads
-//! nor decompresses them. One cache per process. Its limit is 0 until [`set_limit`] is called, and then nothing
+//! The cache of decompressed baskets and pages, and of what opening distant files reads: a pass over columns that an earlier
+//! pass has read neither reads nor decompresses them, nor asks a server what a file says of itself. One cache per process. Its limit is 0 until [`set_limit`] is called, and then nothing
 //! is remembered. Knows no basket's meaning; the policy is pure (`policy.rs`).
 //!
 //! A payload depends on nothing but the file's bytes at one place, so a hit equals what would be read. A file
@@ -7,8 +7,11 @@
 
 mod payload;
 mod policy;
+mod recalled;
 
 pub(crate) use payload::{Basket, Elements, Kept, Page, PageKind};
+pub use recalled::recalls;
+pub(crate) use recalled::{first_bytes, recalled};
 
 use crate::Counters;
 use crate::limits::{CACHE_KEYS, CACHE_OVERHEAD};
@@ -62,7 +65,7 @@ pub(crate) fn look<T: Kept>(
     counters: &Counters,
 ) -> Lookup<T> {
     match Key::of(source, bytes) {
-        Some(key) => key.recall(counters),
+        Some(key) => key.recall(counters.pass()),
         None => Lookup::Miss(None),
     }
 }
@@ -180,9 +183,8 @@ impl Key {
         })
     }
 
-    /// What is known of it.
-    fn recall<T: Kept>(self, counters: &Counters) -> Lookup<T> {
-        let pass = counters.pass();
+    /// What is known of it. `pass` uses it.
+    fn recall<T: Kept>(self, pass: u64) -> Lookup<T> {
         with(|store| match store.get(&self, pass) {
             Some(Slot::Held(payload)) => match T::of(payload) {
                 Some(found) => Lookup::Hit(Arc::clone(found), self),
@@ -195,24 +197,30 @@ impl Key {
 
     /// Notes that this pass has read it, and reserves room for a payload of this many bytes.
     pub(crate) fn note(self, payload: usize, counters: &Counters) {
-        self.put(Slot::Reserved(counters.pass()), cost(payload), counters);
+        let pass = counters.pass();
+        self.put(Slot::Reserved(pass), cost(payload), pass);
     }
 
     /// Remembers what is there, if there is room.
-    pub(crate) fn remember<T: Kept>(self, mut what: T, counters: &Counters) -> Arc<T> {
+    pub(crate) fn remember<T: Kept>(self, what: T, counters: &Counters) -> Arc<T> {
+        self.hold(what, counters.pass())
+    }
+
+    /// Remembers what `pass` has read.
+    fn hold<T: Kept>(self, mut what: T, pass: u64) -> Arc<T> {
         what.fit();
         let what = Arc::new(what);
         let memory = Slot::Held(Arc::clone(&what).payload());
         let bytes = memory.cost();
-        self.put(memory, bytes, counters);
+        self.put(memory, bytes, pass);
         what
     }
 
-    fn put(self, memory: Slot, bytes: u64, counters: &Counters) {
+    fn put(self, memory: Slot, bytes: u64, pass: u64) {
         let mut gone = Vec::new();
         drop(with(|store| {
             HELD.fetch_add(memory.cost(), Ordering::Relaxed);
-            store.put(self, memory, bytes, counters.pass(), &mut gone);
+            store.put(self, memory, bytes, pass, &mut gone);
             forget(gone)
         }));
     }

@@ -11,6 +11,11 @@ use treemill_source::Source;
 /// Passes of this process so far.
 static PASSES: AtomicU64 = AtomicU64::new(0);
 
+/// The number of the newest pass of this process.
+pub(crate) fn newest_pass() -> u64 {
+    PASSES.load(Ordering::Relaxed)
+}
+
 /// What the time of a reader goes to, besides waiting for distant sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
@@ -32,6 +37,7 @@ impl Stage {
 pub struct Counters {
     entries: AtomicU64,
     bytes_read: AtomicU64,
+    bytes_asked: AtomicU64,
     bytes_decompressed: AtomicU64,
     bytes_from_cache: AtomicU64,
     bytes_from_disk: AtomicU64,
@@ -110,6 +116,11 @@ impl Counters {
         self.bytes_read.load(Ordering::Relaxed)
     }
 
+    /// Bytes that distant sources were asked for.
+    pub fn bytes_asked(&self) -> u64 {
+        self.bytes_asked.load(Ordering::Relaxed)
+    }
+
     /// Bytes of baskets after decompression (stored baskets count too).
     pub fn bytes_decompressed(&self) -> u64 {
         self.bytes_decompressed.load(Ordering::Relaxed)
@@ -130,7 +141,7 @@ impl Counters {
         self.requests.load(Ordering::Relaxed)
     }
 
-    /// Bytes from distant sources that readers have used. What was read beyond that lay between them, or was
+    /// Bytes from distant sources that readers have used, each counted once. What was read beyond that lay between them, or was
     /// asked for and not needed.
     pub fn bytes_wanted(&self) -> u64 {
         self.bytes_wanted.load(Ordering::Relaxed)
@@ -232,6 +243,7 @@ impl Counters {
             self.add(|counters| &counters.reads, 1);
             self.add(|counters| &counters.requests, ranges.len() as u64);
             self.add(|counters| &counters.bytes_read, bytes);
+            self.add(|counters| &counters.bytes_asked, bytes);
         };
         let Some(record) = self.record() else {
             count();

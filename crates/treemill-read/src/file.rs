@@ -3,16 +3,16 @@
 use crate::fetch::Fetch;
 use crate::first_look;
 use crate::keys::{Keys, Kind, TreeKey};
-use crate::limits::{EARLY_INFOS, FIRST_BYTES};
+use crate::limits::EARLY_INFOS;
 use crate::rntuple::NTupleFile;
-use crate::{ErrorKind, ReadError, Table, TreeFile};
+use crate::{ErrorKind, ReadError, Table, TreeFile, cache};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tracing::debug_span;
 use treemill_format::directory::Directory;
 use treemill_format::error::FormatError;
-use treemill_format::header::{FileHeader, HEADER_BYTES};
+use treemill_format::header::FileHeader;
 use treemill_format::key::Key;
 use treemill_format::parse_tree;
 use treemill_format::rntuple;
@@ -66,9 +66,10 @@ impl File {
     /// `Format` if this is no ROOT file, `Truncated` if it ends too early; `Source` if bytes could not be had.
     pub fn open(source: Arc<dyn Source>) -> Result<Arc<Self>, ReadError> {
         let _span = debug_span!("open", file = source.name()).entered();
+        let source = cache::recalled(source);
         let size = source.size();
         let mut fetch = Fetch::new(source.as_ref());
-        let first = fetch.bytes(0..FIRST_BYTES.max(HEADER_BYTES).min(size))?;
+        let first = fetch.bytes(cache::first_bytes(size))?;
         let header = FileHeader::parse(&first, size).map_err(|e| fetch.wrong(&e, Some(0)))?;
         if size < header.end {
             let what = format!("{size} bytes of {}", header.end);

@@ -1,5 +1,5 @@
 //! Files that this process has had open, as they were then. Such a file can be read before its server has answered: what is
-//! kept of it on this disk comes at once, all else waits until the file is open and found to be the same. Knows no
+//! kept of it here comes at once, all else waits until the file is open and found to be the same. Knows no
 //! protocol and no format; whether a result may be given before the answer has come is for the caller to say.
 
 use crate::limits::MOST_KNOWN;
@@ -66,9 +66,30 @@ pub fn assumed(url: &str) -> Option<Identity> {
     known(url).map(|file| file.identity)
 }
 
+/// Says whether what opening a file in this state reads is in this process's memory.
+type Remembers = fn(&Identity) -> bool;
+
+static REMEMBERS: OnceLock<Remembers> = OnceLock::new();
+
+/// Names who remembers what opening files reads, once.
+pub fn set_remembers(remembers: Remembers) {
+    let _ = REMEMBERS.set(remembers);
+}
+
+/// Whether what opening a file in this state reads is in this process's memory.
+pub(crate) fn is_remembered(file: &Identity) -> bool {
+    REMEMBERS.get().is_some_and(|remembers| remembers(file))
+}
+
+/// Whether a file that this process has had open can be opened by [`open_assumed`].
+#[must_use]
+pub fn is_kept(url: &str) -> bool {
+    assumed(url).is_some_and(|it| is_remembered(&it) || treemill_disk::describes(&it))
+}
+
 /// Opens a file that this process has had open, without asking its server: it has the identity that [`assumed`] gives. What
-/// opening it has read then comes from this disk. The first read of anything else opens the file, and fails if it has
-/// changed. `None` if nothing is kept of the file.
+/// opening it has read then comes from this disk, or from this process's memory ([`set_remembers`]). The first read of anything
+/// else opens the file, and fails if it has changed. `None` if nothing is kept of the file.
 ///
 /// ```
 /// assert!(treemill_remote::open_assumed("https://host/unknown.root").is_none());
@@ -76,7 +97,10 @@ pub fn assumed(url: &str) -> Option<Identity> {
 #[must_use]
 pub fn open_assumed(url: &str) -> Option<Arc<dyn Source>> {
     let known = known(url)?;
-    let description = treemill_disk::description(&known.identity)?;
+    let description = treemill_disk::description(&known.identity);
+    if description.is_none() && !is_remembered(&known.identity) {
+        return None;
+    }
     let later = Later {
         url: url.to_owned(),
         known,
@@ -91,7 +115,8 @@ pub fn open_assumed(url: &str) -> Option<Arc<dyn Source>> {
 
 /// A file of which something is kept.
 struct Assumed {
-    description: Description,
+    /// What is kept of it on this disk.
+    description: Option<Description>,
     later: Arc<Later>,
 }
 
@@ -173,7 +198,8 @@ impl Source for Assumed {
 
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         let ranges = requests.iter().map(|request| &request.range);
-        let kept: Option<Vec<_>> = ranges.map(|range| self.description.get(range)).collect();
+        let kept = |range| self.description.as_ref()?.get(range);
+        let kept: Option<Vec<_>> = ranges.map(kept).collect();
         let Some(kept) = kept else {
             return self.later.opened()?.read(requests);
         };
@@ -186,7 +212,9 @@ impl Source for Assumed {
 
     /// Where the file is not open, another thread opens it.
     fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
-        self.description.release();
+        if let Some(description) = &self.description {
+            description.release();
+        }
         if let Some(source) = self.later.opened.get() {
             return source.submit(ranges);
         }
@@ -257,7 +285,15 @@ mod tests {
             note(url, &file(state, false));
             assert_eq!(assumed(url), file(state, false).identity());
         }
-        assert!(open_assumed(url).is_none(), "nothing is kept of it");
+        assert!(
+            !is_kept(url) && open_assumed(url).is_none(),
+            "nothing is kept of it"
+        );
+        set_remembers(|it| it.size == 9);
+        assert!(
+            is_kept(url) && open_assumed(url).is_some(),
+            "it is in memory"
+        );
         note(url, &file("W2", true));
         assert!(assumed(url).is_none(), "another server may serve it");
     }

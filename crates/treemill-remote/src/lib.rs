@@ -27,7 +27,7 @@ mod ready;
 mod replicas;
 mod xrootd;
 
-pub use assumed::{assumed, open_assumed};
+pub use assumed::{assumed, is_kept, open_assumed, set_remembers};
 pub use blocking::{BlockingFile, BlockingReader, within};
 pub use bridge::{Protocol, set_bridge};
 pub use limits::PATIENCE;
@@ -151,8 +151,12 @@ fn open_here(url: &str) -> Result<Arc<dyn Source>, SourceError> {
 /// A file that was opened just now, and is going to be described.
 fn opened(source: Arc<dyn Source>) -> Arc<dyn Source> {
     let is_far = source.costs().round_trip >= limits::DESCRIBED_DISTANCE;
+    let is_remembered = source
+        .identity()
+        .is_some_and(|it| assumed::is_remembered(&it));
     match is_far && !is_off(Part::Startup) {
-        true => treemill_disk::described(source),
+        true => treemill_disk::described(source, is_remembered),
+        false if is_remembered => Arc::new(Edges::later(source)),
         false => Arc::new(Edges::of(source)),
     }
 }

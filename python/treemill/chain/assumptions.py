@@ -32,7 +32,10 @@ class Assumptions:
         only what is kept of them: then they are opened, too."""
         if self._answer is None and self._paths:
             asked = list(self._paths.values())
-            self._answer = Answer(lambda: source.identities(asked, soon=soon))
+            # Only so many are opened: of those that are kept here it may not be necessary.
+            self._answer = Answer(
+                lambda: source.identities(sorted(asked, key=source.is_kept), soon=soon)
+            )
 
     def is_certain(self) -> bool:
         """True if the servers have answered, and no file has changed. Waits for nothing."""

@@ -215,7 +215,10 @@ class Chain:
         return self.constants.all_names
 
     def is_closed(self, file: int) -> bool:
-        """True if a file is known from a list alone, and nothing of it is here."""
+        """True if a file is not open, and opening it asks a server or would be the first look into
+        it: it is known from a list alone."""
+        if file in self.trees.far:
+            return not self.trees.is_open(file)
         return self.locations[file].verified is not None and not self.trees.knows(file)
 
     def dataset_of(self, file: int) -> str:

@@ -126,6 +126,22 @@ class OpenTrees:
             known = self._remembered.get(number)
             return number in self._open or (known is not None and bool(known[1]))
 
+    def is_open(self, number: int) -> bool:
+        """True if file `number` is open, be it as it was earlier. Looks at no file."""
+        with self._lock:
+            return number in self._open
+
+    def asks_servers(self) -> bool:
+        """True if servers have to be asked when the files are opened: what that reads of one is
+        neither open nor kept. Opens nothing."""
+        return any(
+            not (self.is_open(number) or self._is_kept(self.locations[number]))
+            for number in self.far
+        )
+
+    def _is_kept(self, location: Location) -> bool:
+        return not location.replicas and source.is_kept(location.path)
+
     def identify(self) -> None:
         """Looks at the identities of all files on servers at once, if each is to be looked at once
         only: where all of them are asked for, one after another would take longer."""

@@ -41,6 +41,7 @@ class QueryWorkload:
         # Of files on servers only it is worth asking what they want ahead; a path may lead to a
         # server, too, which the file says when it is open.
         self._far = set(chain.trees.far)
+        self._opens: bool | None = None
         self._bytes_per_entry: dict[int, float] = {}
 
     def begin(self) -> None:
@@ -113,10 +114,17 @@ class QueryWorkload:
             return 0
         try:
             bound = self.bound(file)
-            wanted = bound.ahead()
+            wanted = bound.ahead(opens=self._asks_servers())
             return int(wanted / self._entry_bytes(file, bound)) + 1 if wanted else 0
         except Exception:  # the packet that needs the file will meet it again
             return 0
+
+    def _asks_servers(self) -> bool:
+        """True if the pass has to ask servers to open files: several are opened at once, then, also
+        where all that is read of them later is in memory."""
+        if self._opens is None:
+            self._opens = self._chain.trees.asks_servers()
+        return self._opens
 
     def _entry_bytes(self, file: int, bound: _core.Bound) -> float:
         known = self._bytes_per_entry.get(file)

@@ -43,8 +43,9 @@ class Cache:
     `cache.directory = "~/.cache/treemill"` keeps bytes of files on servers on disk, too, up to
     `cache.disk_limit`: later runs and other processes read them there.
 
-    What opening files on distant servers reads (headers, keys, trees) is kept on disk without
-    being told, up to `cache.metadata_limit`; 0 switches that off."""
+    What opening files on servers reads (headers, keys, trees) is kept in memory, too, within the
+    same limit. Of distant servers it is also kept on disk without being told, up to
+    `cache.metadata_limit`; 0 switches that off."""
 
     __slots__ = ()
 
@@ -96,7 +97,7 @@ class Cache:
     def metadata_limit(self) -> int:
         """The number of bytes that may be kept on disk of what opening files on distant servers
         reads, so that a file is opened in one round trip the next time: 256 MB, or the value of the
-        environment variable TREEMILL_CACHE_METADATA_LIMIT; 0: nothing is kept. They lie in
+        environment variable TREEMILL_CACHE_METADATA_LIMIT; 0: nothing is kept there. They lie in
         `metadata_directory`. Files that are less than 2 ms away are not kept. Worker processes that
         are started later have the same limit."""
         return _said(_METADATA_LIMIT, _METADATA)

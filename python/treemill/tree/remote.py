@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 
-from ..errors import SourceError
+from ..errors import SourceError, UnsupportedError, without_credentials
 from ..machine import farewell as farewell  # what is open at the end is given back
 from ..machine.cache import prepare
 from .identity import Identity
@@ -21,6 +21,8 @@ __all__ = ["Remote"]
 
 _GLOB = re.compile(r"[*\[]|\?(?!.*=)")
 """The signs of a glob in a URL; a question mark before an equals sign begins a query."""
+_ARCHIVE = "xrdcl.unzip="
+_ROOT = "root://", "roots://", "xroot://", "xroots://"
 _RECENT = 1.0
 """Seconds for which a question of the user's takes an earlier look's word: what one cell asks of a
 file costs one round trip."""
@@ -50,6 +52,13 @@ class Remote:
 
     def address(self, text: str) -> str:
         """See Storage."""
+        if _ARCHIVE in text and text.lower().startswith(_ROOT):
+            raise UnsupportedError(
+                f"{without_credentials(text)}: {_ARCHIVE}… names a file in a ZIP archive, which "
+                "treemill does not read: unpack the archive, or write xrootd+root:// (pip install "
+                "xrootd)",
+                file=text,
+            )
         return text
 
     def exists(self, path: str) -> bool:
@@ -142,6 +151,12 @@ class Remote:
 
         told = _core.remote_assumed(path)
         return None if told is None else _identity(*told)
+
+    def is_kept(self, path: str) -> bool:
+        """See Storage."""
+        from treemill import _core  # heavy: core
+
+        return _core.remote_kept(path)
 
     def identities(self, paths: Iterable[str], *, soon: bool = False) -> dict[str, Identity]:
         """See Storage."""

@@ -34,6 +34,7 @@ __all__ = [
     "is_directory",
     "is_far",
     "is_glob",
+    "is_kept",
     "is_same",
     "is_url",
     "matching",
@@ -80,6 +81,9 @@ class Storage(Protocol):
     def assumed(self, path: str) -> Identity | None:
         """The identity of a far file as this process has had it open last, if it can be read before
         its server answers. Asks nothing."""
+
+    def is_kept(self, path: str) -> bool:
+        """True if the file, which this process has had open, can be opened without its server."""
 
     def matching(self, pattern: str) -> list[str]:
         """The addresses that a glob matches, sorted. `**` goes through folders. A folder, with a
@@ -131,6 +135,9 @@ class _Local:
 
     def assumed(self, path: str) -> Identity | None:
         return None
+
+    def is_kept(self, path: str) -> bool:
+        return True
 
     def matching(self, pattern: str) -> list[str]:
         import glob  # start-up: most files are named
@@ -284,6 +291,11 @@ def identities(paths: Iterable[str], *, soon: bool = False) -> dict[str, Identit
 def assumed(path: str) -> Identity | None:
     """See Storage."""
     return _storage(path).assumed(path)
+
+
+def is_kept(path: str) -> bool:
+    """See Storage."""
+    return _storage(path).is_kept(path)
 
 
 def release(paths: Iterable[str]) -> None:

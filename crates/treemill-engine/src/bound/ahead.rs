@@ -131,10 +131,10 @@ impl Bound {
     }
 
     /// The bytes that should be in flight or wait for their use; 0 for near files, and for those of which caches have all
-    /// that the query may need.
+    /// that the query may need, unless the pass `opens` files of which they do not have what that reads.
     #[must_use]
-    pub fn ahead(&self) -> u64 {
-        match *self.is_kept.get_or_init(|| self.keeps_all()) {
+    pub fn ahead(&self, opens: bool) -> u64 {
+        match !opens && *self.is_kept.get_or_init(|| self.keeps_all()) {
             true => 0,
             false => Ahead::bytes(&self.table),
         }

@@ -1,4 +1,4 @@
-//! The payloads of the cache: baskets of trees and pages of RNTuples. Each says how it was read from its bytes,
+//! The payloads of the cache: baskets of trees, pages of RNTuples, and records of metadata. Each says how it was read from its bytes,
 //! so a reader that would read them otherwise can tell.
 
 use std::sync::Arc;
@@ -6,6 +6,7 @@ use treemill_format::basket::BasketHeader;
 use treemill_format::error::FormatError;
 use treemill_format::rntuple::Encoding;
 use treemill_format::rntuple::decode::decode_ends;
+use treemill_source::Bytes;
 
 /// A tree's basket without its compression.
 #[derive(Debug)]
@@ -89,11 +90,16 @@ pub(crate) enum Elements {
     Ends(u64, Vec<u32>),
 }
 
+/// Bytes that opening a distant file has read, as they are there.
+#[derive(Debug)]
+pub(crate) struct Record(pub(crate) Bytes);
+
 /// One of them.
 #[derive(Debug)]
 pub(crate) enum Payload {
     Basket(Arc<Basket>),
     Page(Arc<Page>),
+    Record(Arc<Record>),
 }
 
 /// What [`Payload`] may be.
@@ -117,7 +123,7 @@ impl Kept for Basket {
     fn of(payload: &Payload) -> Option<&Arc<Self>> {
         match payload {
             Payload::Basket(basket) => Some(basket),
-            Payload::Page(_) => None,
+            _ => None,
         }
     }
 }
@@ -137,7 +143,22 @@ impl Kept for Page {
     fn of(payload: &Payload) -> Option<&Arc<Self>> {
         match payload {
             Payload::Page(page) => Some(page),
-            Payload::Basket(_) => None,
+            _ => None,
+        }
+    }
+}
+
+impl Kept for Record {
+    fn fit(&mut self) {}
+
+    fn payload(self: Arc<Self>) -> Payload {
+        Payload::Record(self)
+    }
+
+    fn of(payload: &Payload) -> Option<&Arc<Self>> {
+        match payload {
+            Payload::Record(record) => Some(record),
+            _ => None,
         }
     }
 }
@@ -169,6 +190,7 @@ impl Payload {
                 Elements::Encoded(bytes) => bytes.capacity(),
                 Elements::Ends(_, above) => above.capacity().saturating_mul(size_of::<u32>()),
             },
+            Payload::Record(record) => record.0.len(),
         }
     }
 }
