@@ -369,8 +369,8 @@ class Dataset(ReadMethods, Bookable):
         return Dataset(self.chain.selecting(entries))
 
     def io_report(self) -> IOReport:
-        """Get what reading took in the last run of the default session, which `run`, values and
-        `arrays` use. Other sessions have `session.report.io`.
+        """Get what reading took in the last run of this process, by whatever session, over all data
+        sets that were run together. `session.report.io` is about one query.
 
         Returns
         -------

@@ -12,15 +12,15 @@ __all__ = ["IOReport", "SourceReport"]
 
 
 class SourceReport(NamedTuple):
-    """What one server was asked for. Opening files counts here, too; in the totals of IOReport it
-    does not."""
+    """What one server was asked for, opening files included."""
 
     source: str
     """Scheme, host and port. If a redirector has named another server, it is that one."""
     files: int = 0
     """How often a file was opened there: once for each connection that reads it."""
     messages: int = 0
-    """Messages that asked for bytes; each may have many ranges."""
+    """Messages that asked for bytes. Each may have many ranges; by HTTP and S3 each is for one
+    range or a part of it."""
     requests: int = 0
     """Ranges."""
     bytes_read: int = 0
@@ -76,19 +76,20 @@ class SourceReport(NamedTuple):
 
 
 class IOReport(NamedTuple):
-    """What reading took. For local files only `bytes_read` and `bytes_from_cache` count."""
+    """What reading took, opening files on servers included. For local files only `bytes_read` and
+    `bytes_from_cache` count."""
 
     bytes_wanted: int = 0
-    """Bytes from servers that were used, as the files have them."""
+    """Bytes from servers that were used, as the files have them, each counted once."""
     bytes_read: int = 0
-    """Bytes that were asked for: from servers and from local files."""
+    """Bytes that came from servers, and that were read from local files."""
     bytes_from_cache: int = 0
     """Bytes, decompressed by earlier queries, that came from `treemill.cache` instead."""
     bytes_from_disk: int = 0
     """Bytes of files on servers, as they are stored there, that came from the folder
     `treemill.cache.directory` instead."""
     requests: int = 0
-    """Ranges that servers were asked for; a message to a server may have many."""
+    """Ranges that servers were asked for: see `messages` of `sources`."""
     waits: int = 0
     """How often a thread waited for a server, because bytes that it needed were not here yet."""
     waited: float = 0.0
@@ -107,13 +108,16 @@ class IOReport(NamedTuple):
     def of(cls, control: Control) -> IOReport:
         """The counters of one process's run."""
         waits, seconds = control.waits
-        sources = (SourceReport(*counts) for counts in control.servers)
+        sources = [SourceReport(*counts) for counts in control.servers]
+        sent = sum(source.bytes_read for source in sources)
+        # What was fetched before the run is neither read nor used by it.
+        used = min(control.bytes_wanted + control.bytes_opening, sent)
         return cls(
-            bytes_wanted=control.bytes_wanted,
-            bytes_read=control.bytes_read,
+            bytes_wanted=used,
+            bytes_read=control.bytes_read - control.bytes_asked + sent,
             bytes_from_cache=control.bytes_from_cache,
             bytes_from_disk=control.bytes_from_disk,
-            requests=control.requests,
+            requests=sum(source.requests for source in sources),
             waits=waits,
             waited=seconds,
             sources=tuple(source for source in sources if source.was_asked),

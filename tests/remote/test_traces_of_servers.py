@@ -26,13 +26,15 @@ def test_packets_have_what_servers_were_asked_for(request, files, kind, tmp_path
     found = load(str(tmp_path / "trace.root"))
     packets = [row for row in found.rows if row.event == "packet"]
     assert sum(row.entries for row in packets if row.counted) == 12321
-    assert sum(row.bytes_read for row in packets) == io.bytes_read > 0
-    assert sum(row.requests for row in packets) == io.requests > 0
+    # Files are opened for all packets, and for none of them.
+    asked = sum(row.bytes_read for row in packets), sum(row.requests for row in packets)
+    assert 0 < asked[0] <= io.bytes_read
+    assert 0 < asked[1] <= io.requests
     assert sum(row.waits for row in packets) == io.waits
     assert sum(row.waited for row in packets) == pytest.approx(io.waited)
     reads = [row for row in found.rows if row.event == "read"]
-    assert sum(row.bytes for row in reads) == io.bytes_read
-    assert sum(len(row.ranges.split()) for row in reads) == io.requests
+    assert sum(row.bytes for row in reads) == asked[0]
+    assert sum(len(row.ranges.split()) for row in reads) == asked[1]
     assert {row.source for row in reads} == {"/".join(urls[0].split("/")[:3])}
     assert {row.file for row in reads} == {row.file for row in packets}
     assert not [row for row in reads if row.seconds <= 0 or not row.ok]

@@ -4,17 +4,34 @@ use crate::interrupt;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use treemill_read::{Counters, Kind, Stage, Step};
-use treemill_source::{ServerCounts, servers};
+use treemill_source::{ServerCounts, opening_bytes, servers};
 
 /// Stop flag and counters of one run; made in Python, given to every packet.
 #[pyclass(frozen)]
 pub struct Control {
     inner: treemill_engine::Control,
-    /// What servers had been asked for when the run began.
-    before: BTreeMap<Arc<str>, ServerCounts>,
+    before: Before,
+    /// What servers had been asked for when the run ended.
+    after: Arc<OnceLock<Before>>,
+}
+
+/// What servers had been asked for in this process, and how many bytes opening files had used.
+#[derive(Clone)]
+struct Before {
+    servers: BTreeMap<Arc<str>, ServerCounts>,
+    opening: u64,
+}
+
+impl Before {
+    fn now() -> Self {
+        Before {
+            servers: servers(),
+            opening: opening_bytes(),
+        }
+    }
 }
 
 impl Control {
@@ -95,7 +112,8 @@ impl Control {
     fn new() -> Self {
         Control {
             inner: treemill_engine::Control::default(),
-            before: servers(),
+            before: Before::now(),
+            after: Arc::default(),
         }
     }
 
@@ -104,6 +122,7 @@ impl Control {
         Control {
             inner: self.inner.part(),
             before: self.before.clone(),
+            after: Arc::clone(&self.after),
         }
     }
 
@@ -148,6 +167,11 @@ impl Control {
         record.add(step);
     }
 
+    /// The run has ended: what servers are asked for from now on is not its own.
+    fn end(&self) {
+        let _ = self.after.set(Before::now());
+    }
+
     /// Asks every packet that runs to end at its next batch.
     fn stop(&self) {
         self.inner.stop();
@@ -185,6 +209,22 @@ impl Control {
     #[getter]
     fn bytes_read(&self) -> u64 {
         self.inner.counters.bytes_read()
+    }
+
+    /// Bytes that distant sources were asked for.
+    #[getter]
+    fn bytes_asked(&self) -> u64 {
+        self.inner.counters.bytes_asked()
+    }
+
+    /// Bytes that opening files on servers has used in this process since the run began.
+    #[getter]
+    fn bytes_opening(&self) -> u64 {
+        let now = self
+            .after
+            .get()
+            .map_or_else(opening_bytes, |after| after.opening);
+        now.saturating_sub(self.before.opening)
     }
 
     /// Bytes of distant files that came from the cache on disk.
@@ -227,9 +267,13 @@ impl Control {
     /// What each server was asked for by this process since the run began, opening files included.
     #[getter]
     fn servers(&self) -> Vec<Told> {
-        let now = servers().into_iter();
+        let now = self
+            .after
+            .get()
+            .map_or_else(servers, |after| after.servers.clone());
+        let now = now.into_iter();
         let since = now.map(|(name, counts)| {
-            let before = self.before.get(&name).copied().unwrap_or_default();
+            let before = self.before.servers.get(&name).copied().unwrap_or_default();
             (name, counts.since(&before))
         });
         let told = since.filter(|(_, counts)| *counts != ServerCounts::default());

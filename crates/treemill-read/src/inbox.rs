@@ -201,9 +201,7 @@ impl Lease {
         };
         let mut state = self.inbox.state();
         let whole = answer.inspect_err(|_| state.failed(number))?;
-        state.taken(self.number, range);
-        self.counters
-            .add_wanted(range.end.saturating_sub(range.start));
+        self.counters.add_wanted(state.taken(self.number, range));
         self.inbox.go_on(&mut state, &self.counters);
         drop(state);
         let place = |at: u64| usize::try_from(at.saturating_sub(flown.start)).unwrap_or(usize::MAX);

@@ -33,7 +33,7 @@ fn open_found(url: &str, home: &str) -> Result<Arc<dyn Source>, SourceError> {
 }
 
 fn observed(source: HttpSource) -> Arc<dyn Source> {
-    Arc::new(Observed::of(Arc::new(source)))
+    Arc::new(Observed::by_requests(Arc::new(source)))
 }
 
 /// Where a file lies besides, as its server and its Metalink documents say. A document of another file says nothing.

@@ -15,7 +15,7 @@ pub(crate) const TRANSPORT: Transport = Transport {
 
 fn open(url: &str) -> Result<Open, SourceError> {
     let source = Arc::new(treemill_objects::open(url)?);
-    Ok(Open::only(Arc::new(Observed::of(source))))
+    Ok(Open::only(Arc::new(Observed::by_requests(source))))
 }
 
 fn stat(url: &str) -> Result<Stat, SourceError> {

@@ -4,7 +4,17 @@
 use crate::limits::{END_BYTES, FIRST_BYTES, HEAD_BYTES, LAST_BYTES, TAIL_BYTES};
 use crate::{Bytes, Part, Request, Source, SourceError, Ticket, is_off};
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Bytes that were read of distant files in this process to see what these say of themselves.
+static USED: AtomicU64 = AtomicU64::new(0);
+
+/// Bytes that opening distant files has used in this process so far: what their servers sent, and no cache.
+#[must_use]
+pub fn opening_bytes() -> u64 {
+    USED.load(Ordering::Relaxed)
+}
 
 /// A source whose edges are on their way. [`Source::read`] waits for those that it needs. The first [`Source::submit`]
 /// drops them: by then the file's description has been read.
@@ -191,6 +201,12 @@ impl Source for Edges {
             self.source.read(&mut missing)?;
         }
         let mut read = missing.into_iter();
+        if !self.source.costs().is_near() {
+            let lengths = requests
+                .iter()
+                .map(|r| r.range.end.saturating_sub(r.range.start));
+            USED.fetch_add(lengths.fold(0, u64::saturating_add), Ordering::Relaxed);
+        }
         for (pieces, request) in wanted.iter().zip(requests) {
             if let [Piece::Missing(_)] = pieces.as_slice() {
                 request.buffer = read.next().map(|r| r.buffer).unwrap_or_default();

@@ -28,6 +28,8 @@ type Where = Box<dyn Fn() -> String + Send + Sync>;
 pub struct Observed {
     source: Arc<dyn Source>,
     place: Where,
+    /// Messages for what is asked for together; none if the source counts them itself.
+    messages: u64,
 }
 
 impl Observed {
@@ -42,7 +44,21 @@ impl Observed {
     #[must_use]
     pub fn at(source: Arc<dyn Source>, place: Where) -> Self {
         Server::named(&place()).opened();
-        Observed { source, place }
+        Observed {
+            source,
+            place,
+            messages: 1,
+        }
+    }
+
+    /// A file like that of [`Observed::of`], which counts its [`Messages`](crate::Messages) itself: what is asked for together
+    /// goes to the server by many of them.
+    #[must_use]
+    pub fn by_requests(source: Arc<dyn Source>) -> Self {
+        Observed {
+            messages: 0,
+            ..Observed::of(source)
+        }
     }
 }
 
@@ -60,7 +76,7 @@ impl Source for Observed {
     fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
         let server = Server::named(&(self.place)());
         let recording = Recording::begin(&server.name, self.name());
-        server.sent(ranges.len() as u64);
+        server.sent(ranges.len() as u64, self.messages);
         let tickets = self.source.submit(ranges.clone());
         // A source that answers with fewer tickets than it was asked for has failed.
         for _ in tickets.len()..ranges.len() {
@@ -134,7 +150,7 @@ mod tests {
     #[test]
     fn a_server_is_busy_and_threads_wait_while_something_is_in_flight() {
         let server = Server::named("busy");
-        server.sent(2);
+        server.sent(2, 1);
         let (ticket, promise) = Ticket::new("f", 0..1);
         ticket.count_waits(&server.waits);
         let waiting = std::thread::spawn(move || ticket.wait());

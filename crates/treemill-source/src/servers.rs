@@ -92,6 +92,30 @@ pub fn servers() -> BTreeMap<Arc<str>, ServerCounts> {
     counts.collect()
 }
 
+/// Counts the messages to a server, for what knows of each when it sends it.
+///
+/// ```
+/// use treemill_source::{Messages, servers};
+///
+/// Messages::to("https://host").sent();
+/// assert_eq!(servers()["https://host"].messages, 1);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Messages(Arc<Server>);
+
+impl Messages {
+    /// The server of this name, as [`Observed`](crate::Observed) has it.
+    #[must_use]
+    pub fn to(server: &str) -> Self {
+        Messages(Server::named(server))
+    }
+
+    /// A message that asks for bytes is sent.
+    pub fn sent(&self) {
+        self.0.sent(0, 1);
+    }
+}
+
 impl Server {
     /// The server of this name.
     pub(crate) fn named(name: &str) -> Arc<Server> {
@@ -129,13 +153,15 @@ impl Server {
         counts.files = counts.files.saturating_add(1);
     }
 
-    /// Notes a message with this number of ranges.
-    pub(crate) fn sent(&self, ranges: u64) {
+    /// Notes that ranges are asked for, by a number of messages, as far as it is known.
+    pub(crate) fn sent(&self, ranges: u64, messages: u64) {
         let live = &mut *self.live();
-        live.counts.messages = live.counts.messages.saturating_add(1);
+        live.counts.messages = live.counts.messages.saturating_add(messages);
         live.counts.requests = live.counts.requests.saturating_add(ranges);
         live.in_flight = live.in_flight.saturating_add(ranges);
-        live.since.get_or_insert_with(Instant::now);
+        if ranges > 0 {
+            live.since.get_or_insert_with(Instant::now);
+        }
     }
 
     /// Notes that a range came, and its size in bytes; `None`: that it will not come.

@@ -19,6 +19,11 @@ pub trait Carrier: Send + Sync + 'static {
         1
     }
 
+    /// The network's round trip to the server, if it is known apart from the time that the server takes to answer.
+    fn distance(&self) -> Option<Duration> {
+        None
+    }
+
     /// Whether another server has answered in its place, and yet another one may do so next time.
     fn may_move(&self) -> bool {
         false

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
+use treemill_source::Messages;
 
 /// What all requests of a source share.
 pub(crate) struct Watch {
@@ -22,16 +23,24 @@ pub(crate) struct Watch {
     /// When the server was given up last, and why.
     given_up: Mutex<Option<(Duration, Trouble)>>,
     gate: Arc<Gate>,
+    messages: Messages,
 }
 
 impl Watch {
-    pub(crate) fn new(meter: Meter, server: &str) -> Self {
+    /// `place`: the server's name in reports.
+    pub(crate) fn new(meter: Meter, server: &str, place: &str) -> Self {
         Watch {
             begun: Instant::now(),
             meter: Mutex::new(meter),
             given_up: Mutex::new(None),
             gate: gate(server),
+            messages: Messages::to(place),
         }
+    }
+
+    /// A request is sent.
+    pub(crate) fn sent(&self) {
+        self.messages.sent();
     }
 
     /// What all requests to the server share.
@@ -79,6 +88,7 @@ impl<'a> Flight<'a> {
         let round_trip = watch.meter().costs().round_trip;
         watch.gate().asked(round_trip);
         watch.meter().started(watch.now());
+        watch.sent();
         Flight(watch)
     }
 }

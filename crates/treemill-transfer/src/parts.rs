@@ -2,14 +2,22 @@
 
 use crate::limits::{BUSY_PART, PART, WIDE_DISTANCE};
 use std::ops::Range;
+use std::time::Duration;
 use treemill_source::Costs;
 
-/// Bytes of one request at most, if `bytes` are asked for and `free` connections have nothing to do. A large range over an
+/// Bytes of one request at most, if `bytes` are asked for and `free` connections have nothing to do. `distance`: the round trip
+/// of the network; a server that takes its time has more to do with more requests, and is not far. A large range over an
 /// ocean comes sooner by many connections, while most are free: each has what its next round trip brings, or more. While most
 /// are busy, each has what two round trips bring: what waits for a range must not wait for one connection that is new.
-pub(crate) fn part_bytes(bytes: u64, costs: &Costs, connections: usize, free: usize) -> u64 {
+pub(crate) fn part_bytes(
+    bytes: u64,
+    costs: &Costs,
+    distance: Duration,
+    connections: usize,
+    free: usize,
+) -> u64 {
     let free = free.min(connections);
-    if connections < 2 || costs.round_trip < WIDE_DISTANCE {
+    if connections < 2 || distance < WIDE_DISTANCE {
         return PART;
     }
     let each = |bytes: u64, of: usize| bytes.div_ceil(of as u64);
@@ -46,7 +54,10 @@ pub fn parts(range: Range<u64>, most: u64) -> Vec<Range<u64>> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::time::Duration;
+
+    fn part_bytes(bytes: u64, costs: &Costs, connections: usize, free: usize) -> u64 {
+        super::part_bytes(bytes, costs, costs.round_trip, connections, free)
+    }
 
     #[test]
     fn parts_are_what_new_connections_bring_while_most_are_free() {
@@ -69,6 +80,8 @@ mod tests {
         assert!(part_bytes(9_000_000, &grown, 64, 0) > BUSY_PART);
         let near = Costs::far(Duration::from_millis(1));
         assert_eq!(part_bytes(140_000, &near, 64, 64), PART);
+        let slow = super::part_bytes(140_000, &new, near.round_trip, 64, 64);
+        assert_eq!(slow, PART, "a slow server that is near");
     }
 
     proptest! {

@@ -16,6 +16,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::unconstrained;
 use treemill_source::{
     Checksums, Costs, Identity, Promise, Request, Source, SourceError, Ticket, read_by_tickets,
+    server_of,
 };
 
 /// What the request that opened a file has told.
@@ -69,9 +70,11 @@ impl<C: Carrier> Remote<C> {
     pub fn new(carrier: C, opened: Opened) -> Self {
         let mut meter = Meter::default();
         meter.answered(opened.latency);
+        let watch = Watch::new(meter, carrier.server(), server_of(&opened.name));
+        watch.sent(); // the request that has opened it
         let shared = Shared {
             name: opened.name.clone(),
-            watch: Watch::new(meter, carrier.server()),
+            watch,
             carrier,
         };
         Remote {
@@ -139,7 +142,10 @@ impl<C: Carrier> Source for Remote<C> {
         let bytes = bytes.fold(0, u64::saturating_add);
         let connections = self.shared.carrier.connections();
         let free = self.shared.watch.gate().free();
-        let most = part_bytes(bytes, &self.costs(), connections, free);
+        let costs = self.costs();
+        let distance = self.shared.carrier.distance();
+        let distance = distance.map_or(costs.round_trip, |it| it.min(costs.round_trip));
+        let most = part_bytes(bytes, &costs, distance, connections, free);
         let mut one = |range: Range<u64>| {
             if let Some(answer) = self.at_once(&range) {
                 return Ticket::ready(answer);

@@ -48,10 +48,10 @@ class Pulse:
         )
 
     def at_least(self, bytes_read: int) -> Pulse:
-        """Returns this pulse if its process has read at least this many bytes."""
+        """This pulse, of a process that has read at least this many bytes."""
         if bytes_read <= self.bytes_read:
             return self
-        io = self.io._replace(bytes_read=bytes_read)
+        io = self.io._replace(bytes_read=max(self.io.bytes_read, bytes_read))
         return replaced(self, bytes_read=bytes_read, io=io)
 
 

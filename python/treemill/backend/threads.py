@@ -200,6 +200,7 @@ class ThreadPass(CoordinatedPass):
         self.control.stop()
 
     def _dismiss(self) -> None:
+        self.control.end()
         for inbox in self._inboxes:
             inbox.put(None)
         if self._stopped:

@@ -16,6 +16,7 @@ from ..monitor.report import MissingEntries, Report
 from ..monitor.worker_histograms import WorkerHistograms
 from ..packetizer import Coverage, WorkerGone, node_of
 from ..worker.workload import Span
+from .read_tally import ReadTally
 
 if TYPE_CHECKING:
     from ..trace.recorded import Recorded
@@ -71,6 +72,7 @@ class Account:
         self.recorded: Callable[[Account], Recorded] | None = None
         """Makes the trace of the query after its end, if one was kept."""
         self.places = FilePlaces(files, spans)
+        self.reading = ReadTally()
         self._began = time.monotonic()
         self._ended: float | None = None
         self._settled: tuple[Progress, Report] | None = None
@@ -86,8 +88,14 @@ class Account:
         """True if the query has ended and has a trace."""
         return self.done and self.recorded is not None
 
+    def lead(self, running: Pass) -> None:
+        """Notes that a pass begins."""
+        self.running = running
+        self.reading.begin(running)
+
     def end(self) -> None:
         """Notes that the query has ended."""
+        self.reading.pause()
         self._ended = time.monotonic()
 
     def settle(self) -> None:
@@ -149,7 +157,8 @@ class Account:
         now = self._ended or time.monotonic()
         seconds = now - self._began
         if running is None:
-            return Progress(self.phase, 0, 0, 0, 0, seconds, 0, 0.0)
+            io = self.reading.so_far()
+            return Progress(self.phase, 0, 0, 0, 0, seconds, 0, 0.0, io=io)
         counters = running.control
         return Progress(
             phase=self.phase,
@@ -158,7 +167,7 @@ class Account:
             bytes_read=counters.bytes_read,
             bytes_decompressed=counters.bytes_decompressed,
             bytes_from_cache=counters.bytes_from_cache,
-            io=running.io,
+            io=self.reading.so_far(),
             entries_before=running.entries_before,
             seconds=seconds,
             workers=0 if self.done else running.workers,
@@ -185,7 +194,7 @@ class Account:
             processed=processed,
             missing=missing,
             seconds=progress.seconds,
-            bytes_read=progress.bytes_read,
+            bytes_read=progress.io.bytes_read,
             bytes_decompressed=progress.bytes_decompressed,
             bytes_from_cache=progress.bytes_from_cache,
             io=progress.io,

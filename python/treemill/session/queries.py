@@ -38,6 +38,7 @@ class Queries:
                 "this session was made before this process was forked, and its workers are in the "
                 "other process: make another one here by treemill.connect()"
             )
+        query.account.reading.prepare()
         with self._lock:
             self._accounts.append(query.account)
             self._there.add(query)

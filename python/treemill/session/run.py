@@ -250,8 +250,7 @@ class Query(ABC, Generic[Result]):
         >>> n == events.num_entries
         True
         """
-        news: SimpleQueue[QueryNews] = SimpleQueue()
-        self.watch(news, QueryNews.DONE)
+        self.watch(news := SimpleQueue[QueryNews](), QueryNews.DONE)
         if not self.done:
             try:
                 news.get(timeout=timeout)
@@ -310,6 +309,7 @@ class Query(ABC, Generic[Result]):
             if self._recording is not None:
                 request = replaced(request, task=self._recording.task(task))
                 self._recording.begin(self.account.phase, request)
+            self.account.reading.pause()  # the pass counts itself
             running = self._pool.prepare(request)
         except BaseException:
             if keeping is not None:
@@ -342,11 +342,10 @@ class Query(ABC, Generic[Result]):
         )
 
     def _lead(self, running: Pass) -> None:
-        self._pass = running
-        self._merged = self._pass.merged
-        self.account.running = self._pass
-        self._pass.on_begin = self._pass_begun
-        self._pass.begin()
+        self._pass, self._merged = running, running.merged
+        self.account.lead(running)
+        running.on_begin = self._pass_begun
+        running.begin()
 
     def _pass_begun(self) -> None:
         """Called on any thread when all workers have got their first packets."""
@@ -360,6 +359,7 @@ class Query(ABC, Generic[Result]):
             self._recording.end(ended)
             if self._recording.kept:
                 self.account.recorded = self._recording.recorded
+        self.account.reading.prepare()  # the end of it may ask servers, and so does the next one
         try:
             error = self.account.explained(ended)
             if self._unchanged is not None:

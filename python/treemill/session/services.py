@@ -40,12 +40,10 @@ class _Services:
         return run(booking, entries=entries, progress=False)
 
     def io_report(self) -> IOReport:
-        """Returns what reading took in the last run of the default session."""
-        from ..io_report import IOReport  # start-up
-        from .front import default_session  # heavy: numpy
+        """Returns what reading took in the last run of this process."""
+        from .read_tally import last_run  # start-up
 
-        report = default_session().report
-        return IOReport() if report is None else report.io
+        return last_run()
 
     def explain(self, data: QueriedData, bookings: Sequence[Booking]) -> str:
         from ..evaluation.explain import explained  # start-up

@@ -17,6 +17,7 @@ from .account import Account
 from .options import RunKeywords, RunOptions, with_options
 from .packages import Package, PackageStore
 from .queries import Queries
+from .read_tally import begin_run
 from .run import Query
 from .run_arguments import by_dataset, data_of, is_selector
 from .shapes import mapped
@@ -266,6 +267,7 @@ class Session:
         feedback: Feedback | None = None,
     ) -> object:
         """Returns what `run` gives."""
+        begin_run()
         if is_selector(what):
             with hearing() as news:
                 query = self._select(what, options, feedback)
@@ -285,15 +287,15 @@ class Session:
 
         def value(booking: object) -> object:
             assert isinstance(booking, Booking)  # _by_dataset has refused everything else
-            if booking.number in values:
-                return values[booking.number]
-            return booking.value
+            known = booking.number in values
+            return values[booking.number] if known else booking.value
 
         return mapped(what[0] if len(what) == 1 else tuple(what), value)
 
     def _submitted(
         self, what: Sequence[object], options: RunOptions, feedback: Feedback | None
     ) -> Query:
+        begin_run()
         if is_selector(what):
             return self._select(what, options, feedback)
         from .booking_run import BookedQuery  # start-up
@@ -302,8 +304,8 @@ class Session:
         groups = by_dataset(what)
         if len(groups) != 1:
             raise QueryError(f"submit() takes bookings of one dataset, not of {len(groups)}")
-        query = BookedQuery(groups[0], self._pool, options, self._kept(options))
-        return self._start(query, feedback)
+        kept = self._kept(options)
+        return self._start(BookedQuery(groups[0], self._pool, options, kept), feedback)
 
     def _kept(self, options: RunOptions) -> KeptQuery | None:
         if options.checkpoint is None:

@@ -37,6 +37,8 @@ impl Policy {
 struct Want {
     /// The flight that brings it; none before it is sent.
     flight: Option<u64>,
+    /// Whether a reader has taken it.
+    is_used: bool,
     /// The leases that have asked for it and have not taken it.
     leases: BTreeSet<u64>,
 }
@@ -47,6 +49,8 @@ struct Flight<T> {
     range: Range<u64>,
     ticket: T,
     wants: usize,
+    /// Bytes that readers have taken, each once.
+    used: u64,
     /// Whether it is not known to be here.
     is_coming: bool,
 }
@@ -214,6 +218,7 @@ impl<T: Clone> State<T> {
                 range,
                 ticket,
                 wants,
+                used: 0,
                 is_coming: true,
             };
             self.flights.insert(number, flight);
@@ -239,9 +244,10 @@ impl<T: Clone> State<T> {
         self.proxies.insert(lease);
     }
 
-    /// A lease has taken a range.
-    pub(crate) fn taken(&mut self, lease: u64, range: &Range<u64>) {
+    /// A lease has taken a range. Gives how many bytes nothing had used before.
+    pub(crate) fn taken(&mut self, lease: u64, range: &Range<u64>) -> u64 {
         let place = (range.start, range.end);
+        let used = self.used(place);
         let asked_by = self.wants.get(&place).map(|want| &want.leases);
         let proxies = asked_by.map(|all| all.intersection(&self.proxies).copied());
         let proxies: Vec<u64> = proxies.into_iter().flatten().collect();
@@ -258,6 +264,23 @@ impl<T: Clone> State<T> {
                 self.leave(lease, place);
             }
         }
+        used
+    }
+
+    /// A range is used: how many of its bytes for the first time since they were sent.
+    fn used(&mut self, place: Place) -> u64 {
+        let Some(want) = self.wants.get_mut(&place).filter(|want| !want.is_used) else {
+            return 0;
+        };
+        want.is_used = true;
+        let flight = want.flight.and_then(|number| self.flights.get_mut(&number));
+        let Some(flight) = flight else {
+            return 0;
+        };
+        let rest = length(&flight.range).saturating_sub(flight.used);
+        let used = place.1.saturating_sub(place.0).min(rest);
+        flight.used = flight.used.saturating_add(used);
+        used
     }
 
     /// A lease has ended: what it has asked for and not taken is not wanted any more.
@@ -296,6 +319,7 @@ impl<T: Clone> State<T> {
         for (place, want) in self.wants.range_mut((range.start, 0)..(range.end, 0)) {
             if want.flight == Some(number) {
                 want.flight = None;
+                want.is_used = false;
                 self.queue.push_back(*place);
             }
         }
