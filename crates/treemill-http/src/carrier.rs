@@ -4,7 +4,7 @@
 use crate::address::{Address, server};
 use crate::answer::{Accepted, judge, refused};
 use crate::conversation::{Conversation, Route, Turn, may_leave_tls};
-use crate::engine::{Flight, Line, trouble};
+use crate::engine::{Flight, Line, explained, trouble};
 use crate::limits::SERVER_SILENCE;
 use crate::links::Links;
 use crate::versions::Versions;
@@ -13,6 +13,7 @@ use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue, IF_MATCH, LINK, L
 use reqwest::{Method, RequestBuilder, Response};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::time::timeout;
 use treemill_credentials::bearer_token;
 use treemill_transfer::{Body, Kind, Trouble};
@@ -103,6 +104,11 @@ impl File {
         self.line.connections()
     }
 
+    /// The network's round trip to the server, if it is known.
+    pub(crate) fn distance(&self) -> Option<Duration> {
+        self.line.distance()
+    }
+
     /// Asks, and follows redirects.
     pub(crate) async fn send(&self, ask: &Ask) -> Result<Reply, Trouble> {
         self.send_for(ask, None).await
@@ -130,7 +136,7 @@ impl File {
             }
             let doubt = Doubt::new(&self.route, &at);
             let sent = async { request.send().await.map_err(|e| trouble(&e, &name)) };
-            let response = within(&name, sent).await?;
+            let response = within(&name, self.line.sent(&at, sent)).await?;
             self.line.answered(response.version());
             for header in response.headers().get_all(LINK) {
                 header.to_str().into_iter().for_each(|h| links.add(h, &at));
@@ -219,6 +225,10 @@ impl Reply {
 
     /// A server to which the file's own server redirects may have lost a file that there is.
     fn placed(&self, trouble: Trouble) -> Trouble {
+        let is_refused = matches!(self.response.status().as_u16(), 400 | 401 | 403);
+        if is_refused && self.response.url().scheme() == "https" {
+            return explained(trouble);
+        }
         if trouble.kind == Kind::Missing && self.is_elsewhere {
             let what = format!("{}, to which the file's own server redirects", trouble.what);
             return Trouble::new(Kind::Elsewhere, what);

@@ -1,12 +1,14 @@
 //! The process's connections, and how failures of the network are told. Knows no file.
 
+use crate::distance::{Distance, Measuring};
 use crate::limits::{CONNECT, CONNECTION_WINDOW, IDLE, LANES, MOST_IDLE, PER_LANE, STREAM_WINDOW};
-use crate::tls;
-use reqwest::{Client, Version, redirect};
+use crate::{proxies, tls};
+use reqwest::{Client, Url, Version, redirect};
 use std::error::Error;
 use std::io::ErrorKind;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use treemill_transfer::{IN_FLIGHT, Kind, PerProcess, Trouble};
 
 static ENGINE: PerProcess<Engine> = PerProcess::new();
@@ -33,6 +35,8 @@ fn engine() -> Result<&'static Engine, Trouble> {
 pub struct Line {
     is_multiplexed: AtomicBool,
     in_flight: Arc<AtomicUsize>,
+    /// The distance of the server that was asked last.
+    distance: Mutex<Option<Arc<Distance>>>,
 }
 
 /// A request in flight, until it is dropped.
@@ -69,6 +73,23 @@ impl Line {
         }
     }
 
+    /// Sends a request to the server of this address.
+    pub async fn sent<T>(&self, to: &Url, send: impl Future<Output = T>) -> T {
+        let distance = Distance::of(to);
+        *self.asked_last() = Some(Arc::clone(&distance));
+        distance.measured(send).await
+    }
+
+    /// The network's round trip to the server that was asked last, if it is known.
+    #[must_use]
+    pub fn distance(&self) -> Option<Duration> {
+        self.asked_last().as_ref()?.round_trip()
+    }
+
+    fn asked_last(&self) -> std::sync::MutexGuard<'_, Option<Arc<Distance>>> {
+        self.distance.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// An answer has come by this version of the protocol.
     pub fn answered(&self, version: Version) {
         let is_multiplexed = version == Version::HTTP_2;
@@ -87,7 +108,7 @@ fn lane(others: usize, is_multiplexed: bool) -> usize {
 }
 
 fn client(tls: rustls::ClientConfig) -> reqwest::Result<Client> {
-    Client::builder()
+    let client = Client::builder()
         .tls_backend_preconfigured(tls)
         .user_agent(concat!("treemill/", env!("CARGO_PKG_VERSION")))
         .redirect(redirect::Policy::none())
@@ -96,11 +117,16 @@ fn client(tls: rustls::ClientConfig) -> reqwest::Result<Client> {
         .http1_title_case_headers()
         .retry(reqwest::retry::never())
         .connect_timeout(CONNECT)
+        .connector_layer(Measuring)
         .pool_idle_timeout(IDLE)
         .pool_max_idle_per_host(MOST_IDLE)
         .http2_initial_stream_window_size(STREAM_WINDOW)
-        .http2_initial_connection_window_size(CONNECTION_WINDOW)
-        .build()
+        .http2_initial_connection_window_size(CONNECTION_WINDOW);
+    match proxies::are_off() {
+        true => client.no_proxy(),
+        false => client,
+    }
+    .build()
 }
 
 /// A failure of the network in words, without the URL, which may have credentials.
@@ -109,7 +135,11 @@ pub fn trouble(error: &reqwest::Error, server: &str) -> Trouble {
     if let Some(refusal) = tls_refusal(error) {
         let words = treemill_credentials::in_words(refusal);
         let what = format!("the server {server} cannot be trusted, or does not trust: {words}");
-        return Trouble::new(Kind::Final, what);
+        let refused = Trouble::new(Kind::Final, what);
+        return match refusal {
+            rustls::Error::AlertReceived(_) => explained(refused), // the server's word
+            _ => refused,
+        };
     }
     let kind = match (error.is_builder(), error.is_timeout()) {
         (true, _) => Kind::Final,
@@ -118,10 +148,12 @@ pub fn trouble(error: &reqwest::Error, server: &str) -> Trouble {
         (_, false) => Kind::Transient,
     };
     let cause = root(error);
-    let doing = if error.is_connect() {
-        "cannot be reached"
-    } else {
-        "has failed"
+    let doing = match (error.is_connect(), error.url().and_then(proxies::of)) {
+        (false, _) => "has failed".to_owned(),
+        (true, None) => "cannot be reached".to_owned(),
+        (true, Some((proxy, name))) => {
+            format!("cannot be reached through the proxy {proxy}, which {name} names")
+        }
     };
     Trouble::new(kind, format!("the server {server} {doing}: {cause}"))
 }
@@ -141,6 +173,17 @@ fn takes_no_connections(error: &reqwest::Error) -> bool {
         at = cause.source();
     }
     false
+}
+
+/// A server's refusal with what is wrong with the user's certificate, if anything is.
+pub(crate) fn explained(refusal: Trouble) -> Trouble {
+    match tls::complaint() {
+        None => refusal,
+        Some(complaint) => Trouble {
+            what: format!("{}; {complaint}", refusal.what),
+            ..refusal
+        },
+    }
 }
 
 /// The innermost cause, which says most.

@@ -6,6 +6,7 @@ use crate::checksums::Known;
 use crate::versions::Versions;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 use treemill_source::Checksums;
 use treemill_transfer::{Carrier, Part, Trouble};
 
@@ -31,6 +32,10 @@ impl Carrier for Ranges {
 
     fn connections(&self) -> usize {
         self.file.connections()
+    }
+
+    fn distance(&self) -> Option<Duration> {
+        self.file.distance()
     }
 
     fn may_move(&self) -> bool {

@@ -1,5 +1,6 @@
 //! TLS by rustls with the provider ring, and the certificate that the user shows: a proxy, or one with its key.
 
+use crate::certificate::ends;
 use rustls::client::ResolvesClientCert;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -8,6 +9,7 @@ use rustls::{ClientConfig, SignatureScheme};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// The client's side of TLS: trusts whom the user trusts; shows the user's proxy or certificate to servers that ask for one.
 pub(crate) fn client() -> Result<ClientConfig, rustls::Error> {
@@ -37,6 +39,27 @@ impl ResolvesClientCert for Shown {
     fn has_certs(&self) -> bool {
         true
     }
+}
+
+/// What is wrong with the certificate that the user wants to be shown, in words, for a server that has refused: the file is not
+/// there, has none, or what it has has expired. `None` if nothing is, or if there is none.
+pub(crate) fn complaint() -> Option<String> {
+    let (chain, key) = files()?;
+    let which = match chain == key {
+        true => format!("the proxy certificate {}", chain.display()),
+        false => format!("the certificate {}", chain.display()),
+    };
+    let renew = "make another one (voms-proxy-init, grid-proxy-init)";
+    if let Err(error) = std::fs::metadata(&chain).and_then(|_| std::fs::metadata(&key)) {
+        return Some(format!("{which} cannot be read ({error}): {renew}"));
+    }
+    let Some(shown) = certified(&chain, &key) else {
+        let what = "has no certificate with its key that can be used, in PEM";
+        return Some(format!("{which} {what}: {renew}"));
+    };
+    let ends = shown.cert.iter().filter_map(|each| ends(each)).min()?;
+    let when = httpdate::fmt_http_date(ends);
+    (ends < SystemTime::now()).then(|| format!("{which} has expired on {when}: {renew}"))
 }
 
 /// The files of the certificate chain and of its key, in the order in which grids look for them.

@@ -228,18 +228,31 @@ fn a_proxy_certificate_is_shown_to_servers_that_ask() {
                 ("X509_USER_KEY", &key),
             ],
         );
-        again(
-            me,
-            &[base[0], base[1], ("X509_USER_PROXY", "/no/such/file")],
-        );
+        let (expired, none) = (path("expired.pem"), path("f"));
+        for (file, words) in [
+            ("/no/such/file", "cannot be read"),
+            (&none, "has no certificate"),
+            (&expired, "has expired on "),
+        ] {
+            again(
+                me,
+                &[
+                    base[0],
+                    base[1],
+                    ("X509_USER_PROXY", file),
+                    ("WORDS", words),
+                ],
+            );
+        }
         return;
     };
-    if std::env::var("X509_USER_PROXY").as_deref() == Ok("/no/such/file") {
+    if let Ok(words) = std::env::var("WORDS") {
         let error = open(&url).unwrap_err();
-        assert!(
-            error.what.contains("does not trust") && !error.is_transient(),
-            "{error:?}"
-        );
+        let file = std::env::var("X509_USER_PROXY").unwrap();
+        for words in [&words, &file, "does not trust"] {
+            assert!(error.what.contains(words), "{error:?}");
+        }
+        assert!(!error.is_transient(), "{error:?}");
         return;
     }
     // It does no ranges and no keep-alive: the file comes whole.

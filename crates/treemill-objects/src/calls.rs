@@ -8,6 +8,7 @@ use bytes::BytesMut;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
+use treemill_http::network::Line;
 use treemill_source::{Identity, Source, SourceError};
 use treemill_transfer::{Body, HEAD, Kind, Opened, Remote, Trouble, insist, soon, wait};
 
@@ -51,7 +52,7 @@ pub fn open(url: &str) -> Result<ObjectSource, SourceError> {
 /// # Errors
 /// As [`open`].
 pub fn stat(url: &str) -> Result<Stat, SourceError> {
-    waited(url, |address, store| async move {
+    waited(url, |address, store, _| async move {
         let meta = insist(&address.server(), || soon(head(&*store, &address))).await?;
         Ok(Stat {
             size: meta.size,
@@ -79,7 +80,7 @@ pub fn exists(url: &str) -> Result<bool, SourceError> {
 /// As [`open`].
 pub fn list(url: &str) -> Result<Vec<Entry>, SourceError> {
     let folder = url.strip_suffix('/').unwrap_or(url);
-    waited(folder, |address, store| async move {
+    waited(folder, |address, store, _| async move {
         let prefix = Some(&address.key);
         let one = || async {
             store
@@ -109,13 +110,13 @@ pub fn list(url: &str) -> Result<Vec<Entry>, SourceError> {
 /// Does `what` with the bucket of a URL on the runtime, and waits for it.
 fn waited<T: Send + 'static, F: Future<Output = Result<T, Trouble>> + Send + 'static>(
     url: &str,
-    what: impl FnOnce(Address, Arc<dyn ObjectStore>) -> F + Send + 'static,
+    what: impl FnOnce(Address, Arc<dyn ObjectStore>, Arc<Line>) -> F + Send + 'static,
 ) -> Result<T, SourceError> {
     let address = Address::parse(url)?;
     let name = address.name.clone();
     let done = wait(async move {
-        let store = bucket(&address)?;
-        what(address, store).await
+        let (store, line) = bucket(&address)?;
+        what(address, store, line).await
     });
     done.map_err(|trouble| trouble.error(&name, None))
 }
@@ -130,6 +131,7 @@ async fn head(store: &dyn ObjectStore, address: &Address) -> Result<ObjectMeta, 
 async fn opening(
     address: Address,
     store: Arc<dyn ObjectStore>,
+    line: Arc<Line>,
 ) -> Result<(Object, Opened), Trouble> {
     let first = insist(&address.server(), || first(&*store, &address)).await;
     let (known, mut opened) = match first {
@@ -144,6 +146,7 @@ async fn opening(
     opened.identity = identity(&address, &known);
     let object = Object {
         store,
+        line,
         server: address.server(),
         key: address.key,
         known,

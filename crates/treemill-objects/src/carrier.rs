@@ -8,11 +8,14 @@ use object_store::path::Path;
 use object_store::{GetOptions, GetRange, GetResult, ObjectMeta, ObjectStore};
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
+use treemill_http::network::Line;
 use treemill_transfer::{Body, Carrier, IN_FLIGHT, Kind, Part, Trouble};
 
 /// An object that is open.
 pub(crate) struct Object {
     pub(crate) store: Arc<dyn ObjectStore>,
+    pub(crate) line: Arc<Line>,
     pub(crate) key: Path,
     pub(crate) server: String,
     pub(crate) known: ObjectMeta,
@@ -68,6 +71,10 @@ impl Carrier for Object {
 
     fn connections(&self) -> usize {
         IN_FLIGHT
+    }
+
+    fn distance(&self) -> Option<Duration> {
+        self.line.distance()
     }
 
     async fn ask(&self, range: Range<u64>) -> Result<Part<Stream>, Trouble> {

@@ -7,6 +7,7 @@ use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
 };
 use reqwest::StatusCode;
+use std::sync::Arc;
 use treemill_http::network::{Line, refused};
 use treemill_transfer::{Kind, Trouble};
 
@@ -15,15 +16,14 @@ use treemill_transfer::{Kind, Trouble};
 pub(crate) struct Connector {
     /// The server's name in messages.
     pub(crate) server: String,
+    pub(crate) line: Arc<Line>,
 }
 
 impl HttpConnector for Connector {
     fn connect(&self, _options: &ClientOptions) -> object_store::Result<HttpClient> {
         let server = self.server.clone();
-        Ok(HttpClient::new(Sender {
-            server,
-            line: Line::default(),
-        }))
+        let line = Arc::clone(&self.line);
+        Ok(HttpClient::new(Sender { server, line }))
     }
 }
 
@@ -31,14 +31,20 @@ impl HttpConnector for Connector {
 #[derive(Debug)]
 struct Sender {
     server: String,
-    line: Line,
+    line: Arc<Line>,
 }
 
 #[async_trait]
 impl HttpService for Sender {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let (client, _flight) = self.line.client().map_err(passed)?;
-        let response = HttpService::call(client, request).await.map_err(|error| {
+        let to = request.uri().to_string().parse();
+        let call = HttpService::call(client, request);
+        let response = match to {
+            Ok(to) => self.line.sent(&to, call).await,
+            Err(_) => call.await, // it says itself what is wrong with the address
+        };
+        let response = response.map_err(|error| {
             let what = format!(
                 "the server of {} cannot be reached: {}",
                 self.server,

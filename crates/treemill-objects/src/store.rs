@@ -9,6 +9,7 @@ use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::{ObjectStore, RetryConfig};
 use std::sync::Arc;
 use std::time::Duration;
+use treemill_http::network::Line;
 use treemill_transfer::Trouble;
 
 /// Variables of which one says who the user is. Without any of them requests are not signed: asking the services that
@@ -41,10 +42,12 @@ const AZURE: [&str; 8] = [
 /// Where S3 is, if it is not Amazon's.
 const ENDPOINTS: [&str; 3] = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"];
 
-/// The bucket of an address.
-pub(crate) fn bucket(address: &Address) -> Result<Arc<dyn ObjectStore>, Trouble> {
+/// The bucket of an address, and the line by which its requests go.
+pub(crate) fn bucket(address: &Address) -> Result<(Arc<dyn ObjectStore>, Arc<Line>), Trouble> {
+    let line = Arc::<Line>::default();
     let connector = Connector {
         server: address.server(),
+        line: Arc::clone(&line),
     };
     let store = match address.service {
         Service::S3 => AmazonS3Builder::from_env()
@@ -70,7 +73,8 @@ pub(crate) fn bucket(address: &Address) -> Result<Arc<dyn ObjectStore>, Trouble>
             .build()
             .map(|store| Arc::new(store) as Arc<dyn ObjectStore>),
     };
-    store.map_err(|error| trouble(&error))
+    let store = store.map_err(|error| trouble(&error))?;
+    Ok((store, line))
 }
 
 /// The server that has the objects: two servers may have equal buckets and keys.

@@ -42,6 +42,9 @@ impl Authority {
             read("one.pem") + &read("one.key") + &read("user.pem"),
         )
         .unwrap();
+        // One that ended a day ago.
+        made.run("x509 -req -in one.csr -CA user.pem -CAkey user.key -CAcreateserial -out old.pem -days -1 -extfile extensions");
+        fs::write(made.path("expired.pem"), read("old.pem") + &read("one.key")).unwrap();
         Some(made)
     }
 
