@@ -177,9 +177,9 @@ def test_an_index_is_no_unit(label, said):
 def test_projections_without_a_title_have_their_label_alone():
     axes = [hist.axis.Regular(2, 0, 1, label=label) for label in ("x[0]", "y", "z")]
     made = hist.Hist(*axes)
-    titles = [panel.get_title(loc="left") for panel in tm.plot(made, title="").axes]
+    titles = [panel.get_title(loc="left") for panel in tm.plot(made, title="").axes[:3]]
     assert titles == ["x[0]", "y", "z"]
-    titles = [panel.get_title(loc="left") for panel in tm.plot(made, title="all").axes]
+    titles = [panel.get_title(loc="left") for panel in tm.plot(made, title="all").axes[:3]]
     assert titles == ["all: x[0]", "all: y", "all: z"]
 
 

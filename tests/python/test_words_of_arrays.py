@@ -100,7 +100,7 @@ def test_nearest_is_coffea_s(events, truth):
 
 
 @pytest.mark.parametrize(
-    ("name", "size"), itertools.product(("permutations", "combinations"), range(1, 7))
+    ("name", "size"), [*itertools.product(("permutations", "combinations"), range(1, 7))]
 )
 def test_tuples_are_in_itertools_order(events, truth, name, size):
     names = [f"a{i}" for i in range(size)]

@@ -86,7 +86,9 @@ fn inner(shown: &str) -> &str {
 /// A time in its largest unit.
 fn long(seconds: u64) -> String {
     let units = [(86_400, "days"), (3_600, "hours"), (60, "minutes")];
-    let unit = units.iter().find(|(size, _)| seconds >= size * 2);
+    let unit = units
+        .iter()
+        .find(|(size, _)| seconds.checked_div(*size) >= Some(2));
     let (size, name) = unit.copied().unwrap_or((1, "seconds"));
     format!("{} {name}", seconds.checked_div(size).unwrap_or(seconds))
 }
