@@ -13,12 +13,14 @@ pub fn convert(py: Python<'_>, outcome: Outcome) -> PyResult<Py<PyAny>> {
             shape,
             values,
             variances,
+            fills,
         } => {
             let made = PyDict::new(py);
             made.set_item("kind", "hist")?;
             made.set_item("values", array(py, &values, &shape)?)?;
             let variances = variances.as_ref().map(|v| array(py, v, &shape));
             made.set_item("variances", variances.transpose()?)?;
+            made.set_item("fills", fills)?;
             made.into_py_any(py)
         }
         Outcome::Profile {
@@ -27,6 +29,7 @@ pub fn convert(py: Python<'_>, outcome: Outcome) -> PyResult<Py<PyAny>> {
             weights_squared,
             means,
             deltas,
+            fills,
         } => {
             let made = PyDict::new(py);
             made.set_item("kind", "profile")?;
@@ -34,6 +37,7 @@ pub fn convert(py: Python<'_>, outcome: Outcome) -> PyResult<Py<PyAny>> {
             made.set_item("weights_squared", array(py, &weights_squared, &shape)?)?;
             made.set_item("means", array(py, &means, &shape)?)?;
             made.set_item("deltas", array(py, &deltas, &shape)?)?;
+            made.set_item("fills", fills)?;
             made.into_py_any(py)
         }
         Outcome::Count(n) => n.into_py_any(py),

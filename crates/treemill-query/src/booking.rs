@@ -225,7 +225,11 @@ impl Quantity {
                 let (shape, n) = room(binned);
                 if weight.is_some() {
                     let cells = vec![[0.0; 2]; n];
-                    Accumulator::Weights { shape, cells }
+                    Accumulator::Weights {
+                        shape,
+                        cells,
+                        fills: 0,
+                    }
                 } else {
                     let cells = vec![0; n];
                     Accumulator::Counts { shape, cells }
@@ -234,7 +238,11 @@ impl Quantity {
             Self::Profile { binned, .. } => {
                 let (shape, n) = room(binned);
                 let cells = vec![Moments::default(); n];
-                Accumulator::Profile { shape, cells }
+                Accumulator::Profile {
+                    shape,
+                    cells,
+                    fills: 0,
+                }
             }
             Self::Count => Accumulator::Count(0),
             Self::Weights(_) => Accumulator::Weighted([0.0; 2]),
@@ -295,11 +303,17 @@ impl Quantity {
             ) if weight.is_none() && binned.fits(shape, counts.len()) => {
                 cells::count(binned, &all, n, shared, counts);
             }
-            (Self::Hist { binned, weight }, Accumulator::Weights { cells: sums, shape })
-                if weight.is_some() && binned.fits(shape, sums.len()) =>
-            {
+            (
+                Self::Hist { binned, weight },
+                Accumulator::Weights {
+                    cells: sums,
+                    shape,
+                    fills,
+                },
+            ) if weight.is_some() && binned.fits(shape, sums.len()) => {
                 if let Some((weight, values)) = all.split_last() {
-                    cells::weigh(binned, values, weight, n, shared, sums);
+                    let filled = cells::weigh(binned, values, weight, n, shared, sums);
+                    *fills = fills.wrapping_add(filled);
                 }
             }
             (
@@ -307,11 +321,13 @@ impl Quantity {
                 Accumulator::Profile {
                     cells: means,
                     shape,
+                    fills,
                 },
             ) if binned.fits(shape, means.len()) => {
                 let (values, rest) = all.split_at(binned.values.len());
                 let weight = weight.and(rest.get(1).copied());
-                cells::profile(binned, values, rest[0], weight, n, shared, means);
+                let filled = cells::profile(binned, values, rest[0], weight, n, shared, means);
+                *fills = fills.wrapping_add(filled);
             }
             (Self::Count, Accumulator::Count(count)) => *count += events as u64,
             (Self::Weights(_), Accumulator::Weighted(sums)) => fill::weights(all[0], n, sums),

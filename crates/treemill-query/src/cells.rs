@@ -188,7 +188,7 @@ pub(crate) fn count(
     });
 }
 
-/// Adds each position's weight and its square.
+/// Adds each position's weight and its square. Gives the number of positions that are in a cell.
 pub(crate) fn weigh(
     binned: &Binned,
     values: &[&Value],
@@ -196,10 +196,11 @@ pub(crate) fn weigh(
     n: usize,
     shared: &mut Cells,
     sums: &mut [[f64; 2]],
-) {
+) -> u64 {
     let Some(last) = sums.len().checked_sub(1) else {
-        return;
+        return 0;
     };
+    let mut fills = 0;
     let mut buffer = [0.0; CHUNK_POSITIONS];
     for_cells(binned, values, n, last as u32, shared, |at, cells| {
         let weights = chunk(weight, at, cells.len(), &mut buffer);
@@ -214,16 +215,25 @@ pub(crate) fn weigh(
             for (cell, w) in cells.iter().zip(weights) {
                 add(*cell as usize, *w);
             }
+            fills += kept(cells, last);
             return;
         }
         for (i, (cell, w)) in cells.iter().zip(weights).enumerate() {
             let is_there = is_present(weight, at + i);
-            add(if is_there { *cell as usize } else { last }, *w);
+            let cell = if is_there { *cell as usize } else { last };
+            add(cell, *w);
+            fills += u64::from(cell != last);
         }
     });
+    fills
 }
 
-/// Adds each position's sample to the mean of its cell.
+/// The number of positions that are in a cell.
+fn kept(cells: &[u32], last: usize) -> u64 {
+    cells.iter().filter(|cell| **cell as usize != last).count() as u64
+}
+
+/// Adds each position's sample to the mean of its cell. Gives the number of positions that are in a cell.
 pub(crate) fn profile(
     binned: &Binned,
     values: &[&Value],
@@ -232,10 +242,11 @@ pub(crate) fn profile(
     n: usize,
     shared: &mut Cells,
     means: &mut [Moments],
-) {
+) -> u64 {
     let Some(last) = means.len().checked_sub(1) else {
-        return;
+        return 0;
     };
+    let mut fills = 0;
     let (mut samples, mut weights) = ([0.0; CHUNK_POSITIONS], [0.0; CHUNK_POSITIONS]);
     for_cells(binned, values, n, last as u32, shared, |at, cells| {
         let there = |i: usize| {
@@ -245,16 +256,19 @@ pub(crate) fn profile(
         let samples = chunk(sample, at, cells.len(), &mut samples);
         let weights = weight.map(|weight| chunk(weight, at, cells.len(), &mut weights));
         for (i, (cell, x)) in cells.iter().zip(samples).enumerate() {
+            let cell = if there(i) { *cell as usize } else { last };
             // Always there: cells end at `last`.
-            let Some(to) = means.get_mut(if there(i) { *cell as usize } else { last }) else {
+            let Some(to) = means.get_mut(cell) else {
                 continue;
             };
+            fills += u64::from(cell != last);
             match weights {
                 Some(weights) => to.add(*x, weights[i]),
                 None => to.count(*x),
             }
         }
     });
+    fills
 }
 
 /// Whether there is a value at a position.

@@ -30,6 +30,8 @@ pub enum Outcome {
         values: Vec<f64>,
         /// Sums of squared weights, where there are weights.
         variances: Option<Vec<f64>>,
+        /// How many values are in the bins.
+        fills: u64,
     },
     /// Bins as a histogram's.
     Profile {
@@ -43,6 +45,8 @@ pub enum Outcome {
         means: Vec<f64>,
         /// Weighted squares of the distances to the mean.
         deltas: Vec<f64>,
+        /// How many values are in the bins.
+        fills: u64,
     },
     /// Entries.
     Count(u64),

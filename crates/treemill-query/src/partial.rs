@@ -50,10 +50,13 @@ pub(crate) enum Accumulator {
     Weights {
         shape: Vec<u32>,
         cells: Vec<[f64; 2]>,
+        /// How many values are in the cells: sums of weights do not say.
+        fills: u64,
     },
     Profile {
         shape: Vec<u32>,
         cells: Vec<Moments>,
+        fills: u64,
     },
     Count(u64),
     Weighted([f64; 2]),
@@ -95,24 +98,36 @@ impl Accumulator {
                 }
             }
             (
-                Self::Weights { shape, cells },
+                Self::Weights {
+                    shape,
+                    cells,
+                    fills,
+                },
                 Self::Weights {
                     shape: other_shape,
                     cells: other_cells,
+                    fills: other_fills,
                 },
             ) if shape == other_shape && cells.len() == other_cells.len() => {
+                *fills = fills.wrapping_add(*other_fills);
                 for (to, from) in cells.iter_mut().zip(other_cells) {
                     to[0] += from[0];
                     to[1] += from[1];
                 }
             }
             (
-                Self::Profile { shape, cells },
+                Self::Profile {
+                    shape,
+                    cells,
+                    fills,
+                },
                 Self::Profile {
                     shape: other_shape,
                     cells: other_cells,
+                    fills: other_fills,
                 },
             ) if shape == other_shape && cells.len() == other_cells.len() => {
+                *fills = fills.wrapping_add(*other_fills);
                 for (to, from) in cells.iter_mut().zip(other_cells) {
                     to.merge(from);
                 }
@@ -148,13 +163,23 @@ impl Accumulator {
                 shape: sizes(shape),
                 values: kept(cells).iter().map(|x| *x as f64).collect(),
                 variances: None,
+                fills: kept(cells).iter().fold(0, |sum, x| sum.wrapping_add(*x)),
             },
-            Self::Weights { shape, cells } => Outcome::Hist {
+            Self::Weights {
+                shape,
+                cells,
+                fills,
+            } => Outcome::Hist {
                 shape: sizes(shape),
                 values: kept(cells).iter().map(|x| x[0]).collect(),
                 variances: Some(kept(cells).iter().map(|x| x[1]).collect()),
+                fills: *fills,
             },
-            Self::Profile { shape, cells } => {
+            Self::Profile {
+                shape,
+                cells,
+                fills,
+            } => {
                 let each = |of: fn(&Moments) -> f64| kept(cells).iter().map(of).collect();
                 Outcome::Profile {
                     shape: sizes(shape),
@@ -162,6 +187,7 @@ impl Accumulator {
                     weights_squared: each(Moments::weights_squared),
                     means: each(Moments::mean),
                     deltas: each(Moments::deltas),
+                    fills: *fills,
                 }
             }
             Self::Count(n) => Outcome::Count(*n),
@@ -200,8 +226,8 @@ impl Accumulator {
         };
         match self {
             Self::Counts { shape, cells } => expected(shape) == Some(cells.len()),
-            Self::Weights { shape, cells } => expected(shape) == Some(cells.len()),
-            Self::Profile { shape, cells } => expected(shape) == Some(cells.len()),
+            Self::Weights { shape, cells, .. } => expected(shape) == Some(cells.len()),
+            Self::Profile { shape, cells, .. } => expected(shape) == Some(cells.len()),
             Self::Rows(rows) => rows.is_empty(),
             _ => true,
         }
@@ -351,12 +377,22 @@ impl Accumulator {
             (Self::Counts { shape: a, cells: x }, Self::Counts { shape: b, cells: y }) => {
                 a == b && x.len() == y.len()
             }
-            (Self::Weights { shape: a, cells: x }, Self::Weights { shape: b, cells: y }) => {
-                a == b && x.len() == y.len()
-            }
-            (Self::Profile { shape: a, cells: x }, Self::Profile { shape: b, cells: y }) => {
-                a == b && x.len() == y.len()
-            }
+            (
+                Self::Weights {
+                    shape: a, cells: x, ..
+                },
+                Self::Weights {
+                    shape: b, cells: y, ..
+                },
+            ) => a == b && x.len() == y.len(),
+            (
+                Self::Profile {
+                    shape: a, cells: x, ..
+                },
+                Self::Profile {
+                    shape: b, cells: y, ..
+                },
+            ) => a == b && x.len() == y.len(),
             (Self::Unique(a), Self::Unique(b)) => a.limit() == b.limit(),
             (
                 Self::Quantiles {

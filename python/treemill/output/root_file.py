@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import FormatError, SourceError, UnsupportedError
+from ..results.fills import note_fills
 from .json_file import decoded, encoded
 from .other_root_files import others
 from .outline import Json, Leaf, Outline, OutlineGroup, unsupported
@@ -206,11 +207,14 @@ def _got(record: Outline, file: ReadOnlyDirectory) -> Outline:
         values = stored[_ARRAY].array(library="np") if stored.num_entries else np.array([])
         return Leaf("array", values.astype(facts["array"]).reshape(facts["shape"]))
     said = facts["histogram"]
-    if "contents" not in facts:
-        return Leaf("histogram", from_description(_with_arrays(said)))
-    empty = {name: np.zeros(facts["shape"]) for name in facts["contents"]}
-    said = {**said, "storage": {**said["storage"], **empty}}
-    return Leaf("histogram", filled(from_description(_with_arrays(said)), stored))
+    if "contents" in facts:
+        empty = {name: np.zeros(facts["shape"]) for name in facts["contents"]}
+        said = {**said, "storage": {**said["storage"], **empty}}
+    histogram = from_description(_with_arrays(said))
+    if "contents" in facts:
+        histogram = filled(histogram, stored)
+    note_fills(histogram, stored.member("fEntries"))
+    return Leaf("histogram", histogram)
 
 
 def _with_arrays(said: Json) -> Json:

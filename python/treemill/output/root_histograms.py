@@ -2,6 +2,10 @@
 
 TH1D to TH3D for counts and sums of weights, TProfile and TProfile2D for means. All bins outside are
 kept: ROOT has one below and one above on every axis, hist has those that the user wants.
+
+Categories are bins with labels, on axes that may get more of them: ROOT adds such histograms label
+by label. It loses what is above such an axis then, so that what is in none of the categories is in
+a bin with a label, too.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..results.fills import fills_of
 from .outline import unsupported
 
 if TYPE_CHECKING:
@@ -27,6 +32,11 @@ _EXACT = 2**53
 """The largest whole number up to which doubles have all: an integer, as 2^53 + 1 is 2.0^53."""
 _ELSEWHERE = "a .h5 or .json.gz file holds it"
 _AXES = ("xaxis", "yaxis", "zaxis")
+_CATEGORIES = ("StrCategory", "IntCategory", "Boolean")
+_OTHER = "(other)"
+"""The label of what is in none of an axis' categories."""
+_GROWS_BY_LABEL = 0b11
+"""TAxis::kAlphanumeric and kCanExtend."""
 
 
 def is_profile(histogram: Hist) -> bool:
@@ -44,7 +54,11 @@ def root_histogram(histogram: Hist, path: str) -> Model:
     if histogram.storage_type.__name__ == "MultiCell":
         raise unsupported(path, "a histogram of storage MultiCell", _ELSEWHERE)
     make = _profile if profile else _counts
-    return make(histogram, [_axis(axis, name) for axis, name in zip(axes, _AXES, strict=False)])
+    labels = [_labels_of(histogram, i) for i in range(len(axes))]
+    # ROOT takes labels of the third axis for those of the second.
+    grows = len(axes) < 3 or labels[2] is None
+    made = [_axis(*each, grows=grows) for each in zip(axes, _AXES, labels, strict=False)]
+    return make(histogram, made)
 
 
 def _title(histogram: Hist) -> str:
@@ -56,23 +70,14 @@ def _counts(histogram: Hist, axes: Sequence[Model]) -> Model:
 
     view = histogram.view(flow=True)
     weighted = histogram.storage_type.__name__ == "Weight"
-    values = _padded(view["value"] if weighted else view, histogram.axes)
-    squares = _padded(view["variance"], histogram.axes) if weighted else None
-    entries = _effective(values, squares)
+    values = _padded(view["value"] if weighted else view, histogram.axes, axes)
+    squares = _padded(view["variance"], histogram.axes, axes) if weighted else None
     make = (identify.to_TH1x, identify.to_TH2x, identify.to_TH3x)[len(axes) - 1]
     # Without sums over values of x ROOT takes them from the bins.
     sums = [0.0] * (4, 7, 11)[len(axes) - 1]
     kinds = dict(zip(("fXaxis", "fYaxis", "fZaxis"), axes, strict=False))
+    entries = fills_of(histogram)
     return make(None, _title(histogram), values, entries, *sums, fSumw2=squares, **kinds)
-
-
-def _effective(values: Numbers, squares: Numbers | None) -> float:
-    """The number of entries that have this error; ROOT takes no sums from bins without entries."""
-    total = float(values.sum())
-    if squares is None:
-        return max(total, 0.0)
-    errors = float(squares.sum())
-    return total * total / errors if errors > 0 else 0.0
 
 
 def _profile(histogram: Hist, axes: Sequence[Model]) -> Model:
@@ -82,11 +87,13 @@ def _profile(histogram: Hist, axes: Sequence[Model]) -> Model:
     weighted = histogram.storage_type.__name__ == "WeightedMean"
     names = ("sum_of_weights", "_sum_of_weighted_deltas_squared")
     weights, off = names if weighted else ("count", "_sum_of_deltas_squared")
-    sums, means = _padded(view[weights], histogram.axes), _padded(view["value"], histogram.axes)
-    of_weights = _padded(view["sum_of_weights_squared"], histogram.axes) if weighted else sums
+    sums, means, deltas = (
+        _padded(view[name], histogram.axes, axes) for name in (weights, "value", off)
+    )
+    of_weights = _padded(view["sum_of_weights_squared"], histogram.axes, axes) if weighted else sums
     # Where weights cancel there is no mean, and nothing that it could be made of.
     means = np.where(of_weights == 0, 0.0, means)
-    squares = _padded(view[off], histogram.axes) + sums * means**2
+    squares = deltas + sums * means**2
     one = len(axes) == 1
     make = identify.to_TProfile if one else identify.to_TProfile2D
     kinds = dict(zip(("fXaxis", "fYaxis"), axes, strict=False))
@@ -94,7 +101,7 @@ def _profile(histogram: Hist, axes: Sequence[Model]) -> Model:
         None,
         _title(histogram),
         sums * means,
-        float(sums.sum()),
+        fills_of(histogram),
         *[0.0] * (6 if one else 9),
         fSumw2=squares,
         fBinEntries=sums,
@@ -109,33 +116,47 @@ def _slices(axes: Sequence[Axis]) -> tuple[slice, ...]:
     return tuple(slice(at, at + axis.extent) for at, axis in zip(first, axes, strict=True))
 
 
-def _padded(values: NDArray[np.generic], axes: Sequence[Axis]) -> Numbers:
-    """ROOT's bins in ROOT's order."""
-    padded = np.zeros([axis.size + 2 for axis in axes])
+def _padded(values: NDArray[np.generic], axes: Sequence[Axis], made: Sequence[Model]) -> Numbers:
+    """ROOT's bins in ROOT's order. `made`: ROOT's axes."""
+    padded = np.zeros([axis.member("fNbins") + 2 for axis in made])
     padded[_slices(axes)] = values
     return np.ascontiguousarray(padded.T.reshape(-1), ">f8")
 
 
-def _axis(axis: Axis, name: str) -> Model:
+def _labels_of(histogram: Hist, number: int) -> list[str] | None:
+    """The labels of an axis' bins; None if it has numbers."""
+    axis = histogram.axes[number]
+    if type(axis).__name__ not in _CATEGORIES:
+        return None
+    labels = [str(axis.value(i)) for i in range(axis.size)]
+    view = np.moveaxis(histogram.view(flow=True), number, 0)
+    beyond = view[axis.size :]  # no bin, or one
+    if any((beyond[name] != 0).any() for name in beyond.dtype.names or (...,)):
+        other = _OTHER
+        while other in labels:
+            other = f"({other})"
+        labels.append(other)
+    return labels
+
+
+def _axis(axis: Axis, name: str, labels: Sequence[str] | None, *, grows: bool) -> Model:
     from uproot.writing import identify
 
     kind = type(axis).__name__
     even = kind == "Regular" and axis.transform is None
-    words = (
-        [str(axis.value(i)) for i in range(axis.size)]
-        if kind in ("StrCategory", "IntCategory", "Boolean")
-        else None
-    )
-    edges = np.arange(axis.size + 1.0) if words is not None else np.array(axis.edges, ">f8")
-    uneven = not even and words is None and kind != "Integer"
+    # ROOT has no axis without bins.
+    bins = axis.size if labels is None else max(len(labels), 1)
+    edges = np.arange(bins + 1.0) if labels is not None else np.array(axis.edges, ">f8")
+    uneven = not even and labels is None and kind != "Integer"
     return identify.to_TAxis(
         name,
         str(getattr(axis, "label", "") or ""),
-        axis.size,
+        bins,
         float(edges[0]),
         float(edges[-1]),
         fXbins=edges.astype(">f8") if uneven else np.array([], ">f8"),
-        fLabels=None if words is None else _labels(words),
+        fBits2=_GROWS_BY_LABEL if labels is not None and grows else 0,
+        fLabels=None if labels is None else _labels(labels),
     )
 
 

@@ -16,6 +16,7 @@ from ..errors import QueryError
 from ..query.axes import FixedAxis, names_of
 from ..query.quantities import Hist
 from ..query.storages import COUNTS
+from .fills import note_fills
 
 if TYPE_CHECKING:
     import hist
@@ -65,10 +66,12 @@ class BookedHistograms:
         if fields is None:
             is_count = wanted.weight is not None and wanted.storage in COUNTS
             view[...] = _whole(raw["values"], wanted.storage) if is_count else raw["values"]
-            return histogram
-        for theirs, ours in fields.items():
-            # Without weights each value has weight 1, and 1 is its square.
-            view[theirs] = raw[_UNWEIGHTED.get(ours, ours) if wanted.weight is None else ours]
+        else:
+            for theirs, ours in fields.items():
+                # Without weights each value has weight 1, and 1 is its square.
+                view[theirs] = raw[_UNWEIGHTED.get(ours, ours) if wanted.weight is None else ours]
+        if wanted.weight is not None:
+            note_fills(histogram, raw["fills"])
         return histogram
 
     def _empty(self) -> _Unfilled:

@@ -170,9 +170,13 @@ class _RNTuples(_SnapshotFile):
     def tree(self, name: str, columns: Columns) -> _Tree:
         """Begins an RNTuple from its type alone. Writing no entries would make an empty cluster,
         which ROOT does not read."""
+        from ..writing.page_checksums import add_page_checksums  # start-up
+
         none = {name: made(empty(kind)) for name, kind in columns.kinds.items()}
         form = _records(Table(none)).layout.form
-        return _RNTuple(self._file.mkrntuple(name, form))
+        written = self._file.mkrntuple(name, form)
+        add_page_checksums(written)
+        return _RNTuple(written)
 
     def close(self) -> None:
         self._file.close()

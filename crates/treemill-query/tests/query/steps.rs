@@ -68,11 +68,13 @@ fn filters_definitions_and_bookings() {
             shape,
             values,
             variances,
+            fills,
         } = &results[5]
         else {
             panic!("{:?}", results[5]);
         };
         assert_eq!(shape, &[6, 3]);
+        assert_eq!(*fills, 3);
         let expected = |w: f64| {
             let mut cells = [0.0; 18];
             for row in [1, 2, 4] {

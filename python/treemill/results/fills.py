@@ -1,0 +1,60 @@
+"""How many values are in a histogram: sums of weights do not say, and ROOT's histograms have the
+number. It is noted with the histogram, and holds until other things are in its bins.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from hist import Hist
+
+__all__ = ["fills_of", "note_fills"]
+
+_NOTE = "@fills"
+"""The attribute of the histogram. UHI's form leaves out attributes that begin so."""
+_FIELDS = {
+    "count": ("count", None),
+    "sum_of_weights": ("sum_of_weights", "sum_of_weights_squared"),
+    "value": ("value", "variance"),
+}
+"""The fields that hold sums of weights and of their squares, by a field that the storage has."""
+
+
+def note_fills(histogram: Hist, number: float) -> None:
+    """Notes how many values are in the bins that the histogram has now."""
+    histogram.__dict__[_NOTE] = (float(number), _sums(histogram))
+
+
+def fills_of(histogram: Hist) -> float:
+    """The number of values in a histogram. If it is not known, it is the effective number of each
+    bin, which is the number if a bin's weights are equal, and at least one for a bin that has
+    something.
+    """
+    number, sums = histogram.__dict__.get(_NOTE, (0.0, None))
+    if sums == _sums(histogram):
+        return float(number)
+    weights, squares = _weights(histogram.view(flow=True))
+    if squares is None:
+        there, numbers = weights != 0, np.abs(weights)
+    else:
+        there = squares != 0
+        numbers = np.divide(weights**2, squares, out=np.zeros(weights.shape), where=there)
+    return float(np.where(numbers[there] > 1, numbers[there], 1.0).sum())
+
+
+def _sums(histogram: Hist) -> list[float]:
+    """What the bins hold, in a few numbers: histograms keep their attributes when they are added,
+    cut or filled."""
+    return [float(each.sum()) for each in _weights(histogram.view(flow=True)) if each is not None]
+
+
+def _weights(view: Any) -> tuple[Any, Any]:
+    """Sums of weights by bin, and of their squares if there are weights."""
+    names = next((_FIELDS[name] for name in _FIELDS if name in (view.dtype.names or ())), None)
+    if names is None:
+        return np.asarray(view, float), None
+    weights, squares = (name and np.asarray(view[name], float) for name in names)
+    return weights, squares
