@@ -18,6 +18,7 @@ MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
 # A folder, or a module beside the folders, and what of ours it may use.
 MAY_USE = {
     "frozen": "",
+    "whole_file": "",
     "errors": "",
     "root_words": "",
     "uproot_words": "",
@@ -27,27 +28,27 @@ MAY_USE = {
     "faces": "errors uproot_words",
     "packetizer": "",
     "monitor": "errors io_report packetizer",
-    "machine": "errors",
+    "machine": "errors whole_file",
     "language": "errors",
-    "luminosity": "errors language",
+    "luminosity": "errors language machine",
     "arrays": "errors",
     "writing": "arrays errors",
     "worker": "errors packetizer",
     "kernels": "checkpoint errors",
     "query": "errors faces kernels language luminosity monitor root_words uproot_words",
     "tree": "arrays errors faces machine monitor uproot_words",
-    "trace": "errors machine monitor packetizer writing",
+    "trace": "errors monitor packetizer whole_file writing",
     "submasters": "packetizer",
     "dashboard": "monitor packetizer",
-    "bench": "backend errors machine monitor packetizer submasters trace",
+    "bench": "backend errors machine monitor packetizer submasters trace whole_file",
     "calibration": "errors tree",
     "models": "calibration errors kernels",
     "chain": "arrays errors faces language luminosity machine tree",
     "inventory": "chain errors tree",
-    "checkpoint": "errors packetizer",
+    "checkpoint": "errors packetizer whole_file",
     "backend": "checkpoint dashboard errors io_report machine monitor packetizer submasters worker",
-    "results": "arrays errors faces luminosity monitor query tree writing",
-    "output": "errors faces machine query results",
+    "results": "arrays errors faces luminosity machine monitor query tree writing",
+    "output": "errors faces query results whole_file",
     "evaluation": "arrays chain errors language query tree worker writing",
     "selector": "arrays chain errors evaluation language machine packetizer query results tree "
     "worker",
@@ -57,7 +58,7 @@ MAY_USE = {
     "fileset": "chain dataset errors faces monitor query session tree",
     "facility": "backend errors",
     "cli": "bench chain dashboard dataset errors facility inventory language machine monitor "
-    "processor query selector session trace",
+    "processor query selector session trace whole_file",
 }
 WORD_OF_PYTHON = "frozen"
 """The module that says what `dataclass` would: it knows nothing, and all may use it."""

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import click
 
+from ..machine.written_files import picture_file
+
 __all__ = ["bench"]
 
 
@@ -138,5 +140,6 @@ def simulate_command(
     if output is not None:
         from ..monitor.line_charts import save  # start-up
 
-        save(rows, output)
+        with picture_file(output) as whole:
+            save(rows, whole)
         click.echo(output)

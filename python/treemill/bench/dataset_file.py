@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..errors import QueryError, writing
-from ..machine.whole_file import whole_file
+from ..whole_file import whole_file
 from .event_files import TREE
 from .recipe import Recipe
 from .survey import Made

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..machine.whole_file import whole_file
+from ..whole_file import whole_file
 from .event_files import write
 from .physics import chunk
 from .recipe import SCHEMAS, Recipe

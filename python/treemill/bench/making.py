@@ -10,12 +10,12 @@ import os
 import shutil
 import socket
 import tempfile
-import threading
 from collections.abc import Sequence, Sized
 from pathlib import Path
 from typing import Protocol
 
 from ..errors import QueryError, SourceError
+from ..whole_file import new_file
 from .event_files import noted, write
 from .recipe import Recipe
 from .survey import MARGIN, Made
@@ -94,8 +94,11 @@ class FileMaker:
                 f"takes {self.expected / 1e9:.2f} GB: free some, or write fewer events",
                 file=str(path),
             )
-        part = path.with_name(f"{path.stem}.{os.getpid()}-{threading.get_ident()}{self.suffix}")
         before = _identity(path)
+        try:
+            part = Path(new_file(str(path), self.suffix))
+        except OSError as error:
+            raise SourceError(f"cannot write {path}: {error}", file=str(path)) from error
         try:
             write(
                 part,

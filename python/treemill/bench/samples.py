@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import QueryError
-from ..machine.whole_file import whole_file
+from ..whole_file import whole_file
 from .collisions import LUMINOSITY, PROCESSES, SCALE_FACTORS, recorded, simulated
 from .collisions.events import BAD_SECTIONS
 from .event_files import TREE, write_columns

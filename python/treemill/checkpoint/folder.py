@@ -6,10 +6,8 @@ Knows no pass. A record may hold pickled objects of the user: only the user's ow
 
 from __future__ import annotations
 
-import contextlib
 import os
 import socket
-import tempfile
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +16,7 @@ from typing import IO
 
 from ..errors import QueryError, SourceError, local_path
 from ..packetizer import Range
+from ..whole_file import whole_file
 from .fingerprint import Fingerprint, changed
 from .pace import Pace
 from .record import PassRecord
@@ -156,20 +155,5 @@ class Checkpoint:
 
 def _replace(path: Path, data: bytes) -> None:
     """Writes a file that is there as a whole or not at all, also after the power went."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with open(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
-    with contextlib.suppress(OSError):  # some file systems cannot sync a folder
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+    with whole_file(path, private=True, lasting=True) as whole:
+        Path(whole).write_bytes(data)

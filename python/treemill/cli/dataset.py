@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 import click
 
 from ..chain.filesets import named_fileset
-from ..errors import SourceError, TreemillError, local_path, writing
+from ..errors import SourceError, TreemillError, local_path
 from ..inventory.findings import Finding, Seen, findings
 from ..inventory.inspection import Contents, looked_at
 from ..inventory.listing import listed, text
+from ..machine.written_files import write_text
 
 if TYPE_CHECKING:
     from ..chain.filesets import FilesetFiles
@@ -56,8 +57,7 @@ def verify(fileset: str, tree: str | None, output: str | None) -> None:
         files = named_fileset(source, tree)
         inspected = _seen(files)
         problems = findings(inspected, Contents(inspected, files.locations).is_same)
-        with writing(str(path)):
-            path.write_text(text(listed(files, inspected, problems)), encoding="utf-8")
+        write_text(path, text(listed(files, inspected, problems)))
     except TreemillError as error:
         raise click.ClickException(str(error)) from None
     for line in _lines(inspected, problems):

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..machine.written_files import picture_file
+
 if TYPE_CHECKING:
     from hist import Hist
 
@@ -114,7 +116,8 @@ def _draw(histograms: Mapping[str, Hist], path: Path) -> None:
     show(histograms[title], title)
     click.echo()
     try:
-        save(list(histograms.values()), list(histograms), path)
+        with picture_file(path) as whole:
+            save(list(histograms.values()), list(histograms), whole)
     except ImportError as error:
         click.echo(f"no picture: {error} (pip install 'treemill[plot]')", err=True)
         return

@@ -8,13 +8,13 @@ import contextlib
 import importlib.util
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import click
 
 from ..bench.exerciser import COUNTERS, ORDERS, SWITCHES, Exercise, ExerciseOutcome, Size, chosen
 from ..errors import QueryError, UnsupportedError
+from ..machine.written_files import picture_file, write_text
 
 __all__ = ["command", "exercise"]
 
@@ -136,11 +136,11 @@ def _recorded(trace: str | None, figure: str | None) -> Iterator[None]:
         click.echo(f"{dropped:,} ranges more were not recorded", err=True)
     if trace is not None:
         text = "".join(f"{line}\n" for line in reads.lines(reads_of_servers))
-        Path(trace).write_text(text, encoding="utf-8")
+        write_text(trace, text)
     if figure is not None:
-        reads.save(
-            reads_of_servers, figure, f"{len(reads_of_servers):,} ranges of files on servers"
-        )
+        title = f"{len(reads_of_servers):,} ranges of files on servers"
+        with picture_file(figure) as whole:
+            reads.save(reads_of_servers, whole, title)
 
 
 def exercise(files: Sequence[str], recipe: Exercise, workers: int = 1) -> ExerciseOutcome:

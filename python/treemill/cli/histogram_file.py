@@ -7,7 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import UnsupportedError, local_path
+from ..errors import UnsupportedError, local_path, writing
+from ..machine.written_files import picture_file, write_text
+from ..whole_file import whole_file
 
 if TYPE_CHECKING:
     from ..session.draw import Drawn
@@ -27,21 +29,22 @@ def check(path: str) -> None:
 
 
 def write(drawn: Drawn, path: str, log: bool = False) -> None:
-    """Writes the histogram. Raises OSError if the file cannot be written. `log`: draw a picture on
-    a logarithmic scale."""
+    """Writes the histogram. Raises SourceError if the file cannot be written. `log`: draw a picture
+    on a logarithmic scale."""
     _WRITERS[Path(path).suffix.lower()](drawn, path, log)
 
 
 def _picture(drawn: Drawn, path: str, log: bool) -> None:
     from ..monitor.pictures import save  # start-up
 
-    save([drawn.histogram], [drawn.title], path, log)
+    with picture_file(path) as whole:
+        save([drawn.histogram], [drawn.title], whole, log)
 
 
 def _root(drawn: Drawn, path: str, _log: bool) -> None:
     import uproot
 
-    with uproot.recreate(path) as file:
+    with writing(path), whole_file(path) as whole, uproot.recreate(whole) as file:
         file[_object_name(drawn.name)] = drawn.histogram
 
 
@@ -57,7 +60,7 @@ def _json(drawn: Drawn, path: str, _log: bool) -> None:
     import uhi.io.json
 
     text = json.dumps(drawn.histogram, default=uhi.io.json.default, allow_nan=False)
-    Path(path).write_text(text + "\n", encoding="utf-8")
+    write_text(path, text + "\n")
 
 
 _WRITERS: dict[str, Callable[[Drawn, str, bool], None]] = {

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from ..errors import FormatError, QueryError, SourceError, UnsupportedError
+from ..machine.written_files import picture_file, write_text
 from ..trace.recorded import About, Recorded, of_columns
 
 __all__ = ["load", "trace"]
@@ -56,11 +57,12 @@ def report(file: str, most: int, figure: str | None, html: str | None) -> None:
         from ..monitor.line_charts import save  # start-up
         from ..trace.figures import figures  # start-up
 
-        save(figures(measured), figure)
+        with picture_file(figure) as whole:
+            save(figures(measured), whole)
     if html is not None:
         from ..trace.page import page  # start-up
 
-        Path(html).write_text(page(measured), encoding="utf-8")
+        write_text(html, page(measured))
 
 
 class _Workers(click.ParamType[tuple[float, bool]]):

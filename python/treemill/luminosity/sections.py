@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError
+from ..machine.written_files import write_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -129,7 +130,7 @@ class LumiSections:
 
         Raises
         ------
-        OSError
+        SourceError
             If it cannot be written.
 
         Examples
@@ -141,8 +142,7 @@ class LumiSections:
         import json  # start-up: results are seldom saved
 
         lines = (f"{json.dumps(run)}: {json.dumps(r)}" for run, r in self.to_json().items())
-        with open(path, "w", encoding="utf-8") as file:
-            file.write("{" + ",\n".join(lines) + "}\n")
+        write_text(path, "{" + ",\n".join(lines) + "}\n")
 
     def __or__(self, other: LumiSections) -> LumiSections:
         return self._with(other, lambda mine, theirs: (*mine, *theirs))

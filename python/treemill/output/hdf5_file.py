@@ -38,8 +38,9 @@ def _h5py() -> ModuleType:
 
 
 def write(results: Outline, path: str) -> None:
-    """Write the results."""
-    with _h5py().File(path, "w", track_order=True) as file:
+    """Write the results. The file is made in memory: HDF5 does not survive that a file cannot be
+    written to."""
+    with _h5py().File(path, "w", driver="core", backing_store=False, track_order=True) as file:
         file.attrs[_FILE] = _FORMAT
         if isinstance(results, OutlineGroup) or results.kind == "histogram":
             with _naming(""):
@@ -47,6 +48,10 @@ def write(results: Outline, path: str) -> None:
         else:
             file.attrs[_MARK] = "one"
             _put(file, _ONE, results, _ONE)
+        file.flush()
+        data = file.id.get_file_image()
+    with open(path, "wb") as stored:
+        stored.write(data)
 
 
 @contextmanager

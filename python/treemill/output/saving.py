@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ..errors import UnsupportedError, local_path, writing
 from ..faces import short_errors
-from ..machine.whole_file import whole_file
+from ..whole_file import whole_file
 from . import hdf5_file, json_file, root_file
 from .outline import Outline, outline, rebuilt
 
@@ -32,10 +32,10 @@ _FORMATS = {
 }
 
 
-def _format(path: str) -> tuple[str, _Format]:
+def _format(path: str) -> _Format:
     for suffix, known_format in _FORMATS.items():
         if path.endswith(suffix):
-            return suffix, known_format
+            return known_format
     known = " ".join(_FORMATS)
     raise UnsupportedError(f"results are in files {known}, and {path} is none of them")
 
@@ -69,9 +69,9 @@ def save(results: object, path: str | PathLike[str]) -> None:
     1000
     """
     path = local_path(path)
-    suffix, form = _format(path)
+    form = _format(path)
     content = outline(results)
-    with writing(path), whole_file(path, suffix) as whole:
+    with writing(path), whole_file(path) as whole:
         form.write(content, whole)
 
 
@@ -105,4 +105,4 @@ def load(path: str | PathLike[str]) -> Any:
     50
     """
     path = os.fspath(path)
-    return rebuilt(_format(path)[1].read(path))
+    return rebuilt(_format(path).read(path))

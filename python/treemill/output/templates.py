@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ..errors import QueryError, UnsupportedError, local_path, writing
 from ..faces import short_errors
-from ..machine.whole_file import whole_file
 from ..query.booking import Booking
 from ..results.bins import bins_of
 from ..results.categories import split, systematic
 from ..results.variations import NOMINAL, Variations
+from ..whole_file import whole_file
 from .root_histograms import check_exact, is_profile, root_histogram
 from .template_checks import TemplateFinding, findings
 from .template_names import VARIATION, Pattern, check_names, levels_of, renamer
@@ -219,7 +219,7 @@ def _write(histograms: Mapping[str, Hist], path: str) -> None:
     objects = {own: root_histogram(histogram, own) for own, histogram in histograms.items()}
     with (
         writing(path),
-        whole_file(path, ".root") as whole,
+        whole_file(path) as whole,
         uproot.recreate(whole) as file,
     ):
         for own, each in objects.items():

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, TypeGuard
 
+from ..machine.written_files import picture_file
+
 if TYPE_CHECKING:
     import hist
     import numpy as np
@@ -91,7 +93,8 @@ def warn_without_errors(histograms: Mapping[str, hist.Hist]) -> list[str]:
 def saved(figure: Figure, path: str | PathLike[str] | None) -> Figure:
     """Writes the figure to a file if there is a path, and gives it back."""
     if path is not None:
-        figure.savefig(path)
+        with picture_file(path) as whole:
+            figure.savefig(whole)
     return figure
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..errors import QueryError, UnsupportedError, local_path
-from ..machine.whole_file import whole_file
+from ..whole_file import whole_file
 from .recorded import Recorded
 
 __all__ = ["check", "write"]
@@ -56,5 +56,5 @@ def check(path: str | os.PathLike[str]) -> str:
 def write(path: str, recorded: Recorded) -> None:
     """Writes the file in the form that its ending says. It has its name once it is whole."""
     ending = Path(path).suffix
-    with whole_file(path, ending) as part:
+    with whole_file(path) as part:
         _WRITERS[ending](part, recorded)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import FormatError, QueryError, SourceError
-from ...machine.whole_file import whole_file
+from ...whole_file import whole_file
 from ..hammer.account import Moment, Tally
 from ..storage.reading import Reading
 from .breakdown import Breakdown

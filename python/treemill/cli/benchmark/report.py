@@ -11,6 +11,7 @@ import click
 from ...bench.scaling.conclusions import conclusion
 from ...bench.scaling.measurements import load
 from ...errors import SourceError, UnsupportedError
+from ...machine.written_files import picture_file, write_text
 
 __all__ = ["command"]
 
@@ -43,14 +44,15 @@ def command(files: tuple[Path, ...], output: Path | None, figures: Path | None) 
     results = [(path.stem, load(path)) for path in files]
     target = output or files[0].with_suffix(".html")
     try:
-        target.write_text(page(results), encoding="utf-8")
+        write_text(target, page(results))
         click.echo(f"page: {target}")
         if figures is not None:
             figures.mkdir(parents=True, exist_ok=True)
             for name, each in results:
                 for number, (title, rows) in enumerate(drawn(each), 1):
                     path = figures / f"{name}-{number}.png"
-                    save(rows, str(path))
+                    with picture_file(path) as whole:
+                        save(rows, whole)
                     click.echo(f"{path}: {title}")
     except OSError as error:
         raise SourceError(f"cannot write the report: {error}") from None

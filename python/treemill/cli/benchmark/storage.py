@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import signal
@@ -25,6 +26,7 @@ from ...bench.storage.reading import ReaderOutcome, Reading, reading_of
 from ...bench.storage.steps import branches, layout
 from ...bench.storage.tables import csv_rows, row_of
 from ...machine.memory import available
+from ...machine.written_files import write_text
 from . import machine
 from .crew import ALONE, Told
 from .options import Numbers, SizeList, Some
@@ -142,8 +144,9 @@ def command(
     path = output or Path(f"storages-{date[:19].replace(':', '')}.json")
     save(results, path)
     if table is not None:
-        with table.open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows(csv_rows(readings))
+        rows = io.StringIO()
+        csv.writer(rows).writerows(csv_rows(readings))
+        write_text(table, rows.getvalue())
     click.echo()
     for line in conclusion(results):
         click.echo(line)
