@@ -30,6 +30,7 @@ COMMANDS = {
     "ntuples": (("write_ntuples.py",),),
     "objects": (("write_objects.py",),),
     "rare": (("write_rare.py",),),
+    "twins": (("write_twins.py",),),
     "versions": tuple(("write_versions.py", what) for what in ("1", "2", "merge")),
 }
 """Name → the commands that make its files, one after the other in one folder."""

@@ -43,6 +43,18 @@ def test_they_mean_the_same(events, columns):
     same(events.arrays(columns, 5, 50), events.filter("true").arrays(columns, 5, 50))
 
 
+def test_a_list_is_no_glob_for_names_of_one_letter(tmp_path):
+    path = write(tmp_path / "letters.root", y=jagged([1.0, 2.0], [3.0]), v=np.array([7, 8]))
+    events = tm.dataset(path)
+    for text in ("[w + 1 for w in y]", "[v + 1 for v in y]", "[x*2 for x in y]"):
+        found = events.arrays([text])
+        assert found.fields == [text]
+        same(found, booked(events, [text]))
+    assert events.arrays("[v + 1 for v in y]")["[v + 1 for v in y]"].to_list() == [[2, 3], [4]]
+    # A sign out of several is one.
+    assert events.arrays("[vxy]").fields == ["y", "v"]
+
+
 def test_of_a_part(events, truth):
     found = events.arrays(["MET_pt", "MET_pt*2"], start=4990, stop=5010)
     assert found["MET_pt"].to_list() == truth.MET_pt[4990:5010].to_list()

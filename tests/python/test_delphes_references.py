@@ -121,7 +121,7 @@ def test_a_second_branch_of_a_name_is_another_collection(events, tree):
     others = tree["Particle.DeltaEta"].array()
     assert lists(events, "Particle.DeltaEta") == others.to_list()
     assert ak.num(others).to_list() != sizes
-    message = r"Particle.DeltaEta is no list beside .* Particle \(branch 2 of this name\)"
+    message = r"Particle.DeltaEta is no list beside .* Particle;2"
     for text in ("[p.DeltaEta for p in Particle]", "Particle[0].DeltaEta"):
         with pytest.raises(tm.QueryError, match=message):
             lists(events, text)

@@ -222,7 +222,6 @@ def test_spans_are_places_in_the_users_text(text):
         ("My::f(x)", "My::f", "My::f is not known"),
         ("strstr(name, 'e') > 0", "strstr", "compare with =="),
         ("1 + (x+y)[]", "[", "after a branch's name"),
-        ("v.Mag()", ".Mag", ".mass of a four-vector"),
         ("x.size()", ".size", "len(x)"),
         ("x$ + 1", "x$", "not known"),
         ("$", "$", "sum(x)"),

@@ -38,6 +38,8 @@ use treemill_read::{Counters, Kind, Options, ReadError, Reader, Step, Table};
 ///     aliases: Vec::new(),
 ///     index: None,
 ///     friends: Vec::new(),
+///     weight: 1.0,
+///     is_reshuffled: false,
 ///     branches: Vec::new(),
 /// };
 /// let source = Arc::new(Memory::new("memory", Vec::new(), Costs::NEAR));

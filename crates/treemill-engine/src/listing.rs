@@ -1,11 +1,13 @@
 //! A table's columns as `show` and Python's readers list them, of trees and RNTuples alike.
 
+use crate::arrow_types::column_type;
+use crate::members::{Member, members};
 use crate::ntuple_columns::{self, cpp_type, title};
 use crate::tree_columns::dtype;
 use treemill_format::layout::Layout;
 use treemill_format::rntuple::Shape;
 use treemill_format::tree::Branch;
-use treemill_query::DType;
+use treemill_query::{ColumnType, DType};
 use treemill_read::rntuple::NTupleFile;
 use treemill_read::{Table, TreeFile};
 
@@ -13,13 +15,19 @@ use treemill_read::{Table, TreeFile};
 #[derive(Debug)]
 pub struct Listed<'a> {
     pub name: &'a str,
+    /// Other names that mean it.
+    pub also: Vec<&'a str>,
     /// The path, with its parents' names if names alone are not unique.
     pub path: String,
+    /// The path of the branch that it lies in.
+    pub parent: Option<String>,
     pub title: &'a str,
     pub cpp_type: &'a str,
     /// The reason why it cannot be read, if it cannot.
     pub reason: Option<String>,
     pub shape: Described,
+    /// How the names of its records' members go on, those that are numbers or lists or arrays of them: `.fX`.
+    pub members: Vec<String>,
     /// The branch that holds its number of items, if there is one.
     pub counter: Option<&'a str>,
     /// Whether a column above it holds the same data.
@@ -92,18 +100,47 @@ impl<'a> Listed<'a> {
 fn listed_branch<'a>(file: &'a TreeFile, index: usize, branch: &'a Branch) -> Listed<'a> {
     let reason = file.readable(index).err().map(|e| e.message);
     Listed {
-        name: &branch.name,
+        name: file.name(index),
+        also: file.names(index).skip(1).collect(),
         path: file.path(index),
+        parent: branch.parent.map(|parent| file.path(parent)),
         title: &branch.title,
         cpp_type: &branch.cpp_type,
         shape: described_branch(branch, reason.is_none()),
+        members: members_of(file, index, &branch.layout),
         reason,
-        counter: file.counter_name(index),
+        counter: file.counter(index).map(|counter| file.name(counter)),
         is_member: false,
         total_bytes: branch.total_bytes,
         zip_bytes: branch.zip_bytes,
         baskets: branch.baskets.len().saturating_add(branch.embedded.len()),
     }
+}
+
+/// The members of a branch's records. Those of an RNTuple are fields of their own.
+fn members_of(file: &TreeFile, index: usize, layout: &Layout) -> Vec<String> {
+    let holds_records = match layout {
+        Layout::Record(members) => !members.is_empty(),
+        Layout::Number(_) | Layout::Bits | Layout::String { .. } | Layout::CharStar => false,
+        Layout::Array { item, .. } | Layout::Counted { item, .. } | Layout::Vector { item, .. } => {
+            !matches!(**item, Layout::Number(_) | Layout::Bits)
+        }
+        _ => true,
+    };
+    let field = holds_records
+        .then(|| file.arrow_field(index).ok())
+        .flatten();
+    let found = field.map(|field| members(field.data_type()));
+    let is_usable = |member: &Member| {
+        let kind = column_type(&member.kind, None);
+        let is_flat = matches!(
+            kind,
+            ColumnType::Scalar(_) | ColumnType::List { .. } | ColumnType::Array { .. }
+        );
+        is_flat && kind.item() != Some(DType::Str)
+    };
+    let usable = found.into_iter().flatten().filter(is_usable);
+    usable.map(|member| member.name).collect()
 }
 
 fn listed_field<'a>(
@@ -116,12 +153,15 @@ fn listed_field<'a>(
     let (total_bytes, zip_bytes, pages) = file.bytes(index);
     Listed {
         name,
+        also: Vec::new(),
         path: name.to_owned(),
+        parent: None,
         title: title(file, index),
         cpp_type: cpp_type(file, index),
         shape: shape
             .as_ref()
             .map_or(Described::UNSUPPORTED, described_shape),
+        members: Vec::new(),
         reason: shape.err().map(|e| e.message),
         counter: None,
         is_member,

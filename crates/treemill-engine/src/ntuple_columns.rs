@@ -51,7 +51,7 @@ pub(crate) fn columns(file: &NTupleFile) -> Columns {
         });
     }
     Columns {
-        schema: Schema { fields },
+        schema: Schema::new(fields),
         locations,
     }
 }

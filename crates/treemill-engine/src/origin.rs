@@ -46,10 +46,17 @@ impl<'a> Offer<'a> {
     pub(crate) fn new(table: &'a Columns, foreign: Option<&Foreign>) -> Self {
         let mut schema = Cow::Borrowed(&table.schema);
         for field in foreign.into_iter().flat_map(Foreign::fields) {
-            let fields = &mut schema.to_mut().fields;
+            let schema = schema.to_mut();
+            schema.shared.remove(&field.name);
+            let fields = &mut schema.fields;
             // The name is free now, and the fields after it keep their places.
-            for hidden in fields.iter_mut().filter(|known| known.name == field.name) {
-                hidden.name.clear();
+            for known in fields.iter_mut() {
+                known.also.retain(|name| *name != field.name);
+                if known.name == field.name {
+                    let mut others = std::mem::take(&mut known.also).into_iter();
+                    known.name = others.next().unwrap_or_default();
+                    known.also = others.collect();
+                }
             }
             fields.push(field);
         }

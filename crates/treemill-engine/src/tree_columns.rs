@@ -3,8 +3,6 @@
 use crate::arrow_types::column_type as arrow_type;
 use crate::columns::{Columns, Location};
 use crate::members::members;
-use std::borrow::Cow;
-use std::collections::HashSet;
 use treemill_format::layout::{Layout, Number};
 use treemill_query::{ColumnType, DType, Field, Schema};
 use treemill_read::TreeFile;
@@ -14,54 +12,44 @@ pub(crate) fn columns(file: &TreeFile) -> Columns {
     let tree = file.tree();
     let mut fields = Vec::with_capacity(tree.branches.len());
     let mut locations = Vec::with_capacity(tree.branches.len());
-    let mut seen = HashSet::new();
     for (index, branch) in tree.branches.iter().enumerate() {
-        // As in ROOT a trailing dot belongs to the members' names, not to the branch's.
-        let name = branch.name.trim_end_matches('.');
-        if !seen.insert(name) {
-            continue;
-        }
-        let counter = counter(file, index);
-        let counter = counter.as_deref();
-        let mut add = |name: String, kind: ColumnType, member| {
-            fields.push(Field::new(name, kind));
+        let names: Vec<&str> = names(file, index).collect();
+        let counter = file
+            .counter(index)
+            .and_then(|counter| self::names(file, counter).next());
+        let mut add = |member: &str, kind: ColumnType, path| {
+            let mut names = names.iter().map(|name| format!("{name}{member}"));
+            let name = names.next().unwrap_or_default();
+            fields.push(Field::new(name, kind).also(names));
             locations.push(Location {
                 branch: index,
-                member,
+                member: path,
             });
         };
         let kind = column_type(&branch.layout, counter, &branch.cpp_type);
         if let (ColumnType::Other(_), Ok(field)) = (&kind, file.arrow_field(index)) {
             for member in members(field.data_type()) {
-                let name = format!("{name}{}", member.name);
                 let kind = arrow_type(&member.kind, counter.map(str::to_owned));
-                add(name, kind, member.path);
+                add(&member.name, kind, member.path);
             }
         }
-        add(name.to_owned(), kind, Vec::new());
+        add("", kind, Vec::new());
     }
+    let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
+    let shared = file.shared_names().into_iter();
+    let shared = shared.map(|(name, sharing)| (name.to_owned(), owned(sharing)));
     Columns {
-        schema: Schema { fields },
+        schema: Schema {
+            fields,
+            shared: shared.collect(),
+        },
         locations,
     }
 }
 
-/// What counts a branch's items: a branch's name, or words for one that another branch hides, because a name means the
-/// first branch that has it. The lists that those words tie together are then a collection of their own.
-fn counter(file: &TreeFile, index: usize) -> Option<Cow<'_, str>> {
-    if let Some(name) = file.counter_name(index) {
-        return Some(Cow::Borrowed(name));
-    }
-    let counter = file.counter(index)?;
-    let names = file
-        .tree()
-        .branches
-        .iter()
-        .map(|branch| branch.name.trim_end_matches('.'));
-    let name = names.clone().nth(counter)?;
-    let before = names.take(counter).filter(|other| *other == name).count();
-    let number = before.saturating_add(1);
-    Some(Cow::Owned(format!("{name} (branch {number} of this name)")))
+/// The names of a branch without a trailing dot, which as in ROOT belongs to the members' names, not to the branch's.
+fn names(file: &TreeFile, index: usize) -> impl Iterator<Item = &str> {
+    file.names(index).filter(|name| !name.ends_with('.'))
 }
 
 fn column_type(layout: &Layout, counter: Option<&str>, cpp_type: &str) -> ColumnType {

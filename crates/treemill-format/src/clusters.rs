@@ -111,6 +111,7 @@ mod tests {
             children: Vec::new(),
             cpp_type: String::new(),
             counter: None,
+            is_base: false,
             layout: Layout::Record(Vec::new()),
             entries: 0,
             has_entry_offsets: false,

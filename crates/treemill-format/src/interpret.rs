@@ -25,7 +25,7 @@ pub use class::Version;
 pub(crate) struct Interpretation {
     pub layout: Layout,
     pub cpp_type: String,
-    pub counter: Option<String>,
+    pub counter: Option<usize>,
 }
 
 impl Interpretation {
@@ -41,7 +41,7 @@ impl Interpretation {
         }
     }
 
-    fn counted_by(mut self, counter: Option<String>) -> Self {
+    fn counted_by(mut self, counter: Option<usize>) -> Self {
         self.counter = counter;
         self
     }
@@ -135,16 +135,16 @@ pub(crate) fn interpret(branch: &RawBranch, tree: &RawTree, classes: &Classes) -
     interpretation
 }
 
-/// Name of a branch by the offset of its object, for counters.
-fn branch_name(tree: &RawTree, at: usize) -> Option<String> {
-    let branch = tree.branches.get(*tree.branch_at.get(&at)?)?;
+/// Name of a branch, for the types of those that it counts.
+fn branch_name(tree: &RawTree, index: usize) -> Option<String> {
+    let branch = tree.branches.get(index)?;
     (branch.name.len() <= NAME_LENGTH).then(|| text(branch.name))
 }
 
-/// Name of the branch that owns a leaf, by the offset of the leaf; `None` if it owns others too, for
-/// then its values are not the leaf's.
-fn leaf_branch_name(tree: &RawTree, at: usize) -> Option<String> {
-    let owner = tree.owners.get(*tree.leaf_at.get(&at)?)?;
-    let branch = tree.branches.get(*owner)?;
-    (branch.leaves.len() == 1 && branch.name.len() <= NAME_LENGTH).then(|| text(branch.name))
+/// The branch that owns a leaf, by the offset of the leaf; `None` if it owns others too, for then its values are
+/// not the leaf's.
+fn leaf_branch(tree: &RawTree, at: usize) -> Option<usize> {
+    let owner = *tree.owners.get(*tree.leaf_at.get(&at)?)?;
+    let branch = tree.branches.get(owner)?;
+    (branch.leaves.len() == 1).then_some(owner)
 }

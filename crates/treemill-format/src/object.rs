@@ -63,15 +63,21 @@ pub(crate) fn skip_object(r: &mut Reader, what: &str) -> Result<()> {
     }
 }
 
-/// Passes over a TObject's members (ROOT: TObject::Streamer).
+/// Passes over a TObject's members.
 pub(crate) fn skip_tobject(r: &mut Reader) -> Result<()> {
+    tobject(r).map(|_| ())
+}
+
+/// Reads a TObject's bits and passes over its other members (ROOT: TObject::Streamer).
+pub(crate) fn tobject(r: &mut Reader) -> Result<u32> {
     let end = header(r)?.end;
     let _unique_id = r.u32()?;
     let bits = r.u32()?;
     if bits & IS_REFERENCED != 0 {
         r.skip(2)?;
     }
-    end.map_or(Ok(()), |end| r.close(end))
+    end.map_or(Ok(()), |end| r.close(end))?;
+    Ok(bits)
 }
 
 /// Reads a TNamed's name and title (ROOT: TNamed::Streamer).

@@ -39,6 +39,9 @@ wanted! {
     BranchCount2 = "fBranchCount2",
 }
 
+/// The fType of a TBranchElement that holds the members of a base class.
+const BASE: i32 = 1;
+
 /// A branch as stored.
 #[derive(Debug)]
 pub(crate) struct RawBranch<'a> {
@@ -83,6 +86,11 @@ impl<'a> RawBranch<'a> {
             class_name: &[],
             element: None,
         }
+    }
+
+    /// Whether it holds the members of a base class.
+    pub fn is_base(&self) -> bool {
+        self.element.is_some_and(|element| element.kind == BASE)
     }
 
     /// Bytes that it takes of the record at least.

@@ -22,6 +22,11 @@ pub struct Tree {
     pub index: Option<(String, String)>,
     /// Trees given by `TTree::AddFriend`.
     pub friends: Vec<Friend>,
+    /// What `TTree::SetWeight` has set: the weight of each entry in TTree::Draw.
+    pub weight: f64,
+    /// Whether the entries are in another order than those of the tree that they come from
+    /// (`TTree::kEntriesReshuffled`).
+    pub is_reshuffled: bool,
     /// All branches, parents before their children.
     pub branches: Vec<Branch>,
 }
@@ -39,8 +44,10 @@ pub struct Branch {
     pub children: Vec<usize>,
     /// C++ type for the user: `float`, `float[nJet]`, `vector<int>`, `TLorentzVector`.
     pub cpp_type: String,
-    /// Name of the branch that counts this one's items, if one does.
-    pub counter: Option<String>,
+    /// Index of the branch that counts this one's items, if one does.
+    pub counter: Option<usize>,
+    /// Whether it holds the members of a base class, which are members of the object itself too.
+    pub is_base: bool,
     /// How an entry lies in a basket. A branch that only groups children and has no data of its
     /// own is `Layout::Record(vec![])`.
     pub layout: Layout,

@@ -24,7 +24,11 @@ wanted! {
     Aliases = "fAliases",
     TreeIndex = "fTreeIndex",
     Friends = "fFriends",
+    Weight = "fWeight",
 }
+
+/// The bit of a TTree whose entries RDataFrame wrote on several threads (`TTree::kEntriesReshuffled`).
+const RESHUFFLED: u32 = 1 << 19;
 
 /// Reads a tree. `class` and `key_len` are those of its key, `object` the record's decompressed object, and
 /// `infos` the file's.
@@ -70,6 +74,8 @@ pub fn parse_tree(
             Some(r) => relations::friends(r, key_len, infos)?,
             None => Vec::new(),
         },
+        weight: fields.real(Wanted::Weight)?.unwrap_or(1.0),
+        is_reshuffled: fields.bits(Wanted::Named)? & RESHUFFLED != 0,
         branches,
     })
 }
@@ -85,6 +91,7 @@ fn branches(raw: RawTree, infos: &StreamerInfos) -> Vec<Branch> {
         .into_iter()
         .zip(interpretations)
         .map(|(branch, interpretation)| Branch {
+            is_base: branch.is_base(),
             name: text(branch.name),
             title: text(branch.title),
             parent: branch.parent,

@@ -90,7 +90,11 @@ fn a_tree_without_streamer_info() {
         ("unsigned int", &Layout::Number(Number::U32))
     );
     assert_eq!(
-        (y.cpp_type.as_str(), y.counter.as_deref()),
+        (
+            y.cpp_type.as_str(),
+            y.counter
+                .map(|counter| tree.branches[counter].name.as_str())
+        ),
         ("short[n][2]", Some("n"))
     );
     let item = Box::new(Layout::Array {

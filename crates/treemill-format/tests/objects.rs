@@ -191,7 +191,13 @@ fn collections_count_the_members_of_their_items() {
     let found: Vec<_> = tree
         .branches
         .iter()
-        .map(|b| (b.cpp_type.as_str(), b.counter.as_deref()))
+        .map(|b| {
+            (
+                b.cpp_type.as_str(),
+                b.counter
+                    .map(|counter| tree.branches[counter].name.as_str()),
+            )
+        })
         .collect();
     assert_eq!(found[0], ("vector<Ev>", None));
     assert_eq!(found[1], ("Double32_t[hits]", Some("hits")));

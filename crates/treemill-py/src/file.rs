@@ -210,6 +210,25 @@ impl Tree {
         }
     }
 
+    /// What TTree::SetWeight has set; 1 without that.
+    #[getter]
+    fn weight(&self) -> f64 {
+        match self.table() {
+            Table::Tree(file) => file.tree().weight,
+            Table::NTuple(_) => 1.0,
+        }
+    }
+
+    /// Whether the entries are in another order than those of the tree that they come from, as
+    /// TTree::kEntriesReshuffled says.
+    #[getter]
+    fn is_reshuffled(&self) -> bool {
+        match self.table() {
+            Table::Tree(file) => file.tree().is_reshuffled,
+            Table::NTuple(_) => false,
+        }
+    }
+
     /// (alias, tree, file) of TTree::AddFriend, the file as it was given.
     #[getter]
     fn friends(&self) -> Vec<(String, String, String)> {

@@ -2,7 +2,7 @@
 
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyList, PyTuple};
 use treemill_engine::Listed;
 use treemill_query::DType;
 use treemill_read::Table;
@@ -29,7 +29,9 @@ fn dict<'py>(
         None => PyDict::new(py),
     };
     item.set_item(intern!(py, "name"), column.name)?;
+    item.set_item(intern!(py, "also"), PyTuple::new(py, &column.also)?)?;
     item.set_item(intern!(py, "path"), &column.path)?;
+    item.set_item(intern!(py, "parent"), &column.parent)?;
     item.set_item(intern!(py, "title"), column.title)?;
     item.set_item(intern!(py, "cpp_type"), column.cpp_type)?;
     item.set_item(intern!(py, "supported"), column.reason.is_none())?;
@@ -41,6 +43,7 @@ fn dict<'py>(
     item.set_item(intern!(py, "dtype"), column.shape.dtype.map(DType::name))?;
     item.set_item(intern!(py, "item"), &column.shape.item)?;
     item.set_item(intern!(py, "len"), column.shape.len)?;
+    item.set_item(intern!(py, "members"), PyTuple::new(py, &column.members)?)?;
     item.set_item(intern!(py, "counter"), column.counter)?;
     item.set_item(intern!(py, "is_member"), column.is_member)?;
     item.set_item(intern!(py, "total_bytes"), column.total_bytes)?;

@@ -77,14 +77,12 @@ fn schema() -> Schema {
         item: DType::F32,
         counter: Some("nJet".to_owned()),
     };
-    Schema {
-        fields: vec![
-            Field::new("nJet", ColumnType::Scalar(DType::U32)),
-            Field::new("MET_pt", ColumnType::Scalar(DType::F32)),
-            Field::new("Jet_pt", list()),
-            Field::new("Jet_eta", list()),
-        ],
-    }
+    Schema::new(vec![
+        Field::new("nJet", ColumnType::Scalar(DType::U32)),
+        Field::new("MET_pt", ColumnType::Scalar(DType::F32)),
+        Field::new("Jet_pt", list()),
+        Field::new("Jet_eta", list()),
+    ])
 }
 
 fn expression(json: &str) -> Expression {

@@ -113,7 +113,7 @@ fn query(variations: usize) -> Query {
         Field::new("nJet", ColumnType::Scalar(DType::U32)),
         Field::new("Jet_pt", list),
     ];
-    Query::compile(&steps.spec.expect("a specification"), &Schema { fields }).expect("a query")
+    Query::compile(&steps.spec.expect("a specification"), &Schema::new(fields)).expect("a query")
 }
 
 #[inline(never)]

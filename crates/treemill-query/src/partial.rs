@@ -24,7 +24,7 @@ use std::cmp::Ordering;
 /// let spec: Spec = serde_json::from_str(
 ///     r#"{"version": 1, "steps": [], "bookings": [{"at": null, "result": {"kind": "count"}}]}"#,
 /// )?;
-/// let query = Query::compile(&spec, &Schema { fields: Vec::new() })?;
+/// let query = Query::compile(&spec, &Schema::default())?;
 /// // Partials travel as bytes, and merge in any order.
 /// let sent = query.partial().to_bytes()?;
 /// let mut all = query.partial();

@@ -91,7 +91,7 @@ impl Scratch {
 ///     }}}],
 /// }))?;
 /// let fields = vec![Field::new("x", ColumnType::Scalar(DType::F64))];
-/// let query = Query::compile(&spec, &Schema { fields })?;
+/// let query = Query::compile(&spec, &Schema::new(fields))?;
 /// assert_eq!(query.columns(), ["x"]);
 ///
 /// let (mut partial, mut scratch) = (query.partial(), Scratch::default());

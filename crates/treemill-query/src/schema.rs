@@ -9,6 +9,8 @@ use std::collections::HashMap;
 pub struct Schema {
     /// The columns; a name that comes twice means the first.
     pub fields: Vec<Field>,
+    /// Names that mean none of several columns, with the names of these.
+    pub shared: HashMap<String, Vec<String>>,
 }
 
 /// One column.
@@ -16,6 +18,8 @@ pub struct Schema {
 pub struct Field {
     /// The name, as expressions use it.
     pub name: String,
+    /// Other names that expressions may use.
+    pub also: Vec<String>,
     /// What one entry of it holds.
     pub column_type: ColumnType,
     /// Whether there may be nulls in it: values that are missing. A list that is null has no items.
@@ -176,14 +180,38 @@ impl ColumnType {
     }
 }
 
+impl Schema {
+    /// The schema of these columns.
+    pub fn new(fields: Vec<Field>) -> Self {
+        let shared = HashMap::new();
+        Self { fields, shared }
+    }
+
+    /// All names of the columns, with the columns' places.
+    pub(crate) fn names(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.fields.iter().enumerate().flat_map(|(place, field)| {
+            let names = std::iter::once(&field.name).chain(&field.also);
+            names.map(move |name| (name.as_str(), place))
+        })
+    }
+}
+
 impl Field {
     /// A column without nulls.
     pub fn new(name: impl Into<String>, column_type: ColumnType) -> Self {
         Self {
             name: name.into(),
+            also: Vec::new(),
             column_type,
             nullable: false,
         }
+    }
+
+    /// Sets the other names that expressions may use.
+    #[must_use]
+    pub fn also(self, names: impl Iterator<Item = String>) -> Self {
+        let also = names.collect();
+        Self { also, ..self }
     }
 
     /// Sets whether the column may have nulls.
@@ -235,8 +263,11 @@ pub(crate) fn index(schema: &Schema) -> HashMap<&str, usize> {
     for (i, field) in schema.fields.iter().enumerate() {
         found.entry(field.name.as_str()).or_insert(i);
     }
-    for (i, field) in schema.fields.iter().enumerate() {
-        if let Some((name, dims)) = field.name.split_once('[')
+    for (name, i) in schema.names() {
+        found.entry(name).or_insert(i);
+    }
+    for (name, i) in schema.names() {
+        if let Some((name, dims)) = name.split_once('[')
             && dims.ends_with(']')
             && !name.is_empty()
         {

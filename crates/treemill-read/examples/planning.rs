@@ -62,6 +62,7 @@ fn branch(number: u64, of: u64, baskets: u64) -> Branch {
         children: Vec::new(),
         cpp_type: "float".to_owned(),
         counter: None,
+        is_base: false,
         layout: Layout::Record(Vec::new()),
         entries: baskets * ENTRIES,
         has_entry_offsets: false,
@@ -90,6 +91,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         aliases: Vec::new(),
         index: None,
         friends: Vec::new(),
+        weight: 1.0,
+        is_reshuffled: false,
         branches: (0..*branches)
             .map(|number| branch(number, *branches, *baskets))
             .collect(),

@@ -4,7 +4,7 @@
 //! threads or Python.
 //!
 //! Pure: `wants.rs` (entries → baskets and pages), `inbox/state.rs` (what is asked for ahead of a distant file),
-//! `decode/` (three engines, of which `walk` is the reference), `cache/policy.rs`, `arrays.rs` (Arrow arrays, for both
+//! `branch_names.rs` (what branches are called), `decode/` (three engines, of which `walk` is the reference), `cache/policy.rs`, `arrays.rs` (Arrow arrays, for both
 //! decoders). They drive: `table.rs` (a tree or an RNTuple), `reader.rs` (batches), `inbox.rs`, `driver/`, `rntuple/pages/`,
 //! `ahead.rs` (bytes for readers to come), `record.rs` (what readers did, step by step). `counts/` has the entry lengths that
 //! branches of one counter share, `memory/` the buffers to reuse; `first_look.rs` completes layouts from the data.
@@ -13,6 +13,7 @@
 mod ahead;
 mod arrays;
 mod bits;
+mod branch_names;
 pub mod cache;
 mod checks;
 mod clock;

@@ -5,6 +5,11 @@
 
 use std::time::Duration;
 
+/// Bytes of a branch's full name: the names of the objects that it lies in are repeated in it.
+pub(crate) const NAME_LENGTH: usize = 4 << 10;
+/// Branches of one name that an error lists.
+pub(crate) const SHARING: usize = 5;
+
 // Batches: the defaults of `Options`, which says what they are.
 
 /// Entries of a batch at most: what its columns take should fit the processor's second-level cache.

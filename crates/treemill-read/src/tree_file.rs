@@ -1,5 +1,6 @@
 //! A tree and the source that its baskets lie in.
 
+use crate::branch_names::BranchNames;
 use crate::counts::{Kept, Proofs};
 use crate::decode;
 use crate::near::near;
@@ -15,7 +16,7 @@ pub struct TreeFile {
     source: Arc<dyn Source>,
     inbox: Option<Arc<Inbox>>,
     tree: Tree,
-    by_name: HashMap<String, usize>,
+    names: BranchNames,
     proofs: Proofs,
     ends: Kept,
 }
@@ -33,18 +34,13 @@ impl TreeFile {
     /// A tree whose baskets lie in `source`.
     #[must_use]
     pub fn new(source: Arc<dyn Source>, tree: Tree) -> Self {
-        let mut by_name = HashMap::with_capacity(tree.branches.len());
-        for (index, branch) in tree.branches.iter().enumerate() {
-            // The outermost of several branches with one name is meant: it comes first.
-            by_name.entry(branch.name.clone()).or_insert(index);
-        }
         TreeFile {
             inbox: Inbox::new(&source),
             source,
             proofs: Proofs::new(tree.branches.len()),
             ends: Kept::default(),
+            names: BranchNames::new(&tree.branches),
             tree,
-            by_name,
         }
     }
 
@@ -76,33 +72,40 @@ impl TreeFile {
         &self.source
     }
 
-    /// Index in `tree().branches` of the branch of this name. A name in the file may end with a
-    /// dot, which users leave out.
+    /// Index in `tree().branches` of the branch that this name means. A name in the file may end with a dot, which
+    /// users leave out. A name that several branches have means none of them, except where it is the whole name of one.
     #[must_use]
     pub fn branch(&self, name: &str) -> Option<usize> {
-        let found = self.by_name.get(name);
-        found
-            .or_else(|| self.by_name.get(&format!("{name}.")))
-            .copied()
+        self.names.find(name)
     }
 
-    /// Index of the branch that counts the items of this one. Of several of its name (a tree may have
-    /// two collections that are called alike) it is the one that this branch lies in.
+    /// The name of a branch: the one in the file if no other branch has it, else with the name of the object that it
+    /// lies in, `mu2.fCoordinates.fPt`, or with a number.
+    #[must_use]
+    pub fn name(&self, index: usize) -> &str {
+        self.names(index).next().unwrap_or("")
+    }
+
+    /// All names that mean the branch, the usual one first.
+    pub fn names(&self, index: usize) -> impl Iterator<Item = &str> {
+        self.names.of(&self.tree.branches, index)
+    }
+
+    /// Names that several branches share, each with the names of the first of these: by itself such a name means none
+    /// of them.
+    #[must_use]
+    pub fn shared_names(&self) -> HashMap<&str, Vec<&str>> {
+        let names = |sharing: Vec<usize>| sharing.iter().map(|&index| self.name(index)).collect();
+        let shared = self.names.shared(&self.tree.branches).into_iter();
+        shared
+            .map(|(name, sharing)| (name, names(sharing)))
+            .collect()
+    }
+
+    /// Index of the branch that counts the items of this one.
     #[must_use]
     pub fn counter(&self, index: usize) -> Option<usize> {
-        let branches = &self.tree.branches;
-        let branch = branches.get(index)?;
-        let name = branch.counter.as_deref()?;
-        let mut next = branch.parent;
-        // Parents come before their children, so this ends.
-        while let Some(parent) = next {
-            let above = branches.get(parent)?;
-            if above.name.trim_end_matches('.') == name.trim_end_matches('.') {
-                return Some(parent);
-            }
-            next = above.parent;
-        }
-        self.branch(name)
+        self.tree.branches.get(index)?.counter
     }
 
     /// The counter of a branch whose entries are items of a fixed size and nothing else, and that size.
@@ -116,22 +119,17 @@ impl TreeFile {
         Some((self.counter(index)?, size))
     }
 
-    /// The name of that branch, where no other one is meant by it.
-    #[must_use]
-    pub fn counter_name(&self, index: usize) -> Option<&str> {
-        let name = self.tree.branches.get(index)?.counter.as_deref()?;
-        (self.branch(name) == self.counter(index)).then_some(name)
-    }
-
-    /// Its parents' names and its own, `parent/child`: what no two branches share, as uproot writes it.
+    /// Its parents' names and its own, `parent/child`, as uproot writes it. No two branches have the same path: the
+    /// second of several top branches of one name has a number, `x;2`.
     #[must_use]
     pub fn path(&self, index: usize) -> String {
         let mut names = Vec::new();
-        let mut next = self.tree.branches.get(index);
-        while let Some(branch) = next {
-            names.push(branch.name.as_str());
+        let mut next = Some(index);
+        while let Some(branch) = next.and_then(|index| self.tree.branches.get(index)) {
+            let top = next.filter(|_| branch.parent.is_none());
+            names.push(top.map_or(branch.name.as_str(), |index| self.name(index)));
             // Parents come before their children, so this ends.
-            next = branch.parent.and_then(|p| self.tree.branches.get(p));
+            next = branch.parent;
         }
         names.reverse();
         names.join("/")
@@ -147,6 +145,11 @@ impl TreeFile {
             paths.into_iter().flatten().find(|&i| self.path(i) == name)
         };
         self.branch(name).or_else(by_path).ok_or_else(|| {
+            if let Some(sharing) = self.shared_names().get(name) {
+                let names = sharing.join(" or ");
+                let message = format!("{name} is ambiguous: write {names}");
+                return ReadError::not_found(message, self.source.name());
+            }
             let names = self.tree.branches.iter().map(|b| b.name.as_str());
             let mut message = format!("tree '{}' has no branch '{name}'", self.tree.name);
             let likely = near(name, names, 3);

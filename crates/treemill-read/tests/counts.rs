@@ -30,8 +30,7 @@ fn open(bytes: Vec<u8>) -> Option<Arc<File>> {
 fn groups(tree: &TreeFile) -> Vec<Vec<usize>> {
     let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (index, branch) in tree.tree().branches.iter().enumerate() {
-        if let (Layout::Counted { .. }, Some(counter)) = (&branch.layout, &branch.counter)
-            && let Some(counter) = tree.branch(counter)
+        if let (Layout::Counted { .. }, Some(counter)) = (&branch.layout, branch.counter)
             && tree.readable(index).is_ok()
             && tree.readable(counter).is_ok()
         {

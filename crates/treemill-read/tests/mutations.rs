@@ -155,13 +155,13 @@ fn read_together(tree: &Arc<TreeFile>, branch: usize, dice: &mut Dice) {
     let branches = &tree.tree().branches;
     let from = branches.iter().enumerate().cycle().skip(branch);
     let mut from = from.take(branches.len());
-    let Some(counter) = from.find_map(|(_, branch)| branch.counter.clone()) else {
+    let Some(counter) = from.find_map(|(_, branch)| branch.counter) else {
         return;
     };
-    let is_counted = |(_, of): &(usize, &Branch)| of.counter.as_ref() == Some(&counter);
+    let is_counted = |(_, of): &(usize, &Branch)| of.counter == Some(counter);
     let counted = branches.iter().enumerate().filter(is_counted);
     let mut columns: Vec<usize> = counted.map(|(index, _)| index).take(TOGETHER - 1).collect();
-    columns.extend(tree.branch(&counter));
+    columns.push(counter);
     let first = dice.below(columns.len());
     columns.rotate_left(first);
     let Ok(mut reader) = Reader::new(Arc::clone(tree), &columns) else {

@@ -36,6 +36,8 @@ class Sink:
     folder: str | None = None
     varied: VariedRows | None = None
     """How rows of variations are joined with them."""
+    uncounted: frozenset[str] = frozenset()
+    """Columns of lists that no column counts."""
 
 
 @dataclass
@@ -48,7 +50,7 @@ class CollectedRows:
     files: list[tuple[RowColumn, ...]] = field(default_factory=list)
     """The types of the columns in each file; files with equal types are there once."""
     unequal: set[tuple[str, str]] = field(default_factory=set)
-    """See `writing.tables.unequal_counts`. Only for rows in files."""
+    """See `writing.tables.unequal_counts` and `unequal_lists`. Only for rows in files."""
 
     @cached_property
     def types(self) -> RowTypes:

@@ -65,7 +65,13 @@ def select(
 
 
 def _is_glob(name: str) -> bool:
-    return any(sign in name for sign in "*?[")
+    """True if it may be a glob: brackets are one only around signs of names, as in Jet_[ep]*."""
+    rest = _CLASS.sub("?", name)
+    return "[" not in rest and any(sign in rest for sign in "*?")
+
+
+_CLASS = re.compile(r"\[!?[\w.#:-]+\]")
+"""A sign out of several."""
 
 
 def _is_regex(name: str) -> bool:

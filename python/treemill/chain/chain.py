@@ -17,7 +17,7 @@ from ..frozen import frozen, replaced
 from ..machine.working_folder import working_folder
 from ..tree.branch import Branches, branch_list
 from ..tree.defaults import ERROR, MissingDefaults
-from ..tree.file_tree import UNORDERED, FileTree
+from ..tree.file_tree import FileTree
 from ..tree.foreign import ExtendedTree, Foreign, joined
 from ..tree.source import is_same
 from .entry_list import Selection, selection
@@ -91,7 +91,12 @@ class Chain:
     @cached_property
     def unordered(self) -> Remembered[bool]:
         """Whether the entries of a file are in no order."""
-        return Remembered(self.trees, "unordered", lambda t: t.core.title == UNORDERED)
+        return Remembered(self.trees, "unordered", lambda t: t.is_unordered)
+
+    @cached_property
+    def reshuffled(self) -> Remembered[bool]:
+        """Whether the entries of a file are in another order than those that they come from."""
+        return Remembered(self.trees, "reshuffled", lambda t: t.is_reshuffled)
 
     @cached_property
     def baskets(self) -> Remembered[dict[str, int]]:
@@ -192,6 +197,21 @@ class Chain:
     def aliases(self) -> dict[str, str]:
         """The names and expressions of TTree::SetAlias in the first file's tree."""
         return dict(self.trees[self.first].aliases)
+
+    @property
+    def tree_name(self) -> str:
+        """The name of the first file's tree, without directories and cycle."""
+        return self.trees[self.first].name
+
+    @property
+    def tree_weight(self) -> float:
+        """What TTree::SetWeight has set for the first file's tree."""
+        return self.trees[self.first].weight
+
+    @property
+    def is_reshuffled(self) -> bool:
+        """True if the first file's entries are in another order than those that they come from."""
+        return self.reshuffled[self.first]
 
     @property
     def index(self) -> tuple[str, str] | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from typing import TYPE_CHECKING
 
+from ..language import own_names
 from ..tree.foreign import Computed, Foreign, joined
 
 if TYPE_CHECKING:
@@ -20,7 +21,9 @@ _COUNTED = "number of the entry"
 """The name that the core's compile/random.rs has for it."""
 _DRAWN = ("random", "normal")
 """Functions that are made from it."""
-NUMBERING = (ENTRY, LOCAL_ENTRY, *_DRAWN)
+_ALWAYS = {own_names.ENTRY: ENTRY, own_names.LOCAL_ENTRY: LOCAL_ENTRY}
+"""Names that mean the numbers even if a branch is called `entry_number`."""
+NUMBERING = (ENTRY, LOCAL_ENTRY, *_ALWAYS, *_DRAWN)
 """The words by which queries ask for such columns."""
 
 
@@ -47,7 +50,8 @@ def with_entry_numbers(
         LOCAL_ENTRY: lambda: 0,
         _COUNTED: first,
     }
-    wanted = [name for name in begins if name in words and name not in columns]
+    begins |= {always: begins[name] for always, name in _ALWAYS.items()}
+    wanted = [name for name in begins if name in words and (name in _ALWAYS or name not in columns)]
     wanted += [_COUNTED] if any(name in words for name in _DRAWN) else []
     if not wanted:
         return foreign

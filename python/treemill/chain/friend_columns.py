@@ -81,6 +81,10 @@ class FriendChain(Protocol):
         """Whether the entries of a file are in no order."""
 
     @property
+    def reshuffled(self) -> Remembered[bool]:
+        """Whether the entries of a file are in another order than those that they come from."""
+
+    @property
     def selected(self) -> Selection | None:
         """The selected entries; None: all."""
 
@@ -241,7 +245,7 @@ class FriendColumns:
             ties = branch.counter is not None and counted[branch.counter] > 1
             counter = f"{friend.alias}.{branch.counter}" if ties else None
             nullable = by_index or branch.kind == "optional"
-            names = [f"{friend.alias}.{branch.name}"]
+            names = [f"{friend.alias}.{name}" for name in (branch.name, *branch.also)]
             names += [branch.name] if branch.name in self._bare else []
             for name in names:
                 self._names[name] = branch.name

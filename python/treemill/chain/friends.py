@@ -20,6 +20,7 @@ from .friend_columns import Align, Alignment, Friend, FriendChain, FriendColumns
 if TYPE_CHECKING:
     from ..tree.file_tree import FileTree
     from .array_columns import ArrayColumns
+    from .open_trees import Remembered
 
 __all__ = ["Friends", "index_names"]
 
@@ -37,9 +38,16 @@ def index_names(index: object) -> IndexNames | bool | None:
     return names[0], names[1] if len(names) == 2 else "0"
 
 
-def aligned(friend: Friend, sizes: Sequence[int], title: str, columns: Iterable[str]) -> Alignment:
+def aligned(
+    friend: Friend,
+    sizes: Sequence[int],
+    title: str,
+    columns: Iterable[str],
+    reshuffled: str | None = None,
+) -> Alignment:
     """The alignment of a friend to a chain with files of these sizes and with these columns.
-    `title`: the chain's name for messages."""
+    `title`: the chain's name for messages; `reshuffled`: the path of a file of it whose entries
+    have no order."""
     from .entry_index import Index  # heavy: numpy
 
     ours, others = starts(sizes), friend.chain
@@ -47,7 +55,9 @@ def aligned(friend: Friend, sizes: Sequence[int], title: str, columns: Iterable[
     names = friend.index_names(set(columns))
     if names is not None:
         return Alignment(ours, theirs, names, Index(*friend.index_columns(names)))
-    _require_order(others, f"its friend {friend.alias}")
+    _require_order(others, others.reshuffled, f"its friend {friend.alias}")
+    if reshuffled is not None:
+        raise _no_order(title, reshuffled)
     if ours[-1] != theirs[-1]:
         raise QueryError(
             f"{title} has {ours[-1]} entries and its friend {friend.alias} ({others!r}) has "
@@ -120,8 +130,10 @@ class Friends:
             for mine, seen in zip(pinned, now, strict=True)
         )
         by_number = [each for each in settled if each.alignment and each.alignment.names is None]
-        if by_number or self.arrays:
-            _require_order(chain, title)
+        if by_number:
+            _require_order(chain, chain.reshuffled, title)
+        if self.arrays:
+            _require_order(chain, chain.unordered, title)
         return Friends(settled, self.arrays, own)
 
     def current(self, files: Iterable[int] | None) -> Friends:
@@ -144,14 +156,20 @@ class Friends:
             return None
         own = {branch["name"] for branch in tree.branches()}
 
-        def later(friend: Friend, title: str, sizes: Callable[[], list[int]]) -> Align:
-            return lambda: friend.alignment or aligned(friend, sizes(), title, own)
+        def later(
+            friend: Friend,
+            title: str,
+            sizes: Callable[[], list[int]],
+            reshuffled: str | None = None,
+        ) -> Align:
+            return lambda: friend.alignment or aligned(friend, sizes(), title, own, reshuffled)
 
         title, path = repr(chain), chain.files[file]
         several = [(each, later(each, title, lambda: chain.entries), file) for each in self.given]
+        mixed = path if tree.is_reshuffled else None
         for each in recorded:  # of the tree, whose passes are many
             mine = replaced(each, chain=each.chain.pinned())
-            several.append((mine, later(mine, path, lambda: [tree.num_entries]), 0))
+            several.append((mine, later(mine, path, lambda: [tree.num_entries], mixed), 0))
         names = [(each.alias, list(each.chain.branches)) for each, _, _ in several]
         names += [(each.alias, list(each.columns)) for each in self.arrays if each.alias]
         bare = _bare(names, own)
@@ -195,16 +213,21 @@ class Friends:
         return friends
 
 
-def _require_order(chain: FriendChain, words: str) -> None:
-    """Raise QueryError if the entries of this chain are in no order."""
+def _require_order(chain: FriendChain, has_none: Remembered[bool], words: str) -> None:
+    """Raise QueryError if a file of this chain is one whose entries have no order."""
     for number, path in enumerate(chain.files):
-        if chain.unordered[number]:
-            raise QueryError(
-                f"the entries of {words} are in no particular order, as several workers wrote "
-                "them: a friend cannot go by their numbers. Give add_friend an index=, or write "
-                "one file (as_dataset=False) in process(), which has the order of its input",
-                file=path,
-            )
+        if has_none[number]:
+            raise _no_order(words, path)
+
+
+def _no_order(words: str, path: str) -> QueryError:
+    return QueryError(
+        f"the entries of {words} are in no particular order, as several threads or workers wrote "
+        "them (TTree::kEntriesReshuffled): a friend cannot go by their numbers. Give add_friend an "
+        "index=, or write the tree in the order of its input: RDataFrame on one thread, or "
+        "snapshot(), or one file (as_dataset=False) in process()",
+        file=path,
+    )
 
 
 def _resolved(address: str, main: str) -> str:

@@ -178,9 +178,9 @@ def _record(group: BranchGroup, chunks: Mapping[str, Chunks]) -> RecordColumn:
     members: dict[str, Chunks | RecordColumn] = {}
     for member in group.members:
         if isinstance(member, BranchGroup):
-            members[member.branch.name] = _record(member, chunks)
+            members[member.branch.own_name] = _record(member, chunks)
         else:
-            members[member.name] = chunks[member.path]
+            members[member.own_name] = chunks[member.path]
     return RecordColumn(tuple(members), tuple(members.values()))
 
 

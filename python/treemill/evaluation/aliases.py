@@ -7,20 +7,21 @@ may use itself. An alias that the query does not mention is not parsed.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError
 from ..errors.quoting import quoted
 from ..language.dialect import ALIAS
-from ..language.expression import parse
+from ..language.expression import constant, parse
 from ..language.mentions import mentions, words
+from ..language.own_names import TREE_WEIGHT
 from ..query.steps import Define
 
 if TYPE_CHECKING:
     from ..tree.description import BranchDescription
 
-__all__ = ["needed", "paths"]
+__all__ = ["needed", "paths", "tree_weight"]
 
 
 def needed(
@@ -53,6 +54,11 @@ def needed(
         if mentions(all_words, name):
             make(name, ())
     return list(definitions.values())
+
+
+def tree_weight(weight: float, known: Collection[str]) -> list[Define]:
+    """The definition of the tree's weight, if it is among these words."""
+    return [Define(TREE_WEIGHT, constant(weight))] if TREE_WEIGHT in known else []
 
 
 def paths(branches: Mapping[str, BranchDescription], known: Iterable[str]) -> list[Define]:

@@ -16,7 +16,7 @@ from ..errors import QueryError, UnsupportedError
 from ..query.specification import Specification, SpecifiedRelations
 from ..tree.file_tree import FileTree
 from ..tree.foreign import Foreign, joined
-from .aliases import needed, paths
+from .aliases import needed, paths, tree_weight
 from .compiled_queries import compiled
 from .substitutes import Rescue, supplied
 
@@ -102,7 +102,7 @@ class PerFile:
         """The specification, with the aliases and the paths of this tree that it uses, and with
         what is to be told of its references."""
         plain, aliases = self._plain.specification, tree.aliases
-        defines = paths(tree.by_name, plain.words)
+        defines = paths(tree.by_name, plain.words) + tree_weight(tree.weight, plain.words)
         if aliases:
             defines += needed(aliases, tree.by_name, plain.words)
         if not defines and related is None:

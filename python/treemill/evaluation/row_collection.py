@@ -68,10 +68,11 @@ class _RowsPartial:
             collected.check()
             piece: Table | Stored = table
             if collected.sink.folder is not None:
-                from ..writing.tables import unequal_counts  # heavy: numpy
+                from ..writing.tables import unequal_counts, unequal_lists  # heavy: numpy
 
                 piece = self._store(index, collected.sink.folder, table)
                 collected.unequal |= unequal_counts(table)
+                collected.unequal |= unequal_lists(table, collected.sink.uncounted)
             collected.pieces.append((order, piece))
 
     def _taken(self) -> Iterator[tuple[int, Table]]:

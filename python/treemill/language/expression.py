@@ -31,6 +31,7 @@ __all__ = [
     "constant",
     "measured",
     "parse",
+    "product",
     "provided",
     "weighted",
 ]
@@ -95,6 +96,18 @@ def column(name: str, found: bool = False) -> Expression:
     """A column of any name as an expression; `found` by a pattern, or written."""
     text = quoted(name)
     return Expression(text, {"kind": "name", "id": name, "at": [0, len(text)]}, found)
+
+
+def product(of: Expression, by: Expression) -> Expression:
+    """One expression times another."""
+    tree: Tree = {
+        "kind": "binary",
+        "op": "*",
+        "left": of.tree,
+        "right": by.tree,
+        "at": [0, len(of.text)],
+    }
+    return Expression(of.text, tree)
 
 
 def provided(name: str, value: ExternalFunction) -> Expression:

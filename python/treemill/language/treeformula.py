@@ -14,6 +14,7 @@ from typing import NoReturn
 
 from ..errors import QueryError
 from .dialect import Dialect
+from .own_names import ENTRIES, ENTRY, LOCAL_ENTRY
 from .tokens import (
     Bracket,
     Node,
@@ -29,12 +30,10 @@ from .tokens import (
 )
 from .treeformula_tables import CONSTANTS, DOLLAR, INSTEAD, METHODS, SCOPED, TWO_VECTORS
 
-__all__ = ["ENTRIES", "translate"]
+__all__ = ["translate"]
 
 
-ENTRIES = "number_of_entries_"
-"""Stands for `Entries$`: the drawing gives it its value."""
-_NUMBERS = {"Entry$": "entry_number", "LocalEntry$": "local_entry_number"}
+_NUMBERS = {"Entry$": ENTRY, "LocalEntry$": LOCAL_ENTRY}
 _KEYWORDS = re.compile(r"\b(for|if|else|lambda)\b")
 _WORDS = re.compile(r"\b(for|if|else|lambda|not|in)\b")
 # A name with dots at the end of a text, tried at the start of each word only: the time is linear.
@@ -284,8 +283,6 @@ class _Translator:
             return
         if called in TWO_VECTORS and bracket is not None:
             called = TWO_VECTORS[called]
-        elif called == "Mag":
-            self.refuse("Mag() is .mass of a four-vector and .p of one with three parts", name)
         elif called in ("size", "GetEntries") and empty:
             self.refuse("the size of a list is len(x) or Length$(x)", name)
         yield Piece(f".{called}", name.at, name.text.startswith("."))

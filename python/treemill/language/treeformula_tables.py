@@ -97,6 +97,9 @@ METHODS = {
     **dict.fromkeys(("Rapidity", "rapidity"), "rapidity"),
     **dict.fromkeys(("Theta", "theta"), "theta"),
     "M2": "mass2",
+    "Mag": "Mag",
+    "Mag2": "Mag2",
+    "Perp2": "pt2",
     "CosTheta": "costheta",
     "Et": "et",
     "Mt": "mt",
@@ -104,5 +107,5 @@ METHODS = {
     "Gamma": "gamma",
 }
 """Methods without arguments of ROOT's vectors, as attributes."""
-TWO_VECTORS = {"DeltaR": "deltaR", "DeltaPhi": "deltaphi"}
+TWO_VECTORS = {"DeltaR": "deltaR", "DeltaPhi": "deltaphi", "Dot": "dot"}
 """Methods that take another vector."""

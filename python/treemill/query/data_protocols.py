@@ -18,6 +18,10 @@ class QueriedBranch(Protocol):
         """The name in expressions."""
 
     @property
+    def kind(self) -> str:
+        """ "list" if it holds lists."""
+
+    @property
     def title(self) -> str:
         """The title in the file."""
 
@@ -28,6 +32,10 @@ class QueriedBranch(Protocol):
     @property
     def has_values(self) -> bool:
         """True if expressions can use its values."""
+
+    @property
+    def members(self) -> Sequence[str]:
+        """The members of its records that are numbers or lists of them, as their names go on."""
 
 
 class QueriedData(Protocol):
@@ -40,6 +48,14 @@ class QueriedData(Protocol):
     @property
     def aliases(self) -> Mapping[str, str]:
         """The first file's names and expressions of TTree::SetAlias."""
+
+    @property
+    def tree_name(self) -> str:
+        """The name of the first file's tree, without directories and cycle."""
+
+    @property
+    def is_reshuffled(self) -> bool:
+        """True if the first file's entries are in another order than those that they come from."""
 
     @property
     def constant_names(self) -> Collection[str]:

@@ -310,7 +310,11 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         branches = self.node.origin.chain.branches.values()
         # Counters of collections whose members are columns themselves.
         counts = {b.counter for b in branches if b.counter and b.name.startswith(f"{b.counter}.")}
-        names = [b.name for b in branches if b.name not in counts and b.has_values]
+        names = []
+        for branch in branches:
+            if branch.name not in counts and branch.has_values:
+                names.append(branch.name)
+            names += [f"{branch.name.rstrip('.')}{member}" for member in branch.members]
         steps = [place.step for place in steps_to(self.node)]
         names += [step.name for step in steps if isinstance(step, Define) and not step.is_param]
         return dict.fromkeys(names)

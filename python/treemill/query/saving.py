@@ -32,7 +32,7 @@ class Saves(Located):
         self,
         path: str,
         columns: str | Sequence[str] | Mapping[str, str],
-        tree: str = "Events",
+        tree: str | None = None,
         format: str | None = None,  # noqa: A002 - what it is called elsewhere
         params: Params = None,
         *,
@@ -54,7 +54,7 @@ class Saves(Located):
             As for `take`; a collection's name, "Jet", stands for all its columns: `nJet`, `Jet_*`
             and `Jet.*`.
         tree
-            The name of the tree, or of the RNTuple.
+            The name of the tree, or of the RNTuple; None: that of the first file's tree.
         format
             "rntuple", or what the suffix says.
         params
@@ -83,7 +83,7 @@ class Saves(Located):
         --------
         >>> skim = events.filter("nMuon >= 2").snapshot("skim.root", ["Muon_pt"], compression="lz4")
         """
-        from .snapshot_columns import branch_columns, columns_of, titles  # start-up
+        from .snapshot_columns import branch_columns, columns_of, titles, uncounted  # start-up
         from .snapshot_target import (  # start-up
             SnapshotTarget,
             check_target,
@@ -97,6 +97,7 @@ class Saves(Located):
         node = self._with(params)
         place, kind = snapshot_format(path, format)
         check_target(place, node.origin.chain)
+        tree = node.origin.chain.tree_name if tree is None else tree
         check_tree(tree, kind)
         defined = {step.name for step in steps if isinstance(step, Define)}
         branches = node.origin.chain.branches
@@ -111,5 +112,7 @@ class Saves(Located):
             fill,
             copied_names(kind, tree, copy_trees),
             titles(named, branches, defined),
+            uncounted(named, branches, defined),
+            node.origin.chain.is_reshuffled,
         )
         return Booking(node, Snapshot(named, target=target))

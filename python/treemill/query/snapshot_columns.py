@@ -21,7 +21,7 @@ from .steps import Define, Step, Vary
 if TYPE_CHECKING:
     from .data_protocols import QueriedBranch
 
-__all__ = ["branch_columns", "columns_of", "titles", "without_dimensions"]
+__all__ = ["branch_columns", "columns_of", "titles", "uncounted", "without_dimensions"]
 
 Named = tuple[tuple[str, Expression], ...]
 """Columns with what they are called."""
@@ -61,12 +61,28 @@ def titles(
     defined: Collection[str],
 ) -> dict[str, str]:
     """Titles of the columns that are branches, and not defined anew."""
+    return titles_of(branches, _stored(columns, defined))
+
+
+def uncounted(
+    columns: Sequence[tuple[str, Expression]],
+    branches: Mapping[str, QueriedBranch],
+    defined: Collection[str],
+) -> frozenset[str]:
+    """The columns that are branches of lists that no branch counts, and not defined anew."""
+    stored = _stored(columns, defined)
+    found = ((name, branches[branch]) for name, branch in stored.items() if branch in branches)
+    return frozenset(name for name, b in found if b.kind == "list" and b.counter is None)
+
+
+def _stored(columns: Sequence[tuple[str, Expression]], defined: Collection[str]) -> dict[str, str]:
+    """The columns that are names of branches, and not defined anew."""
     own = {}
     for name, expr in columns:
         branch = word(expr.tree, "id") if expr.tree["kind"] == "name" else ""
         if branch and branch not in defined:
             own[name] = branch
-    return titles_of(branches, own)
+    return own
 
 
 def columns_of(

@@ -72,6 +72,11 @@ class SnapshotTarget:
     """Names of other trees of the same files that are copied."""
     titles: Mapping[str, str] | None = None
     """Titles of the columns that have one."""
+    uncounted: frozenset[str] = frozenset()
+    """Columns of lists that no column counts in the files that they come from."""
+    is_reshuffled: bool = False
+    """Whether the entries that it is made of are in another order than those that these come
+    from."""
 
     @property
     def has_missing(self) -> bool:

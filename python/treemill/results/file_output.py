@@ -216,7 +216,7 @@ class FileOutput:
             return
         part = _Part(f"{ended.pieces[0].stored.path}.root", min(p.order for p in ended.pieces))
         self._parts.append(part)
-        self._written(part.path, os.path.basename(part.path), ended.pieces, UNORDERED)
+        self._written(part.path, os.path.basename(part.path), ended.pieces, False)
         ended.discard()
 
     @property
@@ -265,8 +265,7 @@ class FileOutput:
         elif self._pieces:
             whole = f"{self._folder}/whole"
             is_ordered = all(piece.place is not None for piece in self._pieces)
-            title = "" if is_ordered else UNORDERED
-            self._written(whole, os.path.basename(self.path), self._pieces, title)
+            self._written(whole, os.path.basename(self.path), self._pieces, is_ordered)
             os.replace(whole, self.path)
 
     def drop(self) -> None:
@@ -289,8 +288,8 @@ class FileOutput:
                 os.rename(old, self.path)
             raise
 
-    def _written(self, path: str, name: str, pieces: Sequence[_Piece], title: str) -> None:
-        """Writes a ROOT file of these pieces."""
+    def _written(self, path: str, name: str, pieces: Sequence[_Piece], is_ordered: bool) -> None:
+        """Writes a ROOT file of these pieces. `is_ordered`: in the order of the input's entries."""
         from ..writing.codecs import Codec  # start-up
         from ..writing.file import RootFile  # start-up
 
@@ -299,7 +298,7 @@ class FileOutput:
             file = RootFile(path, name, Codec(codec, level or 0))
             try:
                 for tree in dict.fromkeys(piece.tree for piece in pieces):
-                    _write_tree(file, tree, [p for p in pieces if p.tree == tree], title)
+                    _write_tree(file, tree, [p for p in pieces if p.tree == tree], is_ordered)
             finally:
                 file.close()
 
@@ -316,7 +315,7 @@ class FileOutput:
         return f"FileOutput({self.path!r})"
 
 
-def _write_tree(file: RootFile, name: str, pieces: Sequence[_Piece], title: str) -> None:
+def _write_tree(file: RootFile, name: str, pieces: Sequence[_Piece], is_ordered: bool) -> None:
     from ..writing.tables import TableTree, chunks, planned  # heavy: numpy
 
     pieces = sorted(pieces, key=lambda piece: piece.order)
@@ -328,7 +327,9 @@ def _write_tree(file: RootFile, name: str, pieces: Sequence[_Piece], title: str)
         if any(lists):
             groups[column] = numbers.setdefault(lists, len(numbers))
     unequal = {pair for piece in pieces for pair in piece.unequal}
-    tree = TableTree(file, name, planned(kinds, groups, {}, unequal=unequal), title)
+    plan = planned(kinds, groups, {}, unequal=unequal)
+    title = "" if is_ordered else UNORDERED
+    tree = TableTree(file, name, plan, title, is_reshuffled=not is_ordered)
     tables = (table for piece in pieces for table in piece.stored.tables())
     for table in chunks(_cast(table, kinds) for table in tables):
         tree.write(table)

@@ -93,7 +93,14 @@ def check(rows: CollectedRows, target: SnapshotTarget, others: Sequence[Copied] 
 def _columns(rows: CollectedRows, target: SnapshotTarget) -> Columns:
     varied = rows.sink.varied
     masks = {} if varied is None else varied.masks()
-    return Columns(_filled(rows, target).kinds, rows.groups, target.titles or {}, masks=masks)
+    return Columns(
+        _filled(rows, target).kinds,
+        rows.groups,
+        target.titles or {},
+        uncounted=target.uncounted,
+        is_reshuffled=target.is_reshuffled,
+        masks=masks,
+    )
 
 
 def _copied(other: Copied) -> Columns:

@@ -36,6 +36,10 @@ class Columns:
     """The columns that count the items of lists, if there are such."""
     unequal: Collection[tuple[str, str]] = frozenset()
     """See `writing.tables.unequal_counts`."""
+    uncounted: Collection[str] = frozenset()
+    """See `writing.tables.planned`."""
+    is_reshuffled: bool = False
+    """Whether the entries are in another order than those that they come from."""
     masks: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """The column and its bit that say where a column's values are valid, by column."""
 
@@ -221,7 +225,8 @@ class _TTrees(_SnapshotFile):
 
             data = masks.masks(columns.masks)
             self._file.add(masks.KIND, masks.object_name(name), "", data)
-        return TableTree(self._file, name, _planned(columns))
+        plan = _planned(columns)
+        return TableTree(self._file, name, plan, is_reshuffled=columns.is_reshuffled)
 
     def close(self) -> None:
         self._file.close()
@@ -238,6 +243,7 @@ def _planned(columns: Columns) -> BranchPlan:
         columns.counters,
         columns.unequal,
         columns.masks.keys(),
+        columns.uncounted,
     )
 
 

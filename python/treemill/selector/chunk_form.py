@@ -32,6 +32,8 @@ class _Branch:
     """A branch that can be read, as its tree describes it."""
 
     name: str
+    path: str
+    parent: str | None
     kind: str
     counter: str | None
     cpp_type: str
@@ -70,7 +72,7 @@ def layout_of(tree: ColumnSource, collections: bool) -> Layout:
     """The layout of a tree. `collections`: columns are grouped by their names, so that Muon_pt and
     Muon_eta, counted by nMuon, become Muon.pt and Muon.eta, and MET_pt becomes MET.pt."""
     branches = [
-        _Branch(b["name"], b["kind"], b["counter"], b["cpp_type"])
+        _Branch(b["name"], b["path"], b["parent"], b["kind"], b["counter"], b["cpp_type"])
         for b in tree.branches()
         if b["supported"] and b["kind"] != "group"
     ]
@@ -107,17 +109,21 @@ def _kinds_of(
     return kinds, unreadable
 
 
-def _records(branches: Sequence[_Branch]) -> Iterator[tuple[str, tuple[str, ...]]]:
+_Members = tuple[tuple[str, str], ...]
+"""Columns and what they are called in a record."""
+
+
+def _records(branches: Sequence[_Branch]) -> Iterator[tuple[str, _Members]]:
     """Branches that only count the items of a split collection, each with the collection's members.
     Such a branch reads as the record of its members, as in arrays."""
-    members: dict[str, list[str]] = {}
+    members: dict[str, dict[str, str]] = {}
     for branch in branches:
-        counter = branch.counter
-        if counter is not None and branch.name.startswith(f"{counter}."):
-            members.setdefault(counter, []).append(branch.name)
+        if branch.counter is not None and branch.parent is not None:
+            own = branch.path[len(branch.parent) + 1 :]
+            members.setdefault(branch.parent, {})[branch.name] = own
     for branch in branches:
-        if branch.name in members and counts_items(branch.kind, branch.cpp_type):
-            yield branch.name, tuple(dict.fromkeys(members[branch.name]))
+        if branch.path in members and counts_items(branch.kind, branch.cpp_type):
+            yield branch.name, tuple(members[branch.path].items())
 
 
 def form_key(column: str) -> str:
@@ -129,7 +135,7 @@ def form_key(column: str) -> str:
 @lru_cache(maxsize=8)
 def _layout(
     columns: tuple[_Column, ...],
-    records: tuple[tuple[str, tuple[str, ...]], ...],
+    records: tuple[tuple[str, _Members], ...],
     collections: bool,
 ) -> Layout:
     forms: dict[str, Form] = {}
@@ -137,8 +143,9 @@ def _layout(
     for column in columns:
         forms[column.name], keys[column.name] = _form(column)
     for name, members in records:
-        contents = [forms[member] for member in members]
-        forms[name] = ak.forms.RecordForm(contents, list(members), form_key=f"{name}#record")
+        contents = [forms[column] for column, _ in members]
+        called = [field for _, field in members]
+        forms[name] = ak.forms.RecordForm(contents, called, form_key=f"{name}#record")
     fields = forms
     offsets: dict[str, str] = {}
     counters: dict[str, str] = {}
@@ -151,7 +158,8 @@ def _layout(
         form_key="events",
     )
     optional = frozenset(column.name for column in columns if column.kind.optional)
-    return Layout(form, keys, offsets, counters, dict(records), optional, {})
+    of_records = {name: tuple(column for column, _ in members) for name, members in records}
+    return Layout(form, keys, offsets, counters, of_records, optional, {})
 
 
 def _form(column: _Column) -> tuple[Form, list[str]]:

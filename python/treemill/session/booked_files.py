@@ -13,7 +13,7 @@ from ..errors import QueryError, SourceError, UnsupportedError, writing
 from ..frozen import replaced
 from ..query.node import Booking
 from ..query.planning import Plan
-from ..query.rows import Snapshot
+from ..query.rows import Rows, Snapshot
 from ..query.snapshot_target import SnapshotFile, SnapshotTarget
 from ..results.by_dataset import ByDataset
 from ..results.parts import claim, client_here, hidden_folder, remove
@@ -62,7 +62,7 @@ class BookedFiles:
             (self._indices[place],) = plan.slots[self._bookings[place].number]["nominal"]
         folders = {self._indices[place]: folder for place, folder in self._folders.items()}
         return {
-            index: Sink(rows.limit, folders.get(index), self._joined(plan, index))
+            index: Sink(rows.limit, folders.get(index), self._joined(plan, index), _uncounted(rows))
             for index, rows in plan.rows.items()
         }
 
@@ -191,3 +191,7 @@ def _of_one(results: Sequence[object]) -> Sequence[object]:
     """The results of one of a fileset's data sets."""
     (of,) = cast(Sequence[Mapping[str, Sequence[object]]], results)
     return next(iter(of.values()))
+
+
+def _uncounted(rows: Rows) -> frozenset[str]:
+    return rows.target.uncounted if isinstance(rows, Snapshot) else frozenset()

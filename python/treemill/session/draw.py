@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 from ..errors import QueryError
 from ..language.clike import dimensions
 from ..language.dialect import DRAW
-from ..language.expression import Expression, parse
+from ..language.expression import Expression, column, parse, product
+from ..language.own_names import ENTRIES, TREE_WEIGHT
 from ..language.tree_node import Tree, child, children, word
-from ..language.treeformula import ENTRIES
 from ..query.axes import MOST, axes_from_bins
 from ..query.draw_request import Drawing
 from ..query.node import Booking, Node
-from ..query.quantities import Hist
+from ..query.quantities import Hist, Scalar
 from ..query.steps import Filter
 from ..query.storages import storage_of
 from .node_chain import chain_at
@@ -29,6 +29,7 @@ from .node_chain import chain_at
 if TYPE_CHECKING:
     from hist import Hist as Histogram
 
+    from ..query.axis_ranges import Extent
     from ..tree.branch import Branch
 
 __all__ = ["Drawn", "drawn"]
@@ -68,7 +69,7 @@ def drawn(node: Node, wanted: Drawing) -> Drawn:
     texts = [text for text in (*asked.exprs, asked.where, asked.weight) if text is not None]
     counted = any("Entries$" in text for text in texts)
     node = node.with_params({ENTRIES: _entries(node)} if counted else {})
-    result = _run(node, asked)
+    result = _weighed(node, asked)
     name = asked.name or ":".join(asked.exprs[::-1])
     return Drawn(result, _title(node, asked), name, asked.quiet)
 
@@ -107,6 +108,8 @@ class _Asked:
     name: str | None
     profile: bool
     quiet: bool
+    by_tree: bool = False
+    """Whether entries are weighed by the weight of their tree."""
 
 
 def _asked(wanted: Drawing) -> _Asked:
@@ -218,27 +221,42 @@ class _Joined:
         error.text, error.span = self.parts[-1][1], None
 
 
-def _run(node: Node, asked: _Asked) -> Histogram:
+def _weighed(node: Node, asked: _Asked) -> Histogram:
+    """Fills the histogram, with the weights that TTree::SetWeight has set. Most trees have none, so
+    that a pass without weights finds out whether a file after the first has."""
+    if chain_at(node).tree_weight == 1:
+        weights: Booking[Extent] = Booking(
+            Node(node.origin, None, None), Scalar("extent", column(TREE_WEIGHT))
+        )
+        result = _run(node, asked, weights)
+        low, high, _ = weights.value or (1, 1, 0)
+        if low == high == 1:
+            return result
+    return _run(node, replace(asked, by_tree=True))
+
+
+def _run(node: Node, asked: _Asked, *others: Booking) -> Histogram:
     """Fills the histogram with a selection of entries or, if that cannot be, of items. Only the
-    core can tell, from the columns' types."""
+    core can tell, from the columns' types. `others`: bookings of the same pass."""
     if asked.where is None:
-        return _filled(_booking(node, asked, asked.exprs, asked.weight))
+        return _filled(_booking(node, asked, asked.exprs, asked.weight), *others)
     ways = _Ways(node, asked, asked.where)
     try:
-        return _filled(ways.of_entries())
+        return _filled(ways.of_entries(), *others)
     except QueryError as error:
         if not ways.selects_no_entries(error):
             raise ways.blamed(error) from None
     try:
-        return _filled(ways.of_items())
+        return _filled(ways.of_items(), *others)
     except QueryError as error:
         raise ways.blamed(error) from None
 
 
-def _filled(booking: Booking[Histogram]) -> Histogram:
+def _filled(booking: Booking[Histogram], *others: Booking) -> Histogram:
     from .front import run  # heavy: numpy
 
-    return run(booking)
+    run([booking, *others])
+    return booking.value
 
 
 class _Ways:
@@ -295,8 +313,11 @@ def _booking(node: Node, asked: _Asked, exprs: Sequence[str], weight: str | None
         sample = values.pop()
     axes = tuple(axes_from_bins(asked.bins, len(values), asked.range or MOST))
     weights = None if weight is None else parse(weight, DRAW)
+    if asked.by_tree:
+        of_tree = column(TREE_WEIGHT)
+        weights = of_tree if weights is None else product(weights, of_tree)
     labels = asked.exprs[: len(values)]
-    storage = storage_of(None, asked.profile, weight is not None)
+    storage = storage_of(None, asked.profile, weights is not None)
     return Booking(node, Hist(tuple(values), axes, weights, asked.name, labels, sample, storage))
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..errors import QueryError
 from ..errors.quoting import quoted
 from ..language.clike import dimensions
-from ..language.expression import Expression, parse
+from ..language.expression import Expression, column, parse
+from ..language.own_names import ENTRY
 from ..monitor.branch_table import plain
 from ..query.description import Column, Description, shown
 from ..query.node import Booking, Node
@@ -33,7 +34,6 @@ _FIRST_LOOK = 1000
 """Entries to read at first. If too few of them pass the filters, eight times as many come next."""
 _SCANNED = 8
 """The number of columns to list if the user names none."""
-_NUMBER = "entry_number"
 
 
 def first_entries(node: Node, columns: Sequence[tuple[str, Expression]], count: int) -> ak.Array:
@@ -80,9 +80,9 @@ def scanned(node: Node, names: Sequence[str], where: str | None, count: int) -> 
     """A table of the first entries, with one line for each item of lists."""
     passing = node if where is None else node.filter(where)
     columns = _columns(node, names, _SCANNED)
-    asked = [(_NUMBER, parse(_NUMBER)), *(each for each in columns if each[0] != _NUMBER)]
+    asked = [(ENTRY, column(ENTRY)), *columns]
     entries = first_entries(passing, asked, count).to_list()
-    titles = [title for title, _ in asked[1:]]
+    titles = [title for title, _ in columns]
     rows: list[list[str]] = []
     jagged = False
     for entry in entries:

@@ -35,8 +35,14 @@ class Branch(NamedTuple):
     """A branch, or a leaf of a branch."""
 
     name: str
+    """The name in the file; if another branch has it too, with the object before it,
+    `mu2.fCoordinates.fPt`."""
+    also: tuple[str, ...]
+    """Other names that mean it."""
     path: str
     """Its parents' names and its own, `parent/child`. No two branches have the same path."""
+    parent: str | None
+    """The path of the branch that it lies in."""
     title: str
     cpp_type: str
     kind: str
@@ -46,6 +52,9 @@ class Branch(NamedTuple):
     """NumPy's name of the type of its numbers."""
     item: str | None
     """The items of lists and arrays in words, if they are not numbers."""
+    members: tuple[str, ...]
+    """The members of its records that are numbers, or lists or arrays of them: `.fX`, as their
+    names go on after its own. Those of an RNTuple are fields of their own."""
     counter: str | None
     """The branch that counts its items, if there is one."""
     length: int | None
@@ -64,6 +73,11 @@ class Branch(NamedTuple):
     """Whether another branch has its values too, as the record of an RNTuple has its members'."""
     ask: Callable[[str, str, bool], Reader] = _by_core
     """Says what reads it, by `path`, `cpp_type` and `supported`."""
+
+    @property
+    def own_name(self) -> str:
+        """Its name in the file, which other branches may have too."""
+        return self.path if self.parent is None else self.path[len(self.parent) + 1 :]
 
     @property
     def has_values(self) -> bool:
@@ -108,20 +122,22 @@ def branch_list(tree: TreeColumns) -> tuple[Branch, ...]:
 
 
 class Branches(Mapping[str, Branch]):
-    """The branches of a tree by name, in the tree's order. Paths find them too."""
+    """The branches of a tree by name, in the tree's order. Their other names and their paths find
+    them too."""
 
     def __init__(self, branches: Sequence[Branch]) -> None:
         self._by_name: dict[str, Branch] = {}
+        self._meant: dict[str, Branch] = {}
         self.paths: dict[str, Branch] = {}
         self.children: dict[str, list[Branch]] = {}
         """The branches directly below each branch, by its path."""
         for branch in branches:
-            # A name means the outermost branch of that name, which comes first.
             self._by_name.setdefault(branch.name, branch)
+            for name in branch.also:
+                self._meant.setdefault(name, branch)
             self.paths.setdefault(branch.path, branch)
-            parent = branch.path[: -len(branch.name) - 1]
-            if parent:
-                self.children.setdefault(parent, []).append(branch)
+            if branch.parent is not None:
+                self.children.setdefault(branch.parent, []).append(branch)
 
     def __getitem__(self, name: str) -> Branch:
         """Raises UnknownBranchError, which is a KeyError, if there is no such branch."""
@@ -138,7 +154,7 @@ class Branches(Mapping[str, Branch]):
         return branch
 
     def __contains__(self, name: object) -> bool:
-        return name in self._by_name or name in self.paths
+        return name in self._by_name or name in self._meant or name in self.paths
 
     @overload
     def get(self, name: str, default: None = None) -> Branch | None: ...
@@ -148,8 +164,10 @@ class Branches(Mapping[str, Branch]):
     def get(self, name: str, default: Other) -> Branch | Other: ...
     def get(self, name: str, default: object = None) -> object:
         """The branch of this name or path, or the default."""
-        branch = self._by_name.get(name)
-        return self.paths.get(name, default) if branch is None else branch
+        for known in (self._by_name, self._meant, self.paths):
+            if name in known:
+                return known[name]
+        return default
 
     def referred(self, members: frozenset[str], others: Iterable[str] = ()) -> list[str]:
         """The collections that members of these names may refer to, as formats write references.

@@ -19,7 +19,9 @@ class BranchDescription(TypedDict):
     the core gives."""
 
     name: str
+    also: tuple[str, ...]
     path: str
+    parent: str | None
     title: str
     cpp_type: str
     supported: bool
@@ -28,6 +30,7 @@ class BranchDescription(TypedDict):
     dtype: str | None
     item: str | None
     len: int | None
+    members: tuple[str, ...]
     counter: str | None
     is_member: bool
     total_bytes: int

@@ -39,7 +39,11 @@ class Others(Protocol):
 
 
 UNORDERED = "treemill: entries in no order"
-"""The title of a tree whose entries have no order that another tree's could match."""
+"""The title of a tree that several workers wrote: its entries have no order."""
+
+
+_MOST_SHARING = 5
+"""Branches of one name that an error lists."""
 
 
 class FileTree:
@@ -92,6 +96,17 @@ class FileTree:
         return uproot_file(self.path, self._opened.file)
 
     @property
+    def is_unordered(self) -> bool:
+        """True if several of treemill's workers wrote the entries, in no order."""
+        return self.core.title == UNORDERED
+
+    @property
+    def is_reshuffled(self) -> bool:
+        """True if the entries are in another order than those of the tree that they come from, as
+        RDataFrame's threads and treemill's workers write them."""
+        return self.core.is_reshuffled or self.is_unordered
+
+    @property
     def clusters(self) -> Sequence[int]:
         """The first entry of each cluster."""
         return self.core.clusters
@@ -100,6 +115,11 @@ class FileTree:
     def aliases(self) -> dict[str, str]:
         """The names and expressions of TTree::SetAlias."""
         return dict(self.core.aliases)
+
+    @property
+    def weight(self) -> float:
+        """The weight of TTree::SetWeight, which TTree::Draw gives to each entry."""
+        return self.core.weight
 
     def described(self) -> list[BranchDescription]:
         """The branches in the file, as the core describes them."""
@@ -118,7 +138,7 @@ class FileTree:
 
     @property
     def by_name(self) -> dict[str, BranchDescription]:
-        """The core's descriptions by name, and by path if it differs from the name."""
+        """The core's descriptions by all names that mean the branch, and by path."""
         return self._opened.by_name
 
     def how(self, branch: BranchDescription) -> Reader:
@@ -140,7 +160,9 @@ class FileTree:
         described = _UNKNOWN if sample is None else sample[0]
         return described | {
             "name": name,
+            "also": (),
             "path": name,
+            "parent": None,
             "kind": "optional" if self.missing[name] is None else described["kind"],
             "supported": True,
             "counter": self.counter_of_default(name),
@@ -255,7 +277,14 @@ class FileTree:
         return column(name, self.missing[name], kind, stop - start, counts)
 
     def lacks(self, name: str) -> QueryError:
-        """The error that there is no such branch."""
+        """The error that no branch of this name is meant."""
+        if sharing := self._opened.sharing(name):
+            return QueryError(
+                f"{name} is ambiguous in {self.path}, because several branches are called so: "
+                f"write {' or '.join(sharing[:_MOST_SHARING])}",
+                branch=name,
+                file=self.path,
+            )
         hint = self.hint(name)
         return QueryError(
             f"no branch {name!r} in {self.path}{hint}",
@@ -273,7 +302,9 @@ class FileTree:
 
 _UNKNOWN: BranchDescription = {
     "name": "",
+    "also": (),
     "path": "",
+    "parent": None,
     "title": "",
     "cpp_type": "",
     "supported": True,
@@ -282,6 +313,7 @@ _UNKNOWN: BranchDescription = {
     "dtype": None,
     "item": None,
     "len": None,
+    "members": (),
     "counter": None,
     "is_member": False,
     "total_bytes": 0,

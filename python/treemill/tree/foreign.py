@@ -172,7 +172,9 @@ def _described(column: Field, own: BranchDescription | None) -> BranchDescriptio
     kind, numbers, item, length = _kind(known)
     description: BranchDescription = {
         "name": column.name,
+        "also": (),
         "path": column.name,
+        "parent": None,
         "title": "",
         "cpp_type": str(known),
         "supported": True,
@@ -181,6 +183,7 @@ def _described(column: Field, own: BranchDescription | None) -> BranchDescriptio
         "dtype": numbers,
         "item": item,
         "len": length,
+        "members": (),
         "counter": column.counter,
         "is_member": not column.listed,
         "total_bytes": 0,

@@ -63,16 +63,23 @@ class OpenTree:
 
     @cached_property
     def by_name(self) -> dict[str, BranchDescription]:
-        """The descriptions by name, and by path if it differs from the name. If branches share a
-        name, it means the outermost one, which comes first."""
+        """The descriptions by all names that mean the branch, and by path."""
         branches: dict[str, BranchDescription] = {}
         described = self.described()
         for branch in described:
             branches.setdefault(branch["name"], branch)
         for branch in described:
-            branches.setdefault(branch["name"].rstrip("."), branch)
-            branches.setdefault(branch["path"], branch)
+            for name in (*branch["also"], branch["path"]):
+                branches.setdefault(name, branch)
         return branches
+
+    def sharing(self, name: str) -> list[str]:
+        """The names of the branches that have this name in the file, if by itself it means none of
+        them because several have it."""
+        if name in self.by_name:
+            return []
+        several = (b for b in self._descriptions if f"/{b['path']}".endswith(f"/{name}"))
+        return [branch["name"] for branch in several]
 
 
 _open: WeakValueDictionary[tuple[object, ...], OpenTree] = WeakValueDictionary()

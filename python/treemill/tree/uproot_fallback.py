@@ -8,6 +8,7 @@ knows no dataset and no query.
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -124,8 +125,12 @@ class Fallback:
             except OSError as error:
                 raise SourceError(f"{error}: {self._path}", file=self._path) from None
             branches: dict[str, _UprootBranch] = {}
+            seen: Counter[str] = Counter()
             for branch in cast("_UprootTree", file[self._tree]).branches:
-                _collect(branch, "", branches)
+                seen[branch.name] += 1
+                # The core numbers top branches of one name.
+                number = f";{seen[branch.name]}" if seen[branch.name] > 1 else ""
+                _collect(branch, branch.name + number, branches)
             self._by_path = branches
         return self._by_path
 
@@ -152,11 +157,10 @@ def _read(branch: _UprootBranch, empty: Column | None, start: int, stop: int) ->
     return column if empty is None else cast(column, kind_of(empty))
 
 
-def _collect(branch: _UprootBranch, prefix: str, known: dict[str, _UprootBranch]) -> None:
-    path = prefix + branch.name
+def _collect(branch: _UprootBranch, path: str, known: dict[str, _UprootBranch]) -> None:
     known.setdefault(path, branch)
     for child in branch.branches:
-        _collect(child, f"{path}/", known)
+        _collect(child, f"{path}/{child.name}", known)
 
 
 def _is_known(interpretation: object) -> bool:

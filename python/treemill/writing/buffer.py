@@ -62,10 +62,10 @@ class Buffer:
         yield at + self._origin + _FIRST
         struct.pack_into(">I", self.data, at, (len(self.data) - at - 4) | _HAS_COUNT)
 
-    def named(self, name: str, title: str) -> None:
-        """Append a TNamed."""
+    def named(self, name: str, title: str, bits: int = 0) -> None:
+        """Append a TNamed with these bits of its TObject."""
         with self.versioned(1):
-            self.data += b"\0\1" + bytes(4) + b"\0\0\0\0"  # TObject, without bits
+            self.data += b"\0\1" + bytes(4) + struct.pack(">I", bits)
             self.data += string(name) + string(title)
 
     @contextmanager

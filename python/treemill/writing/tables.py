@@ -10,6 +10,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arrays.columns import Table, lengths, numbers
 from ..arrays.kinds import Kinds
@@ -18,7 +19,15 @@ from .branches import BranchValues, OutputBranch, branch_of, has_vectors, values
 from .file import RootFile
 from .tree import TreeWriter
 
-__all__ = ["BranchPlan", "TableTree", "Unequal", "chunks", "planned", "unequal_counts"]
+__all__ = [
+    "BranchPlan",
+    "TableTree",
+    "Unequal",
+    "chunks",
+    "planned",
+    "unequal_counts",
+    "unequal_lists",
+]
 
 Unequal = Collection[tuple[str, str]]
 
@@ -44,18 +53,20 @@ def planned(
     counters: Mapping[str, str] | None = None,
     unequal: Unequal = frozenset(),
     vectors: Collection[str] = frozenset(),
+    uncounted: Collection[str] = frozenset(),
 ) -> BranchPlan:
     """The branches for these columns. `groups`: columns of lists with equal groups have the same
     lists. `counters`: the counters that some columns of lists have already. `unequal`: see
     `unequal_counts`. `vectors`: the columns whose lists are vectors of C++, if there is a class of
-    such. Raises UnsupportedError, which names the column, if a tree cannot hold one; QueryError if
-    a branch cannot have its name."""
+    such. `uncounted`: columns of lists that no column counted where they come from; they share a
+    counter if they have a common prefix and are not `unequal`. Raises UnsupportedError, which names
+    the column, if a tree cannot hold one; QueryError if a branch cannot have its name."""
     _check(kinds)
     plan = BranchPlan()
     vectors = {name for name in vectors if has_vectors(kinds[name])}
     lists = [name for name, kind in kinds.items() if kind.form == "list" and name not in vectors]
     counted_by = dict(counters or {})
-    for name, counter_name in _counters(lists, groups, kinds, unequal).items():
+    for name, counter_name in _counters(lists, groups, kinds, unequal, uncounted).items():
         counted_by.setdefault(name, counter_name)
     for name in lists:
         plan.counted.setdefault(counted_by[name], []).append(name)
@@ -84,7 +95,11 @@ def _check(names: Iterable[str]) -> None:
 
 
 def _counters(
-    lists: Sequence[str], groups: Mapping[str, Hashable], kinds: Kinds, unequal: Unequal
+    lists: Sequence[str],
+    groups: Mapping[str, Hashable],
+    kinds: Kinds,
+    unequal: Unequal,
+    uncounted: Collection[str],
 ) -> dict[str, str]:
     """The name of each list's counter."""
     reserved = set(kinds)
@@ -92,6 +107,13 @@ def _counters(
     for name in lists:
         group = groups.get(name)
         key = (_prefix(name), (name,) if group is None else group)
+        if name in uncounted and key[0]:
+            alike = (
+                known
+                for known, members in together.items()
+                if known[0] == key[0] and not _differ(name, members, unequal, uncounted)
+            )
+            key = next(alike, key)
         together.setdefault(key, []).append(name)
     # The first group of several lists with a prefix gets the counter of the prefix, else the first
     # list: files have a collection's own columns before those of others that are called alike. If a
@@ -115,6 +137,13 @@ def _counters(
     return counters
 
 
+def _differ(
+    name: str, members: Sequence[str], unequal: Unequal, uncounted: Collection[str]
+) -> bool:
+    """True if the lists of a column may have other lengths than those of others."""
+    return any(member not in uncounted or (member, name) in unequal for member in members)
+
+
 def _prefix(name: str) -> str:
     match = _PREFIX.match(name)
     return match[1] if match else ""
@@ -134,12 +163,41 @@ def unequal_counts(table: Table) -> set[tuple[str, str]]:
     return pairs
 
 
+def unequal_lists(table: Table, names: Collection[str]) -> set[tuple[str, str]]:
+    """Pairs of those of these columns that have a common prefix and lists of other lengths."""
+    alike: dict[str, list[tuple[NDArray[np.int64], list[str]]]] = {}
+    pairs: set[tuple[str, str]] = set()
+    for name, column in table.columns.items():
+        if name not in names or not _prefix(name):
+            continue
+        own, is_new = lengths(column), True
+        for others, members in alike.setdefault(_prefix(name), []):
+            if np.array_equal(others, own):
+                members.append(name)
+                is_new = False
+            else:
+                pairs.update((member, name) for member in members)
+        if is_new:
+            alike[_prefix(name)].append((own, [name]))
+    return pairs
+
+
 class TableTree:
     """A tree of a file, written from tables with the same columns, without missing values."""
 
-    def __init__(self, file: RootFile, name: str, plan: BranchPlan, title: str = "") -> None:
+    def __init__(
+        self,
+        file: RootFile,
+        name: str,
+        plan: BranchPlan,
+        title: str = "",
+        *,
+        is_reshuffled: bool = False,
+    ) -> None:
+        """`is_reshuffled`: see TreeWriter."""
         self._plan = plan
-        self._writer = TreeWriter(file, name, list(plan.branches.values()), title)
+        branches = list(plan.branches.values())
+        self._writer = TreeWriter(file, name, branches, title, is_reshuffled=is_reshuffled)
 
     def write(self, table: Table) -> None:
         """Add a table's entries."""

@@ -31,6 +31,9 @@ _MOST = (1 << 30) - 1
 _BASKET_HEADER = 19
 """Bytes that a basket's key has in addition to other keys'."""
 
+_RESHUFFLED = 1 << 19
+"""TTree::kEntriesReshuffled: ROOT refuses such a tree as a friend that goes by entry numbers."""
+
 # Members that mean nothing to readers, as ROOT writes them.
 _FILL = bytes.fromhex("40000006 0002 0000 03e9")
 _ATTRIBUTES = bytes.fromhex(
@@ -102,11 +105,19 @@ class TreeWriter:
     """A tree in a file. Counters are branches too; they come before the lists that they count."""
 
     def __init__(
-        self, file: RootFile, name: str, branches: Sequence[OutputBranch], title: str = ""
+        self,
+        file: RootFile,
+        name: str,
+        branches: Sequence[OutputBranch],
+        title: str = "",
+        *,
+        is_reshuffled: bool = False,
     ) -> None:
+        """`is_reshuffled`: the entries are in another order than those that they come from."""
         self.name = name
         self.title = title
         self.entries = 0
+        self._is_reshuffled = is_reshuffled
         self._file = file
         self._written = {branch.name: _Written(branch) for branch in branches}
         self._counters = {branch.counter for branch in branches} - {None}
@@ -202,7 +213,7 @@ class TreeWriter:
         """Write the tree's description."""
         out = Buffer(key_length(self._file.is_far, "TTree", self.name, self.title))
         with out.versioned(20):
-            out.named(self.name, self.title)
+            out.named(self.name, self.title, _RESHUFFLED if self._is_reshuffled else 0)
             out.data += _ATTRIBUTES
             total = sum(each.total for each in self._written.values())
             packed = sum(sum(each.sizes) for each in self._written.values())

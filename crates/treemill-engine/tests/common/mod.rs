@@ -93,6 +93,7 @@ pub fn far(
             children: Vec::new(),
             cpp_type: "anything".to_owned(),
             counter: None,
+            is_base: false,
             layout: of.layout,
             entries: (baskets.len() * per_basket) as u64,
             has_entry_offsets: false,
@@ -111,6 +112,8 @@ pub fn far(
         aliases: Vec::new(),
         index: None,
         friends: Vec::new(),
+        weight: 1.0,
+        is_reshuffled: false,
         branches,
     };
     let source = Arc::new(Watched::new(Memory::new("memory", bytes, costs)));

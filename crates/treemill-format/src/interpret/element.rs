@@ -3,9 +3,7 @@
 use super::class::Classes;
 use super::dims::dims;
 use super::refusal::{Known, Refusal};
-use super::{
-    Interpretation, branch_name, builtin, clones, cpp, leaf_branch_name, number, pointers,
-};
+use super::{Interpretation, branch_name, builtin, clones, cpp, leaf_branch, number, pointers};
 use crate::layout::{Form, Layout, Number, Object};
 use crate::limits::OBJECT_DEPTH;
 use crate::reader::text;
@@ -247,7 +245,7 @@ fn numbers(
                 },
                 cpp_type,
             )
-            .counted_by(counter.and_then(|at| leaf_branch_name(tree, at)))
+            .counted_by(counter.and_then(|at| leaf_branch(tree, at)))
         }
         _ => {
             let cpp_type = type_name(branch, element, member);
@@ -267,9 +265,17 @@ fn collected(
     tree: &RawTree,
     classes: &Classes,
 ) -> Interpretation {
-    let counter = element.counter.and_then(|at| branch_name(tree, at));
+    let counter = element
+        .counter
+        .and_then(|at| tree.branch_at.get(&at))
+        .copied();
     let cpp_type = type_name(branch, element, member);
-    let bracket = format!("[{}]", counter.as_deref().unwrap_or_default());
+    let bracket = format!(
+        "[{}]",
+        counter
+            .and_then(|index| branch_name(tree, index))
+            .unwrap_or_default()
+    );
     let reason = format!("members of type {cpp_type} of the items of a collection");
     let no = Interpretation::unsupported(reason, format!("{cpp_type}{bracket}"));
     let Some(leaf) = only_leaf(branch, tree) else {

@@ -1,7 +1,7 @@
 //! Plain TBranch: one leaf or a leaf list, each of a basic type, stored one after another without padding.
 
 use super::dims::{Dims, dims};
-use super::{Interpretation, leaf_branch_name, number, unsupported};
+use super::{Interpretation, leaf_branch, number, unsupported};
 use crate::layout::{Class, Form, Layout, Object, Part};
 use crate::reader::text;
 use crate::streamer::range;
@@ -58,7 +58,7 @@ fn one(leaf: &RawLeaf, tree: &RawTree) -> Interpretation {
         item: Box::new(dims.wrap(item)),
         header: 0,
     };
-    Interpretation::new(layout, cpp_type).counted_by(leaf_branch_name(tree, counter))
+    Interpretation::new(layout, cpp_type).counted_by(leaf_branch(tree, counter))
 }
 
 fn sized(leaf: &RawLeaf, item: Layout, name: &str, dims: &Dims) -> Interpretation {

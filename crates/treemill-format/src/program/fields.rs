@@ -4,9 +4,12 @@
 use super::Slot;
 use crate::error::{Result, malformed};
 use crate::limits::MEMBERS_WANTED;
-use crate::object::named;
+use crate::object::{header, named, tobject};
 use crate::reader::Reader;
 use std::slice;
+
+/// The EReadWrite code of a double.
+const DOUBLE: i32 = 8;
 
 /// Where a wanted member lies.
 #[derive(Debug, Clone, Copy)]
@@ -78,6 +81,23 @@ impl<'a> Fields<'a> {
     /// A TString member.
     pub fn string(&self, wanted: impl Slot) -> Result<&'a [u8]> {
         self.reader(wanted).map_or(Ok(&[]), |mut r| r.string())
+    }
+
+    /// A member that is a double.
+    pub fn real(&self, wanted: impl Slot) -> Result<Option<f64>> {
+        match self.get(wanted) {
+            Some(field) if field.code == DOUBLE => Reader::at(self.bytes, field.at).f64().map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The bits of the TObject, where `wanted` is the TNamed base.
+    pub fn bits(&self, wanted: impl Slot) -> Result<u32> {
+        let Some(mut r) = self.reader(wanted) else {
+            return Ok(0);
+        };
+        header(&mut r)?;
+        tobject(&mut r)
     }
 
     /// Name and title, where `wanted` is the TNamed base.

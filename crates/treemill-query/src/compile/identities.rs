@@ -113,7 +113,7 @@ impl Columns for Stored<'_> {
     }
 
     fn names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
-        Box::new(self.schema.fields.iter().map(|field| field.name.as_str()))
+        Box::new(self.schema.names().map(|(name, _)| name))
     }
 
     fn follows(&self, format: Format) -> bool {

@@ -22,6 +22,13 @@ impl Compiler<'_> {
         name: &str,
         at: Span,
     ) -> Result<Option<NodeId>> {
+        // ROOT's: of a four-vector its mass, of a vector of three parts its length.
+        let name = match name {
+            "Mag" | "Mag2" if !self.has_energy(bound, at)? => &name.to_lowercase(),
+            "Mag" => "mass",
+            "Mag2" => "mass2",
+            _ => name,
+        };
         if let Some((_, part)) = COORDINATES.iter().find(|(known, _)| *known == name) {
             return self.coordinate(bound, *part, at).map(Some);
         }
@@ -58,6 +65,12 @@ impl Compiler<'_> {
             }
             _ => return Ok(None),
         }))
+    }
+
+    /// Whether it is a four-vector, and not one of three parts.
+    pub(super) fn has_energy(&mut self, bound: &Binding, at: Span) -> Result<bool> {
+        let energy = self.find_coordinate(bound, Coordinate::Energy, at)?;
+        Ok(energy.is_some())
     }
 
     pub(super) fn rapidity(&mut self, bound: &Binding, at: Span) -> Result<NodeId> {

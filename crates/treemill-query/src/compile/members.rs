@@ -242,7 +242,7 @@ impl Compiler<'_> {
             RecordSource::Columns { prefix, scope } => {
                 let defined = self.definitions(*scope);
                 let names = defined.map(|(_, define)| define.name.as_str());
-                let stored = self.schema.fields.iter().map(|field| field.name.as_str());
+                let stored = self.schema.names().map(|(name, _)| name);
                 let containers = self.containers(prefix);
                 // Of a link, `trackLinks.m_persIndex`, the name that users know is enough.
                 let of_container = |name| {

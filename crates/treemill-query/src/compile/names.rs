@@ -57,13 +57,17 @@ impl Compiler<'_> {
                     | ColumnType::Lists { .. }
                     | ColumnType::Array { .. }
             )
-        }) && self.schema.fields.iter().any(|field| {
-            let is_member = field.name.strip_prefix(name);
+        }) && self.schema.names().any(|(member, place)| {
+            let is_member = member.strip_prefix(name);
             is_member.is_some_and(|rest| rest.starts_with('.'))
-                && matches!(&field.column_type,
-                    ColumnType::List { counter: Some(counter), .. }
-                    | ColumnType::Lists { counter: Some(counter), .. } if counter == name)
+                && self.counter_of(place) == Some(index)
         })
+    }
+
+    /// The column that counts the items of a column's lists.
+    fn counter_of(&self, column: usize) -> Option<usize> {
+        let counter = self.schema.fields.get(column)?.column_type.counter()?;
+        self.by_name.get(counter).copied()
     }
 
     fn column(&mut self, index: usize, at: Span) -> Result<Binding> {
@@ -159,15 +163,17 @@ impl Compiler<'_> {
             let rest = name.strip_prefix(prefix);
             rest.is_some_and(|rest| rest.starts_with(['_', '.']) && rest.len() > 1)
         };
-        let counts_it = |counter: &str| {
-            counter == prefix || counter.strip_prefix('n').is_some_and(|rest| rest == prefix)
+        let own = self.by_name.get(prefix).copied();
+        let counts_it = |counter: &str, place: Option<usize>| {
+            let is_named = counter.strip_prefix('n').is_some_and(|rest| rest == prefix);
+            counter == prefix || is_named || (own.is_some() && own == place)
         };
         let base = match self.level_of_columns(is_member, counts_it) {
             Some(base) => base,
             None => {
                 let mut stems = self.containers(prefix).into_iter();
                 stems.find_map(|stem| {
-                    self.level_of_columns(|name| name.starts_with(&stem), |_| false)
+                    self.level_of_columns(|name| name.starts_with(&stem), |_, _| false)
                 })?
             }
         };
@@ -187,16 +193,22 @@ impl Compiler<'_> {
     fn level_of_columns(
         &mut self,
         is_member: impl Fn(&str) -> bool,
-        counts_it: impl Fn(&str) -> bool,
+        counts_it: impl Fn(&str, Option<usize>) -> bool,
     ) -> Option<LevelId> {
         let schema = self.schema;
         // The counter that most of its list columns have; those that count one column each are like none.
         let mut counters: HashMap<Option<&str>, (usize, usize)> = HashMap::new();
         let mut scalars = 0_usize;
-        for (index, field) in schema.fields.iter().enumerate() {
-            if !is_member(&field.name) {
+        let mut counted = None;
+        for (name, index) in schema.names() {
+            // A column with two such names is counted once.
+            if counted == Some(index) || !is_member(name) {
                 continue;
             }
+            counted = Some(index);
+            let Some(field) = schema.fields.get(index) else {
+                continue;
+            };
             match &field.column_type {
                 ColumnType::List { counter, .. } | ColumnType::Lists { counter, .. } => {
                     let shared = counter.as_deref().filter(|name| self.ties(Some(name)));
@@ -208,7 +220,7 @@ impl Compiler<'_> {
             }
         }
         let ranked = counters.into_iter().map(|(counter, (count, index))| {
-            let is_own = counter.is_some_and(&counts_it);
+            let is_own = counter.is_some_and(|counter| counts_it(counter, self.counter_of(index)));
             (is_own, count, usize::MAX - index, index)
         });
         match ranked.max() {

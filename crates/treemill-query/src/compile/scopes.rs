@@ -170,6 +170,9 @@ impl Compiler<'_> {
         let found = match defined {
             Some(index) => self.defined(index),
             None => match self.stored_column(name, at)? {
+                None if self.schema.shared.contains_key(name) => {
+                    return Err(self.ambiguous(name, at));
+                }
                 None if or_collection => self.collection(name).map(Binding::Object),
                 found => found,
             },
@@ -357,15 +360,17 @@ impl Compiler<'_> {
         let RecordSource::Columns { prefix, .. } = &*object.source else {
             return true;
         };
-        let members = self.schema.fields.iter();
-        let members = members.filter(|field| rest(&field.name, prefix).is_some());
+        let members = self.schema.names();
+        let members = members.filter(|(name, _)| rest(name, prefix).is_some());
         let counters: HashSet<Option<&str>> = members
-            .filter_map(|field| match &field.column_type {
-                ColumnType::List { counter, .. } | ColumnType::Lists { counter, .. } => {
-                    Some(counter.as_deref())
-                }
-                _ => None,
-            })
+            .filter_map(
+                |(_, place)| match &self.schema.fields.get(place)?.column_type {
+                    ColumnType::List { counter, .. } | ColumnType::Lists { counter, .. } => {
+                        Some(counter.as_deref())
+                    }
+                    _ => None,
+                },
+            )
             .collect();
         counters.len() == 1
     }

@@ -218,12 +218,23 @@ impl Compiler<'_> {
             }
             "dot" => {
                 let mut sum: Option<NodeId> = None;
-                for part in [
-                    Coordinate::Energy,
-                    Coordinate::Px,
-                    Coordinate::Py,
-                    Coordinate::Pz,
-                ] {
+                let is_of_four = self.has_energy(&a, here)? || self.has_energy(&b, there)?;
+                let (parts, op) = match is_of_four {
+                    true => (
+                        &[
+                            Coordinate::Energy,
+                            Coordinate::Px,
+                            Coordinate::Py,
+                            Coordinate::Pz,
+                        ][..],
+                        Arithmetic::Sub,
+                    ),
+                    false => (
+                        &[Coordinate::Px, Coordinate::Py, Coordinate::Pz][..],
+                        Arithmetic::Add,
+                    ),
+                };
+                for part in parts.iter().copied() {
                     let ids = [
                         self.coordinate(&a, part, here)?,
                         self.coordinate(&b, part, there)?,
@@ -232,7 +243,7 @@ impl Compiler<'_> {
                     let product = self.real(Arithmetic::Mul, both[0], both[1]);
                     sum = Some(match sum {
                         None => product,
-                        Some(sum) => self.real(Arithmetic::Sub, sum, product),
+                        Some(sum) => self.real(op, sum, product),
                     });
                 }
                 sum.ok_or_else(|| QueryError::at(at, "nothing to multiply"))?

@@ -32,7 +32,7 @@ impl Compiler<'_> {
         let of_it = known.iter().filter(|known| singular(known) == one);
         let mut suggestions: Vec<String> = of_it.map(|known| (*known).to_owned()).collect();
         if suggestions.is_empty() {
-            let stored = self.schema.fields.iter().map(|field| field.name.as_str());
+            let stored = self.schema.names().map(|(name, _)| name);
             suggestions = near(name, known.into_iter().chain(stored));
         }
         let mut error = QueryError::no_column(at, name);
@@ -44,12 +44,22 @@ impl Compiler<'_> {
         error.suggest(suggestions)
     }
 
+    /// What is said of a name that several columns share.
+    pub(super) fn ambiguous(&self, name: &str, at: Span) -> QueryError {
+        let sharing = self.schema.shared.get(name).into_iter().flatten();
+        let names: Vec<String> = sharing.map(|name| quoted(name)).collect();
+        let message = format!(
+            "{name} is ambiguous, because several branches are called so: write {}",
+            names.join(" or ")
+        );
+        QueryError::at(at, message)
+    }
+
     /// The names of collections and records that columns are members of.
     fn collections(&self) -> impl Iterator<Item = &str> {
-        let fields = self.schema.fields.iter();
-        fields.filter_map(|field| {
-            let own = physlite::collection(&field.name);
-            let first = || field.name.split_once(['_', '.']).map(|(first, _)| first);
+        self.schema.names().filter_map(|(name, _)| {
+            let own = physlite::collection(name);
+            let first = || name.split_once(['_', '.']).map(|(first, _)| first);
             own.or_else(first).filter(|name| !name.is_empty())
         })
     }
@@ -137,6 +147,15 @@ pub(super) fn in_doubt(expression: &Expression) -> QueryError {
          the expression"
     );
     QueryError::at(span(&expression.tree), message)
+}
+
+/// A name as expressions can say it.
+fn quoted(name: &str) -> String {
+    let is_plain = |sign: char| sign.is_alphanumeric() || sign == '_' || sign == '.';
+    match name.chars().all(is_plain) {
+        true => name.to_owned(),
+        false => format!("`{name}`"),
+    }
 }
 
 /// The name that the columns of a record begin with.

@@ -27,15 +27,39 @@ pub(super) enum Coordinate {
 const STORED: &[(Coordinate, &[&str])] = &[
     (
         Coordinate::Px,
-        &["px", "x", "Px", "momentum.x", "fP.fX", "fCoordinates.fX"],
+        &[
+            "px",
+            "x",
+            "Px",
+            "momentum.x",
+            "fP.fX",
+            "fX",
+            "fCoordinates.fX",
+        ],
     ),
     (
         Coordinate::Py,
-        &["py", "y", "Py", "momentum.y", "fP.fY", "fCoordinates.fY"],
+        &[
+            "py",
+            "y",
+            "Py",
+            "momentum.y",
+            "fP.fY",
+            "fY",
+            "fCoordinates.fY",
+        ],
     ),
     (
         Coordinate::Pz,
-        &["pz", "z", "Pz", "momentum.z", "fP.fZ", "fCoordinates.fZ"],
+        &[
+            "pz",
+            "z",
+            "Pz",
+            "momentum.z",
+            "fP.fZ",
+            "fZ",
+            "fCoordinates.fZ",
+        ],
     ),
     (
         Coordinate::Energy,

@@ -51,7 +51,7 @@ fn sums(number: usize, filtered: bool) -> Result<Query, Failure> {
     let spec = json!({"version": 1, "steps": steps, "bookings": bookings});
     let spec: Spec = serde_json::from_value(spec)?;
     let fields = vec![Field::new("x", ColumnType::Scalar(DType::F64))];
-    Ok(Query::compile(&spec, &Schema { fields })?)
+    Ok(Query::compile(&spec, &Schema::new(fields))?)
 }
 
 /// Bytes of all buffers that a batch has needed.

@@ -92,9 +92,7 @@ fn summed(tree: &serde_json::Value, x: Vec<f64>) -> (Result<Vec<Outcome>, QueryE
     let function = Scaled::default();
     let asked = Arc::clone(&function.asked);
     let functions = Functions::from([("1".to_owned(), Provided::One(Arc::new(function)))]);
-    let schema = Schema {
-        fields: vec![Field::new("x", ColumnType::Scalar(DType::F64))],
-    };
+    let schema = Schema::new(vec![Field::new("x", ColumnType::Scalar(DType::F64))]);
     let run = || -> Result<Vec<Outcome>, QueryError> {
         let query = Query::with_functions(&spec, &schema, &functions)?;
         let (mut partial, mut scratch) = (query.partial(), Scratch::default());

@@ -94,9 +94,7 @@ fn spec(steps: Vec<Step>, trees: Vec<Expr>) -> Spec {
 }
 
 fn schema() -> Schema {
-    Schema {
-        fields: vec![Field::new("x", ColumnType::Scalar(DType::F64))],
-    }
+    Schema::new(vec![Field::new("x", ColumnType::Scalar(DType::F64))])
 }
 
 fn x() -> Expr {

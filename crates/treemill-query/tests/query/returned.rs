@@ -154,12 +154,10 @@ fn sum(tree: &Value, function: Above, cut: f64) -> Result<f64, String> {
         item: DType::F64,
         counter: None,
     };
-    let schema = Schema {
-        fields: vec![
-            Field::new("lists", lists),
-            Field::new("x", ColumnType::Scalar(DType::F64)),
-        ],
-    };
+    let schema = Schema::new(vec![
+        Field::new("lists", lists),
+        Field::new("x", ColumnType::Scalar(DType::F64)),
+    ]);
     let query = Query::with_functions(&spec, &schema, &functions).map_err(|e| e.message)?;
     let (mut partial, mut scratch) = (query.partial(), Scratch::default());
     let lists = vec![vec![1.0, 5.0, 9.0], vec![], vec![4.0, 2.0], vec![7.0]];

@@ -29,13 +29,8 @@ impl Table {
     }
 
     pub fn schema(&self) -> Schema {
-        Schema {
-            fields: self
-                .columns
-                .iter()
-                .map(|(field, _)| field.clone())
-                .collect(),
-        }
+        let fields = self.columns.iter().map(|(field, _)| field.clone());
+        Schema::new(fields.collect())
     }
 
     pub fn with(mut self, name: &str, column_type: ColumnType, array: ArrayRef) -> Self {
