@@ -33,15 +33,15 @@ impl Moments {
         self.second += weighted * distance;
     }
 
-    /// Adds a value with the weight 1. Such weights do not cancel, so that distances may be rounded.
+    /// Adds a value with the weight 1. Such weights do not cancel: what is rounded is as small as each value.
     #[inline]
     pub fn count(&mut self, x: f64) {
         self.center_near(x);
         let distance = x - self.center;
-        self.weights += 1.0;
+        self.weights.add_quickly(1.0);
         self.weights_squared += 1.0;
-        self.first += distance;
-        self.second += distance * distance;
+        self.first.add_quickly(distance);
+        self.second.add_quickly(distance * distance);
     }
 
     /// Adds values with the weight 1.
