@@ -310,3 +310,33 @@ def test_a_run_without_data_is_kept(tmp_path):
 
     for _ in range(2):
         assert tm.run(thrown, cycles=1000, checkpoint=tmp_path) == {"n": 1000}
+
+
+@pytest.mark.parametrize("which", ["folder", "record"])
+@pytest.mark.parametrize("mode", [0o020, 0o002])
+def test_what_others_may_have_written_is_not_loaded(events, tmp_path, which, mode):
+    def counted(chunk):
+        return {"n": len(chunk)}
+
+    folder = tmp_path / "kept"
+    n = tm.run(counted, events, checkpoint=folder)["n"]
+    (record,) = folder.glob("*.checkpoint")
+    path = folder if which == "folder" else record
+    before = path.stat().st_mode
+    path.chmod(before | mode)
+    with pytest.raises(SourceError, match="may be written to by other users") as raised:
+        tm.run(counted, events, checkpoint=folder)
+    assert raised.value.file == str(path)
+    path.chmod(before)
+    assert tm.run(counted, events, checkpoint=folder)["n"] == n
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+@pytest.mark.parametrize("which", ["folder", "record"])
+def test_what_another_user_owns_is_not_loaded(events, tmp_path, which):
+    folder = tmp_path / "kept"
+    tm.run(events.count(), checkpoint=folder)
+    (record,) = folder.glob("*.checkpoint")
+    os.chown(folder if which == "folder" else record, 12345, -1)
+    with pytest.raises(SourceError, match="12345"):
+        tm.run(events.count(), checkpoint=folder)

@@ -22,7 +22,7 @@ pub use described::described;
 pub use description::Description;
 pub use shelf::Shelf;
 
-use place::{Place, make_folder};
+use place::{Place, is_own, make_folder};
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -38,17 +38,23 @@ fn put(place: &Mutex<Option<Arc<Place>>>, value: Option<(&Path, u64)>) {
 }
 
 fn get(place: &Mutex<Option<Arc<Place>>>) -> Option<Arc<Place>> {
-    place.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    let place = place.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    place.filter(|place| is_own(&place.folder))
 }
 
 /// Names the folder of data, which is made if need be, and the bytes that it may hold; `None` or a limit of 0: no cache.
 /// Files that are open keep the cache that they have.
 ///
 /// # Errors
-/// If the folder cannot be made or not be written to.
+/// If the folder cannot be made or not be written to, or if others may write to it.
 pub fn set(place: Option<(&Path, u64)>) -> io::Result<()> {
     if let Some((folder, 1..)) = place {
         make_folder(folder)?;
+        if !is_own(folder) {
+            let what =
+                "others may write to it, or it is not yours: `chmod go-w`, or name another folder";
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
+        }
         let probe = folder.join(format!(".probe-{}", std::process::id()));
         std::fs::File::create(&probe)?;
         std::fs::remove_file(probe)?;
@@ -58,7 +64,7 @@ pub fn set(place: Option<(&Path, u64)>) -> io::Result<()> {
 }
 
 /// Names the folder of descriptions and the bytes that it may hold; `None` or a limit of 0: no cache. The folder is made when
-/// something is kept. If that fails, nothing is kept.
+/// something is kept. If that fails, or if others may write to it, nothing is kept and nothing is taken from there.
 pub fn set_descriptions(place: Option<(&Path, u64)>) {
     put(&DESCRIPTIONS, place);
 }

@@ -152,3 +152,24 @@ fn a_folder_that_cannot_be_made_is_an_error() {
     let _turn = TURN.lock();
     assert!(set(Some((&PathBuf::from("/proc/none"), 1000))).is_err());
 }
+
+#[test]
+fn a_folder_that_others_may_write_to_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let _turn = TURN
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let place = folder("others");
+    fs::create_dir_all(&place).unwrap();
+    let mode = |bits| fs::set_permissions(&place, fs::Permissions::from_mode(bits)).unwrap();
+    for bits in [0o777, 0o770, 0o702] {
+        mode(bits);
+        assert!(set(Some((&place, 1 << 20))).is_err(), "{bits:o}");
+    }
+    mode(0o755);
+    set(Some((&place, 1 << 20))).unwrap();
+    assert!(shelf(&file("1")).is_some());
+    mode(0o777);
+    assert!(shelf(&file("1")).is_none(), "nothing is taken from there");
+    set(None).unwrap();
+}

@@ -79,11 +79,13 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// The function at an address, which must be as the crate says, take these arguments and give these results, for
-    /// as long as this or a clone of it lives; and any number of threads may call it. Nothing here can check that.
-    /// `None` for the address 0.
+    /// The function at an address; `None` for the address 0.
+    ///
+    /// # Safety
+    /// The code there must be as the crate says, take these arguments and give these results, for as long as this or a
+    /// clone of it lives; and any number of threads may call it. Nothing here can check that.
     #[must_use]
-    pub fn at(address: usize, arguments: Vec<Kind>, results: Vec<Kind>) -> Option<Self> {
+    pub unsafe fn at(address: usize, arguments: Vec<Kind>, results: Vec<Kind>) -> Option<Self> {
         (address != 0).then_some(Self {
             address,
             arguments,
@@ -229,7 +231,8 @@ mod tests {
     fn compiled() -> Compiled {
         let address = (sample as *const ()).expose_provenance();
         let arguments = vec![Kind::Float, Kind::Int, Kind::Floats];
-        Compiled::at(address, arguments, vec![Kind::Float, Kind::Float]).unwrap()
+        // SAFETY: `sample` is such a function, and stays where it is.
+        unsafe { Compiled::at(address, arguments, vec![Kind::Float, Kind::Float]) }.unwrap()
     }
 
     fn called(
@@ -296,6 +299,7 @@ mod tests {
 
     #[test]
     fn there_is_nothing_at_address_zero() {
-        assert!(Compiled::at(0, Vec::new(), Vec::new()).is_none());
+        // SAFETY: there is no code that could be called.
+        assert!(unsafe { Compiled::at(0, Vec::new(), Vec::new()) }.is_none());
     }
 }

@@ -88,7 +88,12 @@ impl Fitted {
                 ResultType::Int => Kind::Int,
                 ResultType::Float => Kind::Float,
             });
-            Compiled::at(address, arguments.collect(), results.collect())
+            // SAFETY: `kernels/numba_code.py` gives the address of code that numba has compiled for these parameters
+            // and outputs, and that the object, which is kept beside it, keeps alive.
+            #[expect(unsafe_code, reason = "only Python knows what it has compiled")]
+            unsafe {
+                Compiled::at(address, arguments.collect(), results.collect())
+            }
         });
         Ok(Self {
             object: Arc::new(object.clone().unbind()),

@@ -18,6 +18,7 @@ from ..errors import QueryError, SourceError, local_path
 from ..packetizer import Range
 from ..whole_file import whole_file
 from .fingerprint import Fingerprint, changed
+from .own_file import read_own
 from .pace import Pace
 from .record import PassRecord
 
@@ -68,10 +69,10 @@ class Checkpoint:
     def load(self) -> PassRecord | None:
         """Returns what was kept of this pass; None if nothing was. Claims the checkpoint for this
         process. Raises QueryError if what was kept is of another pass or another process uses it,
-        SourceError if it is damaged or cannot be read."""
+        SourceError if it is damaged, cannot be read, or may be another user's."""
         self._claim()
         try:
-            data = self.path.read_bytes()
+            data = read_own(self.path, "the checkpoint")
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -114,7 +115,7 @@ class Checkpoint:
         try:
             if not path.exists():
                 _replace(path, uuid.uuid4().hex.encode())
-            return path.read_text()
+            return read_own(path, "the name of the checkpoint").decode("ascii", "replace")
         except OSError as error:
             raise SourceError(f"cannot be written: {error.strerror}", file=str(path)) from None
 
