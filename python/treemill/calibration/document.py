@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import zlib
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..errors import FormatError, QueryError
+from ..machine.json_document import unpacked
 from ..tree import source
 
 __all__ = ["Document", "Given", "read"]
@@ -52,11 +52,7 @@ def _unzipped(content: bytes, name: str, most: int) -> bytes:
         if len(content) > most:
             raise FormatError(f"{name} has more than {most} bytes")
         return content
-    reader = zlib.decompressobj(wbits=31)
     try:
-        text = reader.decompress(content, most)
-    except zlib.error as error:
-        raise FormatError(f"{name} is no gzip file: {error}") from None
-    if not reader.eof:
-        raise FormatError(f"{name} is cut off, or its text has more than {most} bytes")
-    return text
+        return unpacked(content, most)
+    except ValueError as error:
+        raise FormatError(f"{name}: {error}") from None

@@ -164,15 +164,12 @@ def _plain(files: object) -> object:
     """Turn JSON files, and coffea's specifications of files, which are models of pydantic, into
     mappings."""
     if isinstance(files, str | os.PathLike) and str(files).endswith(_JSON):
-        import gzip  # start-up: few datasets come from JSON files
-        import json
-        import zlib
+        from ..machine.json_document import parsed  # start-up: few datasets come from JSON files
 
         path = source.address(str(files))
         try:
-            data = source.content(path)
-            return json.loads(gzip.decompress(data) if path.endswith(".gz") else data)
-        except (SourceError, OSError, EOFError, ValueError, zlib.error) as error:
+            return parsed(source.content(path), path)
+        except (SourceError, ValueError) as error:
             raise SourceError(f"cannot read the fileset {path}: {error}", file=path) from None
     plain: object = files.model_dump() if hasattr(files, "model_dump") else files
     return plain

@@ -59,6 +59,7 @@ class Location:
 
 
 _MAX_LIST_DEPTH = 8
+_MOST_LINES = 1_000_000
 
 
 def expand(files: object, tree: str | None = None) -> tuple[Location, ...]:
@@ -170,7 +171,11 @@ def _expand_text(text: str | os.PathLike[str], tree: str | None, depth: int) -> 
 
 def _tree(name: str | None) -> str | None:
     """The name of a tree without spaces around it and without needless slashes."""
-    return None if name is None else "/".join(filter(None, name.strip().split("/")))
+    if name is None:
+        return None
+    if not isinstance(name, str):
+        raise QueryError(f"the tree of a file is a name, not {name!r:.60}")
+    return "/".join(filter(None, name.strip().split("/")))
 
 
 def _expand_list(path: str, tree: str | None, depth: int) -> Iterable[Location]:
@@ -181,6 +186,12 @@ def _expand_list(path: str, tree: str | None, depth: int) -> Iterable[Location]:
         lines = source.content(path).decode("utf-8").splitlines()
     except (SourceError, UnicodeDecodeError) as error:
         raise SourceError(f"cannot read the list of files {path}: {error}", file=path) from None
+    if len(lines) > _MOST_LINES:
+        raise SourceError(
+            f"the list of files {path} has {len(lines):,} lines, and at most {_MOST_LINES:,} are "
+            "taken: merge the files, or make several datasets",
+            file=path,
+        )
     for line in lines:
         entry = line.strip()
         if not entry or entry.startswith("#"):

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
-import zlib
 from collections.abc import Mapping
 
 from ..errors import QueryError, SourceError
 from ..faces import short_errors
 from ..luminosity.mask import LUMINOSITY_BLOCK, RUN, LumiMask
 from ..luminosity.sections import LumiSections
+from ..machine.json_document import parsed
 from ..tree import source
 
 __all__ = ["lumi_mask"]
@@ -64,9 +62,8 @@ def lumi_mask(
     if isinstance(certified, str | os.PathLike):
         of = source.address(os.fspath(certified))
         try:
-            data = source.content(of)
-            given = json.loads(gzip.decompress(data) if of.endswith(".gz") else data)
-        except (SourceError, OSError, EOFError, ValueError, zlib.error) as error:
+            given = parsed(source.content(of), of)
+        except (SourceError, ValueError) as error:
             message = f"cannot read the luminosity sections {of}: {error}"
             raise SourceError(message, file=of) from None
     if not isinstance(given, Mapping):

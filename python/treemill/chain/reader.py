@@ -6,7 +6,7 @@ from __future__ import annotations
 import operator
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import repeat
+from itertools import combinations, repeat
 from typing import TYPE_CHECKING, TypeAlias
 
 from .._core import Control
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._core import Column
+    from ..arrays.kinds import Kind
     from ..tree.column_source import TreeColumns
     from .chain import Chain
     from .entry_ranges import Part
@@ -193,13 +194,21 @@ def _of_one_kind(name: str, chunks: list[Column], files: Sequence[str]) -> list[
     if len(chunks) == 1:
         return chunks
     kinds = [kind_of(chunk).given() for chunk in chunks]
-    first, kind = kinds[0], widest(kinds)
+    kind = widest(kinds)
     if kind is None:
-        other = next(i for i, each in enumerate(kinds) if widest([first, each]) is None)
+        # The first file may go with each of the others, and they not with one another.
+        place, other = next(_apart(kinds), (0, len(kinds) - 1))
         raise UnsupportedError(
-            f"{name} is {first} in {files[0]} and {kinds[other]} in {files[other]}; "
+            f"{name} is {kinds[place]} in {files[place]} and {kinds[other]} in {files[other]}; "
             "no type holds the values of both exactly",
             branch=name,
             file=files[other],
         )
     return [cast(chunk, kind.given(chunk.optional or chunk.null_count > 0)) for chunk in chunks]
+
+
+def _apart(kinds: Sequence[Kind]) -> Iterator[tuple[int, int]]:
+    """Places of two kinds that have no common one."""
+    first = {kind: place for place, kind in reversed([*enumerate(kinds)])}  # few are different
+    pairs = combinations(sorted(first.values()), 2)
+    return ((one, other) for one, other in pairs if widest([kinds[one], kinds[other]]) is None)

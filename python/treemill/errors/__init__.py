@@ -27,6 +27,7 @@ __all__ = [
     "WorkerError",
     "first_line",
     "local_path",
+    "sound_path",
     "without_credentials",
     "writing",
 ]
@@ -109,13 +110,23 @@ class ChangedError(SourceError):
     what would be read now. Another attempt in the same pass would not help."""
 
 
+def sound_path(path: str | os.PathLike[str]) -> str:
+    """The path as a text. Raises QueryError for what is none, and for one that no system has."""
+    text = os.fspath(path) if isinstance(path, os.PathLike) else path
+    if not isinstance(text, str):
+        raise QueryError(f"a path is a text, not {text!r:.60}")
+    if "\0" in text:
+        raise QueryError(f"no path has a zero byte in it: {text!r}")
+    return text
+
+
 _ON_A_SERVER = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]+://", re.IGNORECASE)
 
 
 def local_path(path: str | os.PathLike[str]) -> str:
     """The path of a file or a folder that is to be made, as a text. Raises UnsupportedError for an
     address on a server: as a path it would name folders here, which nobody looks for."""
-    text = os.fspath(path)
+    text = sound_path(path)
     if _ON_A_SERVER.match(text):
         raise UnsupportedError(
             f"cannot write to {text}, which is on a server: give a path on this machine or on a "

@@ -7,10 +7,10 @@ from __future__ import annotations
 import gzip
 import json
 import math
-import zlib
 from typing import TYPE_CHECKING
 
 from ..errors import FormatError, SourceError
+from ..machine.json_document import parsed, whole
 from .outline import Json, Leaf, Outline, OutlineGroup, unsupported
 from .uhi_description import described, from_description
 
@@ -40,15 +40,14 @@ def read(path: str) -> Outline:
     """Read what `write`, hist or another program wrote. Raises FormatError for what is not JSON."""
     try:
         with open(path, "rb") as file:
-            data = file.read()
-        document = json.loads(gzip.decompress(data) if path.endswith(".gz") else data)
-    except (EOFError, zlib.error, gzip.BadGzipFile, ValueError, RecursionError) as error:
+            document = parsed(whole(file), path)
+    except ValueError as error:
         raise FormatError(f"not a file of results in JSON: {error}", file=path) from error
     except OSError as error:
         raise SourceError(f"cannot read: {error.strerror or error}", file=path) from error
     try:
         return decoded(document)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise FormatError(f"damaged results: {error!r}", file=path) from error
 
 

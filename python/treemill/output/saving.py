@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from os import PathLike
 from typing import Any, NamedTuple
@@ -104,5 +103,5 @@ def load(path: str | PathLike[str]) -> Any:
     >>> tm.load("results.root")["met"].axes[0].size
     50
     """
-    path = os.fspath(path)
+    path = local_path(path)
     return rebuilt(_format(path).read(path))

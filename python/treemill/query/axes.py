@@ -109,7 +109,22 @@ class GrowingAxis:
                 f"an IntCategory axis takes integers of 32 bits, and {large[0]} came: number the "
                 "categories otherwise, or book unique(…)"
             )
+        odd = [v for v in categories if isinstance(v, str) and not _is_text(v)]
+        if odd:
+            raise QueryError(
+                f"a StrCategory axis takes text, and {odd[0]!r} came, which is not UTF-8: give the "
+                "categories that are wanted, without growth, and the others go to the overflow"
+            )
         return type(self.given)(categories, growth=True)
+
+
+def _is_text(value: str) -> bool:
+    """True if this was UTF-8 in its file: bytes that are not are lone surrogates."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _whole(values: Sequence[float | str]) -> list[int]:

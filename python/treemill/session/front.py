@@ -119,20 +119,25 @@ def connect(
     ...     session.run(events.count()) == events.num_entries
     True
     """
-    if mode not in ("threads", "processes"):
+    if not isinstance(mode, str) or mode not in ("threads", "processes"):
         raise QueryError(f'mode is "threads" or "processes", not {mode!r}')
-    if workers is not None and (isinstance(workers, bool) or workers < 1):
-        raise QueryError(f"workers must be 1 or more, not {workers}")
+    if workers is not None and not _is_whole(workers, 1):
+        raise QueryError(f"workers must be 1 or more, not {workers!r}")
+    if memory is not None and not _is_whole(memory, 1):
+        raise QueryError(f"memory is a number of bytes, not {memory!r}")
+    for name, seconds in (("silence", silence), ("patience", patience), ("wait", wait)):
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds >= 0:
+            raise QueryError(f"{name} is a number of seconds, not {seconds!r}")
     if start not in (None, "fork", "spawn"):
         raise QueryError(f'start is "fork" or "spawn", not {start!r}')
-    if isinstance(trace, bool) or trace < 0:
-        raise QueryError(f"trace is a number of records, not {trace}")
+    if not _is_whole(trace, 0):
+        raise QueryError(f"trace is a number of records, not {trace!r}")
     for name, number in (("most", most), ("on_host", on_host)):
-        if number is not None and (isinstance(number, bool) or number < 1):
-            raise QueryError(f"{name} must be 1 or more, not {number}")
+        if number is not None and not _is_whole(number, 1):
+            raise QueryError(f"{name} must be 1 or more, not {number!r}")
         if number is not None and address is None:
             raise QueryError(f"{name}= is for clusters; workers= is how many there are here")
-    if not (submasters is None or isinstance(submasters, bool) or submasters >= 2):
+    if not (submasters is None or isinstance(submasters, bool) or _is_whole(submasters, 2)):
         raise QueryError(f"submasters is True, False or 2 and more workers, not {submasters}")
     if submasters is not None and address is None:
         raise QueryError("submasters= is for clusters: workers of this machine need none")
@@ -184,6 +189,10 @@ def connect(
     from ..backend.threads import ThreadPool  # start-up
 
     return Session(ThreadPool(size, patience=patience, trace=trace))
+
+
+def _is_whole(number: object, least: int) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool) and number >= least
 
 
 def available_cores() -> int:

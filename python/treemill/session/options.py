@@ -147,7 +147,7 @@ class RunOptions:
         return cls(**given)
 
     def __post_init__(self) -> None:
-        if self.on_error not in ("stop", "skip"):
+        if not isinstance(self.on_error, str) or self.on_error not in ("stop", "skip"):
             raise QueryError(f'on_error is "stop" or "skip", not {self.on_error!r}')
         cycles = self.cycles
         if cycles is not None and (

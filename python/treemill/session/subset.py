@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
+from operator import index
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..errors import QueryError, TreemillError
@@ -87,10 +89,15 @@ def _range(entries: object) -> tuple[int | None, int | None]:
                 f"(None, {entries}) all but these"
             )
         return 0, entries
+    ends: tuple[object, ...] = ()
     if isinstance(entries, (range, slice)) and entries.step in (None, 1):
-        return entries.start, entries.stop
+        ends = entries.start, entries.stop
     if isinstance(entries, tuple) and len(entries) == 2:
-        return entries
+        ends = entries
+    with suppress(TypeError):
+        if ends:
+            start, stop = (None if end is None else index(end) for end in ends)  # type: ignore
+            return start, stop
     raise QueryError(f"entries are a number, a pair (start, stop) or a range, not {entries!r}")
 
 

@@ -68,7 +68,7 @@ def policy(missing: object) -> MissingDefaults:
     default is a number, a bool, a string, a list of numbers, or None for missing values."""
     if isinstance(missing, MissingDefaults):
         return missing
-    if missing is None or missing == "error":
+    if missing is None or (isinstance(missing, str) and missing == "error"):
         return ERROR
     if not isinstance(missing, Mapping):
         raise QueryError(
@@ -95,6 +95,8 @@ def _default(name: str, value: object) -> Default:
 def _scalar(name: str, value: object) -> Scalar:
     if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
         value = value.item()  # a number of NumPy's
+    if isinstance(value, str) and any("\ud800" <= sign <= "\udfff" for sign in value):
+        raise QueryError(f"the default of {name} is no text that can be written: {value!r}")
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise QueryError(

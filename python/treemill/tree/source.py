@@ -13,7 +13,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from ..errors import SourceError
+from ..errors import SourceError, sound_path
+from ..machine.json_document import whole
 from . import forks as forks  # from the beginning: it notes what later forks inherit
 from .identity import Identity
 from .remote import Remote
@@ -46,6 +47,8 @@ __all__ = [
 
 _SERVER = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://[^/]*")
 _GLOB = re.compile(r"[*?\[]")
+_MOST_CONTENT = 1 << 28
+"""Bytes of a file that is read as a whole."""
 
 
 class Storage(Protocol):
@@ -106,8 +109,8 @@ class _Local:
 
     def address(self, text: str) -> str:
         if "://" in text and is_url(text):
-            return text[len("file://") :]
-        return os.path.expanduser(text)
+            return sound_path(text[len("file://") :])
+        return os.path.expanduser(sound_path(text))
 
     def exists(self, path: str) -> bool:
         return os.path.lexists(path)
@@ -156,9 +159,11 @@ class _Local:
     def content(self, path: str) -> bytes:
         try:
             with open(path, "rb") as file:
-                return file.read()
+                return whole(file, _MOST_CONTENT)
         except OSError as error:
             raise _failed(path, error) from None
+        except ValueError as error:  # also a path that no system has
+            raise SourceError(f"cannot read {path!r}: {error}", file=path) from None
 
 
 def _failed(path: str, error: OSError) -> SourceError:
