@@ -72,8 +72,8 @@ class Cache:
     def directory(self) -> str | None:
         """The folder in which bytes of files on servers are kept for later runs and other
         processes; None: they are not kept. At first the value of the environment variable
-        TREEMILL_CACHE_DIRECTORY. Worker processes that are started later use the same folder. It must
-        be yours, and no other user may write to it: what is there is taken for the files' bytes."""
+        TREEMILL_CACHE_DIRECTORY. Worker processes that are started later use the same folder. It
+        must be yours, and closed to others' writing: what is there is taken for files' bytes."""
         return os.environ.get(_DIRECTORY) or None
 
     @directory.setter
