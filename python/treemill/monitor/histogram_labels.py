@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import numpy as np
     from boost_histogram.axis import Axis
     from hist import Hist
+    from numpy.typing import NDArray
 
 __all__ = [
     "axis_label",
@@ -20,6 +22,7 @@ __all__ = [
     "outside",
     "quantity",
     "total",
+    "weights_of",
 ]
 
 
@@ -83,6 +86,15 @@ def total(histogram: Hist, flow: bool) -> float:
     """The sum of the bins, with underflow and overflow if `flow`; for a profile the entries."""
     contents = histogram.counts if is_profile(histogram) else histogram.values
     return float(contents(flow=flow).sum())
+
+
+def weights_of(histogram: Hist) -> NDArray[np.float64]:
+    """The weights by which means of several bins are joined: sums of weights, or entries."""
+    is_weighted = histogram.storage_type.__name__ == "WeightedMean"
+    weights: NDArray[np.float64] = (
+        histogram.view()["sum_of_weights"] if is_weighted else histogram.counts()
+    )
+    return weights
 
 
 def in_digits(value: float) -> str:

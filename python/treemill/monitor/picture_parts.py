@@ -154,10 +154,19 @@ def _with_ends(edges: NDArray[np.float64], marks: Marks) -> Edges:
 
 
 def errors_of(histogram: Hist) -> list[float]:
-    """The square root of each bin's variance; 0 if that is not known."""
+    """The square root of each bin's variance; 0 if that is not known. Of a mean it is the spread
+    over the root of the effective number of entries, whatever the scale of the weights."""
     variances = histogram.variances()
     if variances is None:
         return [0.0] * len(histogram.values())
+    if (
+        histogram.storage_type.__name__ == "WeightedMean"
+    ):  # boost-histogram: over the sum of weights
+        weights = histogram.view()["sum_of_weights"]
+        numbers = histogram.counts()
+        variances = [
+            v * w / n if n > 0 else 0.0 for v, w, n in zip(variances, weights, numbers, strict=True)
+        ]
     return [math.sqrt(v) if v > 0 and math.isfinite(v) else 0.0 for v in map(float, variances)]
 
 

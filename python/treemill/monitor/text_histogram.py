@@ -8,7 +8,7 @@ import math
 import shutil
 from typing import TYPE_CHECKING
 
-from .histogram_labels import axis_label, in_digits, is_profile, outside, total
+from .histogram_labels import axis_label, in_digits, is_profile, outside, total, weights_of
 
 if TYPE_CHECKING:
     from boost_histogram.axis import Axis
@@ -73,7 +73,7 @@ def _contents(histogram: Hist, groups: list[range]) -> list[float]:
     values = [float(v) for v in histogram.values()]
     if not is_profile(histogram):
         return [sum(values[i] for i in group) for group in groups]
-    counts = [float(n) for n in histogram.counts()]
+    counts = [float(n) for n in weights_of(histogram)]
     means = []
     for group in groups:
         filled = [i for i in group if counts[i]]
@@ -155,7 +155,7 @@ def _cells(histogram: Hist, wide: list[range], high: list[range]) -> list[list[f
     grid = [[float(v) for v in row] for row in histogram.values()]
     if not is_profile(histogram):
         return [[sum(grid[i][j] for i in group for j in other) for group in wide] for other in high]
-    counts = [[float(n) for n in row] for row in histogram.counts()]
+    counts = [[float(n) for n in row] for row in weights_of(histogram)]
     cells = []
     for other in high:
         line = []

@@ -4,6 +4,7 @@ which objects there are; knows no file.
 
 from __future__ import annotations
 
+import json
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ..errors import UnsupportedError
 from ..query.booking import Booking
 from ..query.cutflow import Cut, CutFlow
+from ..results.by_dataset import ByDataset
 from ..results.variations import Variations
 
 if TYPE_CHECKING:
@@ -84,6 +86,9 @@ def outline(results: object, path: str = "") -> Outline:
     if isinstance(results, Variations):
         facts = {"unchanged": sorted(results.unchanged)}
         return OutlineGroup("variations", _items(results.items(), path), facts)
+    if isinstance(results, ByDataset):
+        of_each: Json = {"metadata": _json(results.metadata, path)}
+        return OutlineGroup("by_dataset", _items(results.items(), path), of_each)
     if isinstance(results, Mapping):
         return OutlineGroup("mapping", _items(results.items(), path))
     if isinstance(results, (list, tuple)):
@@ -101,6 +106,15 @@ def outline(results: object, path: str = "") -> Outline:
             "of these",
         )
     return make(results, path)
+
+
+def _json(metadata: object, path: str) -> object:
+    """Metadata as JSON has them. Raises UnsupportedError for what it has no form for."""
+    try:
+        return json.loads(json.dumps(metadata, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        what = f"whose metadata have something that JSON does not hold ({error})"
+        raise unsupported(path, what, "leave it out, or save dict(results)") from error
 
 
 def _items(pairs: Iterable[tuple[object, object]], path: str) -> dict[str, Outline]:
@@ -226,6 +240,7 @@ _MAKERS: dict[str, Callable[[OutlineGroup], object]] = {
     "list": _in_order,
     "tuple": lambda group: tuple(_in_order(group)),
     "variations": lambda group: Variations(_values(group), group.facts["unchanged"]),
+    "by_dataset": lambda group: ByDataset(_values(group), group.facts["metadata"]),
     "cutflow": _cuts,
     "awkward": _awkward,
 }

@@ -77,6 +77,7 @@ def check_names(names: Collection[str]) -> None:
             (sign, f"of {sign!r}, by which ROOT does not find it"),
             (":" in "".join(folders), "a folder's name has ':', which ends the name of a file"),
             (not all((*folders, last)), "a name in it is empty"),
+            ({".", ".."} & {*folders, last}, "it has a part that is a path to other folders"),
             (within, f"{within!r} is a template, and cannot be its folder too"),
         ):
             if is_so:

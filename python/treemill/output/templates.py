@@ -28,6 +28,8 @@ T = TypeVar("T")
 _DO = ("error", "warn", "ignore")
 _PROCESS = "process"
 """The field of what is added up in a region, which the other fields name."""
+_DATA = ("data", "data_obs")
+"""Processes that have no variations: their histograms are what was measured."""
 _TOLD = 5
 """Findings that an error or warnings name."""
 
@@ -52,7 +54,8 @@ def templates(
     ----------
     results
         Nested mappings: their keys are the fields of `name`, level by level. At the bottom are
-        histograms, `Variations` of them, or bookings. A category axis of a histogram that has a
+        histograms, `Variations` of them, or bookings. Of the processes `data` and `data_obs` the
+        nominal histograms are written only. A category axis of a histogram that has a
         field's name (`process`, or `variation`) is taken apart into its categories.
     path
         The `.root` file. An older one is replaced when the new one is complete.
@@ -66,7 +69,8 @@ def templates(
         Names of variations: a mapping or a function. Others are named as in Combine: `jes:up` is
         `jesUp`, `jes:down` is `jesDown`.
     negative
-        The action for bins below zero: "error", "warn" or "ignore". No fit of counts takes them.
+        The action for bins below zero: "error", "warn", "ignore", or "clip", which writes 0 for
+        them and keeps their errors. No fit of counts takes them.
     empty
         The same for empty bins and histograms; of variations, for bins that are empty in either
         the variation or the nominal one. Many fits fail if a bin is empty in all processes.
@@ -95,10 +99,14 @@ def templates(
     path = local_path(path)
     if not path.endswith(".root"):
         raise UnsupportedError(f"templates are in a .root file, not in {path}")
-    for option, action in (("negative", negative), ("empty", empty)):
-        if action not in _DO:
-            raise ValueError(f'{option}= is "error", "warn" or "ignore", not {action!r}')
+    for option, action, known in (("negative", negative, (*_DO, "clip")), ("empty", empty, _DO)):
+        if action not in known:
+            words = ", ".join(f'"{each}"' for each in known)
+            raise ValueError(f"{option}= is one of {words}, not {action!r}")
     nominal, varied = named(results, Pattern.parsed(name), levels, renamer(rename))
+    if negative == "clip":
+        nominal = {own: _clipped(each) for own, each in nominal.items()}
+        varied = {own: (of, _clipped(each)) for own, (of, each) in varied.items()}
     _act(findings(nominal, varied), {"bad": "error", "negative": negative, "empty": empty})
     whole = {
         own: histogram
@@ -140,8 +148,9 @@ def named(
                     f"{base} has other bins than {first}: a fit adds the processes of a region up, "
                     "bin by bin"
                 )
+        is_data = labels.get(_PROCESS) in _DATA
         for variation, variation_histogram in value.items():
-            if variation == NOMINAL:
+            if variation == NOMINAL or is_data:
                 continue
             if not pattern.has_variation:
                 raise QueryError(f"{pattern.text!r} has no {{{VARIATION}}}, and {base} has some")
@@ -192,6 +201,17 @@ def _check(value: object, labels: Mapping[str, str]) -> None:
         raise UnsupportedError(f"{where} is a {type(value).__name__}, and no histogram")
     if is_profile(value):
         raise UnsupportedError(f"{where} is a profile: fits take counts and sums of weights")
+
+
+def _clipped(histogram: Hist) -> Hist:
+    """The histogram with 0 in place of what is negative."""
+    import numpy as np
+
+    clipped = histogram.copy()
+    view = clipped.view(flow=True)
+    values = view["value"] if view.dtype.names else view
+    np.maximum(values, 0, out=values)
+    return clipped
 
 
 def _act(problems: Sequence[TemplateFinding], do: Mapping[str, str]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
 
+from ..errors import QueryError
 from ..monitor.amounts import amount, percent
 
 __all__ = ["Cut", "CutFlow"]
@@ -63,6 +64,33 @@ class CutFlow(Sequence[Cut]):
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, CutFlow) and self._cuts == other._cuts
+
+    def __add__(self, other: object) -> CutFlow:
+        """The cut flow of both data sets. Raises QueryError if they have other cuts."""
+        if not isinstance(other, CutFlow):
+            return NotImplemented
+        names = [[cut.name for cut in flow] for flow in (self, other)]
+        if names[0] != names[1]:
+            raise QueryError(
+                "cut flows are added if they have the same cuts in the same order, and these have "
+                f"{', '.join(names[0])} and {', '.join(names[1])}"
+            )
+        return CutFlow(
+            [
+                Cut(
+                    one.name,
+                    one.total + two.total,
+                    one.passed + two.passed,
+                    one.total_variance + two.total_variance,
+                    one.passed_variance + two.passed_variance,
+                )
+                for one, two in zip(self, other, strict=True)
+            ]
+        )
+
+    def __radd__(self, other: object) -> CutFlow:
+        """For `sum`, which begins with 0."""
+        return self if other == 0 else NotImplemented
 
     def __hash__(self) -> int:
         return hash(self._cuts)
