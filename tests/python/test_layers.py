@@ -90,6 +90,7 @@ NO_CLOCK = ["packetizer", "submasters", "language", "bench/simulation"]
 # tree/source.py alone asks about it; the others ask about files that they write, or that belong to
 # this machine.
 ASKS_ABOUT_FILES = {
+    "whole_file.py",
     "tree/source.py",
     "processor.py",  # which levels of the core were installed
     *("tree/bridge.py", "tree/official_xrootd.py"),  # servers, for the core

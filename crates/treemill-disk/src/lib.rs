@@ -55,8 +55,8 @@ pub fn set(place: Option<(&Path, u64)>) -> io::Result<()> {
                 "others may write to it, or it is not yours: `chmod go-w`, or name another folder";
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
         }
-        let probe = folder.join(format!(".probe-{}", std::process::id()));
-        std::fs::File::create(&probe)?;
+        // A new file: what others have put there is not followed.
+        let (probe, _) = Place::new(folder, 1).begin(folder, ".probe")?;
         std::fs::remove_file(probe)?;
     }
     put(&DATA, place);

@@ -89,7 +89,7 @@ class CutFlow(Sequence[Cut]):
         )
 
     def __radd__(self, other: object) -> CutFlow:
-        """For `sum`, which begins with 0."""
+        """The cut flow itself, if it is added to 0, as `sum` does first."""
         return self if other == 0 else NotImplemented
 
     def __hash__(self) -> int:
