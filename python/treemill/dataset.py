@@ -20,7 +20,7 @@ from .errors import QueryError
 from .errors.quoting import near
 from .faces import completed, face, short_errors
 from .query.node import Bookable, Node, Origin
-from .query.steps import Arguments, Definition, Names, Params
+from .query.steps import Arguments, Defined, Names, Params
 from .session.services import SERVICES
 from .tree.branch import Branches
 from .tree.defaults import policy
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
         def __array__(self) -> NDArray[np.generic]: ...
 
-    _Definition: TypeAlias = Definition | float
     OfFile: TypeAlias = Callable[[DataFile], bool | int | float | str]
     InMemory: TypeAlias = Sequence[float | None] | Sequence[Sequence[float | None]] | _Array
 
@@ -250,7 +249,7 @@ class Dataset(ReadMethods, Bookable):
 
     @overload
     def define(
-        self, name: Names, expr: _Definition, params: Params = ..., *, columns: Arguments = ...
+        self, name: Names, expr: Defined, params: Params = ..., *, columns: Arguments = ...
     ) -> Node: ...
     @overload
     def define(self, name: str, expr: InMemory, params: Params = None) -> Dataset: ...

@@ -20,6 +20,7 @@ from ..language.external_functions import ExternalFunction
 __all__ = [
     "Arguments",
     "Define",
+    "Defined",
     "Definition",
     "Filter",
     "Names",
@@ -41,6 +42,8 @@ Names = str | Sequence[str]
 """What a definition is called; several names of what a function gives together."""
 Definition = str | Callable[..., object]
 """An expression, or a function that is called with expressions."""
+Defined = Definition | float
+"""What a column is defined by, if not by an array."""
 Argument = str | Mapping[str, str]
 """What a function is called with: an expression, or a record of expressions by name."""
 Arguments = Argument | Sequence[Argument] | None
