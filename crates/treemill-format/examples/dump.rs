@@ -118,11 +118,12 @@ fn print(tree: &Tree) {
             let _ = write!(s, "{:?}={}/{offsets:?} ", b.entries, b.data.len());
             s
         });
+        let counting = counter.and_then(|index| tree.branches.get(index));
         println!(
             "BRANCH\t{name}\t{}\t{cpp_type}\t{}\t{}\t{entries}\t{}\t{baskets}\t{embedded}\t{total_bytes}\t{zip_bytes}\t{:?}",
             title.replace(['\t', '\n'], " "),
             short(&branch.layout),
-            counter.as_deref().unwrap_or("-"),
+            counting.map_or("-", |branch| branch.name.as_str()),
             branch.has_entry_offsets,
             branch.parent,
         );

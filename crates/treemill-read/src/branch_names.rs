@@ -22,7 +22,7 @@ pub(crate) struct BranchNames {
 /// The names of one branch that differ from its name in the file.
 #[derive(Debug, Default)]
 struct Names {
-    /// As ROOT writes it (`TBranch::GetFullName`): members of base classes are the object's own. The second
+    /// The name as ROOT writes it (`TBranch::GetFullName`): members of base classes are the object's own. The second
     /// of several top branches of one name has a number, `x;2`.
     full: Option<Box<str>>,
     /// The full name with the base classes that the branch lies in.
