@@ -85,12 +85,11 @@ fn layouts_are_those_of_other_readers() {
         };
         let Some(tree) = tree(file, path) else { return };
         let branch = branch(&tree, name);
+        let counter_found = branch.counter.map(|counter| &tree.branches[counter].name);
         let found = [
-            &branch.cpp_type,
+            branch.cpp_type.as_str(),
             &short(&branch.layout),
-            branch
-                .counter
-                .map_or("", |counter| tree.branches[counter].name.as_str()),
+            counter_found.map_or("", String::as_str),
         ];
         assert_eq!(found, [cpp_type, layout, counter], "{file} {path} {name}");
     }
