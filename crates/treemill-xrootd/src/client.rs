@@ -5,13 +5,13 @@ use crate::error::{Error, ErrorKind};
 use crate::file::File;
 use crate::held::Held;
 use crate::options::Options;
-use crate::peers::Peers;
+use crate::peers::{Key, Peers};
 use crate::refusal::{self, broken};
 use crate::route::Route;
 use crate::session::{Identity, Session};
 use crate::stream::Outcome;
 use crate::ticket::Ticket;
-use crate::url::{Server, Url};
+use crate::url::Url;
 use crate::wire::bodies::{Entry, Location, Opened, Status, values};
 use crate::wire::{Request, WireError, codes};
 use crate::{limits, tls};
@@ -67,9 +67,6 @@ enum Asked {
     /// It is yet to be sent.
     NotYet { is_new: bool },
 }
-
-/// The key of a session: the server, the user, and whether it must be encrypted.
-pub(crate) type Key = (Server, String, bool);
 
 /// A client: its sessions, shared by all that it opens. Threads may share it.
 pub struct Client {

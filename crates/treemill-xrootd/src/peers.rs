@@ -1,11 +1,14 @@
 //! The sessions of clients that share them. Each client has a connection of its own to a server, for the sake of speed; a
 //! server, or a firewall before it, that takes no further connection serves all clients by those that it has taken.
 
-use crate::client::Key;
 use crate::session::Session;
+use crate::url::Server;
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
+
+/// The key of a session: the server, the user, and whether it must be encrypted.
+pub(crate) type Key = (Server, String, bool);
 
 /// The sessions of clients that share them, by server and user.
 #[derive(Default)]
