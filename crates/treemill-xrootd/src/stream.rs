@@ -49,7 +49,7 @@ pub struct Stream {
     heard: Duration,
     /// When a request was sent last.
     asked: Duration,
-    /// When data came last.
+    /// When bytes of a file came last.
     brought: Option<Duration>,
     /// The request for a sign of life that is in flight.
     sign: Option<u16>,
@@ -73,7 +73,7 @@ impl Stream {
         }
     }
 
-    /// When data came last, of any request.
+    /// When bytes of a file came last, of any request.
     #[must_use]
     pub fn brought(&self) -> Option<Duration> {
         self.brought
@@ -112,6 +112,7 @@ impl Stream {
         self.sent = self.sent.saturating_add(1);
         self.asked = now;
         let mut flight = Flight::new(self.sent, bytes.clone(), most, now);
+        flight.is_read = request.file_bytes() > 0;
         if let Request::Pages { offset, length, .. } = request {
             flight.pages = Some(Pages::new(*offset, *length));
         }
@@ -186,13 +187,13 @@ impl Stream {
                 *left = left.saturating_sub(taken.len());
                 let stream = header.stream;
                 self.flight(stream)?.append(taken, now)?;
-                self.brought = Some(now);
+                self.note_data(stream, now);
             }
             Place::Pages { stream, left, .. } => {
                 *left = left.saturating_sub(taken.len());
                 let stream = *stream;
                 self.flight(stream)?.append_pages(taken, now)?;
-                self.brought = Some(now);
+                self.note_data(stream, now);
             }
             Place::Control { header, body } => {
                 body.extend_from_slice(taken);
@@ -250,6 +251,17 @@ impl Stream {
             }
         };
         Ok(())
+    }
+
+    /// Bytes have come for a request. Those of a file count as data: a server that opens it may bring none.
+    fn note_data(&mut self, stream: u16, now: Duration) {
+        if self
+            .flights
+            .get(&stream)
+            .is_some_and(|flight| flight.is_read)
+        {
+            self.brought = Some(now);
+        }
     }
 
     fn flight(&mut self, stream: u16) -> Result<&mut Flight, WireError> {
@@ -379,7 +391,7 @@ impl Stream {
         flight.allow(body.len())?;
         flight.append(body, now)?;
         if !body.is_empty() {
-            self.brought = Some(now);
+            self.note_data(header.stream, now);
         }
         self.complete(header, out)
     }

@@ -29,6 +29,8 @@ pub(super) struct Flight {
     /// Bytes of data that the answer may have in all.
     pub(super) most: usize,
     pub(super) phase: Phase,
+    /// Whether it asks for bytes of a file.
+    pub(super) is_read: bool,
     /// When it last made progress.
     pub(super) touched: Duration,
     /// When its patience ends, if a server has asked for some.
@@ -45,6 +47,7 @@ impl Flight {
             pages: None,
             most,
             phase,
+            is_read: false,
             touched: now,
             patient_until,
         }
