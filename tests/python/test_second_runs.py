@@ -1,6 +1,7 @@
 """What one worker is late with, another one does again: the first result counts, exactly once."""
 
 import threading
+from types import SimpleNamespace
 
 import hist
 import pytest
@@ -151,7 +152,9 @@ def test_threads_share_processors_only_if_there_is_enough_for_each(events, monke
     ],
 )
 def test_workers_that_are_of_use(sizes, share, workers):
-    assert useful_workers(sizes, 8, share) == workers
+    assert useful_workers(sizes, SimpleNamespace(size=8, remembers=True), share) == workers
+    alone = useful_workers(sizes, SimpleNamespace(size=8, remembers=False), share)
+    assert alone == useful_workers(sizes, SimpleNamespace(size=8, remembers=True))
 
 
 def count(chunk):

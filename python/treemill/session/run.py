@@ -324,10 +324,7 @@ class Query(ABC, Generic[Result]):
         return Request(
             task,
             sizes if keeping is None else keeping.with_sizes(sizes),
-            # Workers that remember what this process does share its lock.
-            workers=useful_workers(
-                sizes, self._pool.size, task.share_entries if self._pool.remembers else 0
-            ),
+            workers=useful_workers(sizes, self._pool, task.share_entries),
             skip_errors=self._skip_errors,
             on_end=self._pass_ended,
             keeping=keeping,

@@ -19,6 +19,7 @@ from ..worker.packet_boundaries import PacketBoundaries
 from ..worker.workload import Span
 
 if TYPE_CHECKING:
+    from ..backend.base import Pool
     from ..chain.chain import Chain
     from ..worker.workload import P, Workload
 
@@ -125,9 +126,11 @@ def known_sizes(
     return known
 
 
-def useful_workers(sizes: Sequence[FileSize | None], size: int, share: int = 0) -> int:
-    """The number of workers that can have a packet each, at most `size`. `share`: the entries that
-    each of several workers should have at least."""
+def useful_workers(sizes: Sequence[FileSize | None], pool: Pool, share: int = 0) -> int:
+    """The number of the pool's workers that can have a packet each. `share`: the entries that each
+    of several workers of one process should have at least."""
+    size = pool.size
+    share = share if pool.remembers else 0  # these are of this process, and share its lock
     packets = entries = 0
     for each in sizes:
         if each is None:
