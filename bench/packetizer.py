@@ -11,7 +11,6 @@ import sys
 import time
 
 from treemill.packetizer import (
-    CLUSTER,
     Commit,
     Committed,
     Discard,
@@ -23,6 +22,7 @@ from treemill.packetizer import (
     Packetizer,
     Policy,
     Process,
+    Sizing,
     WorkerJoined,
 )
 
@@ -38,7 +38,7 @@ def measure(workers: int, files: int) -> tuple[int, int, float, float]:
         Policy(commit_seconds=10.0, speculate=True),
         nodes=[f"root://n{i % nodes}/" for i in range(files)],
         max_foreign=40,
-        sizing=CLUSTER,
+        sizing=Sizing(shortest=3.0),
     )
     due: list[tuple[float, int, Event]] = [
         (0.0, i, WorkerJoined(i, f"root://n{i % nodes}/")) for i in range(workers)

@@ -20,7 +20,7 @@ from .friend_columns import Align, Alignment, Friend, FriendChain, FriendColumns
 if TYPE_CHECKING:
     from ..tree.file_tree import FileTree
     from .array_columns import ArrayColumns
-    from .open_trees import Remembered
+    from .remembered import Remembered
 
 __all__ = ["Friends", "index_names"]
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import TypeVar
 
+    from ..monitor.report import Report
     from .data_protocols import QueriedData
     from .description import Description
     from .draw_request import Drawing
@@ -80,7 +81,7 @@ class Reported(Protocol):
     """A query that has computed bookings."""
 
     @property
-    def report(self) -> object:
+    def report(self) -> Report:
         """What is in the result, and what is not."""
 
 
@@ -270,7 +271,7 @@ class Booking(Generic[Value]):
         return value
 
     @property
-    def report(self) -> Any:
+    def report(self) -> Report | None:
         """The `Report` of the run that computed the value: which entries are in it, and which are
         not (`report.missing`), if the run left out what fails (`on_error="skip"`). None before."""
         return None if self._account is None else self._account.report

@@ -10,6 +10,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from hist import Hist
+    from numpy.typing import NDArray
 
 __all__ = ["fills_of", "note_fills"]
 
@@ -51,10 +52,11 @@ def _sums(histogram: Hist) -> list[float]:
     return [float(each.sum()) for each in _weights(histogram.view(flow=True)) if each is not None]
 
 
-def _weights(view: Any) -> tuple[Any, Any]:
+def _weights(view: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
     """Sums of weights by bin, and of their squares if there are weights."""
-    names = next((_FIELDS[name] for name in _FIELDS if name in (view.dtype.names or ())), None)
-    if names is None:
+    found = next((_FIELDS[name] for name in _FIELDS if name in (view.dtype.names or ())), None)
+    if found is None:
         return np.asarray(view, float), None
-    weights, squares = (name and np.asarray(view[name], float) for name in names)
-    return weights, squares
+    weights, squares = found
+    of_squares = None if squares is None else np.asarray(view[squares], float)
+    return np.asarray(view[weights], float), of_squares
