@@ -48,7 +48,7 @@ MAY_USE = {
     "checkpoint": "errors packetizer whole_file",
     "backend": "checkpoint dashboard errors io_report machine monitor packetizer submasters worker",
     "results": "arrays errors faces luminosity machine monitor query tree writing",
-    "output": "errors faces query results whole_file",
+    "output": "errors faces machine query results whole_file",
     "evaluation": "arrays chain errors language query tree worker writing",
     "selector": "arrays chain errors evaluation language machine packetizer query results tree "
     "worker",

@@ -40,7 +40,7 @@ def test_a_warning_names_the_files_and_where_it_happened(files):
 
 def test_files_that_lack_a_branch_are_named_with_the_branch(files):
     events = tm.dataset([files["sound"], files["lacks"]], "t")
-    with pytest.warns(tm.IncompleteWarning, match=r"lacks\.root.* y[; ]"):
+    with pytest.warns(tm.IncompleteWarning, match=r"lacks\.root.* y[:; ]"):
         assert tm.run(events.sum("y"), **SKIP) == 10
     with pytest.raises(QueryError):
         tm.run(events.sum("y"), progress=False)
