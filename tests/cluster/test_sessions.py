@@ -142,7 +142,8 @@ def test_a_file_that_a_worker_lacks(session, files, tmp_path):
     gone.unlink()
     with pytest.raises(tm.SourceError, match=r"gone\.root") as caught:
         session.run(lambda chunk: {"n": len(chunk)}, events)
-    assert re.search(r"on worker \d+ on tcp://.*, in the folder /", caught.value.__notes__[-1])
+    notes = "\n".join(caught.value.__notes__)
+    assert re.search(r"on worker \d+ on tcp://.*, in the folder /", notes)
 
 
 def processor():

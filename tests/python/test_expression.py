@@ -137,7 +137,11 @@ def test_operators_of_c(c, python):
     ],
 )
 def test_operators_of_draw(drawn, python):
-    assert strip(parse(drawn, DRAW).tree) == strip(parse(python).tree)
+    tree = parse(drawn, DRAW).tree
+    for node in nodes(tree):
+        if node.get("kind") == "binary":  # a dot: in doubles, as TTreeFormula computes
+            node["op"] = node["op"].removesuffix(".")
+    assert strip(tree) == strip(parse(python).tree)
 
 
 def test_functions_whose_arguments_stand_twice_are_bounded():

@@ -168,6 +168,8 @@ def test_columns_that_do_not_fit(columns, said, tmp_path):
 def test_names_by_which_no_tree_is_found(tree, events, tmp_path):
     with pytest.raises(QueryError, match="tree"):
         FileOutput(tmp_path / "a.root").write({"x": [1]}, tree=tree)
+    if tree is None:
+        return  # a snapshot's tree is called as its source's
     with pytest.raises(QueryError, match="tree"):
         events.snapshot(tmp_path / "a.root", ["MET_pt"], tree=tree)
 

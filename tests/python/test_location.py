@@ -75,7 +75,8 @@ def test_lists(folder):
             "https://h:80/a.root?sig=1%2F:2&t=10:30",
             ("https://h:80/a.root?sig=1%2F:2&t=10:30", None),
         ),
-        ("https://h/a.root:T?x=y", ("https://h/a.root:T?x=y", None)),
+        ("https://h/a.root:T?x=y", ("https://h/a.root?x=y", "T")),
+        ("nfs://h:2049/a.root:T?vers=4.1", ("nfs://h:2049/a.root?vers=4.1", "T")),
         ("root://h//f?.root:T", ("root://h//f?.root", "T")),
         (
             "root://cache//root://o:1094//a.root?foo=bar",

@@ -65,7 +65,7 @@ def test_what_c_writes(text, said):
             "'a' + 1",
             "a string, which can be compared, looked for, chosen, sorted, joined and filled",
         ),
-        ("Muon.ptt", "Muon has no ptt; it has pt, eta"),
+        ("Muon.ptt", "Muon has no ptt; did you mean pt?"),
     ],
 )
 def test_what_the_core_says(events, text, said):

@@ -133,7 +133,7 @@ def test_distances_of_vectors(events, vectors, name):
     [
         ("np.sqrt(x)", "functions stand without a module: write sqrt(…)"),
         ("A_pt.sum()", "write sum(…) of the value"),
-        ("A[0].unit(A[1]).pt", "there is no method unit; vectors have deltaR"),
+        ("A[0].unit(A[1]).pt", "there is no method unit: divide by its length"),
         ("A_pt.size()", "the size of a list is len(x)"),
         ("reversed(A_pt)", "write x[::-1]"),
         ("sum(A_pt[j] for j in range(nA))", "enumerate"),

@@ -198,7 +198,7 @@ def test_functions_of_the_users(events, records):
         # The body sees no variable of the caller's.
         tm.function("other()".replace("()", "(x)"), "x + y")
         with pytest.raises(
-            QueryError, match=r"there is no column y \(in other\(…\), called here\)"
+            QueryError, match=r"there is no column y.*\(in other\(…\), called here\)"
         ):
             total(events, "sum(other(y.pt) for y in Jet)")
         # What is written means the functions of its time.

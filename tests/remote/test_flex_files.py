@@ -40,7 +40,7 @@ def meta(data, paths, core, nothing_remembered):
 
 def opened(meta, version):
     return tm.dataset(
-        f"{meta.put('events.root', meta.content(b'events.root'))}?vers={version}:Events"
+        f"{meta.put('events.root', meta.content(b'events.root'))}:Events?vers={version}"
     )
 
 

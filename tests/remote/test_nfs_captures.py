@@ -41,7 +41,7 @@ class Talk:
 
     def _read(self, path, version):
         url = self.meta.put("events.root", path.read_bytes())
-        events = tm.dataset(f"{url}?vers={version}:Events")
+        events = tm.dataset(f"{url}:Events?vers={version}")
         here = tm.dataset(str(path), "Events").arrays("MET_pt")
         self.data[1].dies_after = 1 if self.meta.kind == FLEX else None
         assert ak.array_equal(events.arrays("MET_pt"), here)

@@ -203,18 +203,23 @@ def _expand_list(path: str, tree: str | None, depth: int) -> Iterable[Location]:
 
 def split_tree(text: str, tree: str | None = None) -> tuple[str, str | None]:
     """Split "path:tree" at its last colon. The colons of URLs, of their queries, ports and Windows
-    drives separate no tree, nor do those in the name of an existing file. `tree`: its name if the
-    user has said it; then a URL is a whole."""
+    drives separate no tree, nor do those in the name of an existing file. A URL's query comes after
+    the tree. `tree`: its name if the user has said it; then a URL is a whole."""
     if ":" not in text:
         return text, None
-    begin = 0
-    if source.is_url(text):
-        if tree is not None or source.query(text):
-            return text, None
-        # A cache may name another server: root://cache//root://host:1094//file.root
-        begin = source.last_server(text)
-    elif source.exists(text):
+    if not source.is_url(text):
+        return (text, None) if source.exists(text) else _split(text, 0)
+    if tree is not None:
         return text, None
+    query = source.query(text)
+    whole = text.removesuffix(query)
+    # A cache may name another server: root://cache//root://host:1094//file.root
+    path, own_tree = _split(whole, source.last_server(whole))
+    return path + query, own_tree
+
+
+def _split(text: str, begin: int) -> tuple[str, str | None]:
+    """Splits at the last colon from `begin` on."""
     head, colon, tail = text[begin:].rpartition(":")
     if not colon or not tail:
         return text, None
