@@ -157,6 +157,18 @@ def test_bytes_are_asked_for_while_somebody_else_works(far):
     assert far.said[-1] == ("forget", 10, 20)
 
 
+def test_what_was_fetched_is_dropped_when_the_pass_is_over(far):
+    beside = begun(far)
+    far.may_open.set()
+    for number in (1, 2, 3):
+        beside.prefetch(packet(number))
+        far.wait_for("prefetch", 10 * number, 10 * number + 10)
+    beside.begin(packet(2))
+    beside.leave()
+    forgotten = [words for words in far.said if words[0] == "forget"]
+    assert forgotten == [("forget", 10, 20), ("forget", 30, 40)]
+
+
 def test_what_is_forgotten_before_its_file_is_open_is_not_asked_for(far):
     beside = begun(far)
     beside.prefetch(packet(1))

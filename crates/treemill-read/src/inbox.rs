@@ -25,7 +25,7 @@ pub struct Inbox {
     leases: AtomicU64,
 }
 
-/// What a reader has asked for and not taken yet. Dropped, it is not wanted any more.
+/// What a reader has asked for and not taken yet. Dropped, it is not wanted any more: if the run was stopped, the source is told.
 pub struct Lease {
     inbox: Arc<Inbox>,
     number: u64,
@@ -140,8 +140,11 @@ impl Inbox {
         }
     }
 
-    /// Sends what there is room for.
+    /// Sends what there is room for, unless the run of `counters` was stopped.
     fn go_on(&self, state: &mut State<Ticket>, counters: &Counters) {
+        if counters.is_stopped() {
+            return;
+        }
         let due = state.due(self.policy(), Ticket::is_ready);
         self.send(state, due, counters);
     }
@@ -268,7 +271,15 @@ impl std::fmt::Debug for Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         let mut state = self.inbox.state();
-        state.ended(self.number);
+        let mut left = state.ended(self.number);
         self.inbox.go_on(&mut state, &self.counters);
+        drop(state);
+        if self.counters.is_stopped() {
+            left.retain(|(_, ticket)| !ticket.is_ready());
+            let ranges: Vec<_> = left.into_iter().map(|(range, _)| range).collect();
+            if !ranges.is_empty() {
+                self.inbox.source.abandon(&ranges);
+            }
+        }
     }
 }

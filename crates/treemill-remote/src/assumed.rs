@@ -196,6 +196,12 @@ impl Source for Assumed {
         opened.map_or_else(Checksums::default, |source| source.checksums())
     }
 
+    fn abandon(&self, ranges: &[Range<u64>]) {
+        if let Some(source) = self.later.opened.get() {
+            source.abandon(ranges);
+        }
+    }
+
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         let ranges = requests.iter().map(|request| &request.range);
         let kept = |range| self.description.as_ref()?.get(range);

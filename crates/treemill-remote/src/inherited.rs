@@ -108,6 +108,18 @@ impl Source for Inherited {
         self.own()?.read(requests)
     }
 
+    /// What was not opened has nothing on its way.
+    fn abandon(&self, ranges: &[Range<u64>]) {
+        if self.is_ours() {
+            return self.first.abandon(ranges);
+        }
+        // Another thread has it while it opens the file.
+        let anew = self.anew.try_lock().ok().and_then(|anew| anew.clone());
+        if let Some((_, source)) = anew.filter(|(owner, _)| *owner == std::process::id()) {
+            source.abandon(ranges);
+        }
+    }
+
     /// Waits for the server once, where the file is opened anew.
     fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
         match self.own() {

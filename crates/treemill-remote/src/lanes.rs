@@ -172,6 +172,12 @@ impl Source for Lanes {
         self.first.source.checksums()
     }
 
+    fn abandon(&self, ranges: &[Range<u64>]) {
+        for lane in self.lanes() {
+            lane.source.abandon(ranges);
+        }
+    }
+
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         read_by_tickets(self, requests)
     }

@@ -134,6 +134,23 @@ impl Core {
         self.perform(decisions);
     }
 
+    /// Nothing within these ranges is wanted any more.
+    pub(crate) fn abandon(self: &Arc<Self>, ranges: &[Range<u64>]) {
+        let mut inner = self.inner();
+        let parts = inner.state.abandoned(ranges, self.now());
+        let places: Vec<_> = parts
+            .iter()
+            .filter_map(|part| inner.parts.remove(part))
+            .collect();
+        let sources = inner.sources.clone();
+        drop(inner);
+        drop(places); // with their promises: when nothing is locked
+        for source in sources.into_iter().flatten() {
+            source.abandon(ranges);
+        }
+        self.act(|state, now| state.tick(now));
+    }
+
     /// The file's identity, when the sample is here.
     pub(crate) fn identity(self: &Arc<Self>) -> Option<Identity> {
         if self.finder.is_some() {

@@ -163,7 +163,8 @@ impl Quality {
         }
     }
 
-    fn release(&mut self, bytes: u64, now: Duration) {
+    /// It is not owed any more.
+    pub(crate) fn release(&mut self, bytes: u64, now: Duration) {
         self.owed = self.owed.saturating_sub(1);
         self.owed_bytes = self.owed_bytes.saturating_sub(bytes);
         if self.owed > 0 {

@@ -146,6 +146,10 @@ impl Source for Replicas {
         self.core.may_move()
     }
 
+    fn abandon(&self, ranges: &[Range<u64>]) {
+        self.core.abandon(ranges);
+    }
+
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         read_by_tickets(self, requests)
     }

@@ -11,6 +11,7 @@ use crate::search::Search;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::time::Duration;
+use treemill_source::is_within;
 
 /// The number of a request for a part.
 pub(crate) type AskId = u64;
@@ -208,6 +209,26 @@ impl State {
         }
         decisions.extend(self.serve(now));
         decisions
+    }
+
+    /// Nothing within these ranges is wanted any more: the parts that lie there. What comes of them counts for nothing, as
+    /// do the late answers to others.
+    pub(crate) fn abandoned(&mut self, ranges: &[Range<u64>], now: Duration) -> Vec<PartId> {
+        let parts = self.parts.iter();
+        let parts = parts.filter(|(_, part)| is_within(&part.range, ranges));
+        let gone: Vec<PartId> = parts.map(|(&id, _)| id).collect();
+        for id in &gone {
+            self.parts.remove(id);
+        }
+        let asks = self.asks.iter();
+        let idle = asks.filter(|(_, ask)| !self.parts.contains_key(&ask.part));
+        let idle: Vec<AskId> = idle.map(|(&id, _)| id).collect();
+        for ask in idle.iter().filter_map(|id| self.asks.remove(id)) {
+            if let Some(member) = self.members.get_mut(ask.member) {
+                member.quality.release(ask.bytes, now);
+            }
+        }
+        gone
     }
 
     /// A source is open. `round_trip`: what its opening tells.

@@ -37,5 +37,5 @@ pub use memory::Memory;
 pub use observed::Observed;
 pub use reads::{Recorded, record_reads, recorded_reads};
 pub use servers::{Messages, ServerCounts, servers};
-pub use source::{Request, Source, read_by_tickets, server_of};
+pub use source::{Request, Source, is_within, read_by_tickets, server_of};
 pub use ticket::{Promise, Ticket, Watch};

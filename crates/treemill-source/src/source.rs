@@ -118,9 +118,16 @@ pub trait Source: Send + Sync {
         };
         ranges.into_iter().map(one).collect()
     }
+
+    /// Nothing within these ranges, which were asked for, is wanted any more: their run was stopped. Their tickets may
+    /// become errors. A source that has much of them on its way stops it, so that what is asked for next does not wait
+    /// behind it. Never blocks.
+    fn abandon(&self, ranges: &[Range<u64>]) {
+        let _ = ranges;
+    }
 }
 
-/// Methods of a [`Source`] that has another one inside: it says of itself what that one says.
+/// Methods of a [`Source`] that has another one inside, but for those that read: it says of itself what that one says.
 #[macro_export]
 macro_rules! described_by {
     ($me:ident => $inner:expr) => {
@@ -150,6 +157,10 @@ macro_rules! described_by {
 
         fn checksums(&$me) -> $crate::Checksums {
             $inner.checksums()
+        }
+
+        fn abandon(&$me, ranges: &[std::ops::Range<u64>]) {
+            $inner.abandon(ranges);
         }
     };
 }
@@ -200,6 +211,18 @@ pub fn server_of(name: &str) -> &str {
     let host = rest.split('/').next().unwrap_or_default();
     let length = scheme.len().saturating_add(3).saturating_add(host.len());
     name.get(..length).unwrap_or(scheme)
+}
+
+/// Whether a range lies within one of these.
+///
+/// ```
+/// assert!(treemill_source::is_within(&(3..5), &[0..2, 3..9]));
+/// assert!(!treemill_source::is_within(&(1..5), &[0..2, 3..9]));
+/// ```
+#[must_use]
+pub fn is_within(range: &Range<u64>, ranges: &[Range<u64>]) -> bool {
+    let mut ranges = ranges.iter();
+    ranges.any(|other| other.start <= range.start && range.end <= other.end)
 }
 
 /// [`Source::read`] for sources whose own way is [`Source::submit`].

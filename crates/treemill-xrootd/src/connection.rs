@@ -39,10 +39,12 @@ struct State {
     flights: HashMap<u16, Flight>,
     /// Bytes of files that were asked for and have not come.
     due: u64,
+    /// Those of them that are not wanted any more, about.
+    unwanted: u64,
     /// Bytes for the writing thread; gone when the connection is broken.
     outbox: Option<mpsc::Sender<Vec<u8>>>,
     broken: Option<Error>,
-    /// Whether it was closed because nothing used it.
+    /// Whether it was closed because nothing used it, or what it was to bring.
     has_rested: bool,
     /// Whether bytes that come in the clear are none of the server's words any more.
     is_encrypted: bool,
@@ -88,6 +90,7 @@ impl Connection {
                 meter: Meter::new(connect),
                 flights: HashMap::new(),
                 due: 0,
+                unwanted: 0,
                 outbox: Some(outbox),
                 broken: None,
                 has_rested: false,
@@ -112,7 +115,7 @@ impl Connection {
         self.state().broken.is_some()
     }
 
-    /// Whether it was closed because nothing used it.
+    /// Whether it was closed because nothing used it, or what it was to bring.
     pub(crate) fn has_rested(&self) -> bool {
         self.state().has_rested
     }
@@ -143,6 +146,19 @@ impl Connection {
     /// Closes like `close`, for this reason.
     pub(crate) fn end(&self, why: &str) {
         self.fail(Error::new(ErrorKind::Connection, why));
+    }
+
+    /// This number of bytes of files is not wanted any more. If much of that is on its way, the connection is closed: all else
+    /// would wait behind it.
+    pub(crate) fn abandon(&self, bytes: u64) {
+        let mut state = self.state();
+        state.unwanted = state.unwanted.saturating_add(bytes).min(state.due);
+        if state.unwanted <= limits::MOST_UNWANTED {
+            return;
+        }
+        state.has_rested = true;
+        drop(state);
+        self.end("the connection was closed because what it was to bring is not wanted any more");
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -241,6 +257,7 @@ impl Connection {
         let mut state = self.state();
         let error = state.broken.get_or_insert(error).clone();
         let flights = std::mem::take(&mut state.flights);
+        (state.due, state.unwanted) = (0, 0);
         state.outbox = None;
         drop(state);
         self.transport.close();
@@ -303,6 +320,7 @@ impl Connection {
                         continue;
                     };
                     state.due = state.due.saturating_sub(flight.due);
+                    state.unwanted = state.unwanted.min(state.due);
                     if let Outcome::Data(data) | Outcome::Pages { data, .. } = &outcome {
                         let after = now.saturating_sub(flight.sent);
                         state.meter.answered(data.len(), after);

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::time::Duration;
+use treemill_source::is_within;
 
 /// A part of a range, which one request carries.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,6 +107,7 @@ impl Asked {
 }
 
 struct Want<P> {
+    range: Range<u64>,
     promise: P,
     /// What is here, by its offset.
     parts: BTreeMap<u64, Bytes>,
@@ -138,6 +140,7 @@ impl<P> Wants<P> {
             false => (Manner::Any, limits::LARGE),
         };
         let open = Want {
+            range: range.clone(),
             promise,
             parts: BTreeMap::new(),
             missing: size,
@@ -171,6 +174,21 @@ impl<P> Wants<P> {
     /// The range of a piece will not come: what was given with it, once.
     pub(crate) fn give_up(&mut self, piece: &Piece) -> Option<P> {
         self.open.remove(&piece.want).map(|want| want.promise)
+    }
+
+    /// Nothing within these ranges is wanted any more: what was given with each range that lies there, and how many of its
+    /// bytes are not here.
+    pub(crate) fn abandon(&mut self, ranges: &[Range<u64>]) -> Vec<(P, u64)> {
+        let gone = self
+            .open
+            .extract_if(|_, want| is_within(&want.range, ranges));
+        gone.map(|(_, want)| (want.promise, want.missing)).collect()
+    }
+
+    /// Those of the pieces whose ranges are wanted.
+    pub(crate) fn wanted(&self, mut pieces: Vec<Piece>) -> Vec<Piece> {
+        pieces.retain(|piece| self.open.contains_key(&piece.want));
+        pieces
     }
 }
 

@@ -180,6 +180,11 @@ impl Session {
             .end("the connection brings other bytes than it is given");
     }
 
+    /// This number of bytes that are on their way is not wanted any more. If it is much, the session ends.
+    pub(crate) fn abandon(&self, bytes: u64) {
+        self.connection.abandon(bytes);
+    }
+
     /// What the server can do.
     pub(crate) fn means(&self) -> Means {
         Means {
@@ -235,7 +240,7 @@ impl Session {
         self.connection.server()
     }
 
-    /// Whether its connection was closed because nothing used it.
+    /// Whether its connection was closed because nothing used it, or what it was to bring.
     pub(crate) fn has_rested(&self) -> bool {
         self.connection.has_rested()
     }

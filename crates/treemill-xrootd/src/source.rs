@@ -154,6 +154,10 @@ impl Source for XrootdSource {
         self.asked_checksums()
     }
 
+    fn abandon(&self, ranges: &[Range<u64>]) {
+        self.core.abandon(ranges);
+    }
+
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         read_by_tickets(self, requests)
     }
@@ -207,8 +211,23 @@ impl Core {
         }
     }
 
+    /// Other files of the connection, if it is closed, are asked for again on another one.
+    fn abandon(&self, ranges: &[Range<u64>]) {
+        let mut state = self.state();
+        let gone = state.wants.abandon(ranges);
+        let file = Arc::clone(&state.file);
+        drop(state);
+        let bytes: u64 = gone.iter().map(|(_, bytes)| bytes).sum();
+        drop(gone); // with their promises: when nothing is locked
+        file.session().abandon(bytes);
+    }
+
     fn send(self: &Arc<Self>, pieces: Vec<Piece>) {
         let state = self.state();
+        let pieces = state.wants.wanted(pieces);
+        if pieces.is_empty() {
+            return;
+        }
         let (file, generation) = (Arc::clone(&state.file), state.recovery.generation());
         let caution = state.recovery.attempts();
         drop(state);
@@ -317,6 +336,10 @@ impl Core {
         let error = error.at(&server).of(&self.url.path);
         let now = self.now();
         let mut state = self.state();
+        let pieces = state.wants.wanted(pieces);
+        if pieces.is_empty() {
+            return; // what is wanted next opens the file again
+        }
         // Of the present opening, if it is that one which is lost.
         let quiet = state.file.session().quiet_for();
         let loss = Loss {
@@ -327,7 +350,7 @@ impl Core {
         };
         let is_present = state.recovery.generation() == generation;
         let steps = match is_present && state.file.session().has_rested() {
-            // It was sent as the connection was closed.
+            // It was sent as the connection was closed, or was on its way there.
             true => {
                 state.recovery.rested();
                 state.recovery.wanted(pieces)

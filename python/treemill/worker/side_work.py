@@ -39,8 +39,8 @@ class SideWork(Generic[P]):
         self._lock = threading.Lock()
         self._tasks: deque[Callable[[], None]] = deque()
         self._threads = 0
-        self._promised: dict[int, Bound[P] | None] = {}
-        """The packets by number; None until their bytes have been asked for."""
+        self._promised: dict[int, tuple[Packet, Bound[P] | None]] = {}
+        """The packets by number; no bound until their bytes have been asked for."""
         self._has_begun = False
         self._waiting: list[Packet] = []
         """Those that were promised before the worker has begun anything."""
@@ -70,7 +70,7 @@ class SideWork(Generic[P]):
         worker's first packet waits until that one has asked for its own bytes: servers answer in
         the order in which they are asked."""
         with self._lock:
-            self._promised[packet.number] = None
+            self._promised[packet.number] = packet, None
             if not self._has_begun:
                 self._waiting.append(packet)
                 return
@@ -85,16 +85,19 @@ class SideWork(Generic[P]):
             with self._lock:  # so that it cannot be forgotten before it is asked for
                 if packet.number in self._promised:
                     bound.prefetch(packet.start, packet.stop, self._control)
-                    self._promised[packet.number] = bound
+                    self._promised[packet.number] = packet, bound
         except Exception:  # the packet itself will meet it again
             return
 
     def forget(self, packet: Packet) -> None:
         """Drops what was fetched of a packet, and does not ask for the rest."""
         with self._lock:
-            bound = self._promised.pop(packet.number, None)
-            if bound is not None:
-                bound.forget(packet.start, packet.stop)
+            self._forget(packet.number)
+
+    def _forget(self, number: int) -> None:
+        packet, bound = self._promised.pop(number, (None, None))
+        if packet is not None and bound is not None:
+            bound.forget(packet.start, packet.stop)
 
     def begin(self, packet: Packet) -> None:
         """Notes that the worker begins the packet, which is no promise any more."""
@@ -120,8 +123,10 @@ class SideWork(Generic[P]):
                 self._promised.pop(packet.number, None)
 
     def leave(self) -> None:
-        """Does nothing more of what waits. The pass is over."""
+        """Does nothing more of what waits, and drops what was fetched. The pass is over: if it was
+        stopped, servers need not go on sending."""
         with self._lock:
-            self._promised.clear()
+            for number in list(self._promised):
+                self._forget(number)
             self._waiting.clear()
             self._tasks.clear()

@@ -283,31 +283,29 @@ impl<T: Clone> State<T> {
         used
     }
 
-    /// A lease has ended: what it has asked for and not taken is not wanted any more.
-    pub(crate) fn ended(&mut self, lease: u64) {
+    /// A lease has ended: what it has asked for and not taken is not wanted any more. Gives the flights that no other lease
+    /// wants.
+    pub(crate) fn ended(&mut self, lease: u64) -> Vec<(Range<u64>, T)> {
         self.proxies.remove(&lease);
-        for place in self.leases.remove(&lease).unwrap_or_default().into_keys() {
-            self.leave(lease, place);
-        }
+        let places = self.leases.remove(&lease).unwrap_or_default().into_keys();
+        places
+            .filter_map(|place| self.leave(lease, place))
+            .collect()
     }
 
-    fn leave(&mut self, lease: u64, place: Place) {
-        let Some(want) = self.wants.get_mut(&place) else {
-            return;
-        };
+    /// A lease does not want a range any more. Gives its flight, if none wants anything of it.
+    fn leave(&mut self, lease: u64, place: Place) -> Option<(Range<u64>, T)> {
+        let want = self.wants.get_mut(&place)?;
         want.leases.remove(&lease);
         if !want.leases.is_empty() {
-            return;
+            return None;
         }
-        let flight = want.flight;
-        self.wants.remove(&place);
-        let Some(number) = flight else { return };
-        let Some(flight) = self.flights.get_mut(&number) else {
-            return;
-        };
+        let number = self.wants.remove(&place)?.flight?;
+        let flight = self.flights.get_mut(&number)?;
         flight.wants = flight.wants.saturating_sub(1);
-        if flight.wants == 0 {
-            self.drop_flight(number);
+        match flight.wants {
+            0 => self.drop_flight(number),
+            _ => None,
         }
     }
 
@@ -326,16 +324,16 @@ impl<T: Clone> State<T> {
         self.drop_flight(number);
     }
 
-    fn drop_flight(&mut self, number: u64) {
-        if let Some(flight) = self.flights.remove(&number) {
-            self.held = self.held.saturating_sub(length(&flight.range));
-            if flight.is_coming {
-                self.coming = self.coming.saturating_sub(length(&flight.range));
-            }
+    fn drop_flight(&mut self, number: u64) -> Option<(Range<u64>, T)> {
+        let flight = self.flights.remove(&number)?;
+        self.held = self.held.saturating_sub(length(&flight.range));
+        if flight.is_coming {
+            self.coming = self.coming.saturating_sub(length(&flight.range));
         }
         if self.flights.is_empty() {
             self.line.clear();
         }
+        Some((flight.range, flight.ticket))
     }
 
     /// Tickets of what a lease has asked for: `None` if some of it is not sent yet.

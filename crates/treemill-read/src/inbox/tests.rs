@@ -324,9 +324,9 @@ fn short_answers_are_errors() {
     );
 }
 
-/// A source that says nothing.
+/// A source that says nothing, and notes what is not wanted any more.
 #[derive(Default)]
-struct Silent(Mutex<Vec<treemill_source::Promise>>);
+struct Silent(Mutex<Vec<treemill_source::Promise>>, Mutex<Vec<Range<u64>>>);
 
 impl Source for Silent {
     fn name(&self) -> &str {
@@ -349,6 +349,9 @@ impl Source for Silent {
         };
         ranges.into_iter().map(one).collect()
     }
+    fn abandon(&self, ranges: &[Range<u64>]) {
+        self.1.lock().unwrap().extend_from_slice(ranges);
+    }
 }
 
 #[test]
@@ -368,4 +371,30 @@ fn who_waits_for_a_silent_source_hears_that_the_pass_is_stopped() {
         inbox.lease(&Arc::default()).take(&(0..10)).unwrap().len(),
         10
     );
+}
+
+#[test]
+fn a_source_is_told_what_a_stopped_run_wanted_alone() {
+    let silent = Arc::new(Silent::default());
+    let inbox = Inbox::new(&(Arc::clone(&silent) as Arc<dyn Source>)).unwrap();
+    let stopped: Arc<Counters> = Arc::default();
+    let [one, next, ended] = [(); 3].map(|()| inbox.lease(&stopped));
+    let other = inbox.lease(&Arc::default());
+    for at in [0, 20, 40] {
+        one.ask([(at..at + 10, 1)]); // one by one: near ranges are sent as one
+    }
+    other.ask([(20..30, 1)]);
+    next.ask([(60..70, 1)]);
+    ended.ask([(80..90, 1)]);
+    drop(ended);
+    let promise = silent.0.lock().unwrap().remove(0);
+    promise.keep(Ok(Bytes::from_static(b"0123456789")));
+    let sent = silent.0.lock().unwrap().len();
+    stopped.stop();
+    drop(one);
+    assert_eq!(*silent.1.lock().unwrap(), std::slice::from_ref(&(40..50)));
+    next.ask([(70..80, 1)]);
+    assert_eq!(silent.0.lock().unwrap().len(), sent, "nothing more is sent");
+    drop(next);
+    assert_eq!(*silent.1.lock().unwrap(), [40..50, 60..70]);
 }

@@ -424,3 +424,38 @@ proptest! {
         prop_assert_eq!(simulation.given_up, before);
     }
 }
+
+#[test]
+fn what_is_not_wanted_any_more_is_asked_of_no_other_source() {
+    let mut state = State::new(2, 1);
+    let now = Duration::from_secs(1);
+    for member in 0..2 {
+        state.opened(member, Duration::from_millis(137), now);
+    }
+    let (_, decisions) = state.wanted(&[0..100, 100..200], now);
+    let asks: Vec<_> = decisions
+        .iter()
+        .filter_map(|decision| match decision {
+            Decision::Ask(_, asks) => Some(asks.clone()),
+            _ => None,
+        })
+        .flatten()
+        .collect();
+    assert_eq!(asks.len(), 2);
+    let mut abandon = |range| state.abandoned(std::slice::from_ref(&range), now).len();
+    assert_eq!(abandon(50..200), 1);
+    for (id, range) in asks {
+        let decisions = state.failed(id, now);
+        let again = |decision: &Decision| matches!(decision, Decision::Ask(..));
+        assert_eq!(decisions.iter().any(again), range == (0..100), "{range:?}");
+    }
+    assert!(!state.is_idle());
+    assert_eq!(
+        state.abandoned(std::slice::from_ref(&(0..1000)), now).len(),
+        1
+    );
+    assert!(state.is_idle() && state.asks.is_empty());
+    for member in 0..2 {
+        assert_eq!(state.members.get(member).unwrap().quality.owed_bytes(), 0);
+    }
+}

@@ -24,7 +24,8 @@ pub fn serve(script: impl Fn(&str) -> (u16, Vec<u8>) + Send + Sync + 'static) ->
     port
 }
 
-fn answer(stream: u16, state: u16, body: &[u8]) -> Vec<u8> {
+/// The bytes of an answer.
+pub fn answer(stream: u16, state: u16, body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(body.len()).unwrap();
     [
         Header {
