@@ -51,18 +51,18 @@ class Far:
 
     def __init__(self):
         self.may_open = threading.Event()
-        self.changed = threading.Condition()
+        self.bell = threading.Condition()
         self.said = []
         self.fails = False
 
     def say(self, *words):
-        with self.changed:
+        with self.bell:
             self.said.append(words)
-            self.changed.notify_all()
+            self.bell.notify_all()
 
     def wait_for(self, *words):
-        with self.changed:
-            assert self.changed.wait_for(lambda: words in self.said, SECONDS)
+        with self.bell:
+            assert self.bell.wait_for(lambda: words in self.said, SECONDS)
 
     def bound(self, file):
         self.say("bound", file)
@@ -74,6 +74,9 @@ class Far:
     def size(self, file):
         self.bound(file)
         return 100, (50,)
+
+    def changed(self, file):
+        return None
 
     def ahead(self, file):
         return 70
