@@ -169,8 +169,11 @@ def test_what_does_not_fit(dataset, truth):
         np.ones(N, dtype=complex),
         [object()] * N,
         {"a": 1},
-        3,
         np.ones(N, dtype="float16"),
     ):
         with pytest.raises((UnsupportedError, QueryError)):
             dataset.define("w", wrong)
+
+
+def test_a_number_is_the_same_one_for_all_entries(dataset):
+    assert dataset.define("w", 3).arrays("w").w.to_list() == [3] * N

@@ -349,7 +349,7 @@ def test_every_entry_once_whatever_is_retired_or_dies(nodes):
 
 def test_nothing_is_done_again_because_processes_are_retired():
     checked = 0
-    for seed in range(60):
+    for seed in range(90):
         world = World(seed, hosts=4, kills=False, retires=True)
         live(world, seed)
         if not (world.discards or world.refusals):  # nobody was overtaken
@@ -390,7 +390,7 @@ def test_every_entry_once_if_the_scheduler_dies_and_the_client_has_kept():
     cut = 0
     for seed in range(share(100)):
         data, done = pickle.dumps([]), {}
-        lives = random.Random(seed).sample(range(50, 600), 2)
+        lives = random.Random(seed).sample(range(50, 300), 2)
         for life, steps in enumerate([*lives, 40_000]):
             world = World(1000 * life + seed)
             world.desk.begin("work", request(done=done))

@@ -15,7 +15,13 @@ def request(locate):
     given = {1: ["root://two//b", "root://three//b"]}
     nodes = ["n0", "n1", None, "n3", "n4"]
     return Request(
-        SimpleNamespace(commit_seconds=1.0, least_seconds=0.0, alone_entries=0),
+        SimpleNamespace(
+            commit_seconds=1.0,
+            least_seconds=0.0,
+            alone_entries=0,
+            second_runs=True,
+            share_entries=0,
+        ),
         [None] * 5,
         2,
         False,

@@ -56,6 +56,8 @@ def test_a_server_that_a_run_asked_for_nothing_is_not_in_its_report():
     control = SimpleNamespace(
         waits=(0, 0.0),
         bytes_wanted=0,
+        bytes_opening=0,
+        bytes_asked=0,
         bytes_read=0,
         bytes_from_cache=0,
         bytes_from_disk=0,

@@ -139,9 +139,11 @@ def packet_entries(
     if workers == 1 and join:
         seconds = min(max(seconds, min(time_left, commit)), sizing.longest)
     # From here on it is the time for entries only: as many as are worth the fixed time, but no more
-    # for that than an even share.
+    # for that than an even share. To find out whether there is one is not worth a packet that the
+    # others would wait for, should its worker get slow.
     entries = rate * max(seconds - cost.fixed, 0.0)
-    seconds = max(entries, min(cost.worth(entries), fair)) / rate
+    most = fair if cost.told else fair * sizing.share
+    seconds = max(entries, min(cost.worth(entries), most)) / rate
     # A packet lasts no longer than all workers need for the rest, so that none waits for this one.
     # It lasts as long as that if else the rest would be worth less than half of a packet.
     if time_left < (_REST if join else 1.0) * seconds:
