@@ -42,7 +42,9 @@ def load(path: Path) -> dict[str, dict[str, Column]]:
     for tree, name, kind, counts, values in zip(*[parts] * 5, strict=True):
         dtype = "S1" if kind == b"S" else kind.decode()
         column = Column(np.frombuffer(counts, np.int32), np.frombuffer(values, dtype))
-        trees.setdefault(tree.decode(), {})[name.decode()] = column
+        known = trees.setdefault(tree.decode(), {})
+        assert name.decode() not in known, f"{tree.decode()}: twice {name.decode()}"
+        known[name.decode()] = column
     return trees
 
 

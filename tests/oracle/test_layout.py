@@ -145,15 +145,15 @@ def test_two_collections_of_one_name():
     """Delphes', of which a program has added another one called alike: each goes by its own."""
     path = str(CORPUS / "uproot-issue513.root")
     tree = core.File(path).tree("Delphes")
-    firsts = {
-        b["name"]: b for b in reversed(readable_branches(tree))
-    }  # the first of a name is the one that is read
-    together = tree.read(list(firsts), 0, 3)
-    for name, column in zip(firsts, together, strict=True):
+    branches = {b["name"]: b for b in readable_branches(tree)}
+    assert len(branches) == len(readable_branches(tree))
+    together = tree.read(list(branches), 0, 3)
+    for name, column in zip(branches, together, strict=True):
         (alone,) = tree.read([name], 0, 3)
         assert pyarrow.array(column).equals(pyarrow.array(alone)), name
-    assert firsts["Particle.PT"]["counter"] == "Particle"
-    assert firsts["Particle.DeltaEta"]["counter"] is None
+    assert branches["Particle.PT"]["counter"] == "Particle"
+    assert branches["Particle;2.PT"]["counter"] == "Particle;2"
+    assert branches["Particle.DeltaEta"]["counter"] == "Particle;2"
     events = tm.dataset(f"{path}:Delphes")
     taken = events.take("Particle.DeltaEta").value
     assert taken.to_list() == events.arrays("Particle.DeltaEta")["Particle.DeltaEta"].to_list()

@@ -6,7 +6,7 @@ core and uproot, not pytest and no processes.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -56,25 +56,21 @@ def _compare_tree(
     """What makes each outcome of a tree."""
     branches = ours.branches()
     walked = list(walk(theirs))
-    names = [branch["name"] for branch in branches], [branch.name for branch in walked]
+    names = [(branch["name"], branch["path"]) for branch in branches], list(named(walked))
     wrong = None
     if ours.num_entries != theirs.num_entries:
         wrong = f"{ours.num_entries} entries, uproot has {theirs.num_entries}"
     elif names[0] != names[1]:
         wrong = f"branches differ: {sorted(set(names[0]) ^ set(names[1]))[:5]}"
+    elif len(set(names[0])) != len({name for name, _ in names[0]}):
+        wrong = "branches share names"
     if wrong is not None:
         yield partial(Outcome, file, name, "", Verdict.DIFFERENT, wrong)
         return
-    paths = Counter(branch["path"] for branch in branches)
-    twice = Verdict.UNCHECKED, "the name is not unique: which of them is meant is a reader's choice"
 
     def compare(branch: dict[str, Any], other: Any) -> Outcome:
         reading(name, branch["path"])
-        if paths[branch["path"]] == 1:
-            verdict, detail, uproot_class = _branch(ours, branch, other, lambda: reading("", ""))
-        else:
-            reading("", "")
-            verdict, detail, uproot_class = *twice, ""
+        verdict, detail, uproot_class = _branch(ours, branch, other, lambda: reading("", ""))
         path, cpp_type = branch["path"], branch["cpp_type"]
         return Outcome(file, name, path, verdict, detail, cpp_type, uproot_class)
 
@@ -89,6 +85,31 @@ def walk(tree: Any) -> Iterator[Any]:
         yield from walk(branch)
 
 
+def named(walked: Sequence[Any]) -> Iterator[tuple[str, str]]:
+    """What treemill calls uproot's branches, and their paths.
+
+    A branch has its own name where no other one has it, else its full name; the second of several
+    top branches of one name is `x;2`. Dots at the ends of names are not told apart.
+    """
+    known = Counter(branch.name.rstrip(".") for branch in walked)
+    tops: Counter[str] = Counter()
+    top = full_top = path = ""
+    paths: dict[int, str] = {}
+    for branch in walked:
+        own = full = branch.name
+        alone = own.rstrip(".")
+        if id(branch.parent) not in paths:
+            top = alone
+            tops[top] += 1
+            path = full = own if tops[top] == 1 else f"{top};{tops[top]}"
+            full_top = full.rstrip(".")
+        else:
+            path = f"{paths[id(branch.parent)]}/{own}"
+            full = f"{full_top}.{own.removeprefix(f'{top}.')}"
+        paths[id(branch)] = path
+        yield own if known[alone] == 1 else full, path
+
+
 def _branch(
     tree: Any, branch: dict[str, Any], other: Any, done: Callable[[], None]
 ) -> tuple[Verdict, str, str]:
@@ -96,7 +117,7 @@ def _branch(
     if branch["kind"] == "group":
         done()
         return Verdict.GROUP, "", ""
-    ours = _attempt(lambda: _as_users_get(tree, branch["path"]))
+    ours = _attempt(lambda: _as_users_get(tree, branch["name"]))
     done()
     if isinstance(ours, BaseException) and not isinstance(ours, TreemillError):
         return Verdict.BROKEN_PROMISE, f"{type(ours).__name__}: {ours}", ""

@@ -29,6 +29,8 @@ pub fn convert(py: Python<'_>, outcome: Outcome) -> PyResult<Py<PyAny>> {
             weights_squared,
             means,
             deltas,
+            sums,
+            sums_of_squares,
             fills,
         } => {
             let made = PyDict::new(py);
@@ -37,6 +39,8 @@ pub fn convert(py: Python<'_>, outcome: Outcome) -> PyResult<Py<PyAny>> {
             made.set_item("weights_squared", array(py, &weights_squared, &shape)?)?;
             made.set_item("means", array(py, &means, &shape)?)?;
             made.set_item("deltas", array(py, &deltas, &shape)?)?;
+            made.set_item("sums", array(py, &sums, &shape)?)?;
+            made.set_item("sums_of_squares", array(py, &sums_of_squares, &shape)?)?;
             made.set_item("fills", fills)?;
             made.into_py_any(py)
         }

@@ -112,6 +112,18 @@ impl Moments {
         about_mean
     }
 
+    /// The weighted sum of the values, which is there where weights cancel, too.
+    pub fn sum(&self) -> f64 {
+        (self.first + self.weights * Wide::from(self.center)).value()
+    }
+
+    /// The weighted sum of the values' squares.
+    pub fn sum_of_squares(&self) -> f64 {
+        let center = Wide::from(self.center);
+        let twice = self.first + self.first + self.weights * center;
+        (self.second + center * twice).value()
+    }
+
     fn if_weighted(&self, result: Wide) -> f64 {
         match (self.has_center(), self.weights.value() == 0.0) {
             (false, _) => 0.0,
@@ -146,6 +158,7 @@ mod tests {
     fn weights_that_cancel_leave_no_mean() {
         let sums = moments(&[(10.0, 1.0), (20.0, -1.0)]);
         assert!(sums.mean().is_nan() && sums.deltas().is_nan());
+        assert_eq!((sums.sum(), sums.sum_of_squares()), (-10.0, -300.0));
         for none in [moments(&[]), moments(&[(5.0, 0.0)])] {
             assert_eq!(
                 (none.weights(), none.mean(), none.deltas()),

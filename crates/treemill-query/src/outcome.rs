@@ -45,6 +45,9 @@ pub enum Outcome {
         means: Vec<f64>,
         /// Weighted squares of the distances to the mean.
         deltas: Vec<f64>,
+        /// Weighted sums of the sample, and of its squares: what is left where weights cancel, and there is no mean.
+        sums: Vec<f64>,
+        sums_of_squares: Vec<f64>,
         /// How many values are in the bins.
         fills: u64,
     },

@@ -187,6 +187,8 @@ impl Accumulator {
                     weights_squared: each(Moments::weights_squared),
                     means: each(Moments::mean),
                     deltas: each(Moments::deltas),
+                    sums: each(Moments::sum),
+                    sums_of_squares: each(Moments::sum_of_squares),
                     fills: *fills,
                 }
             }

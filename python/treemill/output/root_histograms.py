@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..results.fills import fills_of
+from ..results.fills import cancelled_of, fills_of
 from .outline import unsupported
 
 if TYPE_CHECKING:
@@ -91,16 +91,21 @@ def _profile(histogram: Hist, axes: Sequence[Model]) -> Model:
         _padded(view[name], histogram.axes, axes) for name in (weights, "value", off)
     )
     of_weights = _padded(view["sum_of_weights_squared"], histogram.axes, axes) if weighted else sums
-    # Where weights cancel there is no mean, and nothing that it could be made of.
     means = np.where(of_weights == 0, 0.0, means)
-    squares = deltas + sums * means**2
+    totals, squares = sums * means, deltas + sums * means**2
+    # Where weights cancel there is no mean, but ROOT's sums are there.
+    known = cancelled_of(histogram)
+    if known is not None:
+        gone = (sums == 0) & (of_weights != 0) & np.isnan(means)
+        first, second = (_padded(each, histogram.axes, axes) for each in known)
+        totals, squares = np.where(gone, first, totals), np.where(gone, second, squares)
     one = len(axes) == 1
     make = identify.to_TProfile if one else identify.to_TProfile2D
     kinds = dict(zip(("fXaxis", "fYaxis"), axes, strict=False))
     return make(
         None,
         _title(histogram),
-        sums * means,
+        totals,
         fills_of(histogram),
         *[0.0] * (6 if one else 9),
         fSumw2=squares,

@@ -16,7 +16,7 @@ from ..errors import QueryError
 from ..query.axes import FixedAxis, names_of
 from ..query.quantities import Hist
 from ..query.storages import COUNTS
-from .fills import note_fills
+from .fills import note_cancelled, note_fills
 
 if TYPE_CHECKING:
     import hist
@@ -72,6 +72,8 @@ class BookedHistograms:
                 view[theirs] = raw[_UNWEIGHTED.get(ours, ours) if wanted.weight is None else ours]
         if wanted.weight is not None:
             note_fills(histogram, raw["fills"])
+            if "sums" in raw:
+                note_cancelled(histogram, raw["sums"], raw["sums_of_squares"])
         return histogram
 
     def _empty(self) -> _Unfilled:

@@ -1,5 +1,6 @@
 """How many values are in a histogram: sums of weights do not say, and ROOT's histograms have the
-number. It is noted with the histogram, and holds until other things are in its bins.
+number. It is noted with the histogram, and holds until other things are in its bins. So are the
+sums of a profile whose weights cancel: hist has means, and there is none.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ if TYPE_CHECKING:
     from hist import Hist
     from numpy.typing import NDArray
 
-__all__ = ["fills_of", "note_fills"]
+__all__ = ["cancelled_of", "fills_of", "note_cancelled", "note_fills"]
 
 _NOTE = "@fills"
 """The attribute of the histogram. UHI's form leaves out attributes that begin so."""
+_CANCELLED = "@cancelled"
 _FIELDS = {
     "count": ("count", None),
     "sum_of_weights": ("sum_of_weights", "sum_of_weights_squared"),
@@ -44,6 +46,27 @@ def fills_of(histogram: Hist) -> float:
         there = squares != 0
         numbers = np.divide(weights**2, squares, out=np.zeros(weights.shape), where=there)
     return float(np.where(numbers[there] > 1, numbers[there], 1.0).sum())
+
+
+def note_cancelled(
+    histogram: Hist, sums: NDArray[np.float64], of_squares: NDArray[np.float64]
+) -> None:
+    """Notes the weighted sums of a profile's sample and its squares, if weights of a bin cancel."""
+    weights, squares = _weights(histogram.view(flow=True))
+    if squares is not None and ((weights == 0) & (squares != 0)).any():
+        bins = weights.copy(), squares.copy()
+        histogram.__dict__[_CANCELLED] = bins, (sums, of_squares)
+
+
+def cancelled_of(histogram: Hist) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Both sums of each bin; None if they are not known for what is in the bins."""
+    bins, sums = histogram.__dict__.get(_CANCELLED, (None, None))
+    if bins is None:
+        return None
+    weights, squares = _weights(histogram.view(flow=True))
+    if squares is None or not all(map(np.array_equal, bins, (weights, squares))):
+        return None
+    return sums  # type: ignore[no-any-return]
 
 
 def _sums(histogram: Hist) -> list[float]:

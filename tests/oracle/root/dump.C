@@ -112,13 +112,25 @@ void leaf(TTree &tree, TLeaf &leaf, Column &column) {
   }
 }
 
+// A name that no other branch has: the second of several top branches of one name is `x;2`, a member has its full name.
+std::string called(TTree &tree, TBranch &branch) {
+  if (branch.GetMother() != &branch) return branch.GetFullName().Data();
+  int number = 0;
+  for (auto *object : *tree.GetListOfBranches()) {
+    number += std::strcmp(object->GetName(), branch.GetName()) == 0;
+    if (object == &branch) break;
+  }
+  const std::string own = branch.GetName();
+  return number > 1 ? own + ";" + std::to_string(number) : own;
+}
+
 void read(std::ostream &out, const std::string &name, TTree &tree) {
   for (auto *object : *tree.GetListOfLeaves()) {
     auto &one = static_cast<TLeaf &>(*object);
     auto &branch = *one.GetBranch();
     Column column;
-    column.name = branch.GetListOfLeaves()->GetEntries() > 1
-      ? std::string(branch.GetName()) + "/" + one.GetName() : branch.GetName();
+    const auto own = called(tree, branch);
+    column.name = branch.GetListOfLeaves()->GetEntries() > 1 ? own + "/" + one.GetName() : own;
     const bool element = branch.InheritsFrom(TBranchElement::Class());
     const auto known = classes.find(branch.GetClassName());
     if (!element && numbers.count(one.GetTypeName())) {
