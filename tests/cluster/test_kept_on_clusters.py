@@ -59,7 +59,7 @@ def check(events, output):
 def kept(folder):
     """The entries on disk."""
     try:
-        (path,) = folder.glob("*.checkpoint")
+        (path,) = folder.glob("[!.]*.checkpoint")
         return PassRecord.loads(path.read_bytes(), str(path)).entries
     except (ValueError, FileNotFoundError):
         return 0
@@ -117,7 +117,7 @@ def test_bookings_with_automatic_ranges_go_on(cluster, events, tmp_path, submast
             assert session.report.entries_before == before
             assert session.report.complete
             assert found == plain
-    names = sorted(path.name for path in tmp_path.glob("*.checkpoint"))
+    names = sorted(path.name for path in tmp_path.glob("[!.]*.checkpoint"))
     assert names == ["0-fill.checkpoint", "0-ranges.checkpoint"]
 
 

@@ -123,8 +123,8 @@ class Friends:
                     f"{title} has {own[-1]} entries and the array {name} has {each.length}: it "
                     "goes with all entries of the dataset, in their order"
                 )
-        pinned = [replaced(each, chain=each.chain.pinned()) for each in self.given]
         now = self.current(None).given  # servers are asked for all files of a friend at once
+        pinned = [replaced(each, chain=each.chain.pinned()) for each in self.given]
         settled = tuple(
             replaced(mine, alignment=aligned(seen if mine.is_far else mine, sizes, title, columns))
             for mine, seen in zip(pinned, now, strict=True)
