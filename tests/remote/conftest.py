@@ -102,6 +102,15 @@ def settle(*urls):
             pass
 
 
+def asked_of(io, url):
+    """What a run has asked of an address's server, as a tuple of one report or of none.
+
+    Runs count what the whole process has asked for, so that the last requests of a test before are
+    among the sources now and then."""
+    origin = "/".join(url.split("/")[:3])
+    return tuple(source for source in io.sources if source.source == origin)
+
+
 @pytest.fixture(scope="session")
 def xrootd(files):
     skip_without(XRootD.missing())

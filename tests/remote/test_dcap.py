@@ -50,8 +50,7 @@ def test_ranges_travel_together_and_hardly_more_is_asked_for_than_is_wanted(door
     assert door.counts.sent - before <= report.io.bytes_read
     assert door.counts.vectors > 0
     assert door.counts.ranges > 4 * door.counts.vectors
-    (source,) = report.io.sources
-    assert source.source.startswith("dcap://127.0.0.1:")
+    assert any(source.source.startswith("dcap://127.0.0.1:") for source in report.io.sources)
 
 
 def test_all_files_of_a_door_share_its_control_line(door, paths):
