@@ -92,7 +92,7 @@ def test_workers_of_a_node_are_varied(cluster, made, tmp_path):
 
 
 def test_workers_that_others_lead_have_a_verdict_too(cluster, made, tmp_path, monkeypatch):
-    monkeypatch.setattr(grouping, "_MANY", 1)  # as if there were more than a hundred
+    monkeypatch.setattr(grouping, "_MANY", 1)  # as if there were more than five thousand
     monkeypatch.setattr(measure, "broken_down", None)  # there is no trace
     path = tmp_path / "r.json"
     said = bench(

@@ -325,3 +325,13 @@ def test_what_is_forgotten_in_time_is_not_sent():
     wire.forget(packet(1, 100, 1100), 3.0)
     wire.ask(packet(2, 0, 100), 3.0)
     assert wire.process(packet(2, 0, 100), 4.0, 0.0) == 5.0
+
+
+def test_processes_that_share_packets_among_their_threads_ask_less():
+    scenario = load("remote").at(20)
+    narrow, wide = simulate(scenario), simulate(replace(scenario, width=10))
+    assert wide.workers == narrow.workers / 10
+    assert (wide.entries, wide.twice) == (wide.expected, 0)
+    assert wide.loads[0].messages < narrow.loads[0].messages / 2
+    assert wide.seconds < 1.1 * narrow.seconds
+    assert wide.idle_at_end < 0.05 * wide.seconds

@@ -49,6 +49,11 @@ def bench() -> None:
     help="With --submasters: the workers of each process; default: all of a node.",
 )
 @click.option(
+    "--width",
+    type=click.IntRange(1),
+    help="The threads of each worker, which share its packets; default: one.",
+)
+@click.option(
     "--roots",
     type=click.IntRange(0),
     help="A merger on each node, which join at the end until this many are left; a client fetches "
@@ -83,6 +88,7 @@ def simulate_command(
     workers: tuple[int, ...],
     submasters: int | None,
     threads: int | None,
+    width: int | None,
     roots: int | None,
     fetch: float | None,
     loads: bool,
@@ -106,6 +112,11 @@ def simulate_command(
         loaded = [load(name) for name in scenarios]
     except (ValueError, OSError) as error:
         raise click.UsageError(str(error)) from error
+    if width is not None:
+        loaded = [replace(scenario, width=width) for scenario in loaded]
+        strategies = strategies or ("treemill",)
+        if strategies != ("treemill",):
+            raise click.UsageError("only treemill's workers have several threads")
     if roots is not None:
         loaded = [replace(scenario, roots=roots) for scenario in loaded]
         strategies = strategies or ("treemill",)

@@ -96,7 +96,7 @@ def connect(
     submasters
         Whether some of a cluster's workers lead those of their rack or host, so that the scheduler
         hears of each group about once a second and not of each packet; or how many workers a group
-        has. None: if more than 100 workers are expected, in groups of up to 64
+        has. None: if more than 5,000 workers are expected, in groups of up to 500
         (docs/clusters.md).
 
     Returns

@@ -10,9 +10,11 @@ from ...frozen import frozen
 
 __all__ = ["RACK", "Group", "Member", "group_size", "grouped", "joins", "rack_of"]
 
-_MANY = 100
-"""The number of workers above which there are sub-masters, unless the user says otherwise."""
-_SIZE = 64
+_MANY = 5000
+"""The number of workers above which there are sub-masters, unless the user says otherwise: up to
+here the scheduler alone is as fast or faster, and a lost process costs its own work only
+(docs/packetizer.md)."""
+_SIZE = 500
 """The workers of a group, if no number is given."""
 
 RACK = "rack-"
@@ -60,8 +62,8 @@ def group_size(wanted: bool | int | None, workers: int) -> int | None:
     """The workers of a group, if sub-masters are wanted in this way for this many workers; None:
     there are to be none.
 
-    >>> group_size(None, 100), group_size(None, 101), group_size(True, 4), group_size(2, 4)
-    (None, 64, 64, 2)
+    >>> group_size(None, 5000), group_size(None, 5001), group_size(True, 4), group_size(2, 4)
+    (None, 500, 500, 2)
     """
     if wanted is None:
         wanted = workers > _MANY

@@ -8,6 +8,7 @@ known, until then.
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import dataclass, field
 
@@ -16,6 +17,8 @@ from .scenario import Scenario
 __all__ = ["Cluster", "DiskRead", "Machine", "SimulatedFile", "SimulatedNode"]
 
 
+PARTS = 4
+"""Parts of a packet that each thread of a worker does in turn."""
 MANY = 15
 """Further readers of a disk that cost throughput by seeks; more cost nothing, since the system
 sorts requests."""
@@ -30,6 +33,8 @@ class DiskRead:
     foreign: bool
     link: float  # MB/s that the reading node can take
     speed: float = 0.0
+    width: int = 1
+    """The threads that read."""
 
 
 @dataclass(eq=False, slots=True)
@@ -65,16 +70,17 @@ class SimulatedNode:
 
     def _share(self, now: float) -> tuple[float, DiskRead] | None:
         self.version += 1
-        readers = len(self.reads)
-        if not readers:
+        if not self.reads:
             return None
+        readers = sum([read.width for read in self.reads])
         part = self.disk / (1.0 + self.seek * min(readers - 1, MANY)) / readers
         foreign = 0
         for read in self.reads:
-            foreign += read.foreign
+            foreign += read.foreign * read.width
         soonest, which = float("inf"), self.reads[0]
         for read in self.reads:
-            read.speed = speed = min(part, self.link / foreign, read.link) if read.foreign else part
+            speed = min(part, self.link / foreign, read.link) if read.foreign else part
+            read.speed = speed = speed * read.width
             seconds = read.left / speed
             if seconds < soonest:
                 soonest, which = seconds, read
@@ -83,16 +89,26 @@ class SimulatedNode:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The machine of a worker: its node, and the events per second that its CPU has left by other
-    users. `fixed`: the seconds that each packet takes whatever its events."""
+    """The machine of a worker: its node, and the events per second that each thread has left
+    by other users. `fixed`: the seconds that each packet takes whatever its events."""
 
     node: int
     rate: float
     fixed: float = 0.0
+    width: int = 1
 
     def seconds(self, events: int) -> float:
-        """What a packet takes its CPU."""
-        return self.fixed + events / self.rate
+        """What a packet takes its CPUs, if none of them waits for another."""
+        return self.fixed + events / self.rate / self.width
+
+    def waiting(self, events: int, cluster: int) -> float:
+        """How much later the last of its threads is done, if no packet follows: they share a packet
+        by whole clusters, and by as few parts as that takes in turn."""
+        if self.width == 1:
+            return 0.0
+        part = max(cluster, math.ceil(events / (PARTS * self.width * cluster)) * cluster)
+        turns = math.ceil(math.ceil(events / part) / self.width)
+        return max(turns * part - events / self.width, 0.0) / self.rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +139,11 @@ class Cluster:
             self.nodes.append(node)
             slow = chance.random() < scenario.faults.slow_nodes
             rate = generation.rate / (scenario.faults.slowdown if slow else 1.0)
-            self.machines += [Machine(number, rate, generation.fixed)] * generation.workers
+            left = generation.workers
+            while left > 0:
+                width = min(scenario.width, left)
+                self.machines.append(Machine(number, rate, generation.fixed, width))
+                left -= width
         stores = [number for number, generation in enumerate(node_generations) if generation.files]
         self.files = _files(scenario, len(self.nodes), stores, chance)
 

@@ -4,6 +4,7 @@ messages travel. Knows the masters by what they are told and what they call here
 from __future__ import annotations
 
 import random
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -38,6 +39,7 @@ from ...packetizer import (
     Refused,
     RefusedFrom,
     RefuseFrom,
+    Reserve,
     TimelineReader,
     WorkerJoined,
     WorkerLost,
@@ -63,6 +65,7 @@ class SimulatedWorker:
     connection: Connection | None = None  # if all files are far
     computed: float = 0.0  # when its CPU will have done the packet
     partial: list[Packet] = field(default_factory=list)
+    reserved: deque[Packet] = field(default_factory=deque)
 
 
 @dataclass(eq=False, slots=True)
@@ -248,12 +251,21 @@ class Engine:
         if worker.connection is not None and not isinstance(action, Commit | Discard):
             self._perform_far(worker, worker.connection, action)
         elif isinstance(action, Process):
-            if worker.opened == action.packet.file:
-                self._begin(worker, action.packet)
-                return
-            worker.opened = action.packet.file
-            wait = self._varied(self.scenario.open_seconds)
-            self.at(self.now + wait, partial(self._begin, worker, action.packet))
+            if action.packet in worker.reserved:
+                worker.reserved.remove(action.packet)
+            self._take_up(worker, action.packet)
+        elif isinstance(action, Reserve):
+            worker.reserved.append(action.packet)
+        elif isinstance(action, Forget):
+            if action.packet in worker.reserved:
+                worker.reserved.remove(action.packet)
+        elif isinstance(action, OpenAhead):
+            file = self.cluster.files[action.file]
+            opened = FileOpened(worker.number, action.file, file.events, file.cuts, beside=True)
+            self.at(
+                self.now + self._varied(self.scenario.open_seconds),
+                lambda: self.tell(opened) if worker.alive else None,
+            )
         elif isinstance(action, OpenFile):
             worker.opened = action.file
             file = self.cluster.files[action.file]
@@ -297,6 +309,14 @@ class Engine:
         elif isinstance(action, Forget):
             connection.forget(action.packet, self.now)
 
+    def _take_up(self, worker: SimulatedWorker, packet: Packet) -> None:
+        if worker.opened == packet.file:
+            self._begin(worker, packet)
+            return
+        worker.opened = packet.file
+        wait = self._varied(self.scenario.open_seconds)
+        self.at(self.now + wait, partial(self._begin, worker, packet))
+
     def _begin(self, worker: SimulatedWorker, packet: Packet) -> None:
         if not worker.alive:
             return
@@ -307,7 +327,8 @@ class Engine:
         worker.computed = self.now + compute if self.scenario.overlap else compute
         node = self.cluster.files[packet.file].node
         link = self.cluster.nodes[machine.node].link
-        worker.read = DiskRead(worker.number, events * self._mb, node != machine.node, link)
+        far = node != machine.node
+        worker.read = DiskRead(worker.number, events * self._mb, far, link, width=machine.width)
         disk = self.cluster.nodes[node]
         self._expect(disk, disk.begin(worker.read, self.now))
 
@@ -330,11 +351,21 @@ class Engine:
         read, worker.read = worker.read, None
         self._expect(node, node.end(read, self.now))
 
-    def _packet_done(self, worker: SimulatedWorker) -> None:
+    def _packet_done(self, worker: SimulatedWorker, waited: bool = False) -> None:
         packet = worker.packet
         if not worker.alive or packet is None:
+            return
+        machine = self.cluster.machines[worker.machine]
+        if not worker.reserved and machine.width > 1 and not waited:
+            wait = machine.waiting(packet.stop - packet.start, self.scenario.files.cluster)
+            self.at(self.now + wait, lambda: self._packet_done(worker, waited=True))
             return
         worker.packet = None
         worker.partial.append(packet)
         seconds = self.now - worker.began
-        self.tell(PacketDone(worker.number, packet.number, packet.stop, seconds, self._ahead))
+        begun = worker.reserved.popleft() if worker.reserved else None
+        number = None if begun is None else begun.number
+        done = PacketDone(worker.number, packet.number, packet.stop, seconds, self._ahead, number)
+        self.tell(done)
+        if begun is not None:
+            self._take_up(worker, begun)

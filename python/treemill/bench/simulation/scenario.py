@@ -129,6 +129,9 @@ class Scenario:
     """How many workers each sub-master leads, as in `connect(submasters=…)`; their costs are those
     of the master. A client fetches what each has merged at the end. 0: the master leads all
     workers itself."""
+    width: int = 1
+    """The threads of a worker: a process that gets packets for all of its threads, which share each
+    of them, and that reports and commits once for all."""
     threads: int = 0
     """The workers of each process, if there are sub-masters. 0: all of a node."""
     max_foreign: int | None = None

@@ -52,13 +52,14 @@ def policy(scenario: Scenario) -> Policy:
         collect_seconds=None if fetched else scenario.collect_seconds,
         roots=scenario.roots or None,
         speculate=True,
+        reserve=scenario.width > 1,
     )
 
 
 def sizing(scenario: Scenario) -> Sizing:
     """The sizes of packets."""
     return Sizing(
-        first=scenario.files.cluster,
+        first=scenario.files.cluster * scenario.width,
         shortest=scenario.shortest,
         longest=scenario.longest,
         ask=scenario.master.request,
@@ -73,7 +74,7 @@ def treemill(scenario: Scenario, cluster: Cluster) -> Strategy:
         [FileSize(f.events, f.cuts) if known else None for f in cluster.files],
         policy(scenario),
         nodes=None if scenario.distance else [cluster.nodes[f.node].name for f in cluster.files],
-        max_foreign=scenario.max_foreign,
+        max_foreign=scenario.max_foreign and max(scenario.max_foreign // scenario.width, 1),
         sizing=sizing(scenario),
     )
 

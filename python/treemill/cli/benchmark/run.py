@@ -58,7 +58,7 @@ _FOLDER = Path("treemill-benchmark")
 @click.option(
     "--submasters/--no-submasters",
     default=None,
-    help="Whether some workers of a cluster lead others; default: with more than 100.",
+    help="Whether some workers of a cluster lead others; default: with more than 5,000.",
 )
 @click.option(
     "--query",
