@@ -31,6 +31,7 @@ from .remembered import Remembered, Sizes
 
 if TYPE_CHECKING:
     from ..tree.column_source import TreeColumns
+    from ..tree.identity import FileState
     from .schemas import ObjectSchema
 
 __all__ = ["Chain", "ChainParts", "chain_from", "chain_of"]
@@ -291,6 +292,11 @@ class Chain:
         """The error for the first of these files, None: of all and of friends', that is not what
         the pass has seen of it; None if there is none. See OpenTrees.changed."""
         return self.trees.changed(files) or (self.friends.changed() if files is None else None)
+
+    def states(self, files: Iterable[int] | None = None) -> Mapping[str, FileState]:
+        """The states, by path, of those of these near files that the pass has opened, None: of all,
+        and of friends' files: see OpenTrees.states."""
+        return {**self.friends.states(), **self.trees.states(files)}
 
     @contextmanager
     def one_state(self, files: Iterable[int] | None = None) -> Iterator[None]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..arrays.kinds import Kind
     from ..tree.branch import Branches
     from ..tree.column_source import ColumnSource
+    from ..tree.identity import FileState
     from .entry_index import Index
     from .entry_list import Selection
     from .location import Location
@@ -125,6 +126,9 @@ class FriendChain(Protocol):
 
     def changed(self, files: Iterable[int] | None = None) -> SourceError | None:
         """The error for a file that is not what the pass has seen: see Chain.changed."""
+
+    def states(self, files: Iterable[int] | None = None) -> Mapping[str, FileState]:
+        """The states of the files that the pass has opened: see Chain.states."""
 
     def one_state(self, files: Iterable[int] | None = None) -> AbstractContextManager[None]:
         """What is read within is of one state of these files: see Chain.one_state."""

@@ -19,6 +19,7 @@ from .friend_columns import Align, Alignment, Friend, FriendChain, FriendColumns
 
 if TYPE_CHECKING:
     from ..tree.file_tree import FileTree
+    from ..tree.identity import FileState
     from .array_columns import ArrayColumns
     from .remembered import Remembered
 
@@ -147,6 +148,11 @@ class Friends:
         """The error for a file of a friend that is not what the pass has seen of it."""
         errors = (each.chain.changed() for each in self.given)
         return next((error for error in errors if error is not None), None)
+
+    def states(self) -> dict[str, FileState]:
+        """The states of those near files that the pass has opened, by path."""
+        given = (each.chain.states().items() for each in self.given)
+        return {path: state for states in given for path, state in states}
 
     def foreign(self, chain: FriendChain, file: int, tree: FileTree) -> Foreign | None:
         """The friends' columns for the entries of one file, whose tree is `tree`; None if it has no

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
@@ -19,7 +19,7 @@ from ..tree import source
 from ..tree.defaults import ERROR, MissingDefaults
 from ..tree.file_tree import FileTree, Sample
 from ..tree.open_tree import OpenTree, changed, shared
-from ..tree.source import Identity
+from ..tree.source import FileState, Identity
 from ..tree.uproot_fallback import Known
 from .answer import Answer
 from .assumptions import NO_ASSUMPTIONS, Assumptions
@@ -116,6 +116,11 @@ class OpenTrees:
         of it; None if there is none. Looks at those near files that the pass has looked at: servers
         say by themselves if a file changes. Outside of passes files may change."""
 
+    def states(self, numbers: Iterable[int] | None = None) -> Mapping[str, FileState]:
+        """The states, by path, of those of these near files that the pass has opened, None: of all;
+        for what other processes have opened. Outside of passes none."""
+        return {}
+
     def look(self, numbers: Iterable[int]) -> None:
         """Notes what these files are if they are near, for a pass whose workers look at them in
         other processes: what they were when it began is what they have to be at its end."""
@@ -180,6 +185,7 @@ class _Pinned(OpenTrees):
         self._identities: dict[int, Identity] = {}
         self._coming: dict[int, Answer[Identity]] = {}
         self._samples: dict[str, Sample | None] = {}
+        self._uuids: dict[int, str | None] = {}
         if not self.far:
             return
         paths = {n: self.locations[n].path for n in soon if n in self.far and self._is_single(n)}
@@ -192,6 +198,12 @@ class _Pinned(OpenTrees):
         for number in islice(new, _SOON):
             path = paths[number]
             self._coming[number] = Answer(partial(source.identity, path))
+
+    def __getitem__(self, number: int) -> FileTree:
+        tree = super().__getitem__(number)
+        if number not in self._uuids:
+            self._uuids[number] = tree.uuid
+        return tree
 
     def _is_single(self, number: int) -> bool:
         return not self.locations[number].replicas
@@ -223,6 +235,13 @@ class _Pinned(OpenTrees):
             except SourceError as error:
                 return error
         return None
+
+    def states(self, numbers: Iterable[int] | None = None) -> Mapping[str, FileState]:
+        opened = [*self._uuids] if numbers is None else [n for n in numbers if n in self._uuids]
+        near = (n for n in opened if n not in self.far and self._is_single(n))
+        return {
+            self.locations[n].path: source.state(self._identities[n], self._uuids[n]) for n in near
+        }
 
     def look(self, numbers: Iterable[int]) -> None:
         for number in numbers:
@@ -268,6 +287,7 @@ class _Current(_Pinned):
         self.__dict__.update(trees.__dict__)
         self._coming = {}
         self._samples = {}
+        self._uuids = {}
         paths = {number: self.locations[number].path for number in numbers}
         are_known = all(self.knows(number) for number in paths)
         seen = source.recent_identities(paths.values(), soon=not are_known)

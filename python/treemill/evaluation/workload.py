@@ -11,10 +11,13 @@ from ..worker.packet_boundaries import PacketBoundaries
 from ..worker.side_work import FILES_AT_ONCE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from treemill import _core
 
     from ..chain.chain import Chain
     from ..errors import SourceError
+    from ..worker.workload import FileState
     from .file_query import PerFile
 
 __all__ = ["QueryWorkload"]
@@ -54,6 +57,10 @@ class QueryWorkload:
     def changed(self, file: int) -> SourceError | None:
         """See Workload."""
         return self._chain.trees.changed((file,))
+
+    def states(self, files: Iterable[int]) -> Mapping[str, FileState]:
+        """See Workload."""
+        return self._chain.states(files)
 
     def finish(self, partial: _core.Partial) -> _core.Partial:
         """The partial as it is."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..chain.file_constants import DataFile
     from ..errors import SourceError
     from ..tree.file_tree import FileTree
+    from ..worker.workload import FileState
     from .chunk_source import ChunkReader, Places, ReaderMaker
     from .node_columns import NodeColumns
 
@@ -75,6 +76,10 @@ class ChainChunks:
     def changed(self, file: int) -> SourceError | None:
         """See ChunkSource."""
         return self._chain.trees.changed((file,))
+
+    def states(self, files: Iterable[int]) -> Mapping[str, FileState]:
+        """See ChunkSource."""
+        return self._chain.states(files)
 
     def size(self, file: int) -> tuple[int, tuple[int, ...]]:
         """See ChunkSource."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..chain.file_constants import DataFile
     from ..errors import SourceError, TreemillError
     from ..tree.column_source import ColumnSource
+    from ..worker.workload import FileState
     from .remembered_columns import Key
     from .selector import Chunk
 
@@ -36,6 +37,9 @@ class ChunkSource(Protocol):
 
     def changed(self, file: int) -> SourceError | None:
         """The error if the file is not any more what the pass has seen of it: see Workload."""
+
+    def states(self, files: Iterable[int]) -> Mapping[str, FileState]:
+        """The states of the files that chunks of these were read from: see Workload."""
 
     def size(self, file: int) -> tuple[int, tuple[int, ...]]:
         """The file's number of entries, and the entries before which packets may end."""

@@ -3,13 +3,14 @@ event. Implements `chunk_source.ChunkSource`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ..frozen import frozen
 
 if TYPE_CHECKING:
     from .._core import Control
+    from ..worker.workload import FileState
 
 __all__ = ["CycleChunks", "Cycles"]
 
@@ -47,6 +48,10 @@ class CycleChunks:
 
     def changed(self, file: int) -> None:
         """See ChunkSource."""
+
+    def states(self, files: Iterable[int]) -> dict[str, FileState]:
+        """See ChunkSource."""
+        return {}
 
     def size(self, file: int) -> tuple[int, tuple[int, ...]]:
         """See ChunkSource."""

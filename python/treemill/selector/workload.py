@@ -20,8 +20,10 @@ from .partial import OutputPartial
 from .user_selector import ChunkPlace, UserSelector
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from ..errors import SourceError
-    from ..worker.workload import Bound, Partial, Workload
+    from ..worker.workload import Bound, FileState, Partial, Workload
     from .chunk_source import ChunkSource
     from .job import SelectorJob
     from .selector import Inputs, Selector
@@ -101,6 +103,10 @@ class SelectorWorkload:
     def changed(self, file: int) -> SourceError | None:
         """See Workload."""
         return self._source.changed(file)
+
+    def states(self, files: Iterable[int]) -> Mapping[str, FileState]:
+        """See Workload."""
+        return self._source.states(files)
 
     def finish(self, partial: OutputPartial) -> OutputPartial:
         """See Workload."""

@@ -16,10 +16,11 @@ from typing import Protocol
 from ..errors import SourceError, sound_path
 from ..machine.json_document import whole
 from . import forks as forks  # from the beginning: it notes what later forks inherit
-from .identity import Identity
+from .identity import FileState, Identity
 from .remote import Remote
 
 __all__ = [
+    "FileState",
     "Identity",
     "Storage",
     "address",
@@ -43,6 +44,7 @@ __all__ = [
     "recent_identity",
     "release",
     "server",
+    "state",
 ]
 
 _SERVER = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://[^/]*")
@@ -278,6 +280,12 @@ def identity_of_any(replicas: Sequence[str], name: str | None) -> Identity:
     known = _REMOTE.size_of_any(replicas)
     size = first_answer(replicas, ask, name=name) if known is None else known
     return Identity(size, 0, ())
+
+
+def state(seen: Identity, uuid: str | None) -> FileState:
+    """The state of a near file that had this identity when it was opened, and has this UUID."""
+    device, inode, *times = seen.marks
+    return FileState(seen.size, uuid, (os.uname().nodename, device, inode), tuple(times))
 
 
 def has_size(replicas: Sequence[str], size: int) -> None:

@@ -3,7 +3,7 @@ wrappers change a part of another workload."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar, cast
 
 if TYPE_CHECKING:
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bound",
+    "FileState",
     "Forwarding",
     "Partial",
     "Span",
@@ -24,6 +25,13 @@ __all__ = [
 
 Span = tuple[int, int, int | None]
 """A file's number in the dataset, and its entries `[first, stop)`; stop None: to the file's end."""
+
+
+class FileState(Protocol):
+    """What a process has seen of a file. It can be sent."""
+
+    def agrees(self, other: Self) -> bool:
+        """True if the file has the same bytes, as far as anyone can tell."""
 
 
 class Partial(Protocol):
@@ -92,6 +100,10 @@ class Workload(Protocol[P]):
         """The error if the file is not any more what the pass has seen of it; None if it is, or if
         its server says so by itself. Asked for after each packet. Raises nothing."""
 
+    def states(self, files: Iterable[int]) -> Mapping[str, FileState]:
+        """The states, by path, of those near files that the entries of these files were read from:
+        as this process has seen them, in the whole pass."""
+
     def finish(self, partial: P) -> P:
         """Completes a partial before it is committed. What it raises ends the pass."""
 
@@ -136,6 +148,10 @@ class Forwarding(Generic[P]):
         """See Workload."""
         return self.inner.changed(file)
 
+    def states(self, files: Iterable[int]) -> Mapping[str, FileState]:
+        """See Workload."""
+        return self.inner.states(files)
+
 
 class SpanWorkload(Forwarding[P]):
     """A workload on parts of files. Its file `i` is the span `i`, whose entries count from 0."""
@@ -172,6 +188,10 @@ class SpanWorkload(Forwarding[P]):
     def changed(self, file: int) -> SourceError | None:
         """See Workload."""
         return self.inner.changed(self._spans[file][0])
+
+    def states(self, files: Iterable[int]) -> Mapping[str, FileState]:
+        """See Workload."""
+        return self.inner.states({self._spans[file][0] for file in files})
 
     def finish(self, partial: P) -> P:
         """See Workload."""

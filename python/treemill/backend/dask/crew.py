@@ -35,6 +35,7 @@ from ...packetizer import (
     Reserve,
     WorkerJoined,
 )
+from ...worker.one_state import OneStateTask
 from ...worker.task import Task
 from ...worker.worker import Worker
 from ...worker.workload import Partial
@@ -283,6 +284,7 @@ class Crew:
             if begin.inputs is not None:
                 task.inputs = pickle.loads(around.blob(begin.inputs))
             task.preload()
+            task = OneStateTask(task)
         except Exception as error:
             around.say(Crashed(self.name, cannot_load(error, around.address)))
             return

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import ClassVar, Protocol
 
-from ...errors import QueryError, UnsupportedError, WorkerError
+from ...errors import ChangedError, QueryError, UnsupportedError, WorkerError
 from ...io_report import IOReport
 from ...packetizer import Coverage, Monitored, Sizing, Trace
 from ...worker.task import Task
@@ -312,7 +312,7 @@ class DaskPass(Pass):
                     time.sleep(_REREAD)  # the scheduler will say what has changed meanwhile
                     change = -1
         except BaseException as error:
-            if isinstance(error, UnsupportedError):  # what was merged cannot be kept
+            if isinstance(error, UnsupportedError | ChangedError):  # it cannot be kept or had
                 with suppress(WorkerError):
                     self._line.ask("forget", self.name)
             self._fail(error)

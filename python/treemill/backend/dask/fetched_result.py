@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ...errors import ChangedError
+from ...worker.one_state import OneStateTask, States
 from ...worker.task import Task
 from ...worker.workload import Partial
 from ..merged import Merged, Ranges
@@ -22,7 +24,7 @@ class FetchedResult:
         """`work`: what messages call the pass. `begin` makes what all results begin with."""
         self._line = line
         self._work = work
-        self._task: Task | None = task
+        self._task: OneStateTask | None = OneStateTask(task)
         self._begin = begin
         self._final: Merged | None = None
 
@@ -41,7 +43,8 @@ class FetchedResult:
         return None if merged is None else merged.kept()
 
     def fetch(self, parts: Sequence[HeldPartial]) -> bool:
-        """Gets the result, of which these are the parts. False if it has changed meanwhile."""
+        """Gets the result, of which these are the parts. False if it has changed meanwhile. Raises
+        ChangedError if workers have read two states of a file."""
         try:
             merged, commits = self._read(parts)
         except Gone:
@@ -65,17 +68,17 @@ class FetchedResult:
     def _now(self) -> Merged | None:
         try:
             merged, _ = self._read(self._line.ask("parts", self._work))
-        except Gone:
+        except (Gone, ChangedError):  # the end of the pass says that a file has changed
             return None
         return merged if merged.is_disjoint() else None
 
     def _read(self, parts: Sequence[HeldPartial]) -> tuple[Merged, dict[int, int]]:
         """Returns what is in these parts as one, and how many commits each has."""
-        merged, task = self._begin(), self._task
+        merged, task, states = self._begin(), self._task, States()
         commits = {}
         reads = self._line.read(self._work, parts)
         for part, (count, covers, data) in zip(parts, reads, strict=True):
             commits[part.merger] = count
             if data is not None and task is not None:
-                merged.commit(task.load(data), covers)
+                merged.commit(states.inner(task.load(data)), covers)
         return merged, commits

@@ -37,7 +37,7 @@ __all__ = [
     "Unreached",
 ]
 
-VERSION = 5
+VERSION = 6
 """The version of these messages. Client, scheduler and workers must have the same one."""
 
 

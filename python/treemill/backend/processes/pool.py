@@ -27,6 +27,7 @@ from ...packetizer import (
     WorkerJoined,
     WorkerLost,
 )
+from ...worker.one_state import OneStateTask, States
 from ..base import Pool, Request, worker_error
 from ..coordinated_pass import CoordinatedPass
 from ..pulse import KnownCounters, Pulse
@@ -176,6 +177,7 @@ class ProcessPass(CoordinatedPass):
     def __init__(self, pool: ProcessPool, request: Request) -> None:
         super().__init__(pool, request)
         self._pool = pool
+        self._states = States()
         self._sums = _Sums()
         coordinator = self._coordinator
         before = self.entries_before
@@ -245,7 +247,8 @@ class ProcessPass(CoordinatedPass):
             task, data = self._task, message.data
             if task is not None:
                 end.counted.tell(message.pulse)
-                self._commit(number, lambda: task.load(data))
+                load = OneStateTask(task).load
+                self._commit(number, lambda: self._states.inner(load(data)))
                 end.committed = message.pulse.entries
         elif isinstance(message, WorkerCrashed):
             self._crash(message.error)

@@ -37,6 +37,7 @@ from ...packetizer import (
     Process,
     WorkerJoined,
 )
+from ...worker.one_state import OneStateTask
 from ...worker.task import Task
 from ...worker.worker import Worker
 from ...worker.workload import Partial
@@ -88,7 +89,7 @@ class _WorkerProcess:
     def __init__(self, sock: socket.socket, task: Task, number: int, memory: int | None) -> None:
         sock.setblocking(True)
         self._channel = Channel(sock)
-        self._task = task
+        self._task = OneStateTask(task)
         self._number = number
         self._control = task.control()
         self._inbox: queue.SimpleQueue[Order] = queue.SimpleQueue()
