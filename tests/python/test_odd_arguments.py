@@ -3,6 +3,8 @@ call with each odd value in each place that takes one, and files that are not wh
 
 import gzip
 import math
+import os
+import shutil
 from contextlib import suppress
 
 import hist
@@ -26,7 +28,7 @@ ODD = [
 
 CALLS = {
     "dataset": lambda at, x: tm.dataset(x),
-    "tree": lambda at, x: tm.dataset(at["file"], tree=x),
+    "tree": lambda at, x: tm.dataset(at["file"], tree=x).num_entries,
     "metadata": lambda at, x: tm.dataset(at["file"], metadata=x),
     "missing": lambda at, x: tm.dataset(at["file"], missing=x),
     "missing x": lambda at, x: tm.dataset(at["file"], missing={"none": x}).arrays("none"),
@@ -41,6 +43,42 @@ CALLS = {
     "select": lambda at, x: at["events"].select_entries(x).num_entries,
     "hist": lambda at, x: at["events"].hist(x).value,
     "weight": lambda at, x: at["events"].hist("x", bins=(5, 0, 5), weight=x).value,
+    "vary": lambda at, x: at["events"].vary(x, {"up": "x + 1"}).sum("x").value,
+    "several varied": lambda at, x: at["events"].vary(["x", x], {"up": "x"}).sum("x").value,
+    "variations": lambda at, x: at["events"].vary("x", x).sum("x").value,
+    "variation": lambda at, x: at["events"].vary("x", {"up": x}).sum("x").value,
+    "tag": lambda at, x: at["events"].vary("x", keyed(x, "x + 1")).sum("x").value,
+    "name of variations": lambda at, x: at["events"].vary("x", {"up": "x + 1"}, x).sum("x").value,
+    "params": lambda at, x: at["events"].vary("x", {"up": "x + a"}, params=x).sum("x").value,
+    "param": lambda at, x: at["events"].sum("x + a", params={"a": x}).value,
+    "draw": lambda at, x: at["events"].draw(x),
+    "draw where": lambda at, x: at["events"].draw("x", x),
+    "draw option": lambda at, x: at["events"].draw("x", "", x),
+    "draw bins": lambda at, x: at["events"].draw("x", bins=x),
+    "draw range": lambda at, x: at["events"].draw("x", bins=5, range=x),
+    "draw weight": lambda at, x: at["events"].draw("x", weight=x),
+    "draw two": lambda at, x: at["events"].draw(["x", x]),
+    "templates": lambda at, x: tm.templates(x, at["folder"] / "t.root"),
+    "region": lambda at, x: tm.templates(keyed(x, {"p": at["hist"]}), at["folder"] / "t.root"),
+    "template": lambda at, x: tm.templates({"r": {"p": x}}, at["folder"] / "t.root"),
+    "pattern": lambda at, x: tm.templates(at["nested"], at["folder"] / "t.root", x),
+    "levels": lambda at, x: tm.templates(at["nested"], at["folder"] / "t.root", levels=x),
+    "rename": lambda at, x: tm.templates(at["nested"], at["folder"] / "t.root", rename=x),
+    "negative": lambda at, x: tm.templates(at["nested"], at["folder"] / "t.root", negative=x),
+    "empty": lambda at, x: tm.templates(at["nested"], at["folder"] / "t.root", empty=x),
+    "address": lambda at, x: connected(x),
+    "addresses": lambda at, x: connected([x, "tcp://127.0.0.1:1"]),
+    "scheme": lambda at, x: connected(f"{x}://127.0.0.1:1"),
+    "port": lambda at, x: connected(f"tcp://127.0.0.1:{x}"),
+    "security": lambda at, x: connected("tcp://127.0.0.1:1", security=x),
+    "silence": lambda at, x: connected("tcp://127.0.0.1:1", silence=x),
+    "wait": lambda at, x: connected("tcp://127.0.0.1:1", wait=x),
+    "keep": lambda at, x: connected("tcp://127.0.0.1:1", keep=x),
+    "most": lambda at, x: connected("tcp://127.0.0.1:1", most=x),
+    "on_host": lambda at, x: connected("tcp://127.0.0.1:1", on_host=x),
+    "submasters": lambda at, x: connected("tcp://127.0.0.1:1", submasters=x),
+    "reach": lambda at, x: connected(["tcp://127.0.0.1:1"], reach=x),
+    "start of workers": lambda at, x: tm.connect(mode="processes", start=x).close(),
     "entries": lambda at, x: tm.run(at["events"].count(), entries=x, progress=False),
     "max_files": lambda at, x: tm.run(at["events"].count(), max_files=x, progress=False),
     "on_error": lambda at, x: tm.run(at["events"].count(), on_error=x, progress=False),
@@ -52,11 +90,31 @@ CALLS = {
 }
 
 
+def keyed(key, value):
+    """A mapping of this key, if it can be one."""
+    try:
+        return {key: value}
+    except TypeError:
+        return {}
+
+
+def connected(address, **options):
+    """Connects to a cluster, none of which is there."""
+    pytest.importorskip("distributed", reason="needs Dask: pip install 'treemill[cluster]'")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("treemill.backend.dask.connection._CONNECT", 0.05)
+        tm.connect(address, **options).close()
+
+
 @pytest.fixture(scope="module")
 def at(core, tmp_path_factory):
     folder = tmp_path_factory.mktemp("odd")
     file = write(folder / "a.root", "t", x=np.arange(5, dtype="f8"), n=np.arange(5))
-    return {"folder": folder, "file": file, "events": tm.dataset(file)}
+    events = tm.dataset(file)
+    filled = events.hist("x", bins=(5, 0, 5)).value
+    varied = events.vary("x", {"up": "x + 1"}).hist("x", bins=(5, 0, 5)).value
+    nested = {"r": {"p": varied}}
+    return {"folder": folder, "file": file, "events": events, "hist": filled, "nested": nested}
 
 
 @pytest.fixture(autouse=True)
@@ -78,11 +136,15 @@ def test_odd_values_give_our_errors(at, name):
     assert not wrong
 
 
+_BELOW = ("file", "file/x.root", "file/x.json", "file/x.parquet", "file/x/y")
+_FOLDERS = ("folder.json", "folder.root", "folder.h5", "folder.parquet")
 WRITES = {
     "save": lambda at, x: tm.save({"n": 1}, x),
     "checkpoint": lambda at, x: tm.run(at["events"].count(), checkpoint=x, progress=False),
     "snapshot": lambda at, x: tm.run(at["events"].snapshot(x, ["x"]), progress=False),
     "cache": lambda at, x: setattr(tm.cache, "directory", x),
+    "templates": lambda at, x: tm.templates(at["nested"], x),
+    "trace": lambda at, x: tm.run(at["events"].count(), trace=x, progress=False),
     "FileOutput": lambda at, x: tm.FileOutput(x),
 }
 
@@ -91,9 +153,10 @@ WRITES = {
 @pytest.mark.filterwarnings("ignore")
 def test_odd_targets_give_our_errors(at, name, tmp_path):
     (tmp_path / "file").write_text("x")
-    (tmp_path / "folder.json").mkdir()
+    for each in _FOLDERS:
+        (tmp_path / each / "x").mkdir(parents=True)
     wrong, folder = {}, tm.cache.directory
-    below = [f"{tmp_path}/{each}" for each in ("file", "file/x.root", "file/x/y", "folder.json")]
+    below = [f"{tmp_path}/{each}" for each in (*_BELOW, *_FOLDERS)]
     try:
         for odd in [*ODD, *below, "a\0b.root", "a\0b.json", "/proc/x.json", "/dev/null/x.root"]:
             if isinstance(odd, str) and odd in ("/", "../x"):
@@ -107,6 +170,90 @@ def test_odd_targets_give_our_errors(at, name, tmp_path):
     finally:
         tm.cache.directory = folder
     assert not wrong
+
+
+COMMANDS = {
+    "show": lambda at, x: ["show", x],
+    "show names": lambda at, x: ["show", at["file"], x],
+    "draw": lambda at, x: ["draw", x, "x"],
+    "draw expression": lambda at, x: ["draw", at["file"], x],
+    "where": lambda at, x: ["draw", at["file"], "x", "--where", x],
+    "weight": lambda at, x: ["draw", at["file"], "x", "--weight", x],
+    "bins": lambda at, x: ["draw", at["file"], "x", "--bins", x],
+    "bins of two": lambda at, x: ["draw", at["file"], "x:n", "--bins", "5", "--bins", x],
+    "missing": lambda at, x: ["draw", at["file"], "x", "--missing", x],
+    "missing value": lambda at, x: ["draw", at["file"], "z", "--missing", f"z={x}"],
+    "draw output": lambda at, x: ["draw", at["file"], "x", "-o", x],
+    "verify": lambda at, x: ["dataset", "verify", x],
+    "verify tree": lambda at, x: ["dataset", "verify", at["file"], "--tree", x],
+    "verify output": lambda at, x: ["dataset", "verify", at["file"], "--output", x],
+    "demo folder": lambda at, x: ["demo", "--files", "1", "--events", "10", "--folder", x],
+    "demo files": lambda at, x: ["demo", "--files", x, "--events", "-1"],
+    "generate": lambda at, x: ["bench", "generate", "--files", "1", "--events", "10", x],
+    "samples": lambda at, x: ["samples", "--scale", "0.001", x],
+    "samples scale": lambda at, x: ["samples", "--scale", x, "/proc/none"],
+    "samples seed": lambda at, x: ["samples", "--seed", x, "--scale", "0.001", "/proc/none"],
+    "trace report": lambda at, x: ["trace", "report", x],
+    "trace of no trace": lambda at, x: ["trace", "report", at["file"], "--most", x],
+    "cluster": lambda at, x: ["cluster", "check", "--timeout", "0.05", x],
+    "cluster timeout": lambda at, x: ["cluster", "check", "--timeout", x, "tcp://127.0.0.1:x"],
+    "command": lambda at, x: [x],
+    "option": lambda at, x: [f"--{x}"],
+}
+WORDS = [
+    *("", " ", "-", "--", "-1", "0", "nan", "inf", "1e400", str(2**80)),
+    *("1,2", "1,nan,inf", "5,5,5", "x>>h(", ">>", "=", "a=", "=1"),
+    *("m\udcb5", "m\udcb5.root", "é.root", "[", "[a", "(", "'", "a:b", ":", "x:x:x:x:x", "@", "@a"),
+    *("*", "**", "~nobody", "~nobody/x.json", "{}", "[]", "a" * 300, "a" * 300 + ".root", "a\nb"),
+    *("x://y", "root://", "http://[", "file://", "file:///none.root", "/dev/null", "/dev/null/x"),
+    *("/proc/x.json", "/proc/x.root", "/proc/x.png", "/", ".", ".."),
+    *("FILE", "FILE/x.root", "FILE/x.json", "FILE/x.png", "FOLDER", "FOLDER/folder.json"),
+    *("FOLDER/folder.root", "FOLDER/folder.png"),
+]
+"""Words of a command line; FILE and FOLDER are some that there are."""
+PATHS = ["http://[", "root://h//x", "/dev/null", "/dev/null/x", "/proc/x", "FILE", "FILE/x"]
+"""Folders that cannot be made: what is written there takes long."""
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.filterwarnings("ignore")
+def test_odd_words_of_commands_give_messages(at, name, tmp_path, monkeypatch, capsys):
+    """A command ends by itself, with a message if it failed, and not by an error of Python's."""
+    from treemill.cli.main import main
+
+    # Pictures take long, and are tested with `draw`.
+    monkeypatch.setattr("treemill.cli.demo._draw", lambda *given: None)
+    (tmp_path / "file").write_text("x")
+    for ending in ("json", "root", "png"):
+        (tmp_path / "within" / f"folder.{ending}" / "x").mkdir(parents=True)
+    wrong = {}
+    for odd in PATHS if name in ("samples", "demo folder", "generate") else WORDS:
+        word = odd.replace("FILE", f"{tmp_path}/file").replace("FOLDER", f"{tmp_path}/within")
+        monkeypatch.setattr("sys.argv", ["treemill", *COMMANDS[name](at, word)])
+        try:
+            main()
+        except SystemExit as end:
+            said = capsys.readouterr()
+            if end.code not in (0, 1, 2) or (end.code and not (said.err.strip() or said.out)):
+                wrong[odd] = f"exit status {end.code}, {said.err!r}"
+            elif "Traceback" in said.err:
+                wrong[odd] = said.err
+        except BaseException as error:
+            wrong[odd] = f"{type(error).__name__}: {error}"
+    assert not wrong
+
+
+def test_names_of_files_that_are_not_utf8(at, tmp_path):
+    """They can be written, and not be read by the core."""
+    named = os.fsdecode(bytes(tmp_path) + b"/m\xb5.root")
+    shutil.copyfile(at["file"], named)
+    for files in (named, str(tmp_path / "*.root")):
+        with pytest.raises(QueryError, match="not UTF-8"):
+            _ = tm.dataset(files).num_entries
+    os.rename(named, tmp_path / "a.root")
+    tm.run(at["events"].snapshot(named, ["x"]), progress=False)
+    (tmp_path / "link.root").symlink_to(named)
+    assert tm.dataset(tmp_path / "link.root").num_entries == 5
 
 
 DEEP = "[" * 100_000

@@ -352,6 +352,8 @@ def _open(location: Location, expected: Identity) -> OpenTree:
             file=location.path,
         )
     prepare()
+    words = "files whose names are not UTF-8 cannot be read: give it another name, or make a link"
+    _require_text(location.path, words, location.path)
     # What this process has had open in this state, and is kept, needs no connection.
     is_known = is_far and source.assumed(location.path) == expected
     file = _core.File(location.path, assumed=is_known)
@@ -398,7 +400,16 @@ def _tree(file: File, location: Location) -> OpenTree:
     name = location.tree
     if name is None:
         name = _only_tree(location.path, tree_names(file))
+    _require_text(name, "no tree has a name that is not UTF-8", location.path)
     return OpenTree(file.tree(name), name, file)
+
+
+def _require_text(name: str, words: str, path: str) -> None:
+    """Raises QueryError for a name with bytes that the core cannot be given."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise QueryError(f"{words}: {name!r}", file=path) from None
 
 
 def tree_names(file: File) -> list[str]:

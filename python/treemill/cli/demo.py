@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..machine.written_files import picture_file
+from .new_folder import NewFolder
 
 if TYPE_CHECKING:
     from hist import Hist
@@ -24,7 +25,7 @@ __all__ = ["book", "command"]
 @click.command("demo")
 @click.option(
     "--folder",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=NewFolder(),
     default=Path("demo-data"),
     show_default=True,
     help="The folder of the dataset, which is written if it is missing.",

@@ -8,6 +8,7 @@ expression and the place in it if an expression is wrong; 2 for wrong usage; 130
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from typing import ClassVar, NoReturn, TypeAlias
@@ -225,6 +226,10 @@ def _all_bins(bins: tuple[_Axis, ...], dimensions: int) -> _Axis | list[_Axis] |
 
 def main() -> NoReturn:
     """Runs the command. Prints no traceback for mistakes of users."""
+    for stream in (sys.stdout, sys.stderr):
+        # Names of files need not be text, and a terminal need not have all signs of a picture.
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
     try:
         # In click's standalone mode, click would print errors and exit.
         cli.main(standalone_mode=False)

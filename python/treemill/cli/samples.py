@@ -6,11 +6,13 @@ from pathlib import Path
 
 import click
 
+from .new_folder import NewFolder
+
 __all__ = ["command"]
 
 
 @click.command("samples")
-@click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=Path("samples"))
+@click.argument("folder", type=NewFolder(), default=Path("samples"))
 @click.option(
     "--scale",
     type=click.FloatRange(0, 100, min_open=True),

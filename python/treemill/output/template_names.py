@@ -41,6 +41,8 @@ class Pattern:
     @classmethod
     def parsed(cls, text: str) -> Pattern:
         """Read a pattern. Raises QueryError if it is none."""
+        if not isinstance(text, str):
+            raise QueryError(f"a pattern of names is a text, not {text!r:.60}")
         try:
             parts = [*Formatter().parse(text)]
         except ValueError as error:
@@ -93,6 +95,8 @@ def levels_of(pattern: Pattern, levels: Sequence[str] | None) -> tuple[str, ...]
         return pattern.fields
     if isinstance(levels, str):
         raise QueryError(f"levels= is a list of fields, [{levels!r}, …], not a text")
+    if not isinstance(levels, (list, tuple)) or not all(isinstance(each, str) for each in levels):
+        raise QueryError(f"levels= is a list of fields, not {levels!r:.60}")
     wrong = [name for name in levels if name not in pattern.fields]
     if wrong:
         raise QueryError(f"levels= names {wrong[0]!r}, which {pattern.text!r} does not have")
@@ -112,4 +116,6 @@ def renamer(
         return variation_word
     if callable(rename):
         return rename
+    if not isinstance(rename, Mapping):
+        raise QueryError(f"rename= is a mapping or a function, not {rename!r:.60}")
     return lambda name: rename.get(name, variation_word(name))

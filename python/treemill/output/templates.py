@@ -100,9 +100,9 @@ def templates(
     if not path.endswith(".root"):
         raise UnsupportedError(f"templates are in a .root file, not in {path}")
     for option, action, known in (("negative", negative, (*_DO, "clip")), ("empty", empty, _DO)):
-        if action not in known:
+        if not isinstance(action, str) or action not in known:
             words = ", ".join(f'"{each}"' for each in known)
-            raise ValueError(f"{option}= is one of {words}, not {action!r}")
+            raise QueryError(f"{option}= is one of {words}, not {action!r}")
     nominal, varied = named(results, Pattern.parsed(name), levels, renamer(rename))
     if negative == "clip":
         nominal = {own: _clipped(each) for own, each in nominal.items()}

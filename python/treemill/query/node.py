@@ -87,7 +87,7 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         raise NotImplementedError
 
     def _with(self, params: Params) -> Node:
-        return self.with_params(params) if params else self.node
+        return self.node if params is None else self.with_params(params)
 
     def filter(
         self,
@@ -222,6 +222,8 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         >>> hard = events.with_params({"cut": 30, "ids": [1, 2]}).filter("MET_pt > cut")
         """
         node = self.node
+        if not isinstance(params, Mapping):
+            raise QueryError(f'params are a mapping of names: {{"cut": 30}}, not {params!r:.60}')
         for name, value in params.items():
             if isinstance(value, ExternalFunction) or callable(value):
                 named = provided(name, as_provided(value))

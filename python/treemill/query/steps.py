@@ -124,9 +124,13 @@ def vary_step(
 ) -> Vary:
     """Makes the step of `Node.vary`."""
     alone = isinstance(columns, str)
-    listed = (columns,) if isinstance(columns, str) else tuple(columns)
-    names = tuple(unquoted(name) or name if isinstance(name, str) else name for name in listed)
-    if not names or len(set(names)) != len(names) or not all(isinstance(c, str) for c in names):
+    listed = (columns,) if isinstance(columns, str) else columns
+    if not isinstance(listed, (list, tuple)) or not all(isinstance(each, str) for each in listed):
+        raise QueryError(f"vary() takes a column's name, or a list of them, not {columns!r:.60}")
+    if not isinstance(name, str | None):
+        raise QueryError(f"the name of variations is a text, not {name!r:.60}")
+    names = tuple(unquoted(each) or each for each in listed)
+    if not names or len(set(names)) != len(names):
         raise QueryError("vary() takes a column's name, or a list of different ones")
     if not isinstance(variations, Mapping) or not variations:
         raise QueryError('variations are a mapping of tags to expressions: {"up": …, "down": …}')
@@ -146,7 +150,9 @@ def _expressions(
             raise QueryError(f"an expression is a string, not {type(variation).__name__}")
         return [parse(variation)]
     if isinstance(variation, Mapping):
-        texts = {unquoted(name) or name: text for name, text in variation.items()}
+        if not all(isinstance(each, str) for each in variation):
+            raise QueryError(f"{tag!r} needs a mapping of columns' names to expressions")
+        texts = {unquoted(each) or each: text for each, text in variation.items()}
         unknown = set(texts) - set(names)
         if unknown:
             raise QueryError(f"{tag!r} varies {', '.join(sorted(unknown))}, which is not listed")

@@ -118,7 +118,7 @@ def _asked(wanted: Drawing) -> _Asked:
         exprs=_expressions(wanted.expr),
         # TTree::Draw's users write "" to select all entries.
         where=wanted.where if wanted.where is None or _text(wanted.where).strip() else None,
-        weight=wanted.weight,
+        weight=None if wanted.weight is None else _text(wanted.weight, "a weight"),
         bins=wanted.bins,
         range=wanted.range,
         name=None,
@@ -128,10 +128,10 @@ def _asked(wanted: Drawing) -> _Asked:
     return _split(request, request.exprs[0]) if len(request.exprs) == 1 else request
 
 
-def _text(where: object) -> str:
+def _text(where: object, what: str = "a selection") -> str:
     if isinstance(where, str):
         return where
-    message = f"a selection is an expression, not {where!r}"
+    message = f"{what} is an expression, not {where!r:.60}"
     if isinstance(where, (list, tuple)):
         message += '; several axes are "y:x", or draw(["x", "y"])'
     raise QueryError(message)
@@ -311,7 +311,8 @@ def _booking(node: Node, asked: _Asked, exprs: Sequence[str], weight: str | None
         if len(values) < 2:
             raise QueryError('a profile is of "y:x", the mean of y over x', text=asked.exprs[0])
         sample = values.pop()
-    axes = tuple(axes_from_bins(asked.bins, len(values), asked.range or MOST))
+    within = MOST if asked.range is None else asked.range
+    axes = tuple(axes_from_bins(asked.bins, len(values), within))
     weights = None if weight is None else parse(weight, DRAW)
     if asked.by_tree:
         of_tree = column(TREE_WEIGHT)

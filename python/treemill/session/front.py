@@ -128,7 +128,7 @@ def connect(
     for name, seconds in (("silence", silence), ("patience", patience), ("wait", wait)):
         if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds >= 0:
             raise QueryError(f"{name} is a number of seconds, not {seconds!r}")
-    if start not in (None, "fork", "spawn"):
+    if start is not None and (not isinstance(start, str) or start not in ("fork", "spawn")):
         raise QueryError(f'start is "fork" or "spawn", not {start!r}')
     if not _is_whole(trace, 0):
         raise QueryError(f"trace is a number of records, not {trace!r}")

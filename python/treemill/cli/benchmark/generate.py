@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ...errors import TreemillError
+from ..new_folder import NewFolder
 from .systems import is_here, on_each_process, session_on
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _USUAL_CLUSTER = 100_000
 
 
 @click.command("generate")
-@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("folder", type=NewFolder())
 @click.option("--files", default=4, show_default=True, type=click.IntRange(1))
 @click.option(
     "--events",
