@@ -39,6 +39,8 @@ class Counts:
     vectors: int = 0  # vectored reads
     ranges: int = 0  # ranges in vectored reads
     sent: int = 0  # bytes of files
+    stalled: int = 0  # data connections that have begun to say nothing ...
+    left: int = 0  # ... and that their client has ended
 
 
 @dataclass
@@ -56,6 +58,7 @@ class Faults:
     missing_bytes: int = 0  # bytes that the pool has fewer than the door says
     vanish: bool = False  # the control line is cut when a file is opened
     silent: bool = False  # the pool answers nothing
+    stall_after: int | None = None  # bytes of files after which each data connection brings nothing
 
 
 class CutOffError(Exception):
@@ -311,6 +314,12 @@ class Mover:
         faults = self.door.faults
         if faults.cut_after is not None and faults.cuts > 0 and self.sent + more > faults.cut_after:
             faults.cuts -= 1
+            raise CutOffError
+        if faults.stall_after is not None and self.sent + more > faults.stall_after:
+            self.door.count(stalled=1)
+            while self.connection.recv(BLOCK):
+                pass  # until the client ends it
+            self.door.count(left=1)
             raise CutOffError
 
 

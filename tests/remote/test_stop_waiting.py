@@ -8,9 +8,11 @@ import time
 
 import pytest
 import treemill as tm
+from treemill.bench.generate import write
 from treemill.worker.worker import Worker
 
 from tests.remote.conftest import skip_without
+from tests.remote.dcap_door import DcapDoor
 from tools.servers.nginx import Nginx
 
 PATH = "store/trees/events_2.root"
@@ -76,3 +78,29 @@ def test_a_thread_that_works_for_a_stopped_run_waits_for_no_server(server, core)
     asking.join(60)
     server.thaw()
     assert errors == ["the run was stopped while a server was waited for"]
+
+
+def test_a_pool_of_dcap_that_has_much_to_bring_is_left_when_a_run_is_stopped(
+    tmp_path, nothing_remembered
+):
+    path = tmp_path / "large.root"
+    write(path, events=60_000, index=3, cluster=2000, codec="zstd")
+    with DcapDoor(tmp_path / "door") as door, tm.connect(workers=1, mode="threads") as session:
+        door.put(path, "large.root")
+        events = tm.dataset(door.url("large.root"), tree="Events")
+        assert events.num_entries == 60_000
+        sums = [events.sum(name) for name in ("Jet_pt", "Jet_eta", "Jet_phi", "Muon_pt")]
+        door.faults.stall_after = 1000
+        query = session.submit(*sums)
+        while not door.counts.stalled:
+            assert not query.done
+            time.sleep(0.01)
+        query.stop()
+        with contextlib.suppress(tm.TreemillError):
+            query.result(timeout=60)
+        until = time.monotonic() + 30
+        while not door.counts.left and time.monotonic() < until:
+            time.sleep(0.01)
+        assert door.counts.left
+        door.faults.stall_after = None
+        assert session.run(events.count()) == 60_000

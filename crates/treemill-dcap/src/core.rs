@@ -2,7 +2,7 @@
 //! decided by `Trial`; what requests carry, by `pieces`.
 
 use crate::door::{Door, door};
-use crate::limits::MOST_TRIES;
+use crate::limits::{MOST_TRIES, MOST_UNWANTED};
 use crate::mover::Outcome;
 use crate::pieces::{Asked, Piece, Wants, pack};
 use crate::session::{Listener, Session};
@@ -154,10 +154,11 @@ impl Core {
 
     /// Sends pieces, or keeps them until there is a connection.
     fn ask(self: &Arc<Self>, pieces: Vec<Piece>) {
+        let mut state = self.state();
+        let pieces = state.wants.wanted(pieces);
         if pieces.is_empty() {
             return;
         }
-        let mut state = self.state();
         let session = match &state.link {
             Link::Open(session) => Arc::clone(session),
             Link::Opening => return state.waiting.extend(pieces),
@@ -222,6 +223,32 @@ impl Core {
         }
     }
 
+    /// Nothing within these ranges is wanted any more. The pool sends all that it was asked for, so that the connection is closed
+    /// if that is much.
+    pub(crate) fn abandon(self: &Arc<Self>, ranges: &[Range<u64>]) {
+        let mut state = self.state();
+        let gone = state.wants.abandon(ranges);
+        let session = match &state.link {
+            Link::Open(session) => Some(Arc::clone(session)),
+            Link::Opening | Link::Closed => None,
+        };
+        drop(state);
+        let bytes = gone.iter().map(|(_, bytes)| bytes);
+        let bytes = bytes.fold(0, |all: u64, bytes| all.saturating_add(*bytes));
+        drop(gone); // with their promises: when nothing is locked
+        let Some(session) = session.filter(|_| bytes > MOST_UNWANTED) else {
+            return;
+        };
+        let what = "what the connection was to bring is not wanted any more";
+        let (asked, _) = session.give_up(&Trouble::new(Kind::Transient, what));
+        let mut state = self.state();
+        if state.is_open(&session) {
+            state.link = Link::Closed;
+        }
+        drop(state);
+        self.ask(asked.into_iter().flat_map(|one| one.again(false)).collect());
+    }
+
     fn fill(&self, asked: &Asked, parts: Vec<Bytes>) {
         let mut state = self.state();
         state.recovery = None;
@@ -244,6 +271,11 @@ impl Core {
 }
 
 impl State {
+    /// Whether the file is open over this connection.
+    fn is_open(&self, session: &Arc<Session>) -> bool {
+        matches!(&self.link, Link::Open(open) if Arc::ptr_eq(open, session))
+    }
+
     /// An attempt has failed: the wait before the next one, if there is any hope.
     fn hope(&mut self, why: &Trouble) -> Option<Duration> {
         let fresh = || (Trial::new(0..1), Instant::now());
@@ -288,8 +320,8 @@ impl Listener for Core {
         let pieces: Vec<Piece> = asked.into_iter().enumerate().flat_map(again).collect();
         let is_hopeless = pieces.iter().any(|piece| piece.tries >= MOST_TRIES);
         let mut state = self.state();
-        let is_current = matches!(&state.link, Link::Open(open) if Arc::ptr_eq(open, session));
-        if !is_current {
+        let pieces = state.wants.wanted(pieces);
+        if !state.is_open(session) {
             drop(state);
             return self.ask(pieces);
         }

@@ -41,6 +41,9 @@ pub(crate) const OPENING_GRACE: Duration = Duration::from_secs(5);
 /// How often one range may be refused, or its connection be ended because of it.
 pub(crate) const MOST_TRIES: u32 = 2;
 
+/// Bytes on their way that nobody wants any more: if there are more of them, the connection is closed.
+pub(crate) const MOST_UNWANTED: u64 = 256 << 10;
+
 /// How often a connection is looked at while no bytes come.
 pub(crate) const TICK: Duration = Duration::from_secs(2);
 

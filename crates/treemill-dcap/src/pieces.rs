@@ -5,6 +5,7 @@ use crate::limits::{LARGE, PART, RANGES, VECTOR_BYTES};
 use bytes::Bytes;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
+use treemill_source::is_within;
 
 /// A part of a range, which one request carries. It is not empty, and has 2 MB at most.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,6 +73,7 @@ impl Asked {
 }
 
 struct Want<P> {
+    range: Range<u64>,
     promise: P,
     /// What is here, by its offset.
     parts: BTreeMap<u64, Bytes>,
@@ -103,6 +105,7 @@ impl<P> Wants<P> {
         let is_alone = missing > LARGE;
         let (promise, parts) = (promise, BTreeMap::new());
         let open = Want {
+            range: range.clone(),
             promise,
             parts,
             missing,
@@ -140,6 +143,22 @@ impl<P> Wants<P> {
     /// The range of a piece will not come: what was given with it, once.
     pub fn give_up(&mut self, piece: &Piece) -> Option<P> {
         self.open.remove(&piece.want).map(|want| want.promise)
+    }
+
+    /// Nothing within these ranges is wanted any more: what was given with each range that lies there, and how many of its
+    /// bytes are not here.
+    pub fn abandon(&mut self, ranges: &[Range<u64>]) -> Vec<(P, u64)> {
+        let gone = self
+            .open
+            .extract_if(|_, want| is_within(&want.range, ranges));
+        gone.map(|(_, want)| (want.promise, want.missing)).collect()
+    }
+
+    /// Those of the pieces whose ranges are wanted.
+    #[must_use]
+    pub fn wanted(&self, mut pieces: Vec<Piece>) -> Vec<Piece> {
+        pieces.retain(|piece| self.open.contains_key(&piece.want));
+        pieces
     }
 }
 
@@ -188,7 +207,8 @@ fn vector(mut pieces: Vec<Piece>) -> Option<Asked> {
     clippy::unwrap_used,
     clippy::panic,
     clippy::arithmetic_side_effects,
-    clippy::indexing_slicing
+    clippy::indexing_slicing,
+    clippy::single_range_in_vec_init
 )]
 mod tests {
     use super::*;
@@ -249,5 +269,20 @@ mod tests {
         assert_eq!(alone[0].clone().again(true)[0].tries, 1);
         assert!(wants.give_up(&alone[0].pieces()[0]).is_some());
         assert!(wants.give_up(&alone[0].pieces()[0]).is_none());
+    }
+
+    #[test]
+    fn what_is_not_wanted_any_more_is_not_asked_for_again() {
+        let mut wants = Wants::default();
+        let ranges = [0..3 << 20, 4 << 20..5 << 20];
+        let pieces = ranges.map(|range| wants.add(&range, range.end)).concat();
+        wants.fill(&pieces[0], content(&(0..2 << 20)));
+        assert_eq!(
+            wants.abandon(&[0..2 << 20, 4 << 20..6 << 20]),
+            [(5 << 20, 1 << 20)]
+        );
+        assert_eq!(wants.wanted(pieces.clone()), pieces[..2]);
+        assert_eq!(wants.abandon(&[0..4 << 20]), [(3 << 20, 1 << 20)]);
+        assert!(wants.wanted(pieces).is_empty());
     }
 }

@@ -81,6 +81,10 @@ impl Source for DcapSource {
         self.core.is_lost()
     }
 
+    fn abandon(&self, ranges: &[Range<u64>]) {
+        self.core.abandon(ranges);
+    }
+
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         read_by_tickets(self, requests)
     }
