@@ -7,6 +7,7 @@ import contextlib
 import socket
 import struct
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import awkward as ak
 import numpy as np
@@ -15,13 +16,16 @@ import treemill as tm
 from treemill.bench.generate import write
 
 from tests.remote.conftest import TOKEN, skip_without
+from tests.remote.dcap_door import DcapDoor
 from tests.remote.test_reading import supported
 from tools.link.link import Wire
 from tools.servers import certificates
 from tools.servers.ganesha import Ganesha
 from tools.servers.nginx import Nginx
+from tools.servers.s3 import S3
 from tools.servers.xrootd import XRootD
 
+SERVERS = {"root": XRootD, "http": Nginx, "nfs": Ganesha, "s3": S3}
 PATIENCE = 60
 """Seconds after which a read counts as hung; what is promised is 30."""
 
@@ -123,6 +127,68 @@ def test_a_server_that_sleeps(server):
         server.thaw()
 
 
+@contextlib.contextmanager
+def muted(kind, files, folder):
+    """A server with the files: its dataset, and what silences it, and then ends it and starts it
+    anew."""
+    path = "store/trees/events_2.root"
+    if kind == "dcap":
+        doors = [DcapDoor(folder)]
+        doors[0].put(files[path], path)
+
+        def restart():
+            doors[-1].stop()
+            doors.append(DcapDoor(folder, port=doors[0].port))
+
+        yield doors[0].url(path), lambda: setattr(doors[0].faults, "silent", True), restart
+        doors[-1].stop()
+        return
+    with SERVERS[kind]() as made:
+        made.put(files[path], path)
+
+        def restart():
+            made.kill()
+            made.restart()
+
+        # That of S3 has its files in memory.
+        yield made.url(path), made.freeze, made.thaw if kind == "s3" else restart
+
+
+@pytest.mark.slow
+def test_servers_that_were_silent_and_are_restarted(
+    files, paths, tmp_path, nothing_remembered, monkeypatch
+):
+    """Each opens a file, and says nothing until it is given up. Later it is well, for datasets that
+    were there before as for new ones. All at once, for the sake of time."""
+    right = tm.dataset(paths[2], "Events").arrays("Jet_pt").Jet_pt
+    kinds = [kind for kind, made in SERVERS.items() if made.missing() is None]
+    with contextlib.ExitStack() as stack:
+        urls, silences, restarts = [], [], []
+        for kind in [*kinds, "dcap"]:
+            url, silence, restart = stack.enter_context(muted(kind, files, tmp_path / kind))
+            urls.append(url)
+            silences.append(silence)
+            restarts.append(restart)
+            if kind == "s3":
+                for name, value in silence.__self__.environment.items():
+                    monkeypatch.setenv(name, value)
+        old = [tm.dataset(url, "Events") for url in urls]
+        assert [events.num_entries for events in old] == [7321] * len(old)
+        for silence in silences:
+            silence()
+        with ThreadPoolExecutor(len(old)) as pool:
+            given_up = list(pool.map(lambda it: outcome(lambda: it.arrays("Jet_pt")), old))
+        for url, error in zip(urls, given_up, strict=True):
+            assert isinstance(error, tm.SourceError), (url, error)
+        for restart in restarts:
+            restart()
+        for url, events in zip(urls, old, strict=True):
+            for each in (events, tm.dataset(url, "Events")):
+                found = outcome(lambda each=each: each.arrays("Jet_pt"))
+                assert not isinstance(found, Exception), (url, found)
+                assert ak.array_equal(found.Jet_pt, right), url
+
+
 def test_bytes_that_are_wrong(server, paths):
     """A stretch of the file is zeros: what is read from there is refused or not needed, and not
     counted."""
@@ -158,51 +224,84 @@ def test_a_file_that_is_replaced_by_another_is_no_mixture(server, paths):
         assert any(np.array_equal(found.view(flow=True), e.view(flow=True)) for e in expected)
 
 
-class Resetting:
-    """Leads to a server, 1 MB in a second, and resets all of its connections once a second."""
+class Relay:
+    """Leads to a server, which brings so many bytes in a second. More connections at once than are
+    allowed are reset, as by a firewall."""
 
-    def __init__(self, server):
-        self._server = server.host.address, server.ports[0]
+    def __init__(self, server, allowed=1 << 30, speed=1e9):
+        self._server, self._allowed = (server.host.address, server.ports[0]), allowed
         self._listening = socket.create_server(("127.0.0.1", 0))
-        self._is_over = threading.Event()
+        self._is_over, self._speed = threading.Event(), speed
         self._wire, self._lock, self._open = threading.Lock(), threading.Lock(), []
         self.port, self.resets = self._listening.getsockname()[1], 0
-        for work in (self._accept, self._reset):
-            threading.Thread(target=work, daemon=True).start()
+        threading.Thread(target=self._accept, daemon=True).start()
 
-    def close(self):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
         self._is_over.set()
         self._listening.close()
 
     def _accept(self):
         while not self._is_over.is_set():
             try:
-                pair = self._listening.accept()[0], socket.create_connection(self._server)
+                client = self._listening.accept()[0]
             except OSError:
                 return  # closed
             with self._lock:
-                self._open += pair
+                is_allowed = len(self._open) < self._allowed
+            if not is_allowed:
+                self.reset([client])
+                continue
+            pair = client, socket.create_connection(self._server)
+            for each in pair:
+                each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            with self._lock:
+                self._open.append(pair)
             for one, other in (pair, pair[::-1]):
-                threading.Thread(target=self._forward, args=(one, other), daemon=True).start()
+                work = (one, other, pair)
+                threading.Thread(target=self._forward, args=work, daemon=True).start()
 
-    def _forward(self, one, other):
+    def _forward(self, one, other, pair):
         with contextlib.suppress(OSError):  # it was reset
             while received := one.recv(1 << 15):
                 other.sendall(received)
                 with self._wire:
-                    self._is_over.wait(len(received) / 1e6)
+                    self._is_over.wait(len(received) / self._speed)
+        with self._lock, contextlib.suppress(ValueError):  # the other direction has ended before
+            self._open.remove(pair)
+        for each in pair:
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
 
-    def _reset(self):
-        while not self._is_over.wait(1):
-            with self._lock:
-                lost, self._open = self._open, []
-            for each in lost:
-                # Nothing lingers: that is a reset, and no end.
-                each.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                with contextlib.suppress(OSError):
-                    each.shutdown(socket.SHUT_RDWR)
-                each.close()
-            self.resets += bool(lost)
+    def reset(self, connections):
+        self.resets += bool(connections)
+        for each in connections:
+            # Nothing lingers: that is a reset, and no end.
+            each.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+            each.close()
+
+    def reset_all(self):
+        with self._lock:
+            lost, self._open = self._open, []
+        self.reset([each for pair in lost for each in pair])
+
+
+@pytest.mark.parametrize("allowed", [1, 4])
+def test_a_firewall_that_allows_few_connections(server, paths, allowed):
+    """A run over ten files by two workers ends soon, with the right result."""
+    names = [f"store/many/{i}.root" for i in range(10)]
+    for i, name in enumerate(names):
+        server.put(paths[i % 3], name)
+    right = total(tm.dataset([paths[i % 3] for i in range(10)], "Events")).value
+    with Relay(server, allowed) as relay, tm.connect(workers=2, mode="threads") as session:
+        urls = [server.url(name).replace(f":{server.ports[0]}", f":{relay.port}") for name in names]
+        events = tm.dataset(urls, "Events")
+        found = outcome(lambda: session.run(total(events)))
+    assert np.array_equal(found.view(flow=True), right.view(flow=True))
 
 
 @pytest.mark.slow
@@ -212,13 +311,18 @@ def test_a_connection_that_is_reset_every_second(server, tmp_path):
     write(path, events=60_000, index=3, cluster=2000, codec="zstd")
     assert path.stat().st_size > 5_000_000
     server.put(path, "store/large.root")
-    relay = Resetting(server)
-    try:
+    is_over = threading.Event()
+
+    def resets(relay):
+        while not is_over.wait(1):
+            relay.reset_all()
+
+    with Relay(server, speed=1e6) as relay:
+        threading.Thread(target=resets, args=(relay,), daemon=True).start()
         through = server.url("store/large.root").replace(f":{server.ports[0]}", f":{relay.port}")
         names = ["Jet_pt", "Jet_eta", "Jet_phi", "Muon_pt", "MET_pt"]
         found = outcome(lambda: tm.dataset(through, "Events").arrays(names))
-    finally:
-        relay.close()
+        is_over.set()
     assert ak.array_equal(found, tm.dataset(path, "Events").arrays(names))
     assert relay.resets > 1
 

@@ -145,6 +145,7 @@ pub fn trouble(error: &reqwest::Error, server: &str) -> Trouble {
         (true, _) => Kind::Final,
         (_, true) => Kind::Silent,
         (_, false) if error.is_connect() && takes_no_connections(error) => Kind::Unreachable,
+        (_, false) if error.is_request() => Kind::Reset,
         (_, false) => Kind::Transient,
     };
     let cause = root(error);
@@ -158,21 +159,38 @@ pub fn trouble(error: &reqwest::Error, server: &str) -> Trouble {
     Trouble::new(kind, format!("the server {server} {doing}: {cause}"))
 }
 
-/// Whether nothing takes connections there; else one that was taken has broken.
+/// Whether nothing takes connections there, or nothing has that name; else a connection that was taken has broken, or the name servers
+/// do not know at the moment.
 fn takes_no_connections(error: &reqwest::Error) -> bool {
     let mut at: Option<&(dyn Error + 'static)> = error.source();
     while let Some(cause) = at {
         if let Some(error) = cause.downcast_ref::<std::io::Error>() {
-            return matches!(
-                error.kind(),
-                ErrorKind::ConnectionRefused
-                    | ErrorKind::HostUnreachable
-                    | ErrorKind::NetworkUnreachable
-            );
+            return is_no_name(error)
+                || matches!(
+                    error.kind(),
+                    ErrorKind::ConnectionRefused
+                        | ErrorKind::HostUnreachable
+                        | ErrorKind::NetworkUnreachable
+                );
         }
         at = cause.source();
     }
     false
+}
+
+/// Whether the name servers are certain that there is no such name, or that it has no address. The standard library keeps only the
+/// words of `gai_strerror`: those of glibc, then those of musl.
+fn is_no_name(error: &std::io::Error) -> bool {
+    const WORDS: [&str; 4] = [
+        "Name or service not known",
+        "No address associated with hostname",
+        "Name does not resolve",
+        "Name has no usable address",
+    ];
+    error.raw_os_error().is_none() && {
+        let said = error.to_string();
+        WORDS.iter().any(|words| said.ends_with(words))
+    }
 }
 
 /// A server's refusal with what is wrong with the user's certificate, if anything is.

@@ -95,6 +95,68 @@ fn connections_that_break_are_made_again() {
     assert!(server.seen().iter().any(|seen| seen.attempts == 2));
 }
 
+/// Two workers read ten files through a firewall that allows few connections, and resets the others.
+#[test]
+fn a_server_that_takes_few_connections_is_read_over_those() {
+    for most in [1, 4] {
+        let content = content();
+        let held = Arc::clone(&content);
+        let server = Scripted::limited(most, move |request| sound(request, &held));
+        let begun = Instant::now();
+        let work = |first: usize| {
+            for file in (first..10).step_by(2) {
+                let source = open(&server.url(&format!("/{file}.root"))).unwrap();
+                let ranges = (1..60).map(|i| 49_900 * i..49_900 * i + 5_000);
+                let ranges: Vec<_> = ranges.chain([2_950_000..SIZE]).collect();
+                let asked = ranges
+                    .iter()
+                    .map(|range| range.start as u64..range.end as u64);
+                for (range, ticket) in ranges.iter().zip(source.submit(asked.collect())) {
+                    assert!(ticket.wait().unwrap() == content[range.clone()]);
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(|| work(0));
+            scope.spawn(|| work(1));
+        });
+        // Within seconds on a machine that has nothing else to do.
+        assert!(begun.elapsed() < Duration::from_secs(30));
+        let (asked, refused) = (server.seen().len(), server.refused());
+        assert!(refused < asked, "{refused} of {asked} by {most}");
+    }
+}
+
+/// What brings much that nobody wants any more is ended at once; what is wanted comes.
+#[test]
+fn connections_that_bring_what_is_not_wanted_are_closed() {
+    let content = content();
+    let held = Arc::clone(&content);
+    let server = Scripted::start(move |request| match request.range() {
+        range if range.start < 1_000_000 && request.before > 0 => {
+            Act::SayAndHang(part(&range, SIZE), held[range.start..][..1000].to_vec())
+        }
+        _ => sound(request, &held),
+    });
+    let source = open(&server.url("/f.root")).unwrap();
+    let left = source.submit(vec![10_000..1_000_000, 500_000..700_000]);
+    let kept = source.submit(vec![900_000..SIZE as u64]);
+    while server.seen().len() < 4 {
+        std::thread::yield_now();
+    }
+    source.abandon(&[10_000..1_000_000]);
+    for ticket in left {
+        assert!(ticket.wait().is_err());
+    }
+    // That of the range that is wanted, and perhaps the one that opened the file.
+    while server.open() > 2 {
+        std::thread::yield_now();
+    }
+    assert!(!kept[0].is_ready());
+    let more = source.submit(vec![1_000_000..SIZE as u64]);
+    assert!(more[0].wait().unwrap() == content[1_000_000..]);
+}
+
 #[test]
 fn a_server_that_is_gone_is_given_up() {
     let (_, got) = half(&content(), |_, _| Act::Close);
@@ -386,6 +448,22 @@ fn redirects_in_a_circle_end() {
     let error = open(&server.url(SECRET)).unwrap_err();
     named(&error, &server);
     assert!(error.what.contains("circle"), "{error}");
+}
+
+/// RFC 6761: no name ends in `invalid`. Where there is no name server the look-up itself may be slow, or fail for now.
+#[test]
+fn a_name_that_does_not_exist_is_asked_for_twice_at_most() {
+    let name = "treemill-has-no-such-host.invalid";
+    let look_up = || std::net::ToSocketAddrs::to_socket_addrs(&(name, 80));
+    let begun = Instant::now();
+    let is_certain = look_up().is_err_and(|error| error.to_string().contains("not known"));
+    let look_up = begun.elapsed();
+    let begun = Instant::now();
+    let error = open(&format!("http://{name}/f.root")).unwrap_err();
+    assert!(error.to_string().contains(name), "{error}");
+    if is_certain && look_up < Duration::from_millis(500) {
+        assert!(begun.elapsed() < Duration::from_secs(5), "{error}");
+    }
 }
 
 #[test]

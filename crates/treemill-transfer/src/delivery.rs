@@ -105,24 +105,27 @@ pub(crate) async fn deliver<C: Carrier>(
     watch: &Watch,
     range: Range<u64>,
     mut buffer: BytesMut,
-    mut place: OwnedSemaphorePermit,
+    place: OwnedSemaphorePermit,
 ) -> Result<BytesMut, Trouble> {
     let begun = Instant::now();
     let gate = watch.gate();
     let mut trial = gate.health().trial(range, gate.now());
+    let mut place = Some(place);
     loop {
         let Err(trouble) = attempt(carrier, watch, &mut trial, begun, &mut buffer).await else {
             gate.answered();
+            gate.leave(place).await;
             return Ok(buffer);
         };
         if trouble.kind == Kind::Busy {
-            // The server answers others: this one waits for one of their places, and has failed in nothing.
-            match gate.narrow(place) {
-                Some(last) => place = last,
-                None => {
-                    let next = watch.places().acquire_owned().await;
-                    // They are never closed.
-                    place = next.map_err(|_| trouble)?;
+            let refused = gate.now();
+            match gate.refused(place).await {
+                Err(last) => place = last,
+                Ok(next) => {
+                    place = next;
+                    if let Some(why) = gate.health().lost_since(refused) {
+                        return Err(why);
+                    }
                     trial.resumed(begun.elapsed());
                     continue;
                 }
@@ -153,8 +156,8 @@ async fn attempt<C: Carrier>(
     let ask = carrier.ask_into(trial.left(), &mut room);
     let asked = in_line(trial.silence(), ask, is_busy).await;
     buffer.unsplit(room); // what the carrier has not taken
-    let mut part = asked?;
-    watch.gate().health().heard();
+    let mut part = asked.map_err(|trouble| watch.gate().crowded(trouble))?;
+    watch.gate().heard();
     watch.meter().answered(sent.elapsed());
     let before = trial.left().start.checked_sub(part.start);
     let mut skip =
@@ -246,8 +249,9 @@ fn silent(silence: Duration) -> Trouble {
 
 /// The server was given up for this reason.
 fn note(gate: &Gate, why: &Trouble) {
-    if why.kind == Kind::Silent {
-        gate.health().silent(gate.now());
+    if matches!(why.kind, Kind::Silent | Kind::Reset | Kind::Unreachable) {
+        gate.health().given_up(why, gate.now());
+        gate.widen();
     }
 }
 
@@ -263,6 +267,8 @@ pub async fn insist<T, F: Future<Output = Result<T, Trouble>>>(
     let begun = Instant::now();
     let gate = gate(server);
     let mut trial = gate.health().trial(0..1, gate.now());
+    let mut place = gate.place_in_line().await;
+    trial.resumed(begun.elapsed());
     loop {
         let done = match trial.silence() < SILENCE {
             true => within(trial.silence(), one()).await,
@@ -270,11 +276,27 @@ pub async fn insist<T, F: Future<Output = Result<T, Trouble>>>(
         };
         let trouble = match done {
             Ok(done) => {
-                gate.health().heard();
+                gate.heard();
+                gate.answered();
+                gate.leave(place).await;
                 return Ok(done);
             }
-            Err(trouble) => trouble,
+            Err(trouble) => gate.crowded(trouble),
         };
+        if trouble.kind == Kind::Busy {
+            let refused = gate.now();
+            match gate.refused(place).await {
+                Err(last) => place = last,
+                Ok(next) => {
+                    place = next;
+                    if let Some(why) = gate.health().lost_since(refused) {
+                        return Err(why);
+                    }
+                    trial.resumed(begun.elapsed());
+                    continue;
+                }
+            }
+        }
         match trial.failed(&trouble, begun.elapsed()) {
             Some(wait) => sleep(wait).await,
             None => {

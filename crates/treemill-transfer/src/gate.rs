@@ -2,13 +2,15 @@
 //! become, and whether the server is silent. Knows no request.
 
 use crate::health::Health;
-use crate::limits::{IN_FLIGHT, WIDEN_AFTER};
+use crate::limits::{IN_FLIGHT, REST, WIDEN_AFTER, WIDEN_BY};
 use crate::process::PerProcess;
+use crate::trouble::{Kind, Trouble};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::sleep;
 use treemill_source::Growth;
 
 type Gates = Mutex<HashMap<String, Arc<Gate>>>;
@@ -55,18 +57,21 @@ impl Gate {
         self.narrowed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The server has refused a request because it takes no more at once: its place is given up, unless it is the last one.
-    pub(crate) fn narrow(&self, place: OwnedSemaphorePermit) -> Option<OwnedSemaphorePermit> {
+    /// The server has refused a request because it takes no more at once than are in flight beside it: its place is given up, unless
+    /// it is the last one, and those that are free.
+    fn narrow(&self, place: OwnedSemaphorePermit) -> Option<OwnedSemaphorePermit> {
         let mut narrowed = self.narrowed();
+        let free = self.places.forget_permits(IN_FLIGHT);
+        *narrowed = (narrowed.0.saturating_add(free), 0);
         if narrowed.0.saturating_add(1) >= IN_FLIGHT {
             return Some(place);
         }
-        *narrowed = (narrowed.0.saturating_add(1), 0);
+        narrowed.0 = narrowed.0.saturating_add(1);
         place.forget();
         None
     }
 
-    /// The server has answered a request: after some of them it may take one more at once.
+    /// The server has answered a request: after some of them it may take a few more at once.
     pub(crate) fn answered(&self) {
         let mut narrowed = self.narrowed();
         if narrowed.0 == 0 {
@@ -74,14 +79,81 @@ impl Gate {
         }
         narrowed.1 = narrowed.1.saturating_add(1);
         if narrowed.1 >= WIDEN_AFTER {
-            *narrowed = (narrowed.0.saturating_sub(1), 0);
-            self.places.add_permits(1);
+            let taken = IN_FLIGHT.saturating_sub(narrowed.0);
+            let more = (taken / WIDEN_BY).max(1).min(narrowed.0);
+            *narrowed = (narrowed.0.saturating_sub(more), 0);
+            self.places.add_permits(more);
         }
+    }
+
+    /// The server was given up: it is not the number of requests that it refuses, and what waits for a place need not wait.
+    pub(crate) fn widen(&self) {
+        let (given_up, _) = std::mem::take(&mut *self.narrowed());
+        self.places.add_permits(given_up);
+    }
+
+    fn is_narrow(&self) -> bool {
+        self.narrowed().0 > 0
+    }
+
+    /// The next place that is free, in the order in which they are asked for.
+    async fn place(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.places).acquire_owned().await.ok()
+    }
+
+    /// A place, if the server takes fewer requests at once than there are places for: what has none would be refused.
+    pub(crate) async fn place_in_line(&self) -> Option<OwnedSemaphorePermit> {
+        match self.is_narrow() {
+            true => self.place().await,
+            false => None,
+        }
+    }
+
+    /// The server has refused a request because it takes no more at once, and answers others: it waits for one of their places, and
+    /// has failed in nothing. `Err` if there are no others.
+    pub(crate) async fn refused(
+        &self,
+        place: Option<OwnedSemaphorePermit>,
+    ) -> Result<Option<OwnedSemaphorePermit>, Option<OwnedSemaphorePermit>> {
+        let place = match place {
+            Some(place) => Some(place),
+            None => self.place().await,
+        };
+        match place.and_then(|place| self.narrow(place)) {
+            Some(last) => Err(Some(last)),
+            None => Ok(self.place().await),
+        }
+    }
+
+    /// Gives a place to the next request. Where there are few of them, that one needs the connection, too, which is free only a
+    /// moment after the end of an answer: another connection would be refused.
+    pub(crate) async fn leave(&self, place: Option<OwnedSemaphorePermit>) {
+        if place.is_some() && self.is_narrow() {
+            sleep(REST).await;
+        }
+    }
+
+    /// What it means that a request has failed before the first byte of its answer: where the server answers others, that it
+    /// takes no more connections at once.
+    pub(crate) fn crowded(&self, trouble: Trouble) -> Trouble {
+        match trouble.kind {
+            Kind::Reset | Kind::Unreachable if self.health().answers(self.now()) => Trouble {
+                kind: Kind::Busy,
+                ..trouble
+            },
+            _ => trouble,
+        }
+    }
+
+    /// An answer has begun to come.
+    pub(crate) fn heard(&self) {
+        self.health().heard(self.now());
     }
 
     /// Bytes have come.
     pub(crate) fn arrived(&self, bytes: usize) {
         self.growth().arrived(bytes as u64, self.now());
+        self.heard();
     }
 
     /// Bytes that the next round trip brings over one connection that is in use.
@@ -141,17 +213,42 @@ mod tests {
     }
 
     #[test]
-    fn a_place_whose_request_was_refused_is_given_up_for_a_while() {
+    fn a_server_is_asked_as_much_at_once_as_it_takes_and_more_after_a_while() {
         let gate = Gate::new();
         let place = || Arc::clone(&gate.places).try_acquire_owned().unwrap();
-        assert!((1..IN_FLIGHT).all(|_| gate.narrow(place()).is_none()));
-        assert_eq!(gate.free(), 1);
+        let three = [place(), place(), place()];
+        assert!(gate.narrow(place()).is_none());
+        drop(three);
+        assert_eq!(gate.free(), 3, "those that it has not refused");
         let last = gate.narrow(place());
         assert!(last.is_some(), "one is left");
+        assert_eq!(gate.free(), 0);
         drop(last);
+        assert_eq!(gate.free(), 1);
         (0..WIDEN_AFTER).for_each(|_| gate.answered());
         assert_eq!(gate.free(), 2);
         (0..IN_FLIGHT * WIDEN_AFTER).for_each(|_| gate.answered());
+        assert_eq!(gate.free(), IN_FLIGHT);
+    }
+
+    #[test]
+    fn a_server_that_resets_connections_takes_few_only_while_it_answers() {
+        let gate = Gate::new();
+        let kind = |kind| gate.crowded(Trouble::new(kind, "reset")).kind;
+        assert_eq!(kind(Kind::Reset), Kind::Reset, "it has never answered");
+        gate.heard();
+        for refusal in [Kind::Reset, Kind::Unreachable] {
+            assert_eq!(kind(refusal), Kind::Busy);
+        }
+        assert_eq!(kind(Kind::Transient), Kind::Transient, "it said so itself");
+    }
+
+    #[test]
+    fn a_server_that_is_given_up_is_not_narrow() {
+        let gate = Gate::new();
+        let place = Arc::clone(&gate.places).try_acquire_owned().unwrap();
+        assert!(gate.narrow(place).is_some());
+        gate.widen();
         assert_eq!(gate.free(), IN_FLIGHT);
     }
 }

@@ -1,7 +1,8 @@
 //! Whether a server was silent a moment ago: pure, times are given. Knows no request.
 
-use crate::limits::DOUBT;
+use crate::limits::{ANSWERING, DOUBT};
 use crate::trial::Trial;
+use crate::trouble::{Kind, Trouble};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -10,19 +11,38 @@ use std::time::Duration;
 pub(crate) struct Health {
     /// When it was given up last because it was silent, and nothing was heard since.
     silent: Option<Duration>,
-    /// Whether it has ever answered.
-    is_known: bool,
+    /// When it was given up last, and why, if nothing was heard since.
+    lost: Option<(Duration, Trouble)>,
+    /// When its last bytes came, if any ever did.
+    heard: Option<Duration>,
 }
 
 impl Health {
-    /// The server has answered.
-    pub(crate) fn heard(&mut self) {
-        (self.silent, self.is_known) = (None, true);
+    /// Bytes of the server have come.
+    pub(crate) fn heard(&mut self, now: Duration) {
+        (self.silent, self.lost, self.heard) = (None, None, Some(now));
     }
 
-    /// The server was given up because it was silent.
-    pub(crate) fn silent(&mut self, now: Duration) {
-        self.silent = Some(now);
+    /// The server was given up for this reason: it is lost, unless it answers others.
+    pub(crate) fn given_up(&mut self, why: &Trouble, now: Duration) {
+        if why.kind == Kind::Silent {
+            self.silent = Some(now);
+        }
+        if !self.answers(now) {
+            self.lost = Some((now, why.clone()));
+        }
+    }
+
+    /// Why the server was given up since then, if it was, and has said nothing after that.
+    pub(crate) fn lost_since(&self, then: Duration) -> Option<Trouble> {
+        let (when, why) = self.lost.as_ref()?;
+        (*when >= then).then(|| why.clone())
+    }
+
+    /// Whether bytes of the server came a moment ago.
+    pub(crate) fn answers(&self, now: Duration) -> bool {
+        let heard = self.heard.map(|heard| now.saturating_sub(heard));
+        heard.is_some_and(|heard| heard < ANSWERING)
     }
 
     /// How a range of one of its files is to be tried for.
@@ -32,9 +52,9 @@ impl Health {
             true => Trial::doubtful(range),
             false => Trial::new(range),
         };
-        match self.is_known {
-            true => trial,
-            false => trial.at_a_stranger(),
+        match self.heard {
+            Some(_) => trial,
+            None => trial.at_a_stranger(),
         }
     }
 }
@@ -44,11 +64,26 @@ impl Health {
 mod tests {
     use super::*;
     use crate::limits::SILENCE;
-    use crate::trouble::{Kind, Trouble};
+
+    fn trouble() -> Trouble {
+        Trouble::new(Kind::Silent, "nothing came")
+    }
+
+    #[test]
+    fn a_server_is_lost_until_it_is_heard() {
+        let (mut health, second) = (Health::default(), Duration::from_secs(1));
+        health.given_up(&trouble(), 2 * second);
+        assert_eq!(health.lost_since(second), Some(trouble()));
+        assert_eq!(health.lost_since(3 * second), None);
+        health.heard(4 * second);
+        assert_eq!(health.lost_since(second), None);
+        health.given_up(&trouble(), 5 * second);
+        assert_eq!(health.lost_since(second), None, "it answers others");
+    }
 
     /// How long a server that says nothing is tried for.
     fn silent(mut trial: Trial) -> Duration {
-        let trouble = Trouble::new(Kind::Silent, "nothing came");
+        let trouble = trouble();
         let mut now = trial.silence();
         while let Some(wait) = trial.failed(&trouble, now) {
             now += wait + trial.silence();
@@ -63,12 +98,12 @@ mod tests {
         let (mut health, mut now) = (Health::default(), Duration::ZERO);
         for _ in 0..4 {
             now += silent(health.trial(0..1, now));
-            health.silent(now);
+            health.given_up(&trouble(), now);
         }
         assert!(now < Duration::from_secs(30), "{now:?}");
-        health.heard();
+        health.heard(now);
         assert_eq!(health.trial(0..1, now).silence(), SILENCE);
-        health.silent(now);
+        health.given_up(&trouble(), now);
         let later = now + DOUBT;
         assert_eq!(health.trial(0..1, later).silence(), SILENCE);
     }

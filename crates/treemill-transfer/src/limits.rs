@@ -24,8 +24,21 @@ pub(crate) const WIDE_DISTANCE: Duration = Duration::from_millis(20);
 /// bound: with 64 they come half again as fast as with 32. fsspec's clients allow 100 connections.
 pub const IN_FLIGHT: usize = 64;
 
-/// Answers after which a server that has refused requests is given one more at once.
+/// How long ago a server's last bytes came, at most, if it is one that answers: when it resets a connection then, it takes no more
+/// of them at once.
+pub(crate) const ANSWERING: Duration = Duration::from_secs(3);
+
+/// Bytes on their way that nobody wants any more: if there are more of them, what brings them is ended.
+pub(crate) const MOST_UNWANTED: u64 = 256 << 10;
+
+/// How long a connection needs after the end of an answer until another request can use it: a task of the client's takes it back.
+pub(crate) const REST: Duration = Duration::from_millis(1);
+
+/// Answers after which a server that has refused requests is given a few more at once.
 pub(crate) const WIDEN_AFTER: usize = 16;
+
+/// Which part of what it takes a server that has refused requests is given in addition then; one request at least.
+pub(crate) const WIDEN_BY: usize = 4;
 
 /// Bounds the time without a byte while an answer is due.
 pub const SILENCE: Duration = Duration::from_secs(10);

@@ -2,21 +2,24 @@
 
 use crate::carrier::Carrier;
 use crate::delivery::{Watch, deliver};
+use crate::limits::MOST_UNWANTED;
 use crate::meter::Meter;
 use crate::parts::{part_bytes, parts};
 use crate::runtime::runtime;
 use crate::trouble::{Kind, Trouble};
 use bytes::{Bytes, BytesMut};
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Poll;
 use std::time::Duration;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{Notify, OwnedSemaphorePermit};
 use tokio::task::unconstrained;
 use treemill_source::{
-    Checksums, Costs, Identity, Promise, Request, Source, SourceError, Ticket, read_by_tickets,
-    server_of,
+    Checksums, Costs, Identity, Promise, Request, Source, SourceError, Ticket, is_within,
+    read_by_tickets, server_of,
 };
 
 /// What the request that opened a file has told.
@@ -44,6 +47,8 @@ struct Shared<C> {
     carrier: C,
     name: String,
     watch: Watch,
+    /// What was asked for, the oldest first, as far as it is not here.
+    flying: Mutex<VecDeque<Weak<Whole>>>,
 }
 
 impl<C> Clone for Remote<C> {
@@ -76,6 +81,7 @@ impl<C: Carrier> Remote<C> {
             name: opened.name.clone(),
             watch,
             carrier,
+            flying: Mutex::default(),
         };
         Remote {
             opened,
@@ -132,6 +138,19 @@ impl<C: Carrier> Source for Remote<C> {
         self.shared.carrier.checksums()
     }
 
+    /// What was not sent yet is not. If much is on its way, that is ended, with its connections.
+    fn abandon(&self, ranges: &[Range<u64>]) {
+        let flying = self.shared.flying();
+        let all = flying.iter().filter_map(Weak::upgrade);
+        let gone: Vec<_> = all.filter(|it| is_within(&it.range, ranges)).collect();
+        drop(flying);
+        let missing = gone.iter().map(|whole| whole.leave());
+        let missing = missing.fold(0, u64::saturating_add);
+        if missing > MOST_UNWANTED {
+            gone.iter().for_each(|whole| whole.left.notify_waiters());
+        }
+    }
+
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         read_by_tickets(self, requests)
     }
@@ -155,6 +174,7 @@ impl<C: Carrier> Source for Remote<C> {
             ticket
         };
         let tickets = ranges.into_iter().map(&mut one).collect();
+        self.shared.flies(&queue);
         if !queue.is_empty() {
             launch(&self.shared, queue);
         }
@@ -186,6 +206,9 @@ fn launch<C: Carrier>(shared: &Arc<Shared<C>>, queue: Vec<Piece>) {
                 piece.end(&shared, Err(trouble));
                 continue;
             }
+            if !piece.whole.is_wanted() {
+                continue;
+            }
             let shared = Arc::clone(&shared);
             in_turn(async move { piece.bring(&shared, place).await }).await;
         }
@@ -215,6 +238,33 @@ struct Piece {
 struct Whole {
     range: Range<u64>,
     state: Mutex<(Vec<Option<BytesMut>>, Option<Promise>)>,
+    /// Says that its parts that are on their way are to be ended.
+    left: Notify,
+}
+
+impl Whole {
+    fn state(&self) -> MutexGuard<'_, (Vec<Option<BytesMut>>, Option<Promise>)> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_wanted(&self) -> bool {
+        self.state().1.is_some()
+    }
+
+    /// It is not wanted any more: how many of its bytes are in parts that are not here.
+    fn leave(&self) -> u64 {
+        let mut state = self.state();
+        let (parts, promise) = (std::mem::take(&mut state.0), state.1.take());
+        drop(state);
+        drop(promise); // when nothing is locked
+        let here = parts.iter().flatten().map(|part| part.len() as u64);
+        let here = here.fold(0, u64::saturating_add);
+        let length = self.range.end.saturating_sub(self.range.start);
+        match parts.is_empty() {
+            true => 0,
+            false => length.saturating_sub(here),
+        }
+    }
 }
 
 /// The parts of a range of `most` bytes at most, which share one allocation.
@@ -223,7 +273,8 @@ fn pieces(range: Range<u64>, promise: Promise, most: u64) -> Vec<Piece> {
     let length = range.end.saturating_sub(range.start);
     let mut rest = BytesMut::with_capacity(usize::try_from(length).unwrap_or(0));
     let state = Mutex::new((parts.iter().map(|_| None).collect(), Some(promise)));
-    let whole = Arc::new(Whole { range, state });
+    let left = Notify::new();
+    let whole = Arc::new(Whole { range, state, left });
     let piece = |(place, part): (usize, Range<u64>)| {
         let length = usize::try_from(part.end.saturating_sub(part.start)).unwrap_or(usize::MAX);
         let after = rest.split_off(length.min(rest.capacity()));
@@ -241,16 +292,24 @@ impl Piece {
     async fn bring<C: Carrier>(mut self, shared: &Shared<C>, place: OwnedSemaphorePermit) {
         let buffer = std::mem::take(&mut self.buffer);
         let (carrier, range) = (&shared.carrier, self.range.clone());
-        let got = deliver(carrier, &shared.watch, range, buffer, place).await;
-        self.end(shared, got);
+        let whole = Arc::clone(&self.whole);
+        let mut left = pin!(whole.left.notified());
+        if !whole.is_wanted() {
+            return;
+        }
+        let mut bringing = pin!(deliver(carrier, &shared.watch, range, buffer, place));
+        // What is left is dropped, which ends the connection that has more of it.
+        let first = poll_fn(|context| match left.as_mut().poll(context) {
+            Poll::Ready(()) => Poll::Ready(None),
+            Poll::Pending => bringing.as_mut().poll(context).map(Some),
+        });
+        if let Some(got) = first.await {
+            self.end(shared, got);
+        }
     }
 
     fn end<C>(self, shared: &Shared<C>, got: Result<BytesMut, Trouble>) {
-        let mut state = self
-            .whole
-            .state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.whole.state();
         let (parts, promise) = &mut *state;
         match got {
             Err(trouble) => {
@@ -285,17 +344,38 @@ fn joined(mut parts: impl Iterator<Item = BytesMut>) -> Bytes {
 }
 
 impl<C> Shared<C> {
+    fn flying(&self) -> MutexGuard<'_, VecDeque<Weak<Whole>>> {
+        self.flying.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// These pieces, in which those of one range are side by side, are asked for.
+    fn flies(&self, pieces: &[Piece]) {
+        let mut flying = self.flying();
+        while flying.front().is_some_and(|one| one.strong_count() == 0) {
+            flying.pop_front();
+        }
+        let firsts = pieces.iter().filter(|piece| piece.place == 0);
+        flying.extend(firsts.map(|piece| Arc::downgrade(&piece.whole)));
+    }
+
     fn error(&self, trouble: &Trouble, range: &Range<u64>) -> SourceError {
         trouble.error(&self.name, Some(range.clone()))
     }
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::arithmetic_side_effects)]
+#[allow(
+    clippy::unwrap_used,
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::single_range_in_vec_init
+)]
 mod tests {
     use super::*;
     use crate::carrier::{Body, Part};
+    use crate::limits::IN_FLIGHT;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc;
     use tokio::task::yield_now;
 
     /// Notes where ranges begin that it is asked for, and gives them with a pause.
@@ -370,8 +450,9 @@ mod tests {
     }
 
     /// Takes four requests at once, and refuses the others.
-    #[derive(Default)]
     struct Limited {
+        server: &'static str,
+        refusal: Kind,
         open: Arc<AtomicUsize>,
         refused: Arc<AtomicUsize>,
     }
@@ -380,7 +461,7 @@ mod tests {
         type Body = Zeros;
 
         fn server(&self) -> &'static str {
-            "limited"
+            self.server
         }
 
         async fn ask(&self, range: Range<u64>) -> Result<Part<Zeros>, Trouble> {
@@ -393,7 +474,7 @@ mod tests {
             self.open.fetch_sub(1, Ordering::SeqCst);
             if others >= 4 {
                 self.refused.fetch_add(1, Ordering::SeqCst);
-                return Err(Trouble::new(Kind::Busy, "too many"));
+                return Err(Trouble::new(self.refusal, "too many"));
             }
             let length = usize::try_from(range.end.saturating_sub(range.start)).unwrap();
             Ok(Part {
@@ -405,15 +486,82 @@ mod tests {
 
     #[test]
     fn a_server_that_takes_few_requests_at_once_gets_few() {
-        let limited = Limited::default();
-        let refused = Arc::clone(&limited.refused);
-        let remote = Remote::new(limited, opened(Duration::from_millis(1)));
-        let starts = (0..1000_u64).map(|number| number * 10);
-        for ticket in remote.submit(starts.map(|start| start..start + 10).collect()) {
-            assert_eq!(ticket.wait().unwrap().len(), 10);
+        for (server, refusal) in [("busy", Kind::Busy), ("resets", Kind::Reset)] {
+            let refused = Arc::default();
+            let limited = Limited {
+                server,
+                refusal,
+                open: Arc::default(),
+                refused: Arc::clone(&refused),
+            };
+            let remote = Remote::new(limited, opened(Duration::from_millis(1)));
+            let starts = (0..1000_u64).map(|number| number * 10);
+            for ticket in remote.submit(starts.map(|start| start..start + 10).collect()) {
+                assert_eq!(ticket.wait().unwrap().len(), 10);
+            }
+            let refused = refused.load(Ordering::SeqCst);
+            assert!(refused < 300, "{refused} by {server}");
         }
-        let refused = refused.load(Ordering::SeqCst);
-        assert!(refused < 200, "{refused}");
+    }
+
+    /// Brings the first byte of each range, and tells when a body is dropped.
+    struct Stuck(mpsc::Sender<&'static str>);
+
+    struct Endless(Option<Bytes>, mpsc::Sender<&'static str>);
+
+    impl Body for Endless {
+        async fn chunk(&mut self) -> Result<Option<Bytes>, Trouble> {
+            match self.0.take() {
+                Some(bytes) => Ok(Some(bytes)),
+                None => std::future::pending().await,
+            }
+        }
+    }
+
+    impl Drop for Endless {
+        fn drop(&mut self) {
+            self.1.send("dropped").ok();
+        }
+    }
+
+    impl Carrier for Stuck {
+        type Body = Endless;
+
+        fn server(&self) -> &'static str {
+            "stuck"
+        }
+
+        async fn ask(&self, range: Range<u64>) -> Result<Part<Endless>, Trouble> {
+            self.0.send("asked").ok();
+            Ok(Part {
+                start: range.start,
+                body: Endless(Some(vec![0].into()), self.0.clone()),
+            })
+        }
+    }
+
+    #[test]
+    fn much_that_is_not_wanted_any_more_is_ended_and_nothing_more_is_asked_for() {
+        let (told, heard) = mpsc::channel();
+        let remote = Remote::new(Stuck(told), opened(Duration::from_millis(1)));
+        let small = remote.submit(vec![0..1000]);
+        let hears = |what| assert_eq!(heard.recv_timeout(Duration::from_secs(20)), Ok(what));
+        hears("asked");
+        remote.abandon(&[0..1000]);
+        assert!(small[0].wait().is_err());
+        // More than may be in flight, beside what is.
+        let starts = 1..IN_FLIGHT as u64 * 2;
+        let ranges: Vec<_> = starts.map(|n| n * 10_000..(n + 1) * 10_000).collect();
+        let large = remote.submit(ranges.clone());
+        (1..IN_FLIGHT).for_each(|_| hears("asked"));
+        remote.abandon(&[5000..9_000_000]);
+        assert!(large.iter().all(|ticket| ticket.wait().is_err()));
+        // The little that was not wanted goes on.
+        (1..IN_FLIGHT).for_each(|_| hears("dropped"));
+        let more = remote.submit(vec![0..1000]);
+        hears("asked");
+        remote.abandon(&[1..1000]);
+        assert!(!more[0].is_ready(), "not all of it is unwanted");
     }
 
     /// How many requests bring one range. Servers that were read from before may have fewer places that are free.

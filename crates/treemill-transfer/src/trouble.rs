@@ -11,6 +11,9 @@ pub enum Kind {
     Transient,
     /// The same request may succeed when the server has less to do: it takes no more at once.
     Busy,
+    /// The connection broke, or was reset, before the first byte of an answer. The same request may succeed in a moment, or when
+    /// fewer connections are open: a firewall may allow few, and reset the others.
+    Reset,
     /// No connection can be made: the name has no address, or nothing there takes connections. It may be so in a moment.
     Unreachable,
     /// The same request may succeed, but the server has said nothing for as long as it is waited for.
@@ -29,7 +32,7 @@ impl Kind {
     pub fn may_pass(self) -> bool {
         matches!(
             self,
-            Kind::Transient | Kind::Busy | Kind::Unreachable | Kind::Silent
+            Kind::Transient | Kind::Busy | Kind::Reset | Kind::Unreachable | Kind::Silent
         )
     }
 }
@@ -37,9 +40,12 @@ impl Kind {
 impl From<Kind> for SourceErrorKind {
     fn from(kind: Kind) -> Self {
         match kind {
-            Kind::Transient | Kind::Busy | Kind::Unreachable | Kind::Silent | Kind::Elsewhere => {
-                SourceErrorKind::Transient
-            }
+            Kind::Transient
+            | Kind::Busy
+            | Kind::Reset
+            | Kind::Unreachable
+            | Kind::Silent
+            | Kind::Elsewhere => SourceErrorKind::Transient,
             Kind::Missing => SourceErrorKind::Missing,
             Kind::Final => SourceErrorKind::Permanent,
         }

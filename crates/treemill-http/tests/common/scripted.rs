@@ -1,10 +1,13 @@
 //! A server that does what a test's function says with each request: faults that real servers do not show on demand.
 
+use rustix::net::sockopt::set_socket_linger;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 /// What to do with one request.
 pub enum Act {
@@ -65,21 +68,55 @@ impl Seen {
 pub struct Scripted {
     pub port: u16,
     seen: Arc<Mutex<Vec<Seen>>>,
+    refused: Arc<AtomicUsize>,
+    open: Arc<()>,
 }
 
 impl Scripted {
     pub fn start(act: impl Fn(&Seen) -> Act + Send + Sync + 'static) -> Self {
+        Scripted::limited(usize::MAX, act)
+    }
+
+    /// Has this number of connections at once, at most, and resets the others.
+    pub fn limited(most: usize, act: impl Fn(&Seen) -> Act + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let seen = Arc::new(Mutex::new(Vec::new()));
-        let (act, log) = (Arc::new(act), Arc::clone(&seen));
+        let refused = Arc::new(AtomicUsize::new(0));
+        let (act, log, count) = (Arc::new(act), Arc::clone(&seen), Arc::clone(&refused));
+        let open = Arc::new(());
+        let held = Arc::clone(&open);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (act, log) = (Arc::clone(&act), Arc::clone(&log));
-                thread::spawn(move || serve(stream, &*act, &log));
+                if Arc::strong_count(&held) > most.saturating_add(1) {
+                    count.fetch_add(1, Ordering::SeqCst);
+                    // Nothing lingers: that is a reset, and no end.
+                    set_socket_linger(&stream, Some(Duration::ZERO)).unwrap();
+                    continue;
+                }
+                let (act, log, open) = (Arc::clone(&act), Arc::clone(&log), Arc::clone(&held));
+                thread::spawn(move || {
+                    serve(stream, &*act, &log);
+                    drop(open);
+                });
             }
         });
-        Scripted { port, seen }
+        Scripted {
+            port,
+            seen,
+            refused,
+            open,
+        }
+    }
+
+    /// Connections that are open.
+    pub fn open(&self) -> usize {
+        Arc::strong_count(&self.open) - 2
+    }
+
+    /// Connections that were reset.
+    pub fn refused(&self) -> usize {
+        self.refused.load(Ordering::SeqCst)
     }
 
     pub fn url(&self, path: &str) -> String {
@@ -93,6 +130,7 @@ impl Scripted {
 
 fn serve(stream: TcpStream, act: &(dyn Fn(&Seen) -> Act + Send + Sync), log: &Mutex<Vec<Seen>>) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
+    stream.set_nodelay(true).unwrap(); // head and body are sent one after the other
     let mut writer = stream;
     while let Some(request) = request(&mut reader, log) {
         let (text, body, then) = match act(&request) {
