@@ -26,7 +26,7 @@ impl Control {
         }
     }
 
-    /// Asks every packet that runs to end at its next batch, or in a second if it waits for a distant source.
+    /// Asks every packet that runs to end at its next batch, or in half a second if it waits for a distant source.
     pub fn stop(&self) {
         self.counters.stop();
     }

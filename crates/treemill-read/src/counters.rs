@@ -3,7 +3,7 @@
 use crate::limits::STEPS_KEPT;
 use crate::record::{Kind, Record, Sent, Step};
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use treemill_source::Source;
@@ -52,7 +52,7 @@ pub struct Counters {
     record: OnceLock<Arc<Record>>,
     /// What these counters are a part of: it counts all that they count.
     whole: Option<Arc<Counters>>,
-    is_stopped: AtomicBool,
+    stopped: OnceLock<Instant>,
 }
 
 impl Counters {
@@ -160,15 +160,20 @@ impl Counters {
     pub fn stop(&self) {
         match &self.whole {
             Some(whole) => whole.stop(),
-            None => self.is_stopped.store(true, Ordering::Relaxed),
+            None => _ = self.stopped.set(Instant::now()), // once is enough
         }
     }
 
     /// Whether [`Counters::stop`] was called, here or for another worker of the pass.
     pub fn is_stopped(&self) -> bool {
+        self.stopped_for().is_some()
+    }
+
+    /// The time since the pass was stopped.
+    pub(crate) fn stopped_for(&self) -> Option<Duration> {
         match &self.whole {
-            Some(whole) => whole.is_stopped(),
-            None => self.is_stopped.load(Ordering::Relaxed),
+            Some(whole) => whole.stopped_for(),
+            None => Some(self.stopped.get()?.elapsed()),
         }
     }
 

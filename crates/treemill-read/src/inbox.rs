@@ -225,14 +225,13 @@ impl Lease {
             return Some(ticket.wait());
         }
         let began = Instant::now();
-        let mut stopped: Option<Instant> = None;
-        let answer = ticket.wait_while(STOP_LOOK, || {
-            if !self.counters.is_stopped() {
+        let answer = ticket.wait_while(STOP_LOOK, || match self.counters.stopped_for() {
+            None => {
                 // What has come meanwhile leaves room, although no reader takes it now.
                 self.inbox.go_on(&mut self.inbox.state(), &self.counters);
-                return true;
+                true
             }
-            stopped.get_or_insert_with(Instant::now).elapsed() < STOP_GRACE
+            Some(time) => time < STOP_GRACE,
         });
         self.counters.add_wait(began.elapsed());
         answer

@@ -65,9 +65,9 @@ pub(crate) const STEPS_KEPT: usize = 20_000;
 /// How often a thread that waits for bytes looks whether its pass was stopped, and whether more can be asked for: what is in
 /// flight on a fast link lasts some times as long.
 pub(crate) const STOP_LOOK: Duration = Duration::from_millis(50);
-/// How long bytes are waited for after the pass was stopped: what comes within a second completes a batch, and what the
-/// worker has done is merged.
-pub(crate) const STOP_GRACE: Duration = Duration::from_secs(1);
+/// How long after a pass was stopped its readers wait for bytes: some round trips over an ocean. What comes by then completes a
+/// batch, and what the worker has done is merged.
+pub(crate) const STOP_GRACE: Duration = Duration::from_millis(500);
 
 // Memory for values that are announced and not yet seen, or not stored at all.
 

@@ -373,6 +373,24 @@ fn who_waits_for_a_silent_source_hears_that_the_pass_is_stopped() {
     );
 }
 
+/// Each of the ranges would have come in time: together they keep a run that was stopped for no longer than one.
+#[test]
+fn the_time_that_a_stopped_run_has_is_not_given_for_each_range() {
+    let silent = Arc::new(Silent::default());
+    let inbox = Inbox::new(&(Arc::clone(&silent) as Arc<dyn Source>)).unwrap();
+    let counters: Arc<Counters> = Arc::default();
+    let lease = inbox.lease(&counters);
+    counters.stop();
+    while counters.stopped_for().unwrap() < STOP_GRACE {
+        std::thread::yield_now();
+    }
+    let begun = std::time::Instant::now();
+    for at in [0, 1 << 20, 2 << 20, 3 << 20] {
+        assert!(lease.take(&(at..at + 10)).is_err());
+    }
+    assert!(begun.elapsed() < 4 * STOP_GRACE);
+}
+
 #[test]
 fn a_source_is_told_what_a_stopped_run_wanted_alone() {
     let silent = Arc::new(Silent::default());
