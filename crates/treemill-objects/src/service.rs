@@ -8,7 +8,7 @@ use object_store::client::{
 };
 use reqwest::StatusCode;
 use std::sync::Arc;
-use treemill_http::network::{Line, refused};
+use treemill_http::network::{Line, refused, trouble};
 use treemill_transfer::{Kind, Trouble};
 
 /// Gives every store a line of its own.
@@ -44,14 +44,7 @@ impl HttpService for Sender {
             Ok(to) => self.line.sent(&to, call).await,
             Err(_) => call.await, // it says itself what is wrong with the address
         };
-        let response = response.map_err(|error| {
-            let what = format!(
-                "the server of {} cannot be reached: {}",
-                self.server,
-                innermost(&error)
-            );
-            passed(Trouble::new(Kind::Transient, what))
-        })?;
+        let response = response.map_err(|error| passed(self.failure(&error)))?;
         self.line.answered(response.version());
         match response.status() {
             // object_store knows these.
@@ -65,6 +58,22 @@ impl HttpService for Sender {
 }
 
 impl Sender {
+    /// What it means that no answer has come.
+    fn failure(&self, error: &HttpError) -> Trouble {
+        let server = format!("of {}", self.server);
+        let mut at = std::error::Error::source(error);
+        let mut text = "no connection".to_owned();
+        while let Some(cause) = at {
+            if let Some(error) = cause.downcast_ref() {
+                return trouble(error, &server);
+            }
+            text = cause.to_string();
+            at = cause.source();
+        }
+        let what = format!("the server {server} cannot be reached: {text}");
+        Trouble::new(Kind::Transient, what)
+    }
+
     fn refusal(&self, status: StatusCode, response: &HttpResponse) -> Trouble {
         let mut trouble = refused(status, response.headers(), &self.server);
         let region = response.headers().get("x-amz-bucket-region");
@@ -81,12 +90,29 @@ fn passed(trouble: Trouble) -> HttpError {
     HttpError::new(HttpErrorKind::Unknown, Passed(trouble))
 }
 
-fn innermost(error: &HttpError) -> String {
-    let mut text = "no connection".to_owned();
-    let mut at = std::error::Error::source(error);
-    while let Some(cause) = at {
-        text = cause.to_string();
-        at = cause.source();
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use object_store::client::HttpRequestBody;
+    use treemill_transfer::wait;
+
+    #[test]
+    fn a_server_that_takes_no_connections_is_told_from_one_that_breaks_them() {
+        let sender = Sender {
+            server: "s3://b".to_owned(),
+            line: Arc::default(),
+        };
+        let mut request = HttpRequest::new(HttpRequestBody::empty());
+        *request.uri_mut() = "http://127.0.0.1:1/b/k".parse().unwrap();
+        let failed = wait(async move {
+            let failed = sender.call(request).await.map(drop).unwrap_err();
+            let below = std::error::Error::source(&failed).unwrap();
+            let Passed(trouble) = below.downcast_ref().unwrap();
+            Err::<(), Trouble>(trouble.clone())
+        });
+        let trouble = failed.unwrap_err();
+        assert_eq!(trouble.kind, Kind::Unreachable, "{trouble:?}");
+        assert!(trouble.what.contains("s3://b"), "{trouble:?}");
     }
-    text
 }
