@@ -196,9 +196,9 @@ def test_without_names_what_turns_out_to_be_unreadable_is_left_out(path, monkeyp
     monkeypatch.setattr(filetree.FileTree, "_read_cores", blind)
     monkeypatch.setattr(uproot.TBranch, "array", fail)
     events = tm.dataset(path)
-    with pytest.warns(UserWarning, match="read x: left out"):
+    with pytest.warns(UserWarning, match=r"read x.*: left out"):
         assert "x" not in events.arrays().fields
-    assert "x" not in events.to_numpy()  # once said is enough
+    assert "x" not in events.to_numpy()
     assert events.branches["x"].how == "no"
     with pytest.raises(tm.UnsupportedError, match="branch x"):
         events.arrays(["k", "x"])

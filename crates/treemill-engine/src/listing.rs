@@ -1,9 +1,10 @@
 //! A table's columns as `show` and Python's readers list them, of trees and RNTuples alike.
 
 use crate::arrow_types::column_type;
-use crate::members::{Member, members};
+use crate::members::{Member, are_records, members};
 use crate::ntuple_columns::{self, cpp_type, title};
 use crate::tree_columns::dtype;
+use arrow_schema::DataType;
 use treemill_format::layout::Layout;
 use treemill_format::rntuple::Shape;
 use treemill_format::tree::Branch;
@@ -26,8 +27,10 @@ pub struct Listed<'a> {
     /// The reason why it cannot be read, if it cannot.
     pub reason: Option<String>,
     pub shape: Described,
-    /// How the names of its records' members go on, those that are numbers or lists or arrays of them: `.fX`.
-    pub members: Vec<String>,
+    /// How the names of what expressions can use go on: `.fX` for a member of its records, `""` for itself.
+    pub usable: Vec<String>,
+    /// The same of what they cannot use.
+    pub unusable: Vec<String>,
     /// The branch that holds its number of items, if there is one.
     pub counter: Option<&'a str>,
     /// Whether a column above it holds the same data.
@@ -99,6 +102,7 @@ impl<'a> Listed<'a> {
 
 fn listed_branch<'a>(file: &'a TreeFile, index: usize, branch: &'a Branch) -> Listed<'a> {
     let reason = file.readable(index).err().map(|e| e.message);
+    let (usable, unusable) = used(file, index, &branch.layout);
     Listed {
         name: file.name(index),
         also: file.names(index).skip(1).collect(),
@@ -107,7 +111,8 @@ fn listed_branch<'a>(file: &'a TreeFile, index: usize, branch: &'a Branch) -> Li
         title: &branch.title,
         cpp_type: &branch.cpp_type,
         shape: described_branch(branch, reason.is_none()),
-        members: members_of(file, index, &branch.layout),
+        usable,
+        unusable,
         reason,
         counter: file.counter(index).map(|counter| file.name(counter)),
         is_member: false,
@@ -117,30 +122,40 @@ fn listed_branch<'a>(file: &'a TreeFile, index: usize, branch: &'a Branch) -> Li
     }
 }
 
-/// The members of a branch's records. Those of an RNTuple are fields of their own.
-fn members_of(file: &TreeFile, index: usize, layout: &Layout) -> Vec<String> {
-    let holds_records = match layout {
-        Layout::Record(members) => !members.is_empty(),
-        Layout::Number(_) | Layout::Bits | Layout::String { .. } | Layout::CharStar => false,
-        Layout::Array { item, .. } | Layout::Counted { item, .. } | Layout::Vector { item, .. } => {
-            !matches!(**item, Layout::Number(_) | Layout::Bits)
+/// What expressions can use of a branch, and what they cannot use. Members of an RNTuple's records are
+/// fields of their own.
+fn used(file: &TreeFile, index: usize, layout: &Layout) -> (Vec<String>, Vec<String>) {
+    match layout {
+        Layout::Record(members) if members.is_empty() => return Default::default(),
+        Layout::Number(_) | Layout::Bits | Layout::String { .. } | Layout::CharStar => {
+            return (vec![String::new()], Vec::new());
         }
-        _ => true,
+        _ => {}
+    }
+    let Ok(field) = file.arrow_field(index) else {
+        return (Vec::new(), vec![String::new()]);
     };
-    let field = holds_records
-        .then(|| file.arrow_field(index).ok())
-        .flatten();
-    let found = field.map(|field| members(field.data_type()));
-    let is_usable = |member: &Member| {
-        let kind = column_type(&member.kind, None);
-        let is_flat = matches!(
-            kind,
-            ColumnType::Scalar(_) | ColumnType::List { .. } | ColumnType::Array { .. }
-        );
-        is_flat && kind.item() != Some(DType::Str)
-    };
-    let usable = found.into_iter().flatten().filter(is_usable);
-    usable.map(|member| member.name).collect()
+    let is_usable = |member: &Member| !member.is_nullable && is_known(&member.kind);
+    let found = members(field.data_type()).into_iter();
+    let (usable, others): (Vec<_>, Vec<_>) = found.partition(is_usable);
+    let names = |members: Vec<Member>| members.into_iter().map(|member| member.name);
+    let (itself, unusable) = used_itself(field.data_type());
+    (
+        names(usable).chain(itself).collect(),
+        names(others).chain(unusable).collect(),
+    )
+}
+
+/// `""` if expressions can use the column itself, and `""` if they can use neither it nor members.
+fn used_itself(kind: &DataType) -> (Option<String>, Option<String>) {
+    match is_known(kind) {
+        true => (Some(String::new()), None),
+        false => (None, (!are_records(kind)).then(String::new)),
+    }
+}
+
+fn is_known(kind: &DataType) -> bool {
+    !matches!(column_type(kind, None), ColumnType::Other(_))
 }
 
 fn listed_field<'a>(
@@ -149,7 +164,12 @@ fn listed_field<'a>(
     name: &'a str,
     is_member: bool,
 ) -> Listed<'a> {
-    let shape = file.arrow_field(index).and_then(|_| file.shape(index));
+    let field = file.arrow_field(index);
+    let (usable, unusable) = match &field {
+        Ok(field) => used_itself(field.data_type()),
+        Err(_) => (None, Some(String::new())),
+    };
+    let shape = field.and_then(|_| file.shape(index));
     let (total_bytes, zip_bytes, pages) = file.bytes(index);
     Listed {
         name,
@@ -161,7 +181,8 @@ fn listed_field<'a>(
         shape: shape
             .as_ref()
             .map_or(Described::UNSUPPORTED, described_shape),
-        members: Vec::new(),
+        usable: usable.into_iter().collect(),
+        unusable: unusable.into_iter().collect(),
         reason: shape.err().map(|e| e.message),
         counter: None,
         is_member,

@@ -12,19 +12,14 @@ pub(crate) struct Member {
     pub(crate) name: String,
     pub(crate) path: Vec<usize>,
     pub(crate) kind: DataType,
+    /// Whether it may be null, as objects behind pointers are: expressions cannot use it.
+    pub(crate) is_nullable: bool,
 }
 
 /// All members of a record or of the records in lists, in lists of lists …, that are no records
-/// themselves. None may be null.
+/// themselves, or may be null.
 pub(crate) fn members(kind: &DataType) -> Vec<Member> {
-    let mut lists = Vec::new();
-    let mut inner = kind;
-    while let DataType::List(item) = inner
-        && !item.is_nullable()
-    {
-        lists.push(item);
-        inner = item.data_type();
-    }
+    let (lists, inner) = unlisted(kind);
     let DataType::Struct(fields) = inner else {
         return Vec::new();
     };
@@ -32,11 +27,12 @@ pub(crate) fn members(kind: &DataType) -> Vec<Member> {
     let mut stack: Vec<Member> = Vec::new();
     let push = |stack: &mut Vec<Member>, before: &str, path: &[usize], fields: &[Arc<Field>]| {
         for (place, field) in fields.iter().enumerate().rev() {
-            if !field.is_nullable() && path.len() < MEMBER_DEPTH {
+            if path.len() < MEMBER_DEPTH {
                 stack.push(Member {
                     name: format!("{before}.{}", field.name()),
                     path: [path, &[place]].concat(),
                     kind: field.data_type().clone(),
+                    is_nullable: field.is_nullable(),
                 });
             }
         }
@@ -44,7 +40,9 @@ pub(crate) fn members(kind: &DataType) -> Vec<Member> {
     push(&mut stack, "", &[], fields);
     while let Some(member) = stack.pop() {
         match &member.kind {
-            DataType::Struct(fields) => push(&mut stack, &member.name, &member.path, fields),
+            DataType::Struct(fields) if !member.is_nullable => {
+                push(&mut stack, &member.name, &member.path, fields)
+            }
             _ => found.push(member),
         }
     }
@@ -55,6 +53,24 @@ pub(crate) fn members(kind: &DataType) -> Vec<Member> {
         }
     }
     found
+}
+
+/// Whether these are records, or records in lists, in lists of lists …
+pub(crate) fn are_records(kind: &DataType) -> bool {
+    matches!(unlisted(kind).1, DataType::Struct(_))
+}
+
+/// The lists around the innermost items, from outside in, and the items' type.
+fn unlisted(kind: &DataType) -> (Vec<&Arc<Field>>, &DataType) {
+    let mut lists = Vec::new();
+    let mut inner = kind;
+    while let DataType::List(item) = inner
+        && !item.is_nullable()
+    {
+        lists.push(item);
+        inner = item.data_type();
+    }
+    (lists, inner)
 }
 
 /// A member of an array of records, or of lists of them; `None` if the array is of another type.

@@ -28,7 +28,8 @@ pub(crate) fn columns(file: &TreeFile) -> Columns {
         };
         let kind = column_type(&branch.layout, counter, &branch.cpp_type);
         if let (ColumnType::Other(_), Ok(field)) = (&kind, file.arrow_field(index)) {
-            for member in members(field.data_type()) {
+            let usable = members(field.data_type()).into_iter();
+            for member in usable.filter(|member| !member.is_nullable) {
                 let kind = arrow_type(&member.kind, counter.map(str::to_owned));
                 add(&member.name, kind, member.path);
             }

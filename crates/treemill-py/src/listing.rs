@@ -43,7 +43,8 @@ fn dict<'py>(
     item.set_item(intern!(py, "dtype"), column.shape.dtype.map(DType::name))?;
     item.set_item(intern!(py, "item"), &column.shape.item)?;
     item.set_item(intern!(py, "len"), column.shape.len)?;
-    item.set_item(intern!(py, "members"), PyTuple::new(py, &column.members)?)?;
+    item.set_item(intern!(py, "usable"), PyTuple::new(py, &column.usable)?)?;
+    item.set_item(intern!(py, "unusable"), PyTuple::new(py, &column.unusable)?)?;
     item.set_item(intern!(py, "counter"), column.counter)?;
     item.set_item(intern!(py, "is_member"), column.is_member)?;
     item.set_item(intern!(py, "total_bytes"), column.total_bytes)?;

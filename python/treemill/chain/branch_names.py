@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError
@@ -18,7 +18,7 @@ from ..tree.uproot_fallback import cannot_read
 from .entry_numbers import ENTRY, LOCAL_ENTRY
 
 if TYPE_CHECKING:
-    from ..tree.branch import Branch, Branches
+    from ..tree.branch import Branches
     from .chain import Chain
 
 __all__ = ["group_named", "select"]
@@ -26,16 +26,19 @@ __all__ = ["group_named", "select"]
 
 def select(
     chain: Chain, branches: Branches, names: str | Sequence[str] | None
-) -> tuple[list[str], frozenset[str]]:
-    """The branches that `names` (names, globs or expressions) mean, each once, and which of them
-    are expressions. The branches of a glob are in the tree's order. A name that a branch has means
-    that branch, even if it could be a glob or an expression too; a text that matches branches is a
-    glob. None: all branches of the first file that can be read, each value once: members rather
-    than groups of them. A name that the first file lacks is kept if it has a default."""
+) -> tuple[list[str], frozenset[str], list[str]]:
+    """The branches that `names` (names, globs or expressions) mean, each once; which of them are
+    expressions; and the branches that are meant too, and left out because nothing reads them. The
+    branches of a glob are in the tree's order. A name that a branch has means that branch, even if
+    it could be a glob or an expression too; a text that matches branches is a glob. None: all
+    branches of the first file that can be read, each value once: members rather than groups of
+    them. A name that the first file lacks is kept if it has a default."""
     if names is None:
-        return [n for n, branch in branches.items() if _is_plain(branches, branch)], frozenset()
+        plain, unread = _readable(branches, branches)
+        return plain, frozenset(), unread
     chosen: dict[str, None] = {}
     expressions = set()
+    left: dict[str, None] = {}
     for name in [names] if isinstance(names, str) else names:
         if name not in branches and name.startswith("`"):
             name = unquoted(name) or name
@@ -45,8 +48,9 @@ def select(
         # A path, which may have brackets in it, or a name with a default.
         elif name in chain.trees[chain.first].by_name or _has_default(chain, name):
             chosen[name] = None
-        elif fitting := _fitting(branches, name):
-            chosen.update(dict.fromkeys(fitting))
+        elif any(fitting := _fitting(branches, name)):
+            chosen.update(dict.fromkeys(fitting[0]))
+            left.update(dict.fromkeys(fitting[1]))
         elif paths := _paths_to(branches, name):
             raise QueryError(f"no branch has the path {name}", suggestions=paths)
         elif _is_expression(chain, name):
@@ -61,7 +65,9 @@ def select(
             raise QueryError(f"no readable branch matches {name}")
         else:
             raise chain.trees[chain.first].lacks(name)
-    return list(chosen), frozenset(expressions)
+    if left and not chosen:
+        _require_readable(branches, next(iter(left)))
+    return list(chosen), frozenset(expressions), [name for name in left if name not in chosen]
 
 
 def _is_glob(name: str) -> bool:
@@ -92,14 +98,15 @@ def _paths_to(branches: Branches, name: str) -> list[str]:
     return [path for path in branches.paths if f"/{path}".endswith(end)][:3]
 
 
-def _fitting(branches: Branches, name: str) -> list[str]:
-    """The branches that a glob matches; none if it is a product or an element of branches."""
+def _fitting(branches: Branches, name: str) -> tuple[list[str], list[str]]:
+    """The branches that a glob matches, and those of them that nothing reads; none if it is a
+    product or an element of branches."""
     if not _is_glob(name) or _is_arithmetic(branches, name):
-        return []
+        return [], []
     fitting = fnmatch.filter(branches, name)
-    matches = [match for match in fitting if _is_plain(branches, branches[match])]
+    matches, left = _readable(branches, fitting)
     # Columns that are read by name only, such as a friend's, if nothing else matches.
-    return matches or [match for match in fitting if branches[match].readable]
+    return matches or [match for match in fitting if branches[match].readable], left
 
 
 def _is_arithmetic(branches: Branches, name: str) -> bool:
@@ -127,11 +134,17 @@ _GLOB = re.compile(r"[\w.]*[*?][\w.*?]*")
 """A text that is meant as a glob, whether or not a branch matches."""
 
 
-def _is_plain(branches: Branches, branch: Branch) -> bool:
-    """True if it has data that no other branch has."""
-    if branch.is_member or is_group(branch, branches.children.get(branch.path, [])):
-        return False
-    return branch.readable
+def _readable(branches: Branches, names: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Those of these branches that have data that no other branch has: the readable ones, and those
+    that nothing reads."""
+    plain: list[str] = []
+    left: list[str] = []
+    for name in names:
+        branch = branches[name]
+        if branch.is_member or is_group(branch, branches.children.get(branch.path, [])):
+            continue
+        (plain if branch.readable else left).append(name)
+    return plain, left
 
 
 def _has_default(chain: Chain, name: str) -> bool:

@@ -39,6 +39,8 @@ class ReadPlan:
     reads."""
     expressions: tuple[str, ...]
     """Columns that are computed."""
+    left: tuple[str, ...]
+    """Branches that are meant too, and that nothing reads."""
 
 
 Plans = dict[Named, ReadPlan]
@@ -68,7 +70,7 @@ def _plans(chain: Chain) -> Plans:
 
 def _plan(chain: Chain, names: str | Sequence[str] | None) -> ReadPlan:
     branches = chain.branches
-    wanted, expressions = select(chain, branches, names)
+    wanted, expressions, left = select(chain, branches, names)
     groups = {n: group for n in wanted if (group := group_named(branches, n)) is not None}
     paths = [leaf.path for group in groups.values() for leaf in leaves(group)]
     own = (name for name in wanted if name not in groups and name not in expressions)
@@ -88,4 +90,5 @@ def _plan(chain: Chain, names: str | Sequence[str] | None) -> ReadPlan:
         frozenset(optional),
         tuple(doubtful),
         tuple(name for name in wanted if name in expressions),
+        tuple(left),
     )

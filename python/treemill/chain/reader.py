@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from .._core import Control
 from ..arrays.columns import kind_of, picked
 from ..arrays.common_type import cast, widest
-from ..errors import QueryError, UnsupportedError
+from ..errors import QueryError, UnsupportedError, outside
 from ..errors.quoting import unquoted
 from ..tree.branch_group import BranchGroup
 from .chunked_column import ChunkedColumn, Chunks, ExpressionColumn, RecordColumn
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from .._core import Column
     from ..arrays.kinds import Kind
+    from ..tree.branch import Branch
     from ..tree.column_source import TreeColumns
     from .chain import Chain
     from .entry_ranges import Part
@@ -59,19 +60,27 @@ def read(
     table = chain.table(0)
     named = names if names is None or isinstance(names, str) else _checked(names)
     read_plan = plan(chain, table, named)
-    while named is None:
+    while True:
         try:
             with chain.one_state():
-                return _read(chain, table, read_plan, start, stop, compute, flags)
+                columns = _read(chain, table, read_plan, start, stop, compute, flags)
+            break
         except UnsupportedError:
+            if named is not None:
+                raise
             left = plan(chain, table, None, anew=True)
             if left.wanted == read_plan.wanted:
                 raise
-            out = ", ".join(name for name in read_plan.wanted if name not in left.wanted)
-            warnings.warn(f"neither treemill nor uproot can read {out}: left out", stacklevel=4)
             read_plan = left
-    with chain.one_state():
-        return _read(chain, table, read_plan, start, stop, compute, flags)
+    if read_plan.left:
+        out = ", ".join(_with_reason(chain.branches[name]) for name in read_plan.left)
+        message = f"neither treemill nor uproot can read {out}: left out"
+        warnings.warn(message, stacklevel=outside())
+    return columns
+
+
+def _with_reason(branch: Branch) -> str:
+    return f"{branch.name} ({branch.reason})" if branch.reason else branch.name
 
 
 def _read(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
@@ -27,6 +28,7 @@ __all__ = [
     "WorkerError",
     "first_line",
     "local_path",
+    "outside",
     "sound_path",
     "without_credentials",
     "writing",
@@ -236,6 +238,19 @@ class QueryInterrupted(KeyboardInterrupt):
         super().__init__(message)
         self.partial_result = partial_result
         self.report = report
+
+
+def outside() -> int:
+    """The level of the frame that is not of treemill, as `warnings.warn` counts from its caller,
+    which is the caller of this function."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and _is_own(frame.f_globals.get("__name__")):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _is_own(module: object) -> bool:
+    return str(module).partition(".")[0] == "treemill"
 
 
 # Expressions can be long; a line of a terminal is not.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 
+from ..errors import outside
 from .report import Report
 
 __all__ = ["IncompleteWarning", "warn"]
@@ -25,7 +25,7 @@ class IncompleteWarning(UserWarning):
 def warn(report: Report) -> None:
     """Warns of what is missing, at the line of the user's that has called treemill."""
     if report.missing:
-        warnings.warn(IncompleteWarning(_words(report), report), stacklevel=_outside())
+        warnings.warn(IncompleteWarning(_words(report), report), stacklevel=outside())
 
 
 def _words(report: Report) -> str:
@@ -52,15 +52,3 @@ def _files(number: int) -> str:
 
 def _joined(parts: list[str]) -> str:
     return "; ".join(part.rstrip(".") for part in parts)
-
-
-def _outside() -> int:
-    """The level of the frame that is not of treemill, as `warnings.warn` counts from `warn`."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and _is_own(frame.f_globals.get("__name__")):
-        frame, level = frame.f_back, level + 1
-    return level
-
-
-def _is_own(module: object) -> bool:
-    return str(module).partition(".")[0] == "treemill"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Generic, Protocol
 from ..errors import TreemillError
 from ..faces import Words, face
 from .habits import OF_VALUES
-from .quantities import Quantity
+from .quantities import Known, Quantity
 from .steps import Params, Step
 
 if TYPE_CHECKING:
@@ -235,8 +235,8 @@ class Located:
         """The place with these constants."""
         raise NotImplementedError
 
-    def _names(self) -> Iterable[str]:
-        """Names of all columns there."""
+    def _names(self) -> Known:
+        """Names of all columns there; of those whose values expressions cannot use, the branch."""
         raise NotImplementedError
 
 

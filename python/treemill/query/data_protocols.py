@@ -30,12 +30,20 @@ class QueriedBranch(Protocol):
         """The branch that counts its items, if there is one."""
 
     @property
-    def has_values(self) -> bool:
-        """True if expressions can use its values."""
+    def cpp_type(self) -> str:
+        """The type in the file."""
 
     @property
-    def members(self) -> Sequence[str]:
-        """The members of its records that are numbers or lists of them, as their names go on."""
+    def reads_as(self) -> str:
+        """The type of its values, or why it cannot be read."""
+
+    @property
+    def usable(self) -> Sequence[str]:
+        """What expressions can use, as its name goes on: nothing for itself, or `.member`."""
+
+    @property
+    def unusable(self) -> Sequence[str]:
+        """What they cannot use, in the same form."""
 
 
 class QueriedData(Protocol):

@@ -4,7 +4,7 @@ bookings (histograms, counts, sums …) at them. Nothing here reads, computes or
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from .. import root_words
@@ -20,7 +20,7 @@ from .collecting import Collects
 from .fills import Fills
 from .habits import OF_DATASETS
 from .looks import Looks
-from .quantities import Flow
+from .quantities import Flow, Known
 from .saving import Saves
 from .statistics import Statistics
 from .steps import (
@@ -41,6 +41,7 @@ from .steps import (
 if TYPE_CHECKING:
     from ..luminosity.mask import LumiMask
     from .cutflow import CutFlow
+    from .data_protocols import QueriedBranch
 
 __all__ = ["Bookable", "Booking", "Node", "Origin", "steps_to"]
 
@@ -306,20 +307,23 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
             check_weight(by, steps)
         return Booking(self.node, Flow(by))
 
-    def _names(self) -> Iterable[str]:
-        """The names of all columns here whose values expressions can use. The dataset's columns are
-        those of its first file."""
+    def _names(self) -> Known:
+        """The names of all columns here; of those whose values expressions cannot use, the branch.
+        The dataset's columns are those of its first file."""
         branches = self.node.origin.chain.branches.values()
         # Counters of collections whose members are columns themselves.
         counts = {b.counter for b in branches if b.counter and b.name.startswith(f"{b.counter}.")}
-        names = []
+        names: dict[str, QueriedBranch | None] = {}
         for branch in branches:
-            if branch.name not in counts and branch.has_values:
-                names.append(branch.name)
-            names += [f"{branch.name.rstrip('.')}{member}" for member in branch.members]
+            own = branch.name.rstrip(".")
+            for known, ends in ((None, branch.usable), (branch, branch.unusable)):
+                whole = ((f"{own}{end}" if end else branch.name, known) for end in ends)
+                names.update((name, known) for name, known in whole if name not in counts)
         steps = [place.step for place in steps_to(self.node)]
-        names += [step.name for step in steps if isinstance(step, Define) and not step.is_param]
-        return dict.fromkeys(names)
+        names.update(
+            (step.name, None) for step in steps if isinstance(step, Define) and not step.is_param
+        )
+        return names
 
     def explain(self) -> str:
         """Explain in words the pass for all bookings that are not computed; if there are none, the

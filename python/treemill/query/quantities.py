@@ -8,22 +8,27 @@ for it would be made at each start of the package.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from types import MappingProxyType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from ..errors import QueryError
+from ..errors import QueryError, outside
 from ..errors.quoting import unquoted
 from ..language.expression import Expression, column, parse
 from ..language.product import is_product
 from ..language.tree_node import Tree
 from .axes import Axis, FixedAxis
 
+if TYPE_CHECKING:
+    from .data_protocols import QueriedBranch
+
 __all__ = [
     "Flow",
     "Hist",
+    "Known",
     "Moments",
     "Quantiles",
     "Quantity",
@@ -31,7 +36,11 @@ __all__ = [
     "Sections",
     "Unique",
     "named_columns",
+    "usable",
 ]
+
+Known: TypeAlias = "Mapping[str, QueriedBranch | None]"
+"""Columns by name; those whose values expressions cannot use have their branch."""
 
 MOST_SECTIONS = 10_000_000
 """Luminosity sections that `lumi_sections` gives if no other limit is given: experiments have a
@@ -222,13 +231,14 @@ class Quantiles:
 
 def named_columns(
     columns: str | Iterable[str] | Mapping[str, str],
-    known: Callable[[], Iterable[str]],
+    known: Callable[[], Known],
     whole: Mapping[str, Mapping[str, Expression]] = MappingProxyType({}),
 ) -> tuple[tuple[str, Expression], ...]:
     """Makes names and expressions of what a user gives: an expression, a list of them, or a mapping
     of names to them. An expression is its own name. A glob ("Jet_*") stands for all columns of
-    `known` whose names fit, in their order, without those that are listed themselves. A text of
-    `whole` stands for its columns in the same way."""
+    `known` whose names fit, in their order, without those that are listed themselves, and with a
+    warning without those that expressions cannot use. A text of `whole` stands for its columns in
+    the same way."""
     if isinstance(columns, str):
         columns = [columns]
     if isinstance(columns, Mapping):
@@ -248,7 +258,7 @@ def named_columns(
 
 def _listed(
     texts: list[str],
-    known: Callable[[], Iterable[str]],
+    known: Callable[[], Known],
     whole: Mapping[str, Mapping[str, Expression]],
 ) -> list[tuple[str, Expression]]:
     several: dict[str, Mapping[str, Expression] | None] = {
@@ -280,15 +290,31 @@ def _may_be_glob(text: object) -> bool:
     return isinstance(text, str) and bool(re.fullmatch(r"[\w.#:]*[*?][\w.*?#:]*", text))
 
 
-def _fitting(glob: str, known: Callable[[], Iterable[str]]) -> dict[str, Expression] | None:
+def _fitting(glob: str, known: Callable[[], Known]) -> dict[str, Expression] | None:
     """The columns that fit; None for a product of columns. Raises QueryError if no name fits."""
-    names = list(known())
+    names = known()
     if is_product(glob, names):
         return None
-    matches = [name for name in names if fnmatchcase(name, glob)]
-    if not matches:
+    matches = {name: branch for name, branch in names.items() if fnmatchcase(name, glob)}
+    columns = usable(glob, matches)
+    if not columns:
         raise QueryError(f"no column's name fits {glob!r}", text=glob, span=(0, len(glob)))
-    return {name: column(name, found=True) for name in matches}
+    return columns
+
+
+def usable(text: str, matches: Known) -> dict[str, Expression]:
+    """The columns that a text stands for, with a warning without those that expressions cannot
+    use."""
+    left = [_left(name, branch) for name, branch in matches.items() if branch is not None]
+    if left:
+        message = f"{text!r} leaves out what expressions cannot use: {', '.join(left)}"
+        warnings.warn(message, stacklevel=outside())
+    return {name: column(name, found=True) for name, branch in matches.items() if branch is None}
+
+
+def _left(name: str, branch: QueriedBranch) -> str:
+    is_member = name != branch.name
+    return f"{name} ({f'a member of {branch.cpp_type}' if is_member else branch.reads_as})"
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from ..errors import QueryError
 from ..errors.quoting import quoted
-from ..language.expression import Expression, column, parse
+from ..language.expression import Expression, parse
 from ..language.tree_node import child, word
-from .quantities import named_columns
+from .quantities import Known, named_columns, usable
 from .snapshot_target import titles_of
 from .steps import Define, Step, Vary
 
@@ -87,7 +87,7 @@ def _stored(columns: Sequence[tuple[str, Expression]], defined: Collection[str])
 
 def columns_of(
     columns: str | Iterable[str] | Mapping[str, str],
-    known: Callable[[], Iterable[str]],
+    known: Callable[[], Known],
     branches: Mapping[str, QueriedBranch],
     steps: Sequence[Step | None],
 ) -> tuple[tuple[str, Expression], ...]:
@@ -98,7 +98,7 @@ def columns_of(
     texts = [columns] if isinstance(columns, str) else [*columns]
     defined = {step.name: step.expr for step in steps if isinstance(step, Define)}
     varied = {name for step in steps if isinstance(step, Vary) for name in step.columns}
-    names = [*known()]
+    names = known()
     whole: dict[str, dict[str, Expression]] = {}
     for text in texts:
         members = [name for name in names if name.startswith((f"{text}_", f"{text}."))]
@@ -106,10 +106,12 @@ def columns_of(
             continue
         if text in defined or text in varied:  # the columns that count are those of older lists
             counters = _counters(text, members, branches)
-            whole[text] = dict(_member(text, name) for name in members if name not in counters)
+            stored = [name for name in members if name not in counters]
+            kept = usable(text, {name: names[name] for name in stored})
+            whole[text] = dict(_member(text, name) for name in kept)
         else:
             stored = [name for name in names if name == f"n{text}"] + members
-            whole[text] = {name: column(name, found=True) for name in stored}
+            whole[text] = usable(text, {name: names[name] for name in stored})
     return named_columns(texts, known, whole)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, overload
@@ -24,10 +23,6 @@ Other = TypeVar("Other")
 
 def _by_core(_path: str, _cpp_type: str, _supported: bool) -> Reader:
     return "core"
-
-
-_KINDS = ("number", "list", "array", "string")
-_ITEMS = re.compile(r"list|string|bool|u?int\d+|float\d+")
 
 
 @lacking(BRANCH)
@@ -52,9 +47,11 @@ class Branch(NamedTuple):
     """NumPy's name of the type of its numbers."""
     item: str | None
     """The items of lists and arrays in words, if they are not numbers."""
-    members: tuple[str, ...]
-    """The members of its records that are numbers, or lists or arrays of them: `.fX`, as their
-    names go on after its own. Those of an RNTuple are fields of their own."""
+    usable: tuple[str, ...]
+    """What expressions can use, as its name goes on: an empty text for its own values, `.fX` for a
+    member of its records. Members of an RNTuple's records are fields of their own."""
+    unusable: tuple[str, ...]
+    """What they cannot use, in the same form, such as members behind pointers."""
     counter: str | None
     """The branch that counts its items, if there is one."""
     length: int | None
@@ -78,13 +75,6 @@ class Branch(NamedTuple):
     def own_name(self) -> str:
         """Its name in the file, which other branches may have too."""
         return self.path if self.parent is None else self.path[len(self.parent) + 1 :]
-
-    @property
-    def has_values(self) -> bool:
-        """True if it holds numbers or strings, or lists of them, rather than records or other
-        branches."""
-        words = re.findall(r"[^\W\d]\w*", self.item or "")
-        return self.kind in _KINDS and all(map(_ITEMS.fullmatch, words))
 
     @property
     def how(self) -> Reader:

@@ -30,7 +30,8 @@ class BranchDescription(TypedDict):
     dtype: str | None
     item: str | None
     len: int | None
-    members: tuple[str, ...]
+    usable: tuple[str, ...]
+    unusable: tuple[str, ...]
     counter: str | None
     is_member: bool
     total_bytes: int

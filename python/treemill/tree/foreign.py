@@ -170,6 +170,7 @@ def _described(column: Field, own: BranchDescription | None) -> BranchDescriptio
 
     known = of_node(column_of(column.empty).nodes()).given()
     kind, numbers, item, length = _kind(known)
+    used, unused = ((), ("",)) if _is_record(known) else (("",), ())
     description: BranchDescription = {
         "name": column.name,
         "also": (),
@@ -183,7 +184,8 @@ def _described(column: Field, own: BranchDescription | None) -> BranchDescriptio
         "dtype": numbers,
         "item": item,
         "len": length,
-        "members": (),
+        "usable": used,
+        "unusable": unused,
         "counter": column.counter,
         "is_member": not column.listed,
         "total_bytes": 0,
@@ -200,6 +202,13 @@ def _described(column: Field, own: BranchDescription | None) -> BranchDescriptio
         "zip_bytes": own["zip_bytes"],
         "baskets": own["baskets"],
     }
+
+
+def _is_record(kind: Kind) -> bool:
+    """True if its innermost items are records, which expressions cannot use."""
+    while kind.has_items:
+        kind = kind.item
+    return kind.form == "record"
 
 
 def _kind(kind: Kind) -> tuple[str, str | None, str | None, int | None]:
