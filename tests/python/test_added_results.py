@@ -62,6 +62,27 @@ def test_data_have_no_variations(tmp_path):
     assert names == ["sr/tt", "sr/tt_jesUp", "sr/data_obs", "sr/data"]
 
 
+@pytest.mark.parametrize(
+    "metadata",
+    [{"is_mc": False}, {"isMC": 0}, {"is_data": True}, {"isData": "true"}, {"process": "data"}],
+)
+def test_data_are_known_by_their_metadata(tmp_path, metadata):
+    varied = tm.Variations({"nominal": shape(1, 2), "jes:up": shape(2, 3)})
+    known = {"tt": {"is_mc": True, "is_data": False}, "SingleMuon_A": metadata}
+    by = ByDataset({"tt": varied, "SingleMuon_A": varied}, known)
+    expected = ["sr/tt", "sr/tt_jesUp", "sr/SingleMuon_A"]
+    assert tm.templates({"sr": by}, tmp_path / "x.root") == expected
+    levels = ["process", "region"]
+    regions = by.map(lambda each: {"sr": each})
+    assert tm.templates(regions, tmp_path / "x.root", levels=levels) == expected
+    with_process = {name: {"process": name, **each} for name, each in known.items()}
+    for each in with_process.values():
+        each["variation"] = "nominal"
+    whole = ByDataset(dict(by), with_process).as_variations()
+    assert tm.templates({"sr": whole}, tmp_path / "x.root")[:2] == expected[:2]
+    assert len(tm.templates({"sr": whole}, tmp_path / "x.root")) == 3
+
+
 @pytest.mark.parametrize("region", ["../../r", "..", ".", "a/../b"])
 def test_names_that_are_paths_are_refused(tmp_path, region):
     with pytest.raises(tm.QueryError, match="cannot be called"):

@@ -11,6 +11,7 @@ from ..errors import QueryError, UnsupportedError, local_path, writing
 from ..faces import short_errors
 from ..query.booking import Booking
 from ..results.bins import bins_of
+from ..results.by_dataset import ByDataset, is_measured
 from ..results.categories import split, systematic
 from ..results.variations import NOMINAL, Variations
 from ..whole_file import whole_file
@@ -28,8 +29,6 @@ T = TypeVar("T")
 _DO = ("error", "warn", "ignore")
 _PROCESS = "process"
 """The field of what is added up in a region, which the other fields name."""
-_DATA = ("data", "data_obs")
-"""Processes that have no variations: their histograms are what was measured."""
 _TOLD = 5
 """Findings that an error or warnings name."""
 
@@ -54,9 +53,10 @@ def templates(
     ----------
     results
         Nested mappings: their keys are the fields of `name`, level by level. At the bottom are
-        histograms, `Variations` of them, or bookings. Of the processes `data` and `data_obs` the
-        nominal histograms are written only. A category axis of a histogram that has a
-        field's name (`process`, or `variation`) is taken apart into its categories.
+        histograms, `Variations` of them, or bookings. Of data only the nominal histograms are
+        written: of the processes `data` and `data_obs`, and of data sets whose metadata say so
+        (`is_mc` is false, or `is_data` is true). A category axis of a histogram that has a field's
+        name (`process`, or `variation`) is taken apart into its categories.
     path
         The `.root` file. An older one is replaced when the new one is complete.
     name
@@ -130,7 +130,7 @@ def named(
     nominal: dict[str, Hist] = {}
     varied: dict[str, tuple[str, Hist]] = {}
     regions: dict[tuple[str, ...], tuple[str, list[list[object]]]] = {}
-    for labels, value in _leaves(results, levels_of(pattern, levels), {}):
+    for labels, value, of_data in _leaves(results, levels_of(pattern, levels), {}, False):
         missing = [field for field in pattern.fields if field not in labels]
         if missing:
             raise QueryError(
@@ -148,7 +148,7 @@ def named(
                     f"{base} has other bins than {first}: a fit adds the processes of a region up, "
                     "bin by bin"
                 )
-        is_data = labels.get(_PROCESS) in _DATA
+        is_data = of_data or is_measured(labels.get(_PROCESS, ""), {})
         for variation, variation_histogram in value.items():
             if variation == NOMINAL or is_data:
                 continue
@@ -171,9 +171,10 @@ def _take(into: dict[str, T], name: str, result: T, others: Mapping[str, object]
 
 
 def _leaves(
-    value: object, levels: Sequence[str], labels: dict[str, str]
-) -> Iterator[tuple[dict[str, str], Variations[Hist]]]:
-    """The histograms with the labels of the mappings above them."""
+    value: object, levels: Sequence[str], labels: dict[str, str], of_data: bool
+) -> Iterator[tuple[dict[str, str], Variations[Hist], bool]]:
+    """The histograms with the labels of the mappings above them, and whether a data set above is of
+    data."""
     if isinstance(value, Booking):
         value = value.value
     if isinstance(value, Mapping) and not isinstance(value, Variations):
@@ -181,8 +182,10 @@ def _leaves(
         if not free:
             where = " / ".join(labels.values())
             raise QueryError(f"below {where} are more levels than the names have: {levels}")
+        known = value.metadata if isinstance(value, ByDataset) else {}
         for key, inner in value.items():
-            yield from _leaves(inner, levels, {**labels, free[0]: str(key)})
+            measured = of_data or (key in known and is_measured(str(key), known[key]))
+            yield from _leaves(inner, levels, {**labels, free[0]: str(key)}, measured)
         return
     values = value if isinstance(value, Variations) else Variations({NOMINAL: value})
     for each in values.values():
@@ -190,9 +193,9 @@ def _leaves(
     for field in levels:
         if field not in labels and (by := split(values, field)):
             for category, inner in by.items():
-                yield from _leaves(inner, levels, {**labels, field: category})
+                yield from _leaves(inner, levels, {**labels, field: category}, of_data)
             return
-    yield labels, systematic(values)
+    yield labels, systematic(values), of_data
 
 
 def _check(value: object, labels: Mapping[str, str]) -> None:

@@ -24,10 +24,12 @@ else:  # Python's own has no defaults before 3.13
 
     Value = TypeVar("Value")
 
-__all__ = ["DATASET", "ByDataset"]
+__all__ = ["DATASET", "ByDataset", "is_measured"]
 
 DATASET = "dataset"
 """What stands for a data set's name among the items of its metadata."""
+_OF_DATA = ("data", "data_obs")
+"""Usual names of what was measured."""
 
 
 class ByDataset(dict[str, Value]):
@@ -151,11 +153,15 @@ class ByDataset(dict[str, Value]):
         """
         nominal: dict[str, Variations[Value]] = {}
         others: dict[str, dict[str, Value]] = {}
+        shared: dict[str, dict[str, object]] = {}
+        """What the nominal data sets of a process agree on."""
         for name, value in self.items():
             of, kind = (_category(item, name, self.metadata[name]) for item in (by, variation))
             varied = value if isinstance(value, Variations) else Variations({NOMINAL: value})
             if kind == NOMINAL:
                 nominal[of] = nominal[of] + varied if of in nominal else varied
+                own = {key: each for key, each in self.metadata[name].items() if key != variation}
+                shared[of] = _common(shared[of], own) if of in shared else own
             else:
                 _add(others.setdefault(of, {}), kind, varied.nominal)
         for of in others.keys() - nominal.keys():
@@ -165,7 +171,7 @@ class ByDataset(dict[str, Value]):
             )
         return ByDataset(
             {of: Variations({**v, **others.get(of, {})}, v.unchanged) for of, v in nominal.items()},
-            {of: {by: of} for of in nominal},
+            {of: shared[of] | {by: of} for of in nominal},
         )
 
     def __or__(self, other: object) -> ByDataset[Value]:  # type: ignore[override]
@@ -180,6 +186,26 @@ class ByDataset(dict[str, Value]):
         from ..monitor.html import of_datasets  # start-up
 
         return as_html(self) or of_datasets(self)
+
+
+def is_measured(name: str, metadata: Mapping[str, object]) -> bool:
+    """True if a data set or process is of data, not of simulated events: by what the metadata say,
+    `is_mc` or `is_data` in any spelling, otherwise by its name."""
+    flags = {str(key).replace("_", "").lower(): value for key, value in metadata.items()}
+    if "isdata" in flags:
+        return _is_true(flags["isdata"])
+    if "ismc" in flags:
+        return not _is_true(flags["ismc"])
+    return name in _OF_DATA or metadata.get("process") in _OF_DATA
+
+
+def _is_true(flag: object) -> bool:
+    """Whether a flag is set; in files of text it may be a word."""
+    return flag.lower() in ("true", "yes", "1") if isinstance(flag, str) else bool(flag)
+
+
+def _common(one: Mapping[str, object], other: Mapping[str, object]) -> dict[str, object]:
+    return {key: one[key] for key in one if key in other and one[key] == other[key]}
 
 
 def _add(sums: dict[str, Value], name: str, value: Value) -> None:
