@@ -154,3 +154,29 @@ def test_a_friend_is_read_as_it_was_when_it_was_matched(files, change, tmp_path)
     change()
     with pytest.raises(ChangedError):
         events.table(0).read(["f.x"], 0, N)
+
+
+@pytest.mark.parametrize("at", [0, 1], ids=["while it is read", "while the next is read"])
+def test_replicas_that_are_near_are_of_one_state(files, change, session, at, tmp_path):
+    """Each of them may be the one that is read."""
+    copy = shutil.copyfile(files[0], tmp_path / "copy.root")
+    found = {"/store/a.root": [str(copy), files[0]], "/store/b.root": [files[1]]}
+    events = tm.fileset({"d": {"files": found, "treename": "t"}})["d"]
+
+    def passed(x):
+        if x[0] == at + 1:
+            change()
+        return x
+
+    total = events.define("y", "passed(x)", {"passed": tm.batched(passed, returns="float64")}).sum(
+        "y"
+    )
+    with pytest.raises(ChangedError):
+        session.run(total)
+
+
+def test_replicas_are_opened_anew_when_they_have_changed(files, change):
+    events = tm.fileset({"d": {"files": {"/store/a.root": files[:1]}, "treename": "t"}})["d"]
+    assert events.sum("x").value == N
+    change()
+    assert events.sum("x").value == 3 * N

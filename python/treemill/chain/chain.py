@@ -284,7 +284,10 @@ class Chain:
         if not self.friends:
             return pinned
         # What friends are matched with is what the pass reads.
-        friends = self.friends.settled(self.current() if self.trees.far else pinned)
+        now = self.current() if self.trees.far else pinned
+        now = pinned if now is self else now
+        friends = self.friends.settled(now)
+        trees.sees(now.trees)
         parts = replaced(self._parts, friends=friends)
         return Chain(parts, trees, self.constants, is_pinned=True)
 

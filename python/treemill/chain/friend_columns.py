@@ -146,11 +146,6 @@ class Friend:
     alignment: Alignment | None = None
     """The alignment to the chain, if it is known already."""
 
-    @property
-    def is_far(self) -> bool:
-        """Whether files of it are on servers."""
-        return bool(self.chain.trees.far)
-
     def index_names(self, columns: set[str]) -> IndexNames | None:
         """The columns by which entries are matched if the tree has these columns; None: entries are
         matched by number."""

@@ -126,16 +126,18 @@ class Friends:
                 )
         now = self.current(None).given  # servers are asked for all files of a friend at once
         pinned = [replaced(each, chain=each.chain.pinned()) for each in self.given]
-        settled = tuple(
-            replaced(mine, alignment=aligned(seen if mine.is_far else mine, sizes, title, columns))
-            for mine, seen in zip(pinned, now, strict=True)
-        )
+        settled = []
+        for given, mine, seen in zip(self.given, pinned, now, strict=True):
+            by = mine if seen.chain is given.chain else seen
+            alignment = aligned(by, sizes, title, columns)
+            mine.chain.trees.sees(by.chain.trees)  # the pass reads what it is aligned by
+            settled.append(replaced(mine, alignment=alignment))
         by_number = [each for each in settled if each.alignment and each.alignment.names is None]
         if by_number:
             _require_order(chain, chain.reshuffled, title)
         if self.arrays:
             _require_order(chain, chain.unordered, title)
-        return Friends(settled, self.arrays, own)
+        return Friends(tuple(settled), self.arrays, own)
 
     def current(self, files: Iterable[int] | None) -> Friends:
         """These friends for one question of the user's: see Chain.current."""

@@ -159,6 +159,10 @@ class OpenTrees:
         they are needed."""
         return _Pinned(self, soon, assume)
 
+    def sees(self, others: OpenTrees) -> None:
+        """Takes files for what these other trees of the same files, which are for one question,
+        have seen of them if they are near, for a pass that goes by the answer."""
+
     def current(self, numbers: Iterable[int]) -> OpenTrees:
         """Returns these trees for one question of the user's: those of these files that are on
         servers are as they are now, or were a second ago at most, and are asked for at once."""
@@ -226,12 +230,12 @@ class _Pinned(OpenTrees):
     def changed(self, numbers: Iterable[int] | None = None) -> SourceError | None:
         seen, far, at = self._identities, self.far, self.locations
         for number in [*seen] if numbers is None else numbers:
-            was = seen.get(number)
-            if was is None or number in far or at[number].replicas:
+            was, location = seen.get(number), at[number]
+            if was is None or (number in far and not location.replicas):
                 continue
             try:
-                if source.identity(at[number].path) != was:
-                    return changed(at[number].path)
+                if _near(location, was.size) != was:
+                    return changed(location.path)
             except SourceError as error:
                 return error
         return None
@@ -245,9 +249,15 @@ class _Pinned(OpenTrees):
 
     def look(self, numbers: Iterable[int]) -> None:
         for number in numbers:
-            if number not in self.far and self._is_single(number):
+            if _is_near(self.locations[number]):
                 with suppress(SourceError):  # it may be there for workers, who say if it is not
                     self._identity(number)
+
+    def sees(self, others: OpenTrees) -> None:
+        if isinstance(others, _Pinned):
+            for number, identity in others._identities.items():
+                if _is_near(self.locations[number]):
+                    self._identities.setdefault(number, identity)
 
     def pinned(self, soon: Iterable[int] = (), *, assume: bool = False) -> OpenTrees:
         return self
@@ -389,11 +399,24 @@ _ready = ReadyFiles(_file_of)
 
 
 def _identity_of_any(location: Location) -> Identity:
+    near = source.identity_of_near(location.replicas)
     size = _ready.size(location)
     if size is None:
         return source.identity_of_any(location.replicas, location.logical)
     source.has_size(location.replicas, size)
-    return Identity(size, 0, ())
+    return near._replace(size=size)
+
+
+def _is_near(location: Location) -> bool:
+    """True if it, or one of its replicas, is not on a server."""
+    return not all(map(source.is_far, location.replicas or (location.path,)))
+
+
+def _near(location: Location, size: int) -> Identity:
+    """The identity as far as it is known without a server, which says `size`."""
+    if location.replicas:
+        return source.identity_of_near(location.replicas)._replace(size=size)
+    return source.identity(location.path)
 
 
 def _tree(file: File, location: Location) -> OpenTree:

@@ -143,5 +143,7 @@ def _identities(chain: Chain | FriendChain) -> dict[int, str]:
             size, changed, marks = chain.trees.identity(number)
         except SourceError:
             continue  # the worker that opens it will say so, or not, if errors are skipped
-        digests[number] = digest((size, changed, marks if is_far(location.path) else ()))
+        digests[number] = digest(
+            (size, changed, marks if is_far(location.path) and not location.replicas else ())
+        )
     return digests

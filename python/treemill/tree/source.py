@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Protocol
 
 from ..errors import SourceError, sound_path
@@ -33,6 +34,7 @@ __all__ = [
     "identities",
     "identity",
     "identity_of_any",
+    "identity_of_near",
     "is_directory",
     "is_far",
     "is_glob",
@@ -270,16 +272,29 @@ def identity_of_any(replicas: Sequence[str], name: str | None) -> Identity:
     says it. Raises SourceError, which says why of each, if none does. `name`: the file's logical
     name.
 
-    Only the size counts: replicas have times and tags of their own, and the one that answers may be
-    another one each time. The core compares their first and last bytes when it opens them."""
+    Only the size counts, and what those are that are near: replicas have times and tags of their
+    own, and the one that answers may be another one each time. The core compares their first and
+    last bytes when it opens them."""
     from .replicas import first_answer  # start-up: most files have one address
+
+    near = identity_of_near(replicas)
 
     def ask(path: str) -> int:
         return _REMOTE.size(path) if is_far(path) else identity(path).size
 
     known = _REMOTE.size_of_any(replicas)
     size = first_answer(replicas, ask, name=name) if known is None else known
-    return Identity(size, 0, ())
+    return near._replace(size=size)
+
+
+def identity_of_near(replicas: Iterable[str]) -> Identity:
+    """What the near ones of these replicas say, of whatever size: each of them may be read."""
+    identities = []
+    for path in replicas:
+        if not is_far(path):
+            with suppress(SourceError):  # it may be elsewhere
+                identities.append(identity(path))
+    return Identity(0, max((each.changed for each in identities), default=0), tuple(identities))
 
 
 def state(seen: Identity, uuid: str | None) -> FileState:
