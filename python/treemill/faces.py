@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
-from types import FunctionType
+from types import FrameType, FunctionType
 from typing import Generic, ParamSpec, TypeVar, overload
 
-from .errors import TreemillError
+from .errors import QueryError, TreemillError, outside
 from .uproot_words import KEYWORDS
 
 __all__ = ["Words", "completed", "face", "lacking", "short_errors"]
@@ -39,6 +40,7 @@ def short_errors(function: Callable[_Arguments, _Result]) -> Callable[_Arguments
         try:
             return function(*args, **kwargs)
         except TreemillError as error:
+            _name_variable(error)
             if os.environ.get("TREEMILL_TRACEBACK") == "full":
                 raise
             if _FULL not in getattr(error, "__notes__", ()):
@@ -55,6 +57,31 @@ def short_errors(function: Callable[_Arguments, _Result]) -> Callable[_Arguments
     assert isinstance(wrapper, FunctionType)
     wrapper.__code__ = wrapper.__code__.replace(co_filename="<treemill>")
     return shortened
+
+
+def _name_variable(error: TreemillError) -> None:
+    """Says what to write for a variable of the user's program that an expression names."""
+    if not isinstance(error, QueryError) or error.column is None or error.suggestions:
+        return
+    name = error.column
+    if not _is_variable(name):
+        return
+    hint = f': the variable {name} of your program is named by params={{"{name}": {name}}}'
+    if hint not in error.message:
+        error.message += hint
+
+
+def _is_variable(name: str) -> bool:
+    """True if the user's function that has called treemill, or one of the same module that has
+    called this one, has a variable of this name."""
+    frame: FrameType | None = sys._getframe(outside() - 1)
+    assert frame is not None
+    own = frame.f_globals
+    while frame is not None and frame.f_globals is own:
+        if name in frame.f_locals:
+            return True
+        frame = frame.f_back
+    return name in own
 
 
 _UNEXPECTED = re.compile(r"(.+)\(\) got an unexpected keyword argument '(\w+)'")
@@ -115,15 +142,16 @@ def face(*internal: str, habits: Mapping[str, str] | None = None) -> Callable[[_
 
 def lacking(habits: Mapping[str, str]) -> Callable[[_Class], _Class]:
     """Says for attributes that the class does not have what to write instead; for `[]`, what to
-    write instead of a subscript, and for operators such as `+` and `bool`. `dir` does not show
-    them."""
+    write instead of a subscript, and for operators such as `+`, `bool()` and `in`. `dir` does not
+    show them."""
 
     def made(cls: _Class) -> _Class:
         for name, hint in habits.items():
             # Not in the class itself: type checkers would take it for an attribute.
             if name == "[]":
                 setattr(cls, "__getitem__", _no_item(hint))  # noqa: B010
-                setattr(cls, "__iter__", None)  # noqa: B010 - else __getitem__ would serve
+                if "iteration" not in habits:  # else __getitem__ would serve
+                    setattr(cls, "__iter__", None)  # noqa: B010
             elif name in _OPERATORS:
                 for method in _OPERATORS[name]:
                     setattr(cls, method, _no_operator(name, hint))
@@ -138,6 +166,15 @@ def lacking(habits: Mapping[str, str]) -> Callable[[_Class], _Class]:
 
 _OPERATORS = {
     "bool": ("__bool__",),
+    "in": ("__contains__",),
+    "iteration": ("__iter__",),
+    **{
+        f"{word}()": (f"__{word}__",) for word in ("float", "int", "complex", "len", "round", "abs")
+    },
+    "- before it": ("__neg__",),
+    "//": ("__floordiv__", "__rfloordiv__"),
+    "%": ("__mod__", "__rmod__"),
+    "**": ("__pow__", "__rpow__"),
     **{
         sign: (f"__{word}__", f"__r{word}__")
         for sign, word in (("+", "add"), ("-", "sub"), ("*", "mul"), ("/", "truediv"))

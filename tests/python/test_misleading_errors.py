@@ -4,6 +4,7 @@ to write, and that works."""
 import numpy as np
 import pytest
 import treemill as tm
+import uproot
 
 
 @pytest.fixture
@@ -12,7 +13,7 @@ def booking(events):
 
 
 def test_a_booking_is_no_result(events, booking):
-    from operator import add, ge, gt, le, lt, mul, sub, truediv
+    from operator import add, floordiv, ge, gt, le, lt, mod, mul, sub, truediv
 
     with pytest.raises(TypeError, match=r"\.value"):
         bool(booking)
@@ -24,6 +25,28 @@ def test_a_booking_is_no_result(events, booking):
             booking == number  # noqa: B015
     with pytest.raises(TypeError, match=r"\.value"):
         booking[0]
+    for function in (
+        float,
+        int,
+        complex,
+        len,
+        round,
+        abs,
+        iter,
+        list,
+        sum,
+        "{:.1f}".format,
+    ):
+        with pytest.raises(TypeError, match=r"\.value"):
+            function(booking)
+    with pytest.raises(TypeError, match=r"\.value"):
+        _ = 1 in booking
+    for operator in (pow, floordiv, mod):
+        with pytest.raises(TypeError, match=r"\.value"):
+            operator(booking, 2)
+    assert f"{booking}" == repr(booking)
+    with pytest.raises(tm.QueryError, match="string"):
+        events.define("n", booking)
     met = events.hist("MET_pt", bins=(5, 0, 100))
     for name in ("plot", "values", "sum", "axes", "to_numpy"):
         with pytest.raises(AttributeError, match=rf"\.value\.{name}"):
@@ -80,7 +103,6 @@ def test_a_number_is_a_column(events, value):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("MET_pt > cutoff", r'params=\{"cutoff": cutoff\}'),
         ("MET_pt > {cut}", "params="),
         ("MET_pt > $cut", "params="),
         ("MET_pt > @cut", "params="),
@@ -91,6 +113,30 @@ def test_a_number_is_a_column(events, value):
 def test_words_of_programs_in_expressions(events, text, said):
     with pytest.raises(tm.QueryError, match=said):
         _ = events.hist(text, bins=(5, 0, 5)).value
+
+
+def test_variables_of_programs_in_expressions(events):
+    cutoff = 20
+    with pytest.raises(tm.QueryError, match=r'params=\{"cutoff": cutoff\}'):
+        _ = events.filter("MET_pt > cutoff").count().value
+    with pytest.raises(tm.QueryError, match=r'params=\{"cutoff": cutoff\}'):
+        events.arrays(["MET_pt > cutoff"])
+    with (
+        tm.connect(mode="processes", workers=1) as session,
+        pytest.raises(tm.QueryError, match=r'params=\{"cutoff": cutoff\}'),
+    ):
+        session.run(events.filter("MET_pt > cutoff").count())
+    assert events.filter("MET_pt > cutoff", params={"cutoff": cutoff}).count().value > 0
+
+
+def test_a_file_that_lacks_a_branch_is_not_about_variables(events, tmp_path):
+    path = tmp_path / "less.root"
+    with uproot.recreate(path) as file:
+        file.mktree("Events", {"nMuon": "int32"}).extend({"nMuon": np.arange(3, dtype="i4")})
+    for files in ([str(path)], [str(path), *events.files], [*events.files, str(path)]):
+        with pytest.raises(tm.QueryError, match="no column MET_pt") as caught:
+            _ = tm.dataset(files, tree="Events").sum("MET_pt").value
+        assert "params" not in str(caught.value)
 
 
 def test_functions_of_events(events):

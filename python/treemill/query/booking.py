@@ -292,6 +292,13 @@ class Booking(Generic[Value]):
 
     __hash__ = object.__hash__
 
+    def __format__(self, spec: str) -> str:
+        if spec:
+            raise TypeError(
+                f"'Booking' object is not formatted by {spec!r}: the result is its .value"
+            )
+        return str(self)
+
     def explain(self) -> str:
         """Describe the pass that `value` would make. Opens the first file; reads no entry.
 

@@ -13,7 +13,22 @@ _NAMES = (
     *("cumulative", "map", "nominal"),
 )
 OF_VALUES = {name: f"the result has it: .value.{name}" for name in _NAMES} | dict.fromkeys(
-    ("[]", "bool", "+", "-", "*", "/", "<", "<=", ">", ">="), "the result is its .value"
+    (
+        *(
+            "[]",
+            "bool",
+            "in",
+            "iteration",
+            "float()",
+            "int()",
+            "complex()",
+            "len()",
+            "round()",
+            "abs()",
+        ),
+        *("+", "-", "*", "/", "//", "%", "**", "- before it", "<", "<=", ">", ">="),
+    ),
+    "the result is its .value",
 )
 """What to write for what results have and bookings do not; signs are operators."""
 

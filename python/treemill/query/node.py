@@ -58,7 +58,7 @@ def _column_name(name: object) -> str:
 
 
 def _check_no_array(expr: object) -> None:
-    if not isinstance(expr, str) and hasattr(expr, "__len__"):
+    if not isinstance(expr, (str, Booking)) and hasattr(expr, "__len__"):
         raise QueryError(
             "an array goes with all entries of the dataset: define it there, before filters and "
             "other definitions"

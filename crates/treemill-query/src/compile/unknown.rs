@@ -35,13 +35,7 @@ impl Compiler<'_> {
             let stored = self.schema.names().map(|(name, _)| name);
             suggestions = near(name, known.into_iter().chain(stored));
         }
-        let mut error = QueryError::no_column(at, name);
-        if suggestions.is_empty() && !name.contains('.') {
-            let message =
-                format!(": a variable of your program is named by params={{\"{name}\": {name}}}");
-            error.message.push_str(&message);
-        }
-        error.suggest(suggestions)
+        QueryError::no_column(at, name).suggest(suggestions)
     }
 
     /// What is said of a name that several columns share.
