@@ -244,3 +244,17 @@ def test_drawings_agree_with_root(path, root_program, tmp_path):
             drawn = tm.dataset(path, tree=tree).draw(text, "", "goff", bins=(4000, -2000.5, 5999.5))
             expected, _ = np.histogram(root[str(number)], drawn.axes[0].edges)
             assert drawn.values().tolist() == expected.tolist(), (tree, text)
+
+
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+def test_records_of_split_objects_in_selectors(vectors, mode):
+    """They are those that `arrays` gives, and read what is touched only."""
+
+    def process(events):
+        pt = events.mu2.fCoordinates["fCoordinates.fPt"]
+        return {"pt": ak.to_list(pt), "all": ak.to_list(events[["mu1", "mu2"]])}
+
+    with tm.connect(mode=mode, workers=1) as session:
+        out = session.run(process, vectors)
+    assert out["pt"] == (20 + ENTRIES).tolist()
+    assert out["all"] == ak.to_list(vectors.arrays(["mu1", "mu2"]))

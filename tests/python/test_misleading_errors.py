@@ -46,7 +46,7 @@ def test_a_booking_is_no_result(events, booking):
             operator(booking, 2)
     assert f"{booking}" == repr(booking)
     with pytest.raises(tm.QueryError, match="string"):
-        events.define("n", booking)
+        events.filter("nMuon > 1").define("n", booking)
     met = events.hist("MET_pt", bins=(5, 0, 100))
     for name in ("plot", "values", "sum", "axes", "to_numpy"):
         with pytest.raises(AttributeError, match=rf"\.value\.{name}"):

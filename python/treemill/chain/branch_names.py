@@ -18,7 +18,7 @@ from ..tree.uproot_fallback import cannot_read
 from .entry_numbers import ENTRY, LOCAL_ENTRY
 
 if TYPE_CHECKING:
-    from ..tree.branch import Branches
+    from ..tree.branch import Branch, Branches
     from .chain import Chain
 
 __all__ = ["group_named", "select"]
@@ -164,7 +164,7 @@ def _require_readable(branches: Branches, name: str) -> None:
             raise cannot_read(each.path, each.cpp_type, each.reason)
 
 
-def group_named(branches: Branches, name: str) -> BranchGroup | None:
+def group_named(branches: Branches, name: str) -> BranchGroup[Branch] | None:
     """The group of branches of this name, if there is one and it holds data."""
     branch = branches.get(name)
     if branch is None or not is_group(branch, branches.children.get(branch.path, [])):

@@ -13,6 +13,7 @@ from ..tree.foreign import ExtendedTree
 from .branch_names import group_named, select
 
 if TYPE_CHECKING:
+    from ..tree.branch import Branch
     from ..tree.column_source import TreeColumns
     from .chain import Chain
 
@@ -28,7 +29,7 @@ class ReadPlan:
 
     wanted: tuple[str, ...]
     """The columns of the result, in order."""
-    groups: dict[str, BranchGroup]
+    groups: dict[str, BranchGroup[Branch]]
     """Columns of the result that are records of several branches."""
     columns: tuple[str, ...]
     """Names and paths of the branches that have the data."""

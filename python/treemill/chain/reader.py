@@ -183,7 +183,7 @@ def _chunks(
     return {name: _of_one_kind(name, each, files) for name, each in chunks.items()}
 
 
-def _record(group: BranchGroup, chunks: Mapping[str, Chunks]) -> RecordColumn:
+def _record(group: BranchGroup[Branch], chunks: Mapping[str, Chunks]) -> RecordColumn:
     """The records of a group from the branches with data, which go by path."""
     members: dict[str, Chunks | RecordColumn] = {}
     for member in group.members:

@@ -18,7 +18,7 @@ from ..arrays.columns import column_of, empty, kind_of
 from ..arrays.from_core import layout_of_node
 from ..arrays.kinds import Kind, number
 from ..errors import TreemillError
-from ..tree.branch_group import counts_items
+from ..tree.branch_group import BranchGroup, counts_items, group_of
 
 if TYPE_CHECKING:
     from .._core import Column
@@ -37,6 +37,11 @@ class _Branch:
     kind: str
     counter: str | None
     cpp_type: str
+
+    @property
+    def own_name(self) -> str:
+        """Its name in its parent."""
+        return self.path if self.parent is None else self.path[len(self.parent) + 1 :]
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,8 @@ class Layout:
     """The column that counts a collection's items, by each of the collection's columns."""
     records: Mapping[str, tuple[str, ...]]
     """The columns of each field that is a record of columns: of a split collection."""
+    groups: frozenset[str]
+    """Fields that are records of columns, and no columns: of split objects."""
     optional: frozenset[str]
     """Columns whose values may be missing."""
     unreadable: Mapping[str, TreemillError]
@@ -71,17 +78,19 @@ class Layout:
 def layout_of(tree: ColumnSource, collections: bool) -> Layout:
     """The layout of a tree. `collections`: columns are grouped by their names, so that Muon_pt and
     Muon_eta, counted by nMuon, become Muon.pt and Muon.eta, and MET_pt becomes MET.pt."""
-    branches = [
+    known = [
         _Branch(b["name"], b["path"], b["parent"], b["kind"], b["counter"], b["cpp_type"])
         for b in tree.branches()
-        if b["supported"] and b["kind"] != "group"
+        if b["supported"] or b["kind"] == "group"
     ]
+    branches = [branch for branch in known if branch.kind != "group"]
     kinds, unreadable = _kinds_of(tree, branches)
     columns = (
         _Column(b.name, kind.given(b.kind == "optional"), b.counter)
         for b, kind in zip(branches, kinds, strict=True)
     )
-    layout = _layout(tuple(columns), tuple(_records(branches)), collections)
+    groups = tuple(_groups(known)) if len(known) > len(branches) else ()
+    layout = _layout(tuple(columns), tuple(_records(branches)), groups, collections)
     return replace(layout, unreadable=unreadable) if unreadable else layout
 
 
@@ -119,11 +128,35 @@ def _records(branches: Sequence[_Branch]) -> Iterator[tuple[str, _Members]]:
     members: dict[str, dict[str, str]] = {}
     for branch in branches:
         if branch.counter is not None and branch.parent is not None:
-            own = branch.path[len(branch.parent) + 1 :]
-            members.setdefault(branch.parent, {})[branch.name] = own
+            members.setdefault(branch.parent, {})[branch.name] = branch.own_name
     for branch in branches:
         if branch.path in members and counts_items(branch.kind, branch.cpp_type):
             yield branch.name, tuple(members[branch.path].items())
+
+
+_Group = tuple[tuple[str, "str | _Group"], ...]
+"""Fields of the record of a split object, which are columns or records in it."""
+
+
+def _groups(branches: Sequence[_Branch]) -> Iterator[tuple[str, _Group]]:
+    """Branches that only hold others together, each with these, as in arrays."""
+    children: dict[str, list[_Branch]] = {}
+    for branch in branches:
+        if branch.parent is not None:
+            children.setdefault(branch.parent, []).append(branch)
+    for branch in branches:
+        is_top = branch.kind == "group" and branch.parent is None
+        if is_top and (fields := _fields(group_of(branch, children))):
+            yield branch.name, fields
+
+
+def _fields(group: BranchGroup[_Branch]) -> _Group:
+    return tuple(
+        (member.branch.own_name, _fields(member))
+        if isinstance(member, BranchGroup)
+        else (member.own_name, member.name)
+        for member in group.members
+    )
 
 
 def form_key(column: str) -> str:
@@ -136,6 +169,7 @@ def form_key(column: str) -> str:
 def _layout(
     columns: tuple[_Column, ...],
     records: tuple[tuple[str, _Members], ...],
+    groups: tuple[tuple[str, _Group], ...],
     collections: bool,
 ) -> Layout:
     forms: dict[str, Form] = {}
@@ -151,15 +185,24 @@ def _layout(
     counters: dict[str, str] = {}
     if collections:
         fields, offsets, counters = _zipped({c.name: c for c in columns}, forms)
+    made = {name: _record(name, group, forms) for name, group in groups if name not in fields}
     form = ak.forms.RecordForm(
-        list(fields.values()),
-        list(fields),
+        [*fields.values(), *made.values()],
+        [*fields, *made],
         parameters={"__record__": "Events"},
         form_key="events",
     )
     optional = frozenset(column.name for column in columns if column.kind.optional)
     of_records = {name: tuple(column for column, _ in members) for name, members in records}
-    return Layout(form, keys, offsets, counters, of_records, optional, {})
+    return Layout(form, keys, offsets, counters, of_records, frozenset(made), optional, {})
+
+
+def _record(name: str, group: _Group, forms: Mapping[str, Form]) -> Form:
+    contents = [
+        forms[field] if isinstance(field, str) else _record(f"{name}/{own}", field, forms)
+        for own, field in group
+    ]
+    return ak.forms.RecordForm(contents, [own for own, _ in group], form_key=f"{name}#record")
 
 
 def _form(column: _Column) -> tuple[Form, list[str]]:

@@ -196,7 +196,7 @@ def _schemed(layout: Layout, schema: SchemaMaker) -> _Schema:
     own: dict[str, tuple[str, str]] = {}
     columns = dict(zip(layout.form.fields, layout.form.contents, strict=True))
     for name, content in columns.items():
-        if _UNNAMED.match(name) or _is_member(columns, name):
+        if _UNNAMED.match(name) or name in layout.groups or _is_member(columns, name):
             continue
         form = None if "," in name or "!" in name else _loaded(content, f"{name},!load")
         if form is not None:

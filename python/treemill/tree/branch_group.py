@@ -7,15 +7,31 @@ Pure: knows branches' descriptions only.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Generic, Protocol, TypeVar
 
 from ..frozen import frozen
 
-if TYPE_CHECKING:
-    from .branch import Branch
-
 __all__ = ["BranchGroup", "counts_items", "group_of", "is_group", "leaves"]
+
+
+class _Described(Protocol):
+    """A description of a branch."""
+
+    @property
+    def path(self) -> str:
+        """Its parents' names and its own."""
+
+    @property
+    def kind(self) -> str:
+        """See Branch."""
+
+    @property
+    def cpp_type(self) -> str:
+        """The type in the file."""
+
+
+_Branch = TypeVar("_Branch", bound=_Described)
 
 
 # C++ collections that ROOT splits. A split TClonesArray has the name of its items' class.
@@ -23,11 +39,11 @@ _COLLECTION = re.compile(r"(std::|ROOT::VecOps::)?(vector|list|deque|\w*set|\w*m
 
 
 @frozen
-class BranchGroup:
+class BranchGroup(Generic[_Branch]):
     """A branch and its members: branches with data, and groups."""
 
-    branch: Branch
-    members: tuple[BranchGroup | Branch, ...]
+    branch: _Branch
+    members: tuple[BranchGroup[_Branch] | _Branch, ...]
 
 
 def counts_items(kind: str, cpp_type: str) -> bool:
@@ -36,7 +52,7 @@ def counts_items(kind: str, cpp_type: str) -> bool:
     return kind == "number" and _COLLECTION.match(cpp_type) is not None
 
 
-def is_group(branch: Branch, children: Sequence[Branch]) -> bool:
+def is_group(branch: _Branch, children: Sequence[_Branch]) -> bool:
     """True if the branch has no data but its children's. The lengths of a split collection do not
     count as data, because its members have them too; the lengths of a TClonesArray, as in
     Delphes' files, do, because they do in uproot."""
@@ -45,10 +61,10 @@ def is_group(branch: Branch, children: Sequence[Branch]) -> bool:
     return bool(children) and counts_items(branch.kind, branch.cpp_type)
 
 
-def group_of(branch: Branch, children: dict[str, list[Branch]]) -> BranchGroup:
+def group_of(branch: _Branch, children: Mapping[str, Sequence[_Branch]]) -> BranchGroup[_Branch]:
     """The branch with all branches below it that have data. `children`: the branches directly
     below each path."""
-    members: list[BranchGroup | Branch] = []
+    members: list[BranchGroup[_Branch] | _Branch] = []
     for child in children.get(branch.path, []):
         if not is_group(child, children.get(child.path, [])):
             members.append(child)
@@ -59,7 +75,7 @@ def group_of(branch: Branch, children: dict[str, list[Branch]]) -> BranchGroup:
     return BranchGroup(branch, tuple(members))
 
 
-def leaves(group: BranchGroup) -> Iterator[Branch]:
+def leaves(group: BranchGroup[_Branch]) -> Iterator[_Branch]:
     """The group's branches with data, in the tree's order."""
     for member in group.members:
         if isinstance(member, BranchGroup):
