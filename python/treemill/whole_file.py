@@ -4,10 +4,11 @@ users ask for are written so. Standard library only."""
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-__all__ = ["new_file", "whole_file"]
+__all__ = ["new_file", "remove_left", "whole_file"]
 
 _LONGEST = 40
 """Letters of a file's name that the name of its part has, so that long names do not become too
@@ -57,6 +58,20 @@ def new_file(path: str, ending: str | None = None, *, private: bool = False) -> 
         except FileExistsError:
             continue
         return part
+
+
+def remove_left(path: str | os.PathLike[str]) -> None:
+    """Removes what processes that were killed have left of `whole_file` for this path. Only for who
+    knows that nothing else writes it now."""
+    folder, name = os.path.split(path)
+    stem, own = os.path.splitext(name)
+    if len(stem) > _LONGEST:  # files of other names would have parts of these names
+        return
+    part = re.compile(rf"\.{re.escape(stem)}\.[0-9a-f]{{16}}\.part{re.escape(own)}")
+    with suppress(OSError):
+        for each in os.listdir(folder or "."):
+            if part.fullmatch(each):
+                os.remove(os.path.join(folder, each))
 
 
 def _sync(path: str) -> None:

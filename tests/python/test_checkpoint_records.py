@@ -1,6 +1,7 @@
 """Records of passes without any pass: their bytes, what they are of, how often they are written."""
 
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,6 +13,7 @@ from treemill import QueryError, SourceError, UnsupportedError
 from treemill.backend.saving import Keeping
 from treemill.checkpoint import Fingerprint, Folder, Pace, PassRecord, Wanted, digest
 from treemill.packetizer import FileSize, joined
+from treemill.whole_file import whole_file
 
 texts = st.text(max_size=8)
 names = st.dictionaries(texts, texts, max_size=4)
@@ -96,6 +98,45 @@ def test_a_checkpoint_gives_what_was_saved_last(tmp_path):
     found = folder.checkpoint("0-fill", wanted(query="q")).load()
     assert (found.partial, found.processed, found.sizes) == (b"two", {0: [(0, 20)]}, {0: 20})
     assert sorted(os.listdir(folder.path)) == ["0-fill.checkpoint", "0-fill.lock"]
+
+
+KILLED = """
+import os, signal, sys
+from treemill.checkpoint import Fingerprint, Folder, Wanted
+import treemill.whole_file
+folder = Folder(sys.argv[1])
+mine = folder.checkpoint(sys.argv[2], Wanted(Fingerprint({}, {}), [], {}))
+mine.load()
+treemill.whole_file.os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+mine.save(b"half", {})
+"""
+
+
+def test_what_a_killed_process_has_written_in_part_goes_with_the_next_run(tmp_path):
+    for name in ("0-fill", "1-fill"):
+        command = [sys.executable, "-c", KILLED, str(tmp_path), name]
+        assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    parts = {each for each in os.listdir(tmp_path) if ".part." in each}
+    assert len(parts) == 2
+    users = [f".0-fill.{'a' * 16}.part.root", ".0-fill.mine.part.checkpoint", "0-fill.part"]
+    for user in users:
+        (tmp_path / user).write_bytes(b"")
+    mine = Folder(tmp_path).checkpoint("0-fill", wanted())
+    assert mine.load() is None
+    (other,) = (each for each in parts if each.startswith(".1-fill"))
+    locks = ["0-fill.lock", "1-fill.lock"]
+    assert sorted(os.listdir(tmp_path)) == sorted([*locks, *users, other])
+    mine.close()
+
+
+def test_what_a_living_process_writes_stays(tmp_path):
+    mine = Folder(tmp_path).checkpoint("0-fill", wanted())
+    mine.load()
+    with whole_file(mine.path) as part:
+        with pytest.raises(QueryError, match="in use"):
+            Folder(tmp_path).checkpoint("0-fill", wanted()).load()
+        assert os.path.exists(part)
+    mine.close()
 
 
 def test_a_checkpoint_of_another_run_is_refused(tmp_path):

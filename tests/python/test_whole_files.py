@@ -1,9 +1,12 @@
 """Files take their names when they are complete, whoever else writes; a full disk is an error."""
 
+import errno
 import os
 import subprocess
 import sys
+from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 
 import awkward as ak
 import hist
@@ -11,7 +14,14 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
+from treemill.arrays.stored import Store
+from treemill.errors import writing
+from treemill.results.histograms import saved
+from treemill.trace.file import write as write_trace
+from treemill.trace.recorded import About, Recorded
+from treemill.trace.row import Row
 from treemill.whole_file import whole_file
+from treemill.writing.file import RootFile
 
 SUFFIXES = [".root", ".h5", ".json", ".json.gz"]
 PLACES = 50
@@ -139,11 +149,12 @@ def ntuple(path, events):
 
 
 class Skim(tm.Selector):
-    def __init__(self, path):
+    def __init__(self, path, as_dataset=False):
         self.path = str(path)
+        self.as_dataset = as_dataset
 
     def begin_worker(self, inputs):
-        self.output["skim"] = tm.FileOutput(self.path)
+        self.output["skim"] = tm.FileOutput(self.path, as_dataset=self.as_dataset)
 
     def process(self, events):
         self.output["skim"].write({"x": events.x, "y": events.y})
@@ -151,6 +162,57 @@ class Skim(tm.Selector):
 
 def skim(path, events):
     tm.run(Skim(path), events, progress=False)
+
+
+class Processor:
+    """As for coffea, with a file for each chunk and histograms. The files have one name."""
+
+    def __init__(self, path):
+        self.path = str(path)
+
+    def process(self, events):
+        file = tm.FileOutput(self.path)
+        file.write({"x": events.x, "y": events.y})
+        return {"skim": file, "h": histogram(0.0), "entries": len(events)}
+
+    def postprocess(self, accumulator):
+        return accumulator
+
+
+def processor(path, events):
+    tm.run(Processor(path), events, progress=False)
+
+
+def accumulators(path, events):
+    """What a processor of coffea leaves in memory."""
+    of_each = {"h": histogram(1.0, 12_000), "cuts": defaultdict(int, {"all": 5, "good": 2})}
+    tm.save({"ttbar": of_each, "wjets": dict(of_each)}, path)
+
+
+@cache
+def figure():
+    drawn = tm.plot(histogram(1.0, 20))
+    drawn.set_layout_engine("none")  # slow
+    return drawn
+
+
+def picture(path, events):
+    saved(figure(), path)
+
+
+ROWS = [
+    Row(time=time, event="packet", worker=number, seconds=time / 7)
+    for number, time in enumerate(np.random.default_rng(4).random(3000).tolist())
+]
+
+
+def traced(path, events):
+    write_trace(str(path), Recorded(ROWS, About()))
+
+
+def folder(path, events):
+    """A FileOutput of several files."""
+    tm.run(Skim(path, as_dataset=True), events, progress=False)
 
 
 WRITERS = {
@@ -162,28 +224,122 @@ WRITERS = {
     "parquet": (snapshot, ".parquet"),
     "feather": (snapshot, ".feather"),
     "selector": (skim, ".root"),
+    "processor": (processor, ".root"),
+    "accumulators": (accumulators, ".h5"),
+    "png": (picture, ".png"),
+    "pdf": (picture, ".pdf"),
+    "trace": (traced, ".root"),
+    "trace in Parquet": (traced, ".parquet"),
+    "trace for browsers": (traced, ".json"),
 }
+
+
+def fill(disk, free):
+    """Leaves about so many bytes of the disk, or less."""
+    filler = disk / "filler"
+    filler.unlink(missing_ok=True)
+    left = os.statvfs(disk)
+    filler.write_bytes(bytes(max(left.f_bavail * left.f_frsize - free, 0)))
+
+
+def names(folder):
+    return {each.name for each in folder.iterdir()}
 
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_full_disk_is_an_error_and_leaves_the_old_file(small_disk, events, name):
     write, suffix = WRITERS[name]
-    path, filler = small_disk / f"x{suffix}", small_disk / "filler"
+    path = small_disk / f"x{suffix}"
     write(path, events)
     needed = path.stat().st_size
-    assert needed > 50_000
+    assert needed > 8_000
     path.write_bytes(b"old")
     for place in range(PLACES):
-        free = needed * place // PLACES
-        filler.unlink(missing_ok=True)
-        left = os.statvfs(small_disk)
-        filler.write_bytes(bytes(max(left.f_bavail * left.f_frsize - free, 0)))
+        fill(small_disk, needed * place // PLACES)
         with pytest.raises(tm.SourceError):
             write(path, events)
         assert path.read_bytes() == b"old"
-        # Parts of a selector's workers are in a folder that the next pass may find and remove.
-        names = {each.name for each in small_disk.iterdir() if each.suffix != ".parts"}
-        assert names == {"filler", path.name}
-    filler.unlink()
+        assert names(small_disk) == {"filler", path.name}
+    (small_disk / "filler").unlink()
     write(path, events)
-    assert path.stat().st_size > 50_000
+    assert path.stat().st_size > 8_000
+
+
+def test_a_full_disk_is_an_error_and_leaves_the_old_folder(small_disk, events):
+    path = small_disk / "x"
+    folder(path, events)
+    before = {each.name: each.read_bytes() for each in path.iterdir()}
+    needed = sum(map(len, before.values()))
+    for place in range(PLACES):
+        fill(small_disk, needed * place // PLACES)
+        with pytest.raises(tm.SourceError):
+            folder(path, events)
+        assert {each.name: each.read_bytes() for each in path.iterdir()} == before
+        assert names(small_disk) == {"filler", "x"}
+
+
+@pytest.mark.parametrize("suffix", [".root", ".parquet", ".json"])
+def test_a_run_whose_trace_finds_no_room_keeps_its_result(small_disk, events, suffix):
+    path = small_disk / f"x{suffix}"
+    path.write_bytes(b"old")
+    fill(small_disk, 0)
+    with pytest.warns(RuntimeWarning, match="SourceError"):
+        assert tm.run(events.count(), progress=False, trace=path) == 5000
+    assert path.read_bytes() == b"old"
+    assert names(small_disk) == {"filler", path.name}
+
+
+# Parts that cannot be completed.
+
+
+def no_space(*_, **__):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+FAULTS = {
+    "a part cannot be begun": (Store, "__init__"),
+    "a part cannot be ended": (Store, "close"),
+    "a file of a folder cannot be written": (RootFile, "add"),
+}
+
+
+@pytest.mark.parametrize("write", [skim, processor, folder])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_nothing_is_left_of_parts_that_fail(tmp_path, events, monkeypatch, write, fault):
+    of, method = FAULTS[fault]
+    monkeypatch.setattr(of, method, said_of(no_space))
+    with pytest.raises(tm.SourceError, match="No space left"):
+        write(tmp_path / "x", events)
+    assert names(tmp_path) == set()
+
+
+def said_of(fails):
+    """As methods of stores say what the system says."""
+
+    def method(*_, **__):
+        with writing("x"):
+            fails()
+
+    return method
+
+
+class TwoFiles(Skim):
+    def begin_worker(self, inputs):
+        super().begin_worker(inputs)
+        self.output["second"] = tm.FileOutput(f"{self.path}2")
+
+    def process(self, events):
+        super().process(events)
+        self.output["second"].write({"x": events.x})
+
+
+def test_parts_that_were_ended_go_if_another_file_fails(tmp_path, events, monkeypatch):
+    close = Store.close
+
+    def second_fails(store):
+        (said_of(no_space) if store._target.endswith("2") else close)(store)
+
+    monkeypatch.setattr(Store, "close", second_fails)
+    with pytest.raises(tm.SourceError):
+        tm.run(TwoFiles(tmp_path / "x"), events, progress=False)
+    assert names(tmp_path) == set()

@@ -151,6 +151,6 @@ def simulate_command(
     if output is not None:
         from ..monitor.line_charts import save  # start-up
 
-        with picture_file(output) as whole:
-            save(rows, whole)
+        with picture_file(output) as (picture, form):
+            save(rows, picture, form)
         click.echo(output)

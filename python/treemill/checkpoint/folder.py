@@ -16,7 +16,7 @@ from typing import IO
 
 from ..errors import QueryError, SourceError, local_path
 from ..packetizer import Range
-from ..whole_file import whole_file
+from ..whole_file import remove_left, whole_file
 from .fingerprint import Fingerprint, changed
 from .own_file import read_own
 from .pace import Pace
@@ -68,8 +68,9 @@ class Checkpoint:
 
     def load(self) -> PassRecord | None:
         """Returns what was kept of this pass; None if nothing was. Claims the checkpoint for this
-        process. Raises QueryError if what was kept is of another pass or another process uses it,
-        SourceError if it is damaged, cannot be read, or may be another user's."""
+        process, and removes what those that were killed have written in part. Raises QueryError if
+        what was kept is of another pass or another process uses it, SourceError if it is damaged,
+        cannot be read, or may be another user's."""
         self._claim()
         try:
             data = read_own(self.path, "the checkpoint")
@@ -152,6 +153,9 @@ class Checkpoint:
         lock.write(f"process {os.getpid()} on {socket.gethostname()}")
         lock.flush()
         self._lock = lock
+        # Who writes has the lock: these are of processes that have ended.
+        remove_left(self.path)
+        remove_left(self.path.with_suffix(".name"))
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -117,8 +117,8 @@ def _draw(histograms: Mapping[str, Hist], path: Path) -> None:
     show(histograms[title], title)
     click.echo()
     try:
-        with picture_file(path) as whole:
-            save(list(histograms.values()), list(histograms), whole)
+        with picture_file(path) as (picture, form):
+            save(list(histograms.values()), list(histograms), picture, form=form)
     except ImportError as error:
         click.echo(f"no picture: {error} (pip install 'treemill[plot]')", err=True)
         return

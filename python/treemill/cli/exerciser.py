@@ -139,8 +139,8 @@ def _recorded(trace: str | None, figure: str | None) -> Iterator[None]:
         write_text(trace, text)
     if figure is not None:
         title = f"{len(reads_of_servers):,} ranges of files on servers"
-        with picture_file(figure) as whole:
-            reads.save(reads_of_servers, whole, title)
+        with picture_file(figure) as (picture, form):
+            reads.save(reads_of_servers, picture, title, form)
 
 
 def exercise(files: Sequence[str], recipe: Exercise, workers: int = 1) -> ExerciseOutcome:

@@ -37,8 +37,8 @@ def write(drawn: Drawn, path: str, log: bool = False) -> None:
 def _picture(drawn: Drawn, path: str, log: bool) -> None:
     from ..monitor.pictures import save  # start-up
 
-    with picture_file(path) as whole:
-        save([drawn.histogram], [drawn.title], whole, log)
+    with picture_file(path) as (file, form):
+        save([drawn.histogram], [drawn.title], file, log, form)
 
 
 def _root(drawn: Drawn, path: str, _log: bool) -> None:

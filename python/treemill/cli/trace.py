@@ -57,8 +57,8 @@ def report(file: str, most: int, figure: str | None, html: str | None) -> None:
         from ..monitor.line_charts import save  # start-up
         from ..trace.figures import figures  # start-up
 
-        with picture_file(figure) as whole:
-            save(figures(measured), whole)
+        with picture_file(figure) as (picture, form):
+            save(figures(measured), picture, form)
     if html is not None:
         from ..trace.page import page  # start-up
 

@@ -93,9 +93,9 @@ class _RowsPartial:
 
     def close(self) -> None:
         """Ends this worker's files; later pieces go to other files."""
-        stores, self._stores = self._stores, {}
-        for store in stores.values():
+        for store in self._stores.values():
             store.close()
+        self._stores = {}
 
     def discard(self) -> None:
         """Removes files that were written and not handed over."""

@@ -6,7 +6,7 @@ import io
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,9 +65,9 @@ class Panel:
     """Whether the lines are named below the chart, because there are many."""
 
 
-def save(rows: Sequence[Sequence[Panel]], path: str) -> None:
-    """Writes the panels to `path`, whose suffix decides the format."""
-    _figure(rows).savefig(path, dpi=110)
+def save(rows: Sequence[Sequence[Panel]], picture: BinaryIO, form: str) -> None:
+    """Writes the panels to an open file, in this format of matplotlib's."""
+    _figure(rows).savefig(picture, format=form, dpi=110)
 
 
 def svg(rows: Sequence[Sequence[Panel]]) -> str:

@@ -54,12 +54,14 @@ def save(
     titles: Sequence[str],
     path: str | Path | BinaryIO,
     log: bool = False,
+    form: str | None = None,
 ) -> None:
     """Writes one picture with a panel for each histogram to `path`. The suffix decides the format;
-    an open file gets PNG. A histogram of more than two dimensions is drawn as its projections.
+    an open file gets that of `form`, or PNG. A histogram of more than two dimensions is drawn as
+    its projections.
 
     Raises ImportError if matplotlib or mplhep is missing."""
-    paneled(histograms, titles, log).savefig(path)
+    paneled(histograms, titles, log).savefig(path, format=form)
 
 
 def paneled(histograms: Sequence[Hist], titles: Sequence[str], log: bool = False) -> Figure:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,11 +57,16 @@ def lines(reads: Sequence[Read]) -> Iterator[str]:
         yield json.dumps(told)
 
 
-def save(reads: Sequence[Read], path: str | Path, title: str = "") -> None:
+def save(
+    reads: Sequence[Read],
+    path: str | Path | BinaryIO,
+    title: str = "",
+    form: str | None = None,
+) -> None:
     """Draws each range as a box, as high as it has bytes, from when it was asked for until it came
     (the dot, which is black if it did not come). One panel for each file, for eight files at most;
     a file that has the same path on several servers is one. The suffix of `path` decides the
-    format.
+    format; an open file gets that of `form`.
 
     Raises ImportError if matplotlib is missing."""
     from matplotlib.figure import Figure
@@ -84,7 +89,7 @@ def save(reads: Sequence[Read], path: str | Path, title: str = "") -> None:
         figure.legend(fontsize=7, loc="outside lower center", ncols=3)
     more = len(files) - len(shown)
     figure.suptitle(f"{title}, and {more} files more" if more > 0 else title, fontsize=9)
-    figure.savefig(path, dpi=130)
+    figure.savefig(path, format=form, dpi=130)
 
 
 def _path(read: Read) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -201,23 +202,43 @@ class FileOutput:
             except SourceError:
                 # Another worker that had nothing to hand over may have removed the empty folder.
                 if os.path.isdir(self._folder):
+                    remove_if_empty(self._folder)
                     raise
 
     def close(self) -> None:
-        """Ends this part; later writes go into another one."""
+        """Ends this part; later writes go into another one. If that fails, the part is gone."""
         ended, self._open = self._open, _Open()
         if not ended.pieces:
             ended.discard()
             return
-        if ended.store is not None:
-            ended.store.close()
-        if not self.as_dataset:
-            self._pieces += ended.pieces
-            return
+        with self._or_removed(ended):
+            if ended.store is not None:
+                ended.store.close()
+            if self.as_dataset:
+                self._parts.append(self._part(ended))
+            else:
+                self._pieces += ended.pieces
+
+    def _part(self, ended: _Open) -> _Part:
+        """Makes a file of the folder, in place of the files that its pieces were in."""
         part = _Part(f"{ended.pieces[0].stored.path}.root", min(p.order for p in ended.pieces))
-        self._parts.append(part)
-        self._written(part.path, os.path.basename(part.path), ended.pieces, False)
+        try:
+            self._written(part.path, os.path.basename(part.path), ended.pieces, False)
+        except BaseException:
+            Path(part.path).unlink(missing_ok=True)
+            raise
         ended.discard()
+        return part
+
+    @contextmanager
+    def _or_removed(self, files: _Open) -> Iterator[None]:
+        """Removes the files, which belong to no part yet, if the block fails."""
+        try:
+            yield
+        except BaseException:
+            files.discard()
+            remove_if_empty(self._folder)
+            raise
 
     @property
     def is_open(self) -> bool:
@@ -244,7 +265,8 @@ class FileOutput:
         # A file that was made for a chunk, and is not ended, becomes a part of this one's part.
         taken, other._open = other._open, _Open()
         if taken.store is not None:
-            taken.store.close()
+            with self._or_removed(taken):
+                taken.store.close()
         self._open.ended += taken.stores
         self._open.pieces += taken.pieces
         self._pieces += other._pieces

@@ -93,8 +93,8 @@ def warn_without_errors(histograms: Mapping[str, hist.Hist]) -> list[str]:
 def saved(figure: Figure, path: str | PathLike[str] | None) -> Figure:
     """Writes the figure to a file if there is a path, and gives it back."""
     if path is not None:
-        with picture_file(path) as whole:
-            figure.savefig(whole)
+        with picture_file(path) as (picture, form):
+            figure.savefig(picture, format=form)
     return figure
 
 

@@ -96,8 +96,10 @@ def remove(folder: str) -> None:
     gone = os.path.join(os.path.dirname(folder), f".{_word()}.{Client.of(folder)}{_SUFFIX}")
     try:
         os.rename(folder, gone)
-    except OSError:
+    except FileNotFoundError:
         return
+    except OSError:  # the disk may have no room for another name
+        gone = folder
     shutil.rmtree(gone, ignore_errors=True)
 
 

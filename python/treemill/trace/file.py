@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from ..errors import QueryError, UnsupportedError, local_path
+from ..errors import QueryError, UnsupportedError, local_path, writing
 from ..whole_file import whole_file
 from .recorded import Recorded
 
@@ -54,7 +54,8 @@ def check(path: str | os.PathLike[str]) -> str:
 
 
 def write(path: str, recorded: Recorded) -> None:
-    """Writes the file in the form that its ending says. It has its name once it is whole."""
+    """Writes the file in the form that its ending says. It has its name once it is whole. Raises
+    SourceError if it cannot be written."""
     ending = Path(path).suffix
-    with whole_file(path) as part:
+    with writing(path), whole_file(path) as part:
         _WRITERS[ending](part, recorded)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,11 @@ _TYPES = {float: np.float64, int: np.int64, bool: np.bool_}
 
 def write(path: str, recorded: Recorded) -> None:
     """Writes the file."""
-    file = RootFile(path, os.path.basename(path), Codec("zlib", 1))
+    with closing(RootFile(path, os.path.basename(path), Codec("zlib", 1))) as file:
+        _write(file, recorded)
+
+
+def _write(file: RootFile, recorded: Recorded) -> None:
     branches = [OutputBranch(name, _LETTERS[kind]) for name, kind in COLUMNS.items()]
     tree = TreeWriter(file, TREE, branches, "events of a query")
     for chunk in recorded.chunks():
@@ -39,7 +44,6 @@ def write(path: str, recorded: Recorded) -> None:
     values = [json.dumps(value) for value in about.values()]
     facts.extend({"name": _values(str, list(about)), "value": _values(str, values)}, len(about))
     facts.close()
-    file.close()
 
 
 def _values(kind: type, values: Sequence[Any]) -> BranchValues:

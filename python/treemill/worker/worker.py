@@ -195,6 +195,11 @@ class Worker(Generic[P]):
     def _hand_over(self) -> Event | None:
         if self._partial is None:
             return Committed(self.number)
-        partial, self._partial = self._partial, None
-        self._commit(self._workload.finish(partial))
+        try:
+            finished = self._workload.finish(self._partial)
+        except BaseException:
+            self._throw_away()
+            raise
+        self._partial = None
+        self._commit(finished)
         return None

@@ -51,8 +51,8 @@ def command(files: tuple[Path, ...], output: Path | None, figures: Path | None) 
             for name, each in results:
                 for number, (title, rows) in enumerate(drawn(each), 1):
                     path = figures / f"{name}-{number}.png"
-                    with picture_file(path) as whole:
-                        save(rows, whole)
+                    with picture_file(path) as (picture, form):
+                        save(rows, picture, form)
                     click.echo(f"{path}: {title}")
     except OSError as error:
         raise SourceError(f"cannot write the report: {error}") from None
