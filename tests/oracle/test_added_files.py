@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
+from treemill.query.cutflow import Cut, CutFlow
 
 WORDS = (["a", "b"], ["c", "b", "d"])
 CODES = ([11, 13], [13, 22, -7])
@@ -62,6 +63,7 @@ def results(events):
         "cancelling_profile": events.profile("x", sample="y", bins=x, weight="v"),
         "profile_of_words": events.profile("word", sample="y", bins=categories(), weight="w"),
         "cuts": events.filter("x > 0", name="one").filter("y > 0", name="two").report(),
+        "weighted_cuts": events.filter("x > 0", name="one").report(weight="w"),
     }
 
 
@@ -111,6 +113,158 @@ def test_results_of_two_jobs_are_those_of_one(saved, added, order):
         assert sums["bins"].keys() == made["bins"].keys(), name
         for label, values in made["bins"].items():
             np.testing.assert_allclose(sums["bins"][label], values, 1e-9, 1e-9, err_msg=name)
+
+
+def approx(sums):
+    return pytest.approx(sums, rel=1e-9, abs=1e-9)
+
+
+def same(found, wanted):
+    """Whether histograms have the same in their bins, whatever the order of categories."""
+    assert found.storage_type is wanted.storage_type
+    fields = [each.view(flow=True) for each in (found, wanted)]
+    for number, (one, two) in enumerate(zip(found.axes, wanted.axes, strict=True)):
+        assert one.traits == two.traits
+        if not one.traits.ordered:
+            assert set(one) == set(two)
+            order = [*(one.index(each) for each in two), *range(one.size, one.extent)]
+            fields[0] = np.take(fields[0], order, axis=number)
+        else:
+            assert one == two
+    for name in fields[1].dtype.names or (...,):
+        np.testing.assert_allclose(fields[0][name], fields[1][name], 1e-9, 1e-9)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("order", [["first", "second"], ["second", "first"]])
+def test_what_was_added_is_loaded_as_the_results_of_one_job(saved, added, tmp_path, order):
+    by_root = added(*(saved[job] for job in order))
+    found, wanted = tm.load(tmp_path / "merged.root"), tm.load(saved["both"])
+    tm.save(found, tmp_path / "again.root")
+    assert list(found) == list(wanted)
+    for name in ("cuts", "weighted_cuts"):
+        assert found.pop(name) == wanted.pop(name)
+    for name, each in wanted.items():
+        same(found[name], each)
+    (tmp_path / "merged.root").unlink()
+    again = added(tmp_path / "again.root")
+    for name, each in by_root.items():
+        assert again[name]["entries"] == each["entries"]
+        assert again[name]["bins"] == {label: approx(sums) for label, sums in each["bins"].items()}
+
+
+@pytest.mark.filterwarnings("error")
+def test_files_that_are_added_to_a_sum_count_too(saved, added, tmp_path):
+    """ROOT leaves out records of the sum then."""
+    added(saved["first"], saved["second"])
+    sums = tmp_path / "sum.root"
+    (tmp_path / "merged.root").rename(sums)
+    added(sums, saved["first"])
+    found = tm.load(tmp_path / "merged.root")
+    one, two = (tm.load(saved[job]) for job in ("first", "second"))
+    assert found["cuts"] == one["cuts"] + two["cuts"] + one["cuts"]
+    for name in ("weighted", "words", "codes", "words_codes", "profile"):
+        same(found[name], one[name] + two[name] + one[name])
+    (tmp_path / "merged.root").unlink()
+    added(sums)  # of its records one is left
+    for name in ("weighted", "words", "codes", "words_codes", "profile"):
+        same(tm.load(tmp_path / "merged.root")[name], one[name] + two[name])
+
+
+def plain(value):
+    return hist.Hist(hist.axis.Regular(2, 0, 2), data=np.array([value, value]))
+
+
+def test_what_is_not_added_is_left_out_and_named(tmp_path, added):
+    paths = []
+    for job in (1, 2):
+        results = {
+            "h": plain(job),
+            "entries": 10 * job,
+            "equal": 1,
+            "array": np.arange(3),
+            "text": "same",
+            "words": f"of {job}",
+            "list": [plain(job), plain(2 * job)],
+            "mixed": [plain(job), job],
+            "cuts": CutFlow([Cut(f"cut {job}", 2, 1, 2, 1)]),
+            "axes": hist.Hist(hist.axis.Regular(job, 0, 2), data=np.ones(job)),
+            f"only_{job}": {"h": plain(job), "n": 1},
+        }
+        paths.append(tmp_path / f"{job}.root")
+        tm.save(results, paths[-1])
+    added(*paths)
+    with pytest.warns(UserWarning, match="joined from several files") as told:
+        found = tm.load(tmp_path / "merged.root")
+    assert told[0].filename == __file__
+    assert found == {
+        "h": plain(3),
+        "text": "same",
+        "list": [plain(3), plain(6)],
+        "only_1": {"h": plain(1)},
+        "only_2": {"h": plain(2)},
+    }
+    for name in ("entries", "equal", "array", "words", "mixed"):
+        assert name in str(told[0].message)
+
+
+def test_nothing_that_was_added_is_an_error(tmp_path, added):
+    for job in (1, 2):
+        tm.save({"entries": job}, tmp_path / f"{job}.root")
+    added(tmp_path / "1.root", tmp_path / "2.root")
+    with pytest.raises(tm.UnsupportedError, match="load each of the files"):
+        tm.load(tmp_path / "merged.root")
+
+
+def of_three(words):
+    fields = hist.axis.StrCategory(words, growth=True, name="word")
+    made = hist.Hist(hist.axis.Regular(1, 0, 1), hist.axis.Regular(1, 0, 1), fields)
+    return made.fill(*np.full((2, len(words)), 0.5), words)
+
+
+def test_categories_on_the_third_axis_are_not_taken_from_a_sum(tmp_path, added):
+    """ROOT adds them by place."""
+    paths = [tmp_path / f"{job}.root" for job in (1, 2, 3)]
+    for path, words in zip(paths, (["a", "b"], ["a", "b"], ["b", "c"]), strict=True):
+        with pytest.warns(UserWarning, match="third axis"):
+            tm.save({"h": of_three(words), "plain": plain(1)}, path)
+        assert tm.load(path)["h"] == of_three(words)
+    added(*paths[:2])
+    assert tm.load(tmp_path / "merged.root")["h"] == of_three(["a", "b"]) + of_three(["a", "b"])
+    (tmp_path / "merged.root").unlink()
+    added(paths[0], paths[2])
+    with pytest.warns(UserWarning, match=r"Left out: h "):
+        assert list(tm.load(tmp_path / "merged.root")) == ["plain"]
+
+
+def test_sums_of_a_profile_whose_weights_cancel_are_kept(saved, added, tmp_path):
+    """A profile of hist has no mean there, but ROOT's has its sums."""
+    one = tm.load(saved["first"])["cancelling_profile"]
+    assert np.isnan(one.view(flow=True)["value"]).any()
+    tm.save({"cancelling_profile": one}, tmp_path / "again.root")
+    wanted = added(saved["first"])["cancelling_profile"]
+    assert added(tmp_path / "again.root")["cancelling_profile"] == wanted
+    tm.save(
+        {"from ROOT": tm.load(tmp_path / "merged.root")["cancelling_profile"]}, tmp_path / "x.root"
+    )
+    assert added(tmp_path / "x.root")["from ROOT"]["bins"] == wanted["bins"]
+
+
+def test_deviations_of_bins_without_a_variance_are_kept(tmp_path):
+    """The weights are such that the estimate of the variance divides by zero."""
+    made = hist.Hist(hist.axis.Regular(1, 0, 1), storage=hist.storage.WeightedMean())
+    made.fill([0.5] * 3, sample=[1.0, 2.0, 4.0], weight=[2.0, 2.0, -1.0])
+    assert not np.isfinite(made.variances()).any()
+    tm.save({"p": made}, tmp_path / "x.root")
+    same(tm.load(tmp_path / "x.root")["p"], made)
+    with pytest.warns(UserWarning, match="deviations in 1 bins"):
+        tm.save({"p": made}, tmp_path / "x.json")
+
+
+def test_sums_that_hist_does_not_know_are_a_warning(saved, tmp_path):
+    one = tm.load(saved["first"])["cancelling_profile"]
+    with pytest.warns(UserWarning, match="weights cancel"):
+        tm.save({"p": one + one}, tmp_path / "x.root")
 
 
 def test_entries_are_fills(saved, added):

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import FormatError, first_line
+from ..errors import FormatError, first_line, outside
+from ..results.fills import note_fills
 from .outline import Leaf, Outline, OutlineGroup, first_few
+from .root_histograms import ROOT_AXES, ProfileSums, bin_labels, cells, contents
 
 if TYPE_CHECKING:
     from boost_histogram.axis import Axis
@@ -29,12 +31,8 @@ __all__ = ["others"]
 _COUNTS = {f"TH{n}{letter}": n for n in (1, 2, 3) for letter in "CSILFD"}
 _PROFILES = {"TProfile": 1, "TProfile2D": 2, "TProfile3D": 3}
 _DIMENSIONS = _COUNTS | _PROFILES
-_AXES = ("fXaxis", "fYaxis", "fZaxis")
 _INTEGER = re.compile("0|-?[1-9][0-9]{0,8}")
 """Labels that axes of integers can have."""
-_ROUNDING = 1e-9
-"""The part of a sum of squares by which differences below zero are rounding. Larger ones are sums
-with negative weights."""
 _TOLD = 5
 """Labels that a warning names."""
 
@@ -52,7 +50,7 @@ def others(file: ReadOnlyDirectory, path: str) -> OutlineGroup:
         ("axes have numbers in place of labels:", reading.numbered, ""),
     ):
         if names:
-            warnings.warn(f"{path}: {what} {first_few(names)}{hint}", stacklevel=5)
+            warnings.warn(f"{path}: {what} {first_few(names)}{hint}", stacklevel=outside())
     return group
 
 
@@ -100,12 +98,15 @@ def _histogram(stored: Model, kind: str) -> tuple[Hist, list[str]]:
     """The histogram, and for each axis whose labels it cannot have the reason."""
     import hist
 
-    axes = [stored.member(name) for name in _AXES[: _DIMENSIONS[kind]]]
-    shape = [int(axis.member("fNbins")) + 2 for axis in axes]
-    storage, cells = (_sums if kind in _PROFILES else _contents)(stored, shape)
+    dimensions = _DIMENSIONS[kind]
+    axes = [stored.member(name) for name in ROOT_AXES[:dimensions]]
+    sums = ProfileSums.of(stored, dimensions) if kind in _PROFILES else None
+    storage, fields = (
+        _contents(stored, dimensions) if sums is None else (sums.storage, sums.fields())
+    )
     made, notes, place = [], [], []
     for dimension, axis in enumerate(axes):
-        below = any(np.take(each, 0, axis=dimension).any() for each in cells.values())
+        below = any(np.take(each, 0, axis=dimension).any() for each in fields.values())
         labels, note = _labels(axis, below)
         made.append(_axis(axis, labels))
         notes += [f"{axis.member('fName')}: {note}"] if note else []
@@ -117,73 +118,37 @@ def _histogram(stored: Model, kind: str) -> tuple[Hist, list[str]]:
         label=stored.member("fTitle"),
     )
     view = histogram.view(flow=True)
-    for name, values in cells.items():
+    for name, values in fields.items():
         (view[name] if name else view)[...] = values[tuple(place)]
+    if stored.member("fEntries") > 0:
+        note_fills(histogram, stored.member("fEntries"))
+    if sums is not None:
+        sums.note(histogram, tuple(place))
     return histogram, notes
 
 
-def _contents(stored: Model, shape: Sequence[int]) -> tuple[str, Mapping[str, Numbers]]:
+def _contents(stored: Model, dimensions: int) -> tuple[str, Mapping[str, Numbers]]:
     """The storage for counts or sums of weights, and what each of its fields has in all cells."""
-    values = _cells(_base(stored), shape)
+    values = contents(stored, dimensions)
     squares = stored.member("fSumw2")
     if len(squares) == values.size:
-        return "Weight", {"value": values, "variance": _cells(squares, shape)}
+        return "Weight", {"value": values, "variance": cells(squares, values.shape)}
     return "Int64" if values.dtype.kind == "i" else "Double", {"": values}
-
-
-def _sums(stored: Model, shape: Sequence[int]) -> tuple[str, Mapping[str, Numbers]]:
-    """The same for means: ROOT has sums of values and of their squares."""
-    weights = _cells(stored.member("fBinEntries"), shape)
-    total = _cells(_base(stored), shape)
-    of_squares = _cells(stored.member("fSumw2"), shape)
-    squares = stored.member("fBinSumw2", none_if_missing=True)
-    weighted = squares is not None and len(squares) == weights.size
-    squares = _cells(squares, shape) if weighted else weights
-    mean = np.divide(total, weights, out=np.zeros(shape), where=weights != 0)
-    # As hist has it: there is no mean where weights cancel.
-    mean[(weights == 0) & (squares != 0)] = np.nan
-    off = of_squares - weights * mean**2
-    off[(off < 0) & (off > -_ROUNDING * np.abs(of_squares))] = 0.0
-    if not weighted:
-        return "Mean", {"count": weights, "value": mean, "_sum_of_deltas_squared": off}
-    return "WeightedMean", {
-        "sum_of_weights": weights,
-        "sum_of_weights_squared": squares,
-        "value": mean,
-        "_sum_of_weighted_deltas_squared": off,
-    }
-
-
-def _base(stored: Model) -> object:
-    from uproot.models.TArray import Model_TArray
-
-    (array,) = stored.base(Model_TArray)
-    return array
-
-
-def _cells(values: object, shape: Sequence[int]) -> Numbers:
-    """ROOT's cells, of which the first index runs fastest, by all indices."""
-    array = np.asarray(values)
-    return array.astype(array.dtype.newbyteorder("=")).reshape(shape[::-1]).T
 
 
 def _labels(axis: Model, is_below: bool) -> tuple[list[str] | None, str]:
     """A label for each bin, and nothing; or None, and the reason if there are labels nevertheless.
     Bins without a label are called by their numbers. `is_below`: whether something is below the
     first bin, which axes with labels do not have."""
-    stored = axis.member("fLabels", none_if_missing=True)
-    texts = [] if stored is None else [str(each) for each in stored]
+    labelled = bin_labels(axis)
+    texts = [text for _, text in labelled]
     if not any(texts):
         return None, ""
     bins = int(axis.member("fNbins"))
-    # ROOT goes by these numbers; programs that leave them out have labels in the bins' order.
-    numbers = [int(each.member("@fUniqueID")) for each in stored]
-    if not any(numbers) and len(texts) == bins:
-        numbers = [*range(1, bins + 1)]
-    named = dict(zip(numbers, texts, strict=True))
+    named = dict(labelled)
     if is_below:
         return None, f"there is something below the bins of {', '.join(texts[:_TOLD])}"
-    if len(named) < len(texts) or not all(1 <= number <= bins for number in numbers):
+    if len(named) < len(texts) or not all(1 <= number <= bins for number in named):
         return None, f"it is not said which bins are {', '.join(texts[:_TOLD])}"
     return [named.get(number) or f"bin {number}" for number in range(1, bins + 1)], ""
 

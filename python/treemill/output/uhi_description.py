@@ -3,12 +3,16 @@ give the same histogram again."""
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
-from ..errors import UnsupportedError
+from ..errors import UnsupportedError, outside
 from .outline import Json
 
 _OFF = {"Mean": "_sum_of_deltas_squared", "WeightedMean": "_sum_of_weighted_deltas_squared"}
+
+_ROUNDING = 1e-9
+"""The part of a sum of squares up to which deviations are rounding."""
 
 if TYPE_CHECKING:
     from hist import Hist
@@ -16,9 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["described", "from_description"]
 
 
-def described(histogram: Hist, path: str) -> Json:
-    """UHI's description, with NumPy arrays. Raises UnsupportedError for a histogram that UHI cannot
-    describe."""
+def described(histogram: Hist, path: str, *, is_all: bool = True) -> Json:
+    """UHI's description, with NumPy arrays. Warns of what it does not hold, if the description is
+    all that is kept. Raises UnsupportedError for a histogram that UHI cannot describe."""
     import numpy as np
 
     try:
@@ -29,7 +33,19 @@ def described(histogram: Hist, path: str) -> Json:
     if storage["type"] in ("mean", "weighted_mean"):
         # One value has no variance: it comes back as the sum of squared deviations, which is 0.
         variances = np.array(storage["variances"])
-        storage["variances"] = np.where(np.isfinite(variances), variances, 0.0)
+        is_known = np.isfinite(variances)
+        storage["variances"] = np.where(is_known, variances, 0.0)
+        # With weights of both signs there may be deviations, and no estimate of the variance.
+        view = histogram.view(flow=True)
+        off = np.abs(view[_OFF[histogram.storage_type.__name__]])
+        weights = view["count" if storage["type"] == "mean" else "sum_of_weights"]
+        lost = ~is_known & (off > _ROUNDING * np.abs(weights * view["value"] ** 2))
+        if is_all and lost.any():
+            warnings.warn(
+                f"{path or 'the result'}: the squared deviations in {int(lost.sum())} bins are "
+                "lost, because their weights give no variance: a .root file keeps them",
+                stacklevel=outside(),
+            )
     description["storage"] = storage
     return description
 
