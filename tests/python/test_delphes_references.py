@@ -130,7 +130,10 @@ def test_a_second_branch_of_a_name_is_another_collection(events, tree):
 
 
 def test_snapshots_keep_collections_of_one_name_apart(events, tree, tmp_path):
-    events.snapshot(tmp_path / "all.root", ["Particle.*"]).value  # noqa: B018
+    # A TTree cannot hold all of "Particle.*": members of members may be texts.
+    names = [name for name in events.branches if name.startswith("Particle.") and "[" not in name]
+    plain = [name for name in names if tree[name].interpretation.__class__.__name__ == "AsJagged"]
+    events.snapshot(tmp_path / "all.root", plain).value  # noqa: B018
     again = tm.dataset(tmp_path / "all.root")
     pids = tree["Particle.PID"].array()
     assert lists(again, "len(Particle)") == ak.num(pids).to_list()
