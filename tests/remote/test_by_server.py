@@ -43,9 +43,13 @@ def test_a_redirector_names_the_server_that_has_the_file(federation):
     with tm.connect(workers=1) as session:
         session.run(tm.dataset(federation.url(PATH), tree="Events").sum("nJet"), progress=False)
         report = session.report
-    assert asked_of(report.io, federation.url(PATH)) == ()
-    by_member = [asked_of(report.io, member.url(PATH)) for member in federation.servers]
-    assert sorted(map(len, by_member)) == [0, 1]
+    # Each member may have been looked at; the ranges come from one of those that have the file.
+    ranges = {
+        server: sum(source.requests for source in asked_of(report.io, server.url(PATH)))
+        for server in (federation, *federation.servers)
+    }
+    assert ranges.pop(federation) == 0
+    assert max(ranges.values()) > 0
 
 
 def test_servers_of_a_federation_have_a_file_from_times_of_their_own(federation, files):
