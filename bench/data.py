@@ -17,7 +17,7 @@ def make(
 ) -> Path:
     """The file of `events` events in `codec`, in clusters of `cluster`; written when it is not
     there."""
-    from treemill.bench.generate import Recipe, paths, write_dataset
+    from treemill.facility.generate import Recipe, paths, write_dataset
 
     recipe = Recipe(files=1, events_per_file=events, codec=codec, schema=schema)
     name = f"{codec}-{events}" if schema == "demo" else f"{schema}-{codec}-{events}"

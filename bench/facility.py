@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import treemill as tm
-from treemill.bench.replay import replay
 from treemill.cli.trace import load
-from treemill.trace.recorded import Recorded
-from treemill.trace.summary import TraceSummary, summary
+from treemill.facility.replay import replay
+from treemill.monitoring.recorded import Recorded
+from treemill.monitoring.summary import TraceSummary, summary
 
 from . import machine, publish, tables
 from .commands import treemill

@@ -19,9 +19,9 @@ from typing import Any
 from unittest.mock import patch
 
 import treemill as tm
-from treemill.cli.benchmark.systems import session_on
-from treemill.packetizer import Monitoring
-from treemill.packetizer.cost import Cost
+from treemill.facility.systems import session_on
+from treemill.scheduling import Monitoring
+from treemill.scheduling.cost import Cost
 
 from . import data, machine, publish
 from .measured import Row, in_turn, ratios

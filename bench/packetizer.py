@@ -10,7 +10,7 @@ import heapq
 import sys
 import time
 
-from treemill.packetizer import (
+from treemill.scheduling import (
     Commit,
     Committed,
     Discard,

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from treemill.bench.generate import Recipe, write_dataset
+from treemill.facility.generate import Recipe, write_dataset
 
 REPOSITORY = Path(__file__).parents[1]
 README = (REPOSITORY / "README.md").read_text()

@@ -14,9 +14,9 @@ _nap = [0.0]
 
 def install() -> None:
     """Begins to note. To be called again forgets what was noted."""
-    from treemill.backend.dask.loop import LoopPlugin
-    from treemill.packetizer import Commit, PacketDone, Process
-    from treemill.worker.worker import Worker
+    from treemill.backends.dask.loop import LoopPlugin
+    from treemill.scheduling import Commit, PacketDone, Process
+    from treemill.workers.worker import Worker
 
     for noted in (_waits, _commits, _lengths, _calls):
         noted.clear()
@@ -59,7 +59,7 @@ def install() -> None:
 
 def nap(seconds: float) -> None:
     """From now on each packet begins with so much sleep, which counts as its work."""
-    from treemill.worker.side_work import SideWork
+    from treemill.workers.side_work import SideWork
 
     _nap[0] = seconds
     if hasattr(SideWork, "naps"):

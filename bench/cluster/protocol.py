@@ -61,7 +61,7 @@ def cluster(workers: int, settings: Mapping[str, object] = MappingProxyType({}))
 
 def many_packets(folder: Path, events: int) -> str:
     """A file of small clusters."""
-    from treemill.bench.generate import write
+    from treemill.facility.generate import write
 
     path = folder / f"clusters-{events}.root"
     if not path.exists():
@@ -72,7 +72,7 @@ def many_packets(folder: Path, events: int) -> str:
 @contextmanager
 def _packets(seconds: float) -> Iterator[None]:
     """Makes packets as long as that, or of one cluster if that is longer."""
-    from treemill.backend.dask.pool import DaskPool
+    from treemill.backends.dask.pool import DaskPool
 
     usual = DaskPool.sizing
     DaskPool.sizing = dataclasses.replace(

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from treemill import _core
-from treemill.bench.exerciser import Size, chosen
+from treemill.facility.exerciser import Size, chosen
 
 from .. import data
 from ..measured import Row

@@ -6,7 +6,7 @@ import argparse
 import shutil
 from collections.abc import Iterator
 
-from treemill.bench.exerciser import Size, chosen
+from treemill.facility.exerciser import Size, chosen
 
 from .. import data
 from ..measured import Row

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from treemill.bench.generate import Recipe, paths, write_dataset
+from treemill.facility.generate import Recipe, paths, write_dataset
 
 from .. import data
 from .layouts import TREE

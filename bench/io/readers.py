@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from treemill.bench.scaling.measurements import load
-from treemill.bench.storage.reading import Reading
+from treemill.facility.scaling.measurements import load
+from treemill.facility.storage.reading import Reading
 
 from tools.link.link import Wire
 from tools.servers.ganesha import Ganesha

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 import treemill as tm
-from treemill.packetizer import Sizing
+from treemill.scheduling import Sizing
 
 from ..queries import TREE
 
 try:
-    processes: Any = importlib.import_module("treemill.backend.processes.pool")
+    processes: Any = importlib.import_module("treemill.backends.processes.pool")
 except ImportError:  # earlier versions have one module
-    processes = importlib.import_module("treemill.backend.processes")
+    processes = importlib.import_module("treemill.backends.processes")
 _COLUMNS = ("MET_pt", "Jet_pt")
 _PACKETS = 300
 

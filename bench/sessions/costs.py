@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import treemill as tm
-from treemill.backend.processes import pool as processes
-from treemill.packetizer import Sizing
+from treemill.backends.processes import pool as processes
+from treemill.scheduling import Sizing
 
 from ..measured import Row, in_turn
 

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from treemill.bench.generate import Recipe, paths, write_dataset
-from treemill.bench.scaling.conclusions import conclusion
-from treemill.bench.scaling.measurements import ResultsFile, load
-from treemill.bench.storage.reading import ReaderSeries, lines
+from treemill.facility.generate import Recipe, paths, write_dataset
+from treemill.facility.scaling.conclusions import conclusion
+from treemill.facility.scaling.measurements import ResultsFile, load
+from treemill.facility.storage.reading import ReaderSeries, lines
 
 from tools.link.host import Host
 from tools.link.link import Link, Wire

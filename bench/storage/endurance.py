@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from treemill.bench.generate import Recipe, paths, write_dataset
-from treemill.bench.scaling.conclusions import conclusion
-from treemill.bench.scaling.measurements import ResultsFile, load
+from treemill.facility.generate import Recipe, paths, write_dataset
+from treemill.facility.scaling.conclusions import conclusion
+from treemill.facility.scaling.measurements import ResultsFile, load
 
 from tools.servers.process import Server
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import awkward as ak
 import numpy as np
-from treemill.bench.physics import angles, falling, jagged
+from treemill.facility.physics import angles, falling, jagged
 
 TOP, W = (172.5, 1.4), (80.4, 2.1)
 """Masses and widths in GeV."""

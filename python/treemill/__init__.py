@@ -16,17 +16,20 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from ._system.processor import warn_if_lacking
+
 # Not lazy: the function has the name of its module, and must be bound after it.
 from .dataset import Dataset, dataset
 from .fileset import Fileset, fileset
-from .processor import warn_if_lacking
 from .uproot_words import FUNCTIONS
 
 if TYPE_CHECKING:
-    from .calibration.corrections import Correction, Corrections, corrections
-    from .chain.file_constants import DataFile
-    from .chain.luminosity_files import lumi_mask
+    from ._system.cache import cache
     from .cli.ipython_completion import Shell
+    from .data.file_constants import DataFile
+    from .data.luminosity_files import lumi_mask
+    from .data.mask import LumiMask
+    from .data.sections import LumiSections
     from .errors import (
         FormatError,
         QueryError,
@@ -36,19 +39,15 @@ if TYPE_CHECKING:
         UnsupportedError,
         WorkerError,
     )
-    from .kernels.batched import Batched, batched
-    from .kernels.kernel import Kernel, kernel
+    from .functions.batched import Batched, batched
+    from .functions.corrections import Correction, Corrections, corrections
+    from .functions.front import model
+    from .functions.kernel import Kernel, kernel
+    from .functions.onnx import OnnxModel
+    from .functions.trees import TreeModel
     from .language.functions import function
-    from .luminosity.mask import LumiMask
-    from .luminosity.sections import LumiSections
-    from .machine.cache import cache
-    from .models.front import model
-    from .models.onnx import OnnxModel
-    from .models.trees import TreeModel
-    from .monitor.left_out import IncompleteWarning
-    from .monitor.report import Report
-    from .output.saving import load, save
-    from .output.templates import templates
+    from .monitoring.left_out import IncompleteWarning
+    from .monitoring.report import Report
     from .query.booking import Booking
     from .query.cutflow import Cut, CutFlow
     from .query.node import Node
@@ -57,12 +56,14 @@ if TYPE_CHECKING:
     from .results.cut_table import CutTable, cut_table
     from .results.file_output import FileOutput
     from .results.plotting import plot
+    from .results.saving import load, save
     from .results.showing import show
+    from .results.templates import templates
     from .results.variations import Variations
-    from .selector.selector import Selector
     from .session.front import connect, report, run
     from .session.run import Query
     from .session.session import Session
+    from .workers.selector import Selector
 
 __version__ = "0.1.0"
 
@@ -122,36 +123,36 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Batched": "kernels.batched",
-    "batched": "kernels.batched",
-    "Kernel": "kernels.kernel",
-    "kernel": "kernels.kernel",
+    "Batched": "functions.batched",
+    "batched": "functions.batched",
+    "Kernel": "functions.kernel",
+    "kernel": "functions.kernel",
     "Booking": "query.booking",
-    "Correction": "calibration.corrections",
-    "Corrections": "calibration.corrections",
-    "corrections": "calibration.corrections",
+    "Correction": "functions.corrections",
+    "Corrections": "functions.corrections",
+    "corrections": "functions.corrections",
     "ByDataset": "results.by_dataset",
-    "DataFile": "chain.file_constants",
+    "DataFile": "data.file_constants",
     "Node": "query.node",
     "Query": "session.run",
-    "IncompleteWarning": "monitor.left_out",
-    "Report": "monitor.report",
-    "cache": "machine.cache",
+    "IncompleteWarning": "monitoring.left_out",
+    "Report": "monitoring.report",
+    "cache": "_system.cache",
     "Cut": "query.cutflow",
     "CutFlow": "query.cutflow",
     "CutTable": "results.cut_table",
     "cut_table": "results.cut_table",
     "FileOutput": "results.file_output",
     "function": "language.functions",
-    "LumiMask": "luminosity.mask",
-    "LumiSections": "luminosity.sections",
-    "lumi_mask": "chain.luminosity_files",
-    "OnnxModel": "models.onnx",
-    "TreeModel": "models.trees",
-    "model": "models.front",
+    "LumiMask": "data.mask",
+    "LumiSections": "data.sections",
+    "lumi_mask": "data.luminosity_files",
+    "OnnxModel": "functions.onnx",
+    "TreeModel": "functions.trees",
+    "model": "functions.front",
     "SnapshotFile": "query.snapshot_target",
     "Variations": "results.variations",
-    "Selector": "selector.selector",
+    "Selector": "workers.selector",
     "ChangedError": "errors",
     "FormatError": "errors",
     "QueryError": "errors",
@@ -166,9 +167,9 @@ _MODULES = {
     "run": "session.front",
     "plot": "results.plotting",
     "show": "results.showing",
-    "load": "output.saving",
-    "save": "output.saving",
-    "templates": "output.templates",
+    "load": "results.saving",
+    "save": "results.saving",
+    "templates": "results.templates",
 }
 
 

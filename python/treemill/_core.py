@@ -10,7 +10,7 @@ import os
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 
-from .processor import VARIABLE, best, installed, this_processor
+from ._system.processor import VARIABLE, best, installed, this_processor
 
 
 def _load() -> None:

@@ -6,11 +6,11 @@ from typing import Protocol, Self, TypedDict, final
 import numpy as np
 from numpy.typing import NDArray
 
-from treemill.arrays.node import Node
+from treemill.data.description import BranchDescription, TreeDescription
+from treemill.data.foreign import Foreign
+from treemill.data.node import Node
 from treemill.errors import SourceError
-from treemill.kernels.function_protocols import OwnFunction
-from treemill.tree.description import BranchDescription, TreeDescription
-from treemill.tree.foreign import Foreign
+from treemill.functions.function_protocols import OwnFunction
 
 __all__ = [
     "BATCH_ENTRIES",
@@ -59,7 +59,7 @@ LEAST_ENTRIES: int
 """Entries of a batch, at least: fewer do not repay its fixed cost."""
 
 CPU_LEVEL: str
-"""The level of processors that this core was compiled for: see treemill.processor."""
+"""The level of processors that this core was compiled for: see treemill._system.processor."""
 
 @final
 class Column:

@@ -10,20 +10,19 @@ from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeGuard, overload
 
-from .chain.chain import Chain, chain_of
-from .chain.entry_list import SELECTED
-from .chain.file_constants import DataFile
-from .chain.friend_columns import Friend
-from .chain.friends import index_names
-from .chain.read_methods import ReadMethods
-from .errors import QueryError
-from .errors.quoting import near
+from .data.branch import Branches
+from .data.chain import Chain, chain_of
+from .data.defaults import policy
+from .data.entry_list import SELECTED
+from .data.file_constants import DataFile
+from .data.friend_columns import Friend
+from .data.friends import index_names
+from .data.read_methods import ReadMethods
+from .errors import QueryError, near
 from .faces import completed, face, short_errors
 from .query.node import Bookable, Node, Origin
 from .query.steps import Arguments, Defined, Names, Params
 from .session.services import SERVICES
-from .tree.branch import Branches
-from .tree.defaults import policy
 
 if TYPE_CHECKING:
     import awkward
@@ -188,7 +187,7 @@ class Dataset(ReadMethods, Bookable):
         >>> events.show("Muon_*", "MET_*")  # doctest: +ELLIPSIS
         <dataset ...
         """
-        from .monitor.branch_table import print_branches  # start-up
+        from .pictures.branch_table import print_branches  # start-up
 
         aliases = {name: text for name, text in self.aliases.items() if _fits(name, names)}
         branches = [branch for branch in self.branches.values() if _fits(branch.name, names)]
@@ -302,7 +301,7 @@ class Dataset(ReadMethods, Bookable):
 
     def _joined(self, arrays: Mapping[str, object], alias: str | None) -> Dataset:
         """The dataset with arrays as columns."""
-        from .chain.array_columns import array_columns  # start-up
+        from .data.array_columns import array_columns  # start-up
 
         columns = array_columns(arrays, alias)
         return Dataset(self.chain.with_friends(self.chain.friends.with_arrays(columns)))
@@ -387,7 +386,7 @@ class Dataset(ReadMethods, Bookable):
         return Dataset, (self.chain,)
 
     def _repr_html_(self) -> str:
-        from .monitor.html import of_branches  # start-up
+        from .pictures.html import of_branches  # start-up
 
         about = f"{self.num_entries:,} entries, {len(self.files)} files"
         return of_branches(repr(self), self.branches.values(), about)

@@ -10,19 +10,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
-from .chain.chain import Chain, ChainParts, chain_from
-from .chain.entry_list import SELECTED
-from .chain.file_constants import DataFile
-from .chain.filesets import FilesetFiles as Files
-from .chain.filesets import named_fileset
+from .data.chain import Chain, ChainParts, chain_from
+from .data.defaults import policy
+from .data.entry_list import SELECTED
+from .data.file_constants import DataFile
+from .data.filesets import FilesetFiles as Files
+from .data.filesets import named_fileset
 from .dataset import Dataset
-from .errors import QueryError
-from .errors.quoting import near
+from .errors import QueryError, near
 from .faces import face, short_errors
 from .frozen import replaced
 from .query.node import Bookable, Node, Origin
 from .session.services import SERVICES
-from .tree.defaults import policy
 
 __all__ = ["Fileset", "fileset"]
 
@@ -99,7 +98,7 @@ def fileset(
         raise QueryError(f'on_error is "stop" or "skip", not {on_error!r}')
     known = None
     if schema != "auto":
-        from .chain.schemas import object_schema  # start-up
+        from .data.schemas import object_schema  # start-up
 
         known = object_schema(schema)
     parts = ChainParts((), "fileset", policy(missing), is_fileset=True, schema=known)
@@ -256,7 +255,7 @@ class Fileset(Bookable, Mapping[str, Dataset]):
         return Counter(map(self.chain.dataset_of, range(len(self.chain.files))))
 
     def _repr_html_(self) -> str:
-        from .monitor.html import table  # start-up
+        from .pictures.html import table  # start-up
 
         counts = self._counts()
         rows = [

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from treemill.bench.generate import write
+from treemill.facility.generate import write
 
 from bench.io import field, floor, goals, layouts
 from bench.io.contestants import CONTESTANTS, EXERCISE, FILES, Task

@@ -11,7 +11,7 @@ def _distributed():
 @pytest.fixture(scope="session")
 def files(tmp_path_factory):
     """Files of different sizes, one of a single entry."""
-    from treemill.bench.generate import write
+    from treemill.facility.generate import write
 
     folder = tmp_path_factory.mktemp("cluster")
     made = [folder / f"events_{i}.root" for i in range(4)]

@@ -3,13 +3,13 @@
 import pytest
 import treemill as tm
 from click.testing import CliRunner
-from treemill.backend.dask import grouping
-from treemill.bench.scaling.charts import figures
-from treemill.bench.scaling.measurements import load
-from treemill.cli.benchmark import measure
+from treemill.backends.dask import grouping
 from treemill.cli.main import cli
 from treemill.errors import QueryError
-from treemill.packetizer import WorkerJoined
+from treemill.facility import measure
+from treemill.facility.scaling.charts import figures
+from treemill.facility.scaling.measurements import load
+from treemill.scheduling import WorkerJoined
 
 
 def bench(*arguments):

@@ -8,9 +8,9 @@ import time
 
 import pytest
 from treemill import QueryError, WorkerError
-from treemill.bench.generate import write
-from treemill.facility import verdicts
 from treemill.facility.cluster_facts import gathered
+from treemill.facility.generate import write
+from treemill.facility.verdicts import verdicts
 
 from .processes import Processes
 

@@ -8,10 +8,10 @@ import shutil
 import subprocess
 
 import pytest
-from treemill.bench.event_files import noted
-from treemill.bench.recipe import Recipe
-from treemill.cli.benchmark.generate import generate
 from treemill.errors import QueryError
+from treemill.facility.event_files import noted
+from treemill.facility.generate_command import generate
+from treemill.facility.recipe import Recipe
 
 from .processes import Processes
 

@@ -167,7 +167,7 @@ def test_what_cannot_be_kept_is_an_error(session, events, tmp_path):
 CLIENT = """
 import dataclasses, functools, json, os, sys
 import treemill as tm
-from treemill.backend.federation import pool
+from treemill.backends.sites import pool
 from treemill.checkpoint import Folder, Pace
 from treemill.session import keeping
 keeping.Folder = functools.partial(Folder, pace=Pace(every=0.1, share=1.0))

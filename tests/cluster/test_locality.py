@@ -29,7 +29,7 @@ def together(tmp_path):
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
-    from treemill.bench.generate import write
+    from treemill.facility.generate import write
 
     path = tmp_path_factory.mktemp("files") / "events.root"
     write(path, events=EVENTS, cluster=EVENTS, codec="zstd")

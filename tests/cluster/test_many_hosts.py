@@ -5,8 +5,8 @@ import signal
 
 import pytest
 import treemill as tm
-from treemill.backend.dask.rules import ROOTS
-from treemill.packetizer import Committed, HandedOn
+from treemill.backends.dask.rules import ROOTS
+from treemill.scheduling import Committed, HandedOn
 
 from tests.waiting import until
 

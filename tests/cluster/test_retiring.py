@@ -9,7 +9,7 @@ import threading
 
 import pytest
 import treemill as tm
-from treemill.packetizer import HandedOn, Timeline, WorkerLeaving
+from treemill.scheduling import HandedOn, Timeline, WorkerLeaving
 
 from tests.waiting import until
 

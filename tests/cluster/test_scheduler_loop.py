@@ -5,7 +5,7 @@ import pickle
 import threading
 from types import SimpleNamespace
 
-from treemill.backend.dask.engine import MasterPlugin
+from treemill.backends.dask.engine import MasterPlugin
 
 
 class Noted:

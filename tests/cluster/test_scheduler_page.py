@@ -8,7 +8,7 @@ import dask
 import pytest
 import treemill as tm
 from distributed import LocalCluster
-from treemill.dashboard.work import OVERVIEW
+from treemill.monitoring.work import OVERVIEW
 
 from tests.dashboard.test_dashboard_server import Client
 
@@ -57,7 +57,10 @@ def test_it_has_what_workers_do_also_for_prometheus(cluster, session, events):
 
 
 def test_with_the_hook_of_dask_it_is_there_before_any_session(events):
-    routes = [*dask.config.get("distributed.scheduler.http.routes"), "treemill.backend.dask.routes"]
+    routes = [
+        *dask.config.get("distributed.scheduler.http.routes"),
+        "treemill.backends.dask.routes",
+    ]
     with (
         dask.config.set({"distributed.scheduler.http.routes": routes}),
         LocalCluster(

@@ -10,8 +10,8 @@ import awkward as ak
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.backend.dask.pool import DaskPool
-from treemill.bench.generate import write
+from treemill.backends.dask.pool import DaskPool
+from treemill.facility.generate import write
 
 
 def bookings(events):

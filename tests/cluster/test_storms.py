@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 import treemill as tm
-from treemill.backend.dask.pool import DaskPool
-from treemill.packetizer import Prefetch
+from treemill.backends.dask.pool import DaskPool
+from treemill.scheduling import Prefetch
 
 from tests.waiting import until
 from tools.link.link import Link, Wire

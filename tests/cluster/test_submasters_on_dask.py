@@ -8,7 +8,7 @@ import signal
 import pytest
 import treemill as tm
 from treemill.cli.trace import load
-from treemill.packetizer import Timeline
+from treemill.scheduling import Timeline
 
 from tests.waiting import until
 

@@ -5,10 +5,10 @@ import signal
 
 import pytest
 import treemill as tm
-from treemill.backend.dask import rules
+from treemill.backends.dask import rules
 from treemill.cli.trace import load
-from treemill.packetizer import Policy, joined
-from treemill.trace.summary import summary
+from treemill.monitoring.summary import summary
+from treemill.scheduling import Policy, joined
 
 from tests.waiting import until
 

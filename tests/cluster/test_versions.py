@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import treemill as tm
-from treemill.backend.dask import line, version
+from treemill.backends.dask import line, version
 
 HERE = Path(__file__).resolve().parents[2]
 OLDEST = HERE / ".venv" / "oldest"

@@ -6,7 +6,7 @@ import treemill as tm
 
 @pytest.fixture(scope="session")
 def small_files(tmp_path_factory):
-    from treemill.bench.generate import write
+    from treemill.facility.generate import write
 
     folder = tmp_path_factory.mktemp("dashboard")
     made = [folder / f"events_{i}.root" for i in range(12)]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import treemill as tm
 from playwright.sync_api import sync_playwright
-from treemill.bench.generate import write
+from treemill.facility.generate import write
 
 DOCS = Path(__file__).parents[2] / "docs" / "images" / "dashboard.png"
 FILES, EVENTS, ROUNDS = 12, 100_000, 6

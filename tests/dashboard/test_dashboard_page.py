@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
-from treemill.bench.hammer.account import Moment, Tally
-from treemill.cli.benchmark.hammer_board import HammerBoard, HammerState
-from treemill.dashboard.server import Dashboard
-from treemill.monitor.progress import Progress
-from treemill.monitor.report import Report
-from treemill.monitor.worker_histograms import WorkerHistograms
-from treemill.packetizer import Monitored, OfWorker
-from treemill.selector.task import SelectorTask
+from treemill.facility.hammer_board import HammerBoard, HammerState
+from treemill.facility.load_tests.account import Moment, Tally
+from treemill.monitoring.progress import Progress
+from treemill.monitoring.report import Report
+from treemill.monitoring.server import Dashboard
+from treemill.monitoring.worker_histograms import WorkerHistograms
+from treemill.scheduling import Monitored, OfWorker
+from treemill.workers.selector_task import SelectorTask
 
 from tests.dashboard.held import held
 

@@ -15,5 +15,5 @@ DIGESTS = {
 
 @pytest.mark.parametrize("name", DIGESTS)
 def test_the_file_is_that_of_the_package(name):
-    text = (files("treemill.dashboard") / "page" / "vendor" / name).read_bytes()
+    text = (files("treemill.monitoring") / "page" / "vendor" / name).read_bytes()
     assert sha256(text).hexdigest() == DIGESTS[name]

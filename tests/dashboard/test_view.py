@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.dashboard.figure import MOST_BINS, figure
-from treemill.dashboard.samples import Samples
-from treemill.dashboard.view import detail
-from treemill.monitor.progress import Progress
+from treemill.monitoring.figure import MOST_BINS, figure
+from treemill.monitoring.progress import Progress
+from treemill.monitoring.samples import Samples
+from treemill.monitoring.view import detail
 
 
 def progress(seconds, entries, read=0, workers=2):

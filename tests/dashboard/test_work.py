@@ -5,9 +5,9 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.dashboard.work import MOST_WORKERS, OVERVIEW, activity, table
-from treemill.monitor.worker_histograms import HISTOGRAMS
-from treemill.packetizer import Monitored, OfWorker
+from treemill.monitoring.work import MOST_WORKERS, OVERVIEW, activity, table
+from treemill.monitoring.worker_histograms import HISTOGRAMS
+from treemill.scheduling import Monitored, OfWorker
 
 
 def counted(seconds, nodes, width=1.0, workers=None):

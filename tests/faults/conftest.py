@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks at pro
 @pytest.fixture(scope="session")
 def paths(tmp_path_factory):
     pytest.importorskip("treemill._core", reason="the native core is not built")
-    from treemill.bench.generate import write
+    from treemill.facility.generate import write
 
     folder = tmp_path_factory.mktemp("data")
     made = [folder / f"events_{i}.root" for i in range(3)]

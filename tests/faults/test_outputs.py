@@ -8,7 +8,7 @@ from pathlib import Path
 import awkward as ak
 import pytest
 import treemill as tm
-from treemill.backend.processes.master import TemplateWorkers
+from treemill.backends.processes.master import TemplateWorkers
 from treemill.results.file_output import FileOutput
 
 from tests.waiting import until

@@ -13,7 +13,7 @@ import awkward as ak
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.backend.processes.pool import ProcessPass
+from treemill.backends.processes.pool import ProcessPass
 
 from .conftest import children, wait_for_end
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
-from treemill.bench.generate import write
+from treemill.facility.generate import write
 
 from bench.adl.tasks import TASKS
 from tests.reference import MISSING, Event, evaluate, flat

@@ -5,7 +5,7 @@ answers, alone and mixed.
 import awkward as ak
 import pytest
 import treemill as tm
-from treemill.bench.generate import write
+from treemill.facility.generate import write
 
 NAMES = ["run", "event", "MET_pt", "nMuon", "Muon_pt", "Jet_eta", "Muon_charge"]
 BINS = (64, 0, 128)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
-from treemill.tree.uproot_fallback import Fallback
+from treemill.data.uproot_fallback import Fallback
 
 ENTRIES = 60
 

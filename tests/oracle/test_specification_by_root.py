@@ -5,7 +5,7 @@ import json
 
 import pytest
 import treemill as tm
-from treemill.bench.generate import write
+from treemill.facility.generate import write
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ from dataclasses import fields
 
 import pytest
 import treemill as tm
-from treemill.bench.generate import write
 from treemill.cli.trace import load
-from treemill.trace.recorded import About
+from treemill.facility.generate import write
+from treemill.monitoring.recorded import About
 
 
 def test_root_reads_the_tree(root_program, tmp_path):

@@ -6,7 +6,7 @@ import json
 import hist
 import numpy as np
 import pytest
-from treemill.bench.samples import write_samples
+from treemill.facility.samples import write_samples
 
 from tests.tutorials import cells
 

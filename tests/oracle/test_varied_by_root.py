@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
-from treemill.bench.generate import write
+from treemill.facility.generate import write
 
 LENGTHS = [0, 3, 700_000, 1, 0, 262_144, 262_145, 2, 1_500_000, 5]
 

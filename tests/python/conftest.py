@@ -11,7 +11,7 @@ def core():
 @pytest.fixture(scope="session")
 def paths(core, tmp_path_factory):
     """Three files of different sizes, several clusters each."""
-    from treemill.bench.generate import write
+    from treemill.facility.generate import write
 
     folder = tmp_path_factory.mktemp("data")
     made = [folder / f"events_{i}.root" for i in range(3)]

@@ -1,8 +1,8 @@
 """Makes queries take local files for far ones, and notes what is asked ahead of them. Workers that
 are processes import it as `treemill_setup` of an uploaded package."""
 
-from treemill.evaluation import task
-from treemill.evaluation.workload import QueryWorkload
+from treemill.workers import query_task as task
+from treemill.workers.query_workload import QueryWorkload
 
 asked = []
 """What was asked of all files of this process: ("prefetch" or "forget", file, start, stop)."""

@@ -5,7 +5,7 @@ import itertools
 from collections import deque
 from random import Random
 
-from treemill.packetizer import (
+from treemill.scheduling import (
     Commit,
     Committed,
     Discard,
@@ -29,17 +29,13 @@ from treemill.packetizer import (
     WorkerJoined,
     WorkerLost,
 )
-from treemill.submasters import (
-    HandedUp,
-    LeasedLessor,
-    LeasedPacketizer,
-    Leasing,
-    Lessor,
-    Reach,
-    Returned,
-    SubLost,
-    SubMaster,
-)
+from treemill.scheduling.leased_lessor import LeasedLessor
+from treemill.scheduling.leased_packetizer import LeasedPacketizer
+from treemill.scheduling.leasing import Leasing
+from treemill.scheduling.lessor import Lessor
+from treemill.scheduling.messages import HandedUp, Returned, SubLost
+from treemill.scheduling.submaster import SubMaster
+from treemill.scheduling.unleased_parts import Reach
 
 CUTS = {0: (), 1: (100, 200, 300), 2: (500,)}
 SITES = ["a", "b", "c"]

@@ -5,7 +5,7 @@ import itertools
 from random import Random
 
 from packet_world import World
-from treemill.packetizer import (
+from treemill.scheduling import (
     Commit,
     FilesLocated,
     HandedOn,

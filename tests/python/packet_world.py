@@ -1,7 +1,7 @@
 """A small world of workers, mergers and files that a packetizer leads, for tests: chance decides
 which of them does what when, and every entry's merges are counted."""
 
-from treemill.packetizer import (
+from treemill.scheduling import (
     Collect,
     Collected,
     Commit,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
-from treemill.monitor.picture_parts import errors_of
+from treemill.pictures.picture_parts import errors_of
 from treemill.results.by_dataset import ByDataset
 
 

@@ -4,9 +4,9 @@ import threading
 from types import SimpleNamespace
 
 import pytest
-from treemill.evaluation.workload import QueryWorkload
-from treemill.worker.side_work import FILES_AT_ONCE
-from treemill.worker.workload import SpanWorkload
+from treemill.workers.query_workload import QueryWorkload
+from treemill.workers.side_work import FILES_AT_ONCE
+from treemill.workers.workload import SpanWorkload
 
 FAR, NEAR = "root://host//data/{}.root", "/data/{}.root"
 

@@ -4,11 +4,11 @@ import json
 
 import pytest
 from treemill import QueryError
-from treemill.evaluation.aliases import needed
 from treemill.language.dialect import ALIAS
 from treemill.language.expression import parse
 from treemill.language.mentions import mentions, words
 from treemill.query.specification import Specification
+from treemill.workers.aliases import needed
 
 
 def names(aliases, branches, expression):

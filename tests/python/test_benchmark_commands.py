@@ -10,21 +10,21 @@ import numpy as np
 import pytest
 import treemill as tm
 from click.testing import CliRunner
-from treemill.bench.blocks import BlockReader
-from treemill.bench.cache_dropper import CacheDropper, drop_files
-from treemill.bench.dataset_file import described
-from treemill.bench.multiplicities import counts
-from treemill.bench.recipe import SCHEMAS, Recipe
-from treemill.bench.scaling.breakdown import broken_down
-from treemill.bench.scaling.charts import compared, figures
-from treemill.bench.scaling.measurements import load
-from treemill.bench.scaling.page import page
-from treemill.bench.survey import Made, Room, check_room
-from treemill.cli.benchmark.page_cache import drop
-from treemill.cli.benchmark.standard import EVENTS, Gaussians
 from treemill.cli.main import cli
 from treemill.errors import QueryError, SourceError
-from treemill.selector.cycles import Cycles
+from treemill.facility.blocks import BlockReader
+from treemill.facility.cache_dropper import CacheDropper, drop_files
+from treemill.facility.dataset_file import described
+from treemill.facility.multiplicities import counts
+from treemill.facility.page_cache import drop
+from treemill.facility.recipe import SCHEMAS, Recipe
+from treemill.facility.scaling.breakdown import broken_down
+from treemill.facility.scaling.charts import compared, figures
+from treemill.facility.scaling.measurements import load
+from treemill.facility.scaling.page import page
+from treemill.facility.standard import EVENTS, Gaussians
+from treemill.facility.survey import Made, Room, check_room
+from treemill.workers.cycles import Cycles
 
 
 def bench(*arguments, fails=False):
@@ -218,7 +218,7 @@ def test_weak_scaling_gives_each_worker_as_many_events(made, tmp_path):
 
 
 def test_a_result_that_differs_is_said(made, tmp_path, monkeypatch):
-    import treemill.cli.benchmark.measure as measure
+    import treemill.facility.measure as measure
 
     answers = iter(range(100))
     monkeypatch.setattr(measure, "digest", lambda results: (str(next(answers)), ()))
@@ -233,7 +233,7 @@ def test_a_result_that_differs_is_said(made, tmp_path, monkeypatch):
 
 
 def test_what_was_measured_before_an_error_is_kept(made, tmp_path, monkeypatch):
-    import treemill.cli.benchmark.systems as systems
+    import treemill.facility.systems as systems
 
     monkeypatch.setattr(systems, "has_dask", lambda: False)
     said = bench(

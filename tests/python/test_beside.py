@@ -9,9 +9,9 @@ from pathlib import Path
 import far_files
 import pytest
 import treemill as tm
-from treemill.backend.processes.pool import ProcessPool
-from treemill.backend.threads import ThreadPool
-from treemill.packetizer import (
+from treemill.backends.processes.pool import ProcessPool
+from treemill.backends.threads import ThreadPool
+from treemill.scheduling import (
     OPENINGS,
     FileFailed,
     FileOpened,
@@ -24,8 +24,8 @@ from treemill.packetizer import (
     Process,
 )
 from treemill.session.front import connect
-from treemill.worker.side_work import SideWork
-from treemill.worker.worker import Worker
+from treemill.workers.side_work import SideWork
+from treemill.workers.worker import Worker
 
 SECONDS = 30.0
 """After which a test gives up."""

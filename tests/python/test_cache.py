@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
-from treemill.bench.cache_dropper import CacheDropper
-from treemill.machine import cache as caching
-from treemill.machine import memory
+from treemill._system import cache as caching
+from treemill._system import memory
+from treemill.facility.cache_dropper import CacheDropper
 from written import write
 
 GIGABYTE = 10**9
@@ -232,7 +232,7 @@ def test_memory_is_what_the_control_groups_leave(tmp_path):
 def large(core, tmp_path_factory):
     """Baskets of several Zstandard blocks each, so that some are decompressed up to their entry
     offsets only."""
-    from treemill.bench.generate import write as generate
+    from treemill.facility.generate import write as generate
 
     path = tmp_path_factory.mktemp("large") / "events.root"
     generate(path, events=180_000, index=0, cluster=60_000, codec="zstd")

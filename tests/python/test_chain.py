@@ -8,11 +8,10 @@ import awkward as ak
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.chain import open_trees
-from treemill.chain.location import Location
+from treemill.data import open_tree, open_trees, source
+from treemill.data.location import Location
+from treemill.data.source import Identity
 from treemill.errors import SourceError
-from treemill.tree import open_tree, source
-from treemill.tree.source import Identity
 from written import write
 
 N = 1000

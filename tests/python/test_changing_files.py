@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
-from treemill.chain.chain import Chain
+from treemill.data.chain import Chain
 from treemill.errors import ChangedError
 
 CLUSTERS, CLUSTER = 10, 1000

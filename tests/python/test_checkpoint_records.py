@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from treemill import QueryError, SourceError, UnsupportedError
-from treemill.backend.saving import Keeping
+from treemill._system.whole_file import whole_file
+from treemill.backends.saving import Keeping
 from treemill.checkpoint import Fingerprint, Folder, Pace, PassRecord, Wanted, digest
-from treemill.packetizer import FileSize, joined
-from treemill.whole_file import whole_file
+from treemill.scheduling import FileSize, joined
 
 texts = st.text(max_size=8)
 names = st.dictionaries(texts, texts, max_size=4)
@@ -103,11 +103,11 @@ def test_a_checkpoint_gives_what_was_saved_last(tmp_path):
 KILLED = """
 import os, signal, sys
 from treemill.checkpoint import Fingerprint, Folder, Wanted
-import treemill.whole_file
+import treemill._system.whole_file
 folder = Folder(sys.argv[1])
 mine = folder.checkpoint(sys.argv[2], Wanted(Fingerprint({}, {}), [], {}))
 mine.load()
-treemill.whole_file.os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+treemill._system.whole_file.os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 mine.save(b"half", {})
 """
 
@@ -187,7 +187,7 @@ import sys
 sys.path.insert(0, {folder!r})
 import functools, numpy as np, hist, awkward as ak
 import helper
-from treemill.backend.saving import Keeping
+from treemill.backends.saving import Keeping
 from treemill.checkpoint import digest
 SCALE = 3
 class Base:

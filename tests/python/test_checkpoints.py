@@ -21,7 +21,7 @@ MODES = pytest.mark.parametrize("mode", ["threads", "processes", "sites"])
 PROGRAM = """
 import dataclasses, functools, os, sys, threading
 import treemill as tm
-from treemill.backend.federation import pool
+from treemill.backends.sites import pool
 from treemill.checkpoint import Folder, Pace
 from treemill.session import keeping
 keeping.Folder = functools.partial(Folder, pace=Pace(every=0.02, share=1.0))
@@ -234,7 +234,7 @@ def test_another_selector_is_refused_by_what_differs(events, tmp_path):
 
 
 def test_other_files_are_refused(tmp_path):
-    from treemill.bench.generate import write
+    from treemill.facility.generate import write
 
     paths = [tmp_path / "a.root", tmp_path / "b.root"]
     for index, path in enumerate(paths):

@@ -4,8 +4,8 @@ import awkward as ak
 import pyarrow
 import pytest
 import treemill as tm
-from treemill.selector.chunk import EventReader
 from treemill.session.front import connect
+from treemill.workers.chunk import EventReader
 
 from tests.corpus_files import corpus
 

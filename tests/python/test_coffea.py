@@ -7,8 +7,8 @@ import hist
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.selector import coffea_version
 from treemill.session.front import connect
+from treemill.workers import coffea_version
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ import hist
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.selector.lazy_arrays import materialised
-from treemill.selector.pristine_copies import PristineCopies
 from treemill.session.front import connect
+from treemill.workers.lazy_arrays import materialised
+from treemill.workers.pristine_copies import PristineCopies
 
 coffea = pytest.importorskip("coffea.processor", reason="coffea is not installed")
 from coffea.nanoevents import BaseSchema, NanoAODSchema  # noqa: E402

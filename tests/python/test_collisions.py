@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.bench.collisions import PROCESSES, recorded, simulated
-from treemill.bench.collisions.decays import at, decayed
-from treemill.bench.collisions.events import BAD_SECTIONS
+from treemill.facility.collisions.decays import at, decayed
+from treemill.facility.collisions.events import BAD_SECTIONS, recorded, simulated
+from treemill.facility.collisions.processes import PROCESSES
 
 
 def mass(p):

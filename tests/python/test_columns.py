@@ -7,8 +7,8 @@ import awkward as ak
 import numpy as np
 import pyarrow as pa
 import pytest
-from treemill.arrays.columns import column_of, empty, joined, kind_of, made, numbers, picked
-from treemill.arrays.from_core import layout
+from treemill.data.columns import column_of, empty, joined, kind_of, made, numbers, picked
+from treemill.data.from_core import layout
 
 ARRAYS = {
     "int16": np.arange(3, dtype="i2"),

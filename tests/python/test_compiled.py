@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from treemill.errors import QueryError
-from treemill.evaluation import compiled_queries as module
-from treemill.evaluation.compiled_queries import KEPT, compiled
 from treemill.query.specification import Specification
+from treemill.workers import compiled_queries as module
+from treemill.workers.compiled_queries import KEPT, compiled
 
 
 def _of(expression: str, stop: float | int = 8.0, bins: int = 4) -> Specification:

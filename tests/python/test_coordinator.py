@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from random import Random
 
 import pytest
-from treemill.backend.coordinator import Coordinator
-from treemill.packetizer import (
+from treemill.backends.coordinator import Coordinator
+from treemill.scheduling import (
     Collect,
     Commit,
     Committed,

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import treemill as tm
-from treemill.arrays.columns import column_of, kind_of, picked
-from treemill.arrays.from_core import layout
+from treemill.data.columns import column_of, kind_of, picked
+from treemill.data.from_core import layout
 from written import jagged, write
 
 from tests.corpus_files import CORPUS, FILES, with_slow_ones

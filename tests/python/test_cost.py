@@ -4,9 +4,9 @@ take. Pieces are long enough for the first to be a small part, where that is pos
 import random
 
 import pytest
-from treemill.packetizer import Cost, Sizing
-from treemill.packetizer.sizing import packet_entries
-from treemill.selector.chunk_size import ChunkPace
+from treemill.scheduling import Cost, Sizing
+from treemill.scheduling.sizing import packet_entries
+from treemill.workers.chunk_size import ChunkPace
 
 
 @pytest.mark.parametrize(("fixed", "rate"), [(0.7, 1e5), (0.03, 2e6), (0.0, 1e4)])

@@ -6,7 +6,7 @@ import pickle
 import pytest
 import treemill as tm
 from treemill.errors import SourceError, without_credentials
-from treemill.monitor.report import MissingEntries, Report
+from treemill.monitoring.report import MissingEntries, Report
 
 SIGNED = "https://me:secret@host/a.root?X-Amz-Signature=secret&authz=Bearer%20a,secret"
 

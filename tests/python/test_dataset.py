@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
-from treemill.chain.location import Location
-from treemill.chain.open_trees import OpenTrees
+from treemill.data.location import Location
+from treemill.data.open_trees import OpenTrees
 from treemill.dataset import Dataset
 
 from tests.corpus_files import corpus

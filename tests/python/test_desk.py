@@ -8,12 +8,12 @@ import pickle
 import random
 
 import pytest
-from treemill.backend.dask.admission import Limits
-from treemill.backend.dask.demand import demand
-from treemill.backend.dask.desk import Desk
-from treemill.backend.dask.mailbox import Mailbox
-from treemill.backend.dask.merger import Merger, RefusedByMerger
-from treemill.backend.dask.messages import (
+from treemill.backends.dask.admission import Limits
+from treemill.backends.dask.demand import demand
+from treemill.backends.dask.desk import Desk
+from treemill.backends.dask.mailbox import Mailbox
+from treemill.backends.dask.merger import Merger, RefusedByMerger
+from treemill.backends.dask.messages import (
     Act,
     Begin,
     Drop,
@@ -28,10 +28,10 @@ from treemill.backend.dask.messages import (
     Tell,
     Unreached,
 )
-from treemill.backend.dask.rules import led_by
-from treemill.backend.merged import Merged
-from treemill.backend.pulse import Pulse
-from treemill.packetizer import (
+from treemill.backends.dask.rules import led_by
+from treemill.backends.merged import Merged
+from treemill.backends.pulse import Pulse
+from treemill.scheduling import (
     Commit,
     Committed,
     Discard,
@@ -46,7 +46,7 @@ from treemill.packetizer import (
     WorkerJoined,
     joined,
 )
-from treemill.packetizer import Refused as RefusedEvent
+from treemill.scheduling import Refused as RefusedEvent
 
 from tests.random_search import share
 

@@ -7,10 +7,10 @@ import re
 
 import pytest
 import treemill as tm
-from treemill.bench.generate import Recipe, write_dataset
+from treemill.facility.generate import Recipe, write_dataset
 from treemill.io_report import IOReport
-from treemill.monitor.progress import Progress
-from treemill.monitor.report import MissingEntries
+from treemill.monitoring.progress import Progress
+from treemill.monitoring.report import MissingEntries
 
 # By class the methods that need no words of their own: they are another's, or take nothing.
 NOT = {"__init__"}

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import treemill as tm
 from treemill import QueryError
-from treemill.monitor.text_histogram import text
+from treemill.pictures.text_histogram import text
 
 from tests.python.written import write
 

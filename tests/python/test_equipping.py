@@ -7,8 +7,8 @@ import pytest
 
 pytest.importorskip("distributed", reason="needs Dask: pip install 'treemill[cluster]'")
 
-from treemill.backend.dask import equipping
-from treemill.backend.dask.equipping import Equipping
+from treemill.backends.dask import equipping
+from treemill.backends.dask.equipping import Equipping
 
 WELL = {"status": "OK"}
 

@@ -8,9 +8,9 @@ import uproot
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.bench.exerciser import ORDERS, SWITCHES, Exercise, ExerciseOutcome, Size, chosen
 from treemill.cli.exerciser import exercise
 from treemill.cli.main import cli
+from treemill.facility.exerciser import ORDERS, SWITCHES, Exercise, ExerciseOutcome, Size, chosen
 
 SIZES = [Size("a", 10), Size("b", 20), Size("c", 30), Size("d", 40), Size("e", 0)]
 

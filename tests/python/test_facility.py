@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.facility import CHECKS, Wiring, facts, verdicts
+from treemill.facility import facts
 from treemill.facility.facts import gather, look
+from treemill.facility.verdicts import CHECKS, Wiring, verdicts
 
 OPENED = {"size": 100, "error": None, "content": None, "opened": True}
 FACTS = gather() | {

@@ -8,9 +8,9 @@ import threading
 import hist
 import pytest
 import treemill as tm
-from treemill.backend.threads import ThreadPass
+from treemill.backends.threads import ThreadPass
 from treemill.session import booking_run as booked_module
-from treemill.worker import worker as worker_module
+from treemill.workers import worker as worker_module
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
-from treemill.tree import file_tree as filetree
-from treemill.tree import open_tree as shared
-from treemill.tree.uproot_fallback import Fallback
+from treemill.data import file_tree as filetree
+from treemill.data import open_tree as shared
+from treemill.data.uproot_fallback import Fallback
 from written import jagged, write
 
 from tests.corpus_files import corpus

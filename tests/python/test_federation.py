@@ -7,23 +7,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.backend.federation.lease import told
-from treemill.backend.federation.pool import LEASING, FederatedPool
-from treemill.backend.threads import ThreadPool
+from treemill.backends.sites.lease import told
+from treemill.backends.sites.pool import LEASING, FederatedPool
+from treemill.backends.threads import ThreadPool
 from treemill.cli.trace import load
 from treemill.errors import SourceError
 from treemill.frozen import replaced
-from treemill.packetizer import Coverage, FileSize, Missing, joined
+from treemill.monitoring.summary import summary
+from treemill.monitoring.text import lines
+from treemill.scheduling import Coverage, FileSize, Missing, joined
+from treemill.scheduling.messages import Failed, HandedUp, Opened, Part
 from treemill.session.session import Session
-from treemill.submasters import Failed, HandedUp, Opened, Part
-from treemill.trace.summary import summary
-from treemill.trace.text import lines
-from treemill.worker.workload import Forwarding
+from treemill.workers.workload import Forwarding
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    from treemill.bench.generate import write
+    from treemill.facility.generate import write
 
     folder = tmp_path_factory.mktemp("federation")
     made = [folder / f"events_{i}.root" for i in range(4)]
@@ -70,7 +70,7 @@ def test_two_sites_give_what_one_gives(events, mode):
 @pytest.mark.parametrize("mode", ["threads", "processes"])
 def test_what_workers_of_all_sites_do_is_counted(events, mode, monkeypatch):
     small = replace(LEASING, first=2000, longest=0.1, shortest=0.01)  # several passes of each site
-    monkeypatch.setattr("treemill.backend.federation.pool.LEASING", small)
+    monkeypatch.setattr("treemill.backends.sites.pool.LEASING", small)
     with tm.connect([tm.connect(workers=1, mode=mode) for _ in range(2)]) as session:
         output = session.run(lambda chunk: {"n": len(chunk)}, events, monitor=True)
         made = session.report.measured.histograms
@@ -296,7 +296,7 @@ class WatchedWorkload(Forwarding):
 
 @pytest.mark.parametrize("steps", [False, True])
 def test_several_sites_have_one_trace(events, tmp_path, steps, monkeypatch):
-    monkeypatch.setattr("treemill.backend.federation.pool.LEASING", replace(LEASING, first=4000))
+    monkeypatch.setattr("treemill.backends.sites.pool.LEASING", replace(LEASING, first=4000))
     path = tmp_path / "trace.root"
     sites = {"here": tm.connect(workers=2), "there": tm.connect(workers=1, mode="processes")}
     with tm.connect(sites) as session:

@@ -3,10 +3,10 @@
 import socket
 
 import pytest
-from treemill.backend.dask.dask_pass import _at_hosts
+from treemill.backends.dask.dask_pass import _at_hosts
+from treemill.data import source
+from treemill.data.own_host import is_own, nearest_first
 from treemill.session import file_hosts
-from treemill.tree import source
-from treemill.tree.own_host import is_own, nearest_first
 
 FAR, NEAR = "root://far.site.org//store/a.root", "root://127.0.0.1//store/a.root"
 

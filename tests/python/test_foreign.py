@@ -5,12 +5,12 @@ import numpy as np
 import pyarrow
 import pytest
 import treemill as tm
-from treemill.chain.chain import Chain, ChainParts
-from treemill.chain.location import expand
+from treemill.data.chain import Chain, ChainParts
+from treemill.data.defaults import column
+from treemill.data.foreign import Field, JoinedForeign
+from treemill.data.location import expand
 from treemill.dataset import Dataset
 from treemill.errors import QueryError, SourceError
-from treemill.tree.defaults import column
-from treemill.tree.foreign import Field, JoinedForeign
 
 SIZES = (5000, 1, 7321)
 

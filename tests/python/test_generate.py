@@ -4,8 +4,8 @@ import awkward as ak
 import numpy as np
 import pytest
 import uproot
-from treemill.bench.generate import SCHEMAS, Recipe, chunk, paths, write, write_dataset
 from treemill.errors import QueryError
+from treemill.facility.generate import SCHEMAS, Recipe, chunk, paths, write, write_dataset
 
 _LEAVES = {"float": "F", "int32_t": "I", "uint32_t": "i", "uint64_t": "l", "bool": "O"}
 """The letters that TTree::Branch has for types."""
@@ -88,7 +88,7 @@ def test_open_data_has_the_branches_of_the_real_file(tmp_path):
 
 def test_what_no_task_asks_for_changes_nothing_of_what_tasks_ask_for(monkeypatch):
     first = SCHEMAS["opendata"](1, 2, 0, 400)
-    monkeypatch.setattr("treemill.bench.opendata_rest._MARK", 17)
+    monkeypatch.setattr("treemill.facility.opendata_rest._MARK", 17)
     other = SCHEMAS["opendata"](1, 2, 0, 400)
     assert not ak.array_equal(first["Photon"].pt, other["Photon"].pt)
     for name in ("Muon", "Electron", "Jet"):
@@ -120,8 +120,8 @@ def test_taus_and_photons():
     ("schema", "kind"), [*((schema, "ttree") for schema in SCHEMAS), ("demo", "rntuple")]
 )
 def test_events_do_not_depend_on_what_is_compressed_together(tmp_path, monkeypatch, schema, kind):
-    monkeypatch.setattr("treemill.bench.recipe.BLOCK", 40)
-    monkeypatch.setattr("treemill.bench.recipe.BLOCKS", {})
+    monkeypatch.setattr("treemill.facility.recipe.BLOCK", 40)
+    monkeypatch.setattr("treemill.facility.recipe.BLOCKS", {})
     made = []
     for cluster in (27, 40, 100):
         path = tmp_path / f"{cluster}.root"
@@ -184,7 +184,7 @@ def test_dataset_is_written_once(tmp_path):
 
 
 def test_nothing_half_written_stays(tmp_path, monkeypatch):
-    import treemill.bench.generate as generate
+    import treemill.facility.generate as generate
 
     def fails(path, **options):
         path.write_bytes(b"half")

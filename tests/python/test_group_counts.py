@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.packetizer import (
+from treemill.scheduling import (
     GroupCounts,
     Monitoring,
     Packet,

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_desk import FILES, Entries, ranges_in, request
-from treemill.backend.dask.desk import Desk
-from treemill.backend.dask.group_messages import Apart
-from treemill.backend.dask.groups import ABOUT_GROUPS, Groups
-from treemill.backend.dask.mailbox import Mailbox
-from treemill.backend.dask.merger import Merger, RefusedByMerger
-from treemill.backend.dask.messages import (
+from treemill.backends.dask.desk import Desk
+from treemill.backends.dask.group_messages import Apart
+from treemill.backends.dask.groups import ABOUT_GROUPS, Groups
+from treemill.backends.dask.mailbox import Mailbox
+from treemill.backends.dask.merger import Merger, RefusedByMerger
+from treemill.backends.dask.messages import (
     Act,
     Begin,
     Drop,
@@ -29,7 +29,7 @@ from treemill.backend.dask.messages import (
     Tell,
     Unreached,
 )
-from treemill.packetizer import (
+from treemill.scheduling import (
     Commit,
     Committed,
     Discard,
@@ -43,7 +43,7 @@ from treemill.packetizer import (
     RefusedFrom,
     WorkerJoined,
 )
-from treemill.packetizer import Refused as RefusedEvent
+from treemill.scheduling import Refused as RefusedEvent
 
 
 class Job:

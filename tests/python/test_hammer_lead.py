@@ -5,13 +5,13 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.bench.hammer.account import HammerAccount, JobEnd
-from treemill.bench.hammer.job_types import job_types
-from treemill.bench.hammer.lead import Bounds, HammerLead, KillJob, Start
-from treemill.bench.hammer.telling import HEAD, drawn, findings, line_of, rows
-from treemill.bench.scaling.measurements import ResultsFile, load, save
-from treemill.bench.scaling.page import page
 from treemill.errors import QueryError
+from treemill.facility.load_tests.account import HammerAccount, JobEnd
+from treemill.facility.load_tests.job_types import job_types
+from treemill.facility.load_tests.lead import Bounds, HammerLead, KillJob, Start
+from treemill.facility.load_tests.telling import HEAD, drawn, findings, line_of, rows
+from treemill.facility.scaling.measurements import ResultsFile, load, save
+from treemill.facility.scaling.page import page
 
 times = st.floats(0.01, 20)
 

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from treemill.bench.generate import Recipe, write_dataset
+from treemill.facility.generate import Recipe, write_dataset
 
 pytestmark = [
     pytest.mark.slow,

@@ -11,11 +11,11 @@ import uproot
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.bench.generate import write
-from treemill.chain import open_trees
-from treemill.chain.verification import VerifiedFile, verified_of
 from treemill.cli.dataset import dataset
-from treemill.inventory.findings import Seen, findings
+from treemill.data import open_trees
+from treemill.data.findings import Seen, findings
+from treemill.data.verification import VerifiedFile, verified_of
+from treemill.facility.generate import write
 
 FILES = st.builds(
     lambda name, path, tree, entries, uuid, content, schema: Seen(

@@ -229,7 +229,7 @@ def test_signatures_are_checked_at_once():
 
 
 def test_without_numba_the_extra_is_named(monkeypatch):
-    from treemill.kernels import numba_code
+    from treemill.functions import numba_code
 
     monkeypatch.setitem(sys.modules, "numba", None)
     numba_code._numba.cache_clear()

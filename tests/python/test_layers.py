@@ -18,91 +18,72 @@ MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
 # A folder, or a module beside the folders, and what of ours it may use.
 MAY_USE = {
     "frozen": "",
-    "whole_file": "",
     "errors": "",
     "root_words": "",
     "uproot_words": "",
-    "processor": "",
-    "_core": "processor",
     "io_report": "",
+    "scheduling": "",
+    "_system": "errors",
+    "_core": "_system",
     "faces": "errors uproot_words",
-    "packetizer": "",
-    "monitor": "errors io_report packetizer",
-    "machine": "errors whole_file",
     "language": "errors",
-    "luminosity": "errors language machine",
-    "arrays": "errors",
-    "writing": "arrays errors",
-    "worker": "errors packetizer",
-    "kernels": "checkpoint errors",
-    "query": "errors faces kernels language luminosity monitor root_words uproot_words",
-    "tree": "arrays errors faces machine monitor uproot_words",
-    "trace": "errors monitor packetizer whole_file writing",
-    "submasters": "packetizer",
-    "dashboard": "monitor packetizer",
-    "bench": "backend errors machine monitor packetizer submasters trace whole_file",
-    "calibration": "errors machine tree",
-    "models": "calibration errors kernels",
-    "chain": "arrays errors faces language luminosity machine tree",
-    "inventory": "chain errors tree",
-    "checkpoint": "errors packetizer whole_file",
-    "backend": "checkpoint dashboard errors io_report machine monitor packetizer submasters worker",
-    "results": "arrays errors faces luminosity machine monitor query tree writing",
-    "output": "errors faces machine query results whole_file",
-    "evaluation": "arrays chain errors language query tree worker writing",
-    "selector": "arrays chain errors evaluation language machine packetizer query results tree "
-    "worker",
-    "session": "arrays backend chain checkpoint dashboard errors evaluation faces io_report "
-    "language machine monitor packetizer query results selector trace tree worker",
-    "dataset": "chain errors faces io_report monitor query session tree",
-    "fileset": "chain dataset errors faces monitor query session tree",
-    "facility": "backend errors",
-    "cli": "bench chain dashboard dataset errors facility inventory language machine monitor "
-    "processor query selector session trace whole_file",
+    "checkpoint": "_system errors scheduling",
+    "pictures": "_system",
+    "data": "_system errors faces language pictures uproot_words",
+    "functions": "_system checkpoint data errors",
+    "writing": "data errors",
+    "monitoring": "_system errors io_report pictures scheduling writing",
+    "query": "data errors faces functions language monitoring pictures root_words uproot_words",
+    "results": "_system data errors faces pictures query writing",
+    "workers": "_system data errors language query results scheduling writing",
+    "backends": "_system checkpoint errors io_report monitoring scheduling workers",
+    "session": "_system backends checkpoint data errors faces io_report language monitoring "
+    "pictures query results scheduling workers",
+    "dataset": "data errors faces io_report pictures query session",
+    "fileset": "data dataset errors faces pictures query session",
+    "facility": "_system backends dataset errors monitoring pictures query scheduling session "
+    "workers",
+    "cli": "_system data dataset errors facility language monitoring pictures query session",
 }
 WORD_OF_PYTHON = "frozen"
 """The module that says what `dataclass` would: it knows nothing, and all may use it."""
 
 # Libraries that only some modules may import.
 ONLY = {
-    "coffea": ["selector/coffea.py", "selector/coffea_files.py"],
+    "coffea": ["workers/coffea.py", "workers/coffea_files.py"],
     "uproot": [
-        "tree/uproot_fallback.py",
-        "tree/uproot_source.py",
+        "data/uproot_fallback.py",
+        "data/uproot_source.py",
         "results",
-        "output",
         "writing",
-        "bench",
+        "facility",
         "cli",
     ],
-    "fsspec": ["tree/over_fsspec.py"],
-    "XRootD": ["tree/official_xrootd.py"],
-    "distributed": ["backend/dask", "facility/cluster_facts", "cli/benchmark/systems"],
-    "dask": ["backend/dask"],
-    "numba": ["kernels/numba_code.py"],
-    "onnxruntime": ["models/onnx.py"],
+    "fsspec": ["data/over_fsspec.py"],
+    "XRootD": ["data/official_xrootd.py"],
+    "distributed": ["backends/dask", "facility/cluster_facts", "facility/systems"],
+    "dask": ["backends/dask"],
+    "numba": ["functions/numba_code.py"],
+    "onnxruntime": ["functions/onnx.py"],
 }
 # What runs without anything but Python.
-PURE = ["errors", "faces", "language", "packetizer", "submasters", "bench/simulation"]
-NO_CLOCK = ["packetizer", "submasters", "language", "bench/simulation"]
+PURE = ["errors", "faces", "language", "scheduling", "facility/simulation"]
+NO_CLOCK = ["scheduling", "language", "facility/simulation"]
 
 # Who may ask the operating system about files. What a dataset reads may lie on a server, so that
-# tree/source.py alone asks about it; the others ask about files that they write, or that belong to
+# data/source.py alone asks about it; the others ask about files that they write, or that belong to
 # this machine.
 ASKS_ABOUT_FILES = {
-    "whole_file.py",
-    "tree/source.py",
-    "processor.py",  # which levels of the core were installed
-    *("tree/bridge.py", "tree/official_xrootd.py"),  # servers, for the core
+    "_system",
+    "data/source.py",
+    *("data/bridge.py", "data/official_xrootd.py"),  # servers, for the core
     "results/parts.py",
     "results/file_output.py",
     "checkpoint/folder.py",
     "checkpoint/own_file.py",
-    "facility/facts.py",
     "session/packages.py",
-    "backend/dask/blobs.py",
-    "machine",
-    "bench",
+    "backends/dask/blobs.py",
+    "facility",
     "cli",
 }
 QUESTIONS = {
@@ -238,7 +219,7 @@ def asked(path):
 
 
 def test_one_module_asks_about_the_files_that_are_read():
-    assert asked(Path("tree/source.py")), "the test finds what it looks for"
+    assert asked(Path("data/source.py")), "the test finds what it looks for"
     wrong = {path.as_posix(): asked(path) for path in MODULES if not within(path, ASKS_ABOUT_FILES)}
     assert not {path: lines for path, lines in wrong.items() if lines}
 
@@ -259,7 +240,7 @@ SLOW = {"concurrent.futures", "datetime", "glob", "json", "logging", "platform",
 
 
 def test_import_treemill_loads_nothing_heavy():
-    mine = {"treemill.session.session", "treemill.tree.bridge", "treemill.chain.verification"}
+    mine = {"treemill.session.session", "treemill.data.bridge", "treemill.data.verification"}
     assert not loaded("import treemill") & (HEAVY | SLOW | mine | {"numpy", "click"})
 
 

@@ -12,9 +12,9 @@ from treemill.errors import UnsupportedError, WorkerError
 
 pytest.importorskip("distributed", reason="needs Dask: pip install 'treemill[cluster]'")
 
-from treemill.backend.dask import line as lines
-from treemill.backend.dask.line import Line
-from treemill.backend.dask.messages import VERSION, HeldPartial
+from treemill.backends.dask import line as lines
+from treemill.backends.dask.line import Line
+from treemill.backends.dask.messages import VERSION, HeldPartial
 
 
 @pytest.fixture

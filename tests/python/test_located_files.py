@@ -3,10 +3,10 @@
 import threading
 from types import SimpleNamespace
 
-from treemill.backend.base import Request
-from treemill.backend.federation.leased_request import leased_request
-from treemill.backend.federation.located_files import LocatedFiles
-from treemill.submasters import Part
+from treemill.backends.base import Request
+from treemill.backends.sites.leased_request import leased_request
+from treemill.backends.sites.located_files import LocatedFiles
+from treemill.scheduling.messages import Part
 
 BATCHES = [{0: ["root://one//a"], 2: ["root://two//c"]}, {3: ["root://one//d"]}]
 

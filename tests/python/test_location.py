@@ -2,7 +2,7 @@ import os
 from pathlib import Path
 
 import pytest
-from treemill.chain.location import Location, expand, split_tree
+from treemill.data.location import Location, expand, split_tree
 from treemill.errors import QueryError, SourceError, UnsupportedError
 
 

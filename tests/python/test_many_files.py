@@ -6,10 +6,10 @@ import threading
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.chain.chain import Chain
-from treemill.chain.open_trees import OpenTrees
-from treemill.chain.remembered import Sizes
-from treemill.evaluation.file_query import PerFile
+from treemill.data.chain import Chain
+from treemill.data.open_trees import OpenTrees
+from treemill.data.remembered import Sizes
+from treemill.workers.file_query import PerFile
 from written import write
 
 N = 40

@@ -7,8 +7,8 @@ import pytest
 import treemill as tm
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.chain.entry_index import Index
-from treemill.chain.entry_ranges import parts_between, ranges_of_clusters, starts
+from treemill.data.entry_index import Index
+from treemill.data.entry_ranges import parts_between, ranges_of_clusters, starts
 from treemill.errors import QueryError
 
 sizes = st.lists(st.integers(0, 20), min_size=1, max_size=8)

@@ -8,7 +8,7 @@ import hist
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.selector.merge import check, check_neutral, merge
+from treemill.workers.merge import check, check_neutral, merge
 
 
 class Most:

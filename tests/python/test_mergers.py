@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packet_history import History
 from packet_world import World
-from treemill.packetizer import (
+from treemill.scheduling import (
     Collect,
     Collected,
     Commit,

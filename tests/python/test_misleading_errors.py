@@ -227,7 +227,7 @@ def test_a_plan_is_shown_as_it_is_printed(events):
 
 
 def test_names_of_trees_may_have_colons():
-    from treemill.chain.location import split_tree
+    from treemill.data.location import split_tree
 
     for text, parts in {
         "f.root:RNT:CollectionTree": ("f.root", "RNT:CollectionTree"),

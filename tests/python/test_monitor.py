@@ -6,17 +6,17 @@ from dataclasses import replace
 import hist
 import numpy as np
 import pytest
-from treemill.backend.merged import Merged
-from treemill.monitor import watch
-from treemill.monitor.branch_table import size
-from treemill.monitor.feedback import pick
-from treemill.monitor.pictures import save
-from treemill.monitor.progress import Progress
-from treemill.monitor.progress_bar import ProgressBar, numbers
-from treemill.monitor.report import MissingEntries, Report
-from treemill.monitor.several_queries import SeveralQueries
-from treemill.monitor.text_histogram import text
-from treemill.monitor.watch import Watch
+from treemill.backends.merged import Merged
+from treemill.monitoring import watch
+from treemill.monitoring.feedback import pick
+from treemill.monitoring.progress import Progress
+from treemill.monitoring.progress_bar import ProgressBar, numbers
+from treemill.monitoring.report import MissingEntries, Report
+from treemill.monitoring.several_queries import SeveralQueries
+from treemill.monitoring.watch import Watch
+from treemill.pictures.branch_table import size
+from treemill.pictures.pictures import save
+from treemill.pictures.text_histogram import text
 from treemill.session.front import connect
 
 

@@ -6,11 +6,11 @@ import threading
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.backend.merged import Merged
-from treemill.monitor import watch
-from treemill.monitor.progress_bar import ProgressBar
-from treemill.monitor.worker_histograms import HISTOGRAMS, WorkerHistograms
-from treemill.packetizer import (
+from treemill.backends.merged import Merged
+from treemill.monitoring import watch
+from treemill.monitoring.progress_bar import ProgressBar
+from treemill.monitoring.worker_histograms import HISTOGRAMS, WorkerHistograms
+from treemill.scheduling import (
     MEASURES,
     Monitoring,
     Packet,
@@ -20,7 +20,7 @@ from treemill.packetizer import (
     WorkerJoined,
     WorkerLost,
 )
-from treemill.selector.task import SelectorTask
+from treemill.workers.selector_task import SelectorTask
 
 SIX = {
     "packets_per_worker",

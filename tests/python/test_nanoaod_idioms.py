@@ -16,8 +16,8 @@ coffea = pytest.importorskip("coffea", reason="coffea is not installed")
 from coffea.analysis_tools import PackedSelection, Weights  # noqa: E402
 from coffea.nanoevents import BaseSchema, NanoAODSchema, NanoEventsFactory  # noqa: E402
 from coffea.nanoevents.methods import candidate, nanoaod, vector  # noqa: E402
-from treemill.bench.generate import write  # noqa: E402
-from treemill.selector.coffea import coffea_reader  # noqa: E402
+from treemill.facility.generate import write  # noqa: E402
+from treemill.workers.coffea import coffea_reader  # noqa: E402
 
 FILES = with_slow_ones(
     ["demo", "opendata", "coffea-nano_dy.root", "nanoAOD_2015_CMS_Open_Data_ttbar.root"]

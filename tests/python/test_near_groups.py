@@ -3,13 +3,15 @@ has found out; and that a group is told where the files are that it gets.
 """
 
 from test_desk import request
-from treemill.backend.dask.group_lead import GroupLead
-from treemill.backend.dask.group_messages import Down, GroupStatus, Hosted, LeadGroup, Up
-from treemill.backend.dask.master import Master
-from treemill.backend.dask.near_groups import NearGroups
-from treemill.backend.pulse import Pulse
-from treemill.packetizer import FileSize
-from treemill.submasters import Asked, Grant, KeepingLessor, Part, Reach, Standing, SubJoined
+from treemill.backends.dask.group_lead import GroupLead
+from treemill.backends.dask.group_messages import Down, GroupStatus, Hosted, LeadGroup, Up
+from treemill.backends.dask.master import Master
+from treemill.backends.dask.near_groups import NearGroups
+from treemill.backends.pulse import Pulse
+from treemill.scheduling import FileSize
+from treemill.scheduling.keeping import KeepingLessor
+from treemill.scheduling.messages import Asked, Grant, Part, Standing, SubJoined
+from treemill.scheduling.unleased_parts import Reach
 
 STATUS = GroupStatus(1, 1, 0, Pulse())
 

@@ -1,10 +1,10 @@
 """Which file a worker gets next: its own node's, then those of the node that is farthest behind."""
 
 import pytest
-from treemill.packetizer import node_of
-from treemill.packetizer.entities import File, WorkerState
-from treemill.packetizer.nodes import Nodes
-from treemill.packetizer.storage_node import Left, host_of
+from treemill.scheduling import node_of
+from treemill.scheduling.entities import File, WorkerState
+from treemill.scheduling.nodes import Nodes
+from treemill.scheduling.storage_node import Left, host_of
 
 
 @pytest.mark.parametrize(

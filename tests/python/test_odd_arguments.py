@@ -13,9 +13,9 @@ import pytest
 import treemill as tm
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.chain.location import expand
+from treemill._system.json_document import parsed, unpacked, whole
+from treemill.data.location import expand
 from treemill.errors import QueryError, SourceError, TreemillError, UnsupportedError
-from treemill.machine.json_document import parsed, unpacked, whole
 from written import write
 
 ODD = [
@@ -102,7 +102,7 @@ def connected(address, **options):
     """Connects to a cluster, none of which is there."""
     pytest.importorskip("distributed", reason="needs Dask: pip install 'treemill[cluster]'")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("treemill.backend.dask.connection._CONNECT", 0.05)
+        patch.setattr("treemill.backends.dask.connection._CONNECT", 0.05)
         tm.connect(address, **options).close()
 
 
@@ -294,8 +294,8 @@ def test_packed_bytes_that_are_damaged_are_said_to_be(data, cut):
 
 @pytest.mark.filterwarnings("ignore")
 def test_devices_have_no_end(tmp_path, monkeypatch):
-    monkeypatch.setattr("treemill.tree.source._MOST_CONTENT", 1 << 20)
-    monkeypatch.setattr("treemill.machine.json_document.whole.__defaults__", (1 << 20,))
+    monkeypatch.setattr("treemill.data.source._MOST_CONTENT", 1 << 20)
+    monkeypatch.setattr("treemill._system.json_document.whole.__defaults__", (1 << 20,))
     (tmp_path / "endless.json").symlink_to("/dev/zero")
     for reads in (tm.dataset, tm.fileset, tm.lumi_mask, tm.load):
         with pytest.raises(TreemillError, match="more than"):
@@ -305,7 +305,7 @@ def test_devices_have_no_end(tmp_path, monkeypatch):
 
 
 def test_a_list_has_so_many_lines(tmp_path, monkeypatch):
-    monkeypatch.setattr("treemill.chain.location._MOST_LINES", 10)
+    monkeypatch.setattr("treemill.data.location._MOST_LINES", 10)
     (tmp_path / "l.txt").write_text("a.root\n" * 11)
     with pytest.raises(SourceError, match="11 lines"):
         expand(f"@{tmp_path}/l.txt")

@@ -4,10 +4,10 @@ import pickle
 
 import pytest
 import treemill as tm
-from treemill.backend.dask.merger import Merger
+from treemill.backends.dask.merger import Merger
+from treemill.data.identity import FileState
 from treemill.errors import ChangedError
-from treemill.tree.identity import FileState
-from treemill.worker.one_state import OneStateTask, States
+from treemill.workers.one_state import OneStateTask, States
 
 HERE, THERE = ("here", 1, 7), ("there", 1, 7)
 FIRST = FileState(100, "first", HERE, (5, 5))
@@ -97,6 +97,6 @@ def test_processes_say_what_they_have_read(paths):
         pytest.MonkeyPatch.context() as patch,
         tm.connect(mode="processes", workers=2) as session,
     ):
-        patch.setattr("treemill.backend.processes.pool.States", Watched)
+        patch.setattr("treemill.backends.processes.pool.States", Watched)
         session.run(tm.dataset(paths, tree="Events").count())
     assert {path for states in seen for path in states} == {str(path) for path in paths}

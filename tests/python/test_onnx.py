@@ -245,7 +245,7 @@ def test_broken_files(perceptron, tmp_path):
 
 
 def test_without_the_runtime_the_extra_is_named(monkeypatch, perceptron):
-    from treemill.models import onnx as module
+    from treemill.functions import onnx as module
 
     monkeypatch.setattr(module, "_sessions", type(module._sessions)())
     monkeypatch.setitem(sys.modules, "onnxruntime", None)

@@ -8,7 +8,7 @@ import treemill as tm
 pytest.importorskip("distributed", reason="needs Dask: pip install 'treemill[cluster]'")
 
 from distributed import Client
-from treemill.backend.dask import opening
+from treemill.backends.dask import opening
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Chunks of selectors grow and shrink with the time that they take, within bounds."""
 
-from treemill.selector.chunk_size import ChunkPace
+from treemill.workers.chunk_size import ChunkPace
 
 
 def test_the_first_chunk_is_small_whatever_its_bytes():

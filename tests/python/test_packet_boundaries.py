@@ -8,13 +8,13 @@ import treemill as tm
 from test_cache import cache as cache
 from test_cache import settled
 from treemill import _core
-from treemill.backend import threads
-from treemill.evaluation.file_query import PerFile
-from treemill.evaluation.workload import QueryWorkload
-from treemill.packetizer import FileSize, PacketDone, Packetizer, Policy, Process, WorkerJoined
+from treemill.backends import threads
 from treemill.query.planning import plan
-from treemill.worker import worker as worker_module
-from treemill.worker.packet_boundaries import PacketBoundaries
+from treemill.scheduling import FileSize, PacketDone, Packetizer, Policy, Process, WorkerJoined
+from treemill.workers import worker as worker_module
+from treemill.workers.file_query import PerFile
+from treemill.workers.packet_boundaries import PacketBoundaries
+from treemill.workers.query_workload import QueryWorkload
 
 CLUSTERS = tuple(range(0, 500_000, 100_000))
 
@@ -92,7 +92,7 @@ def test_a_short_query_is_shared_out_evenly_between_threads():
 @pytest.fixture(scope="module")
 def coarse(core, tmp_path_factory):
     """A file of two clusters."""
-    from treemill.bench.generate import write
+    from treemill.facility.generate import write
 
     path = tmp_path_factory.mktemp("data") / "coarse.root"
     write(path, events=40_000, index=0, cluster=20_000, codec="zstd")

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from packet_history import History
 from packet_world import World
-from treemill.packetizer import Commit, Finish, OpenFile, PacketFailed, Process, Sizing, Stop
-from treemill.packetizer.sizing import packet_entries
+from treemill.scheduling import Commit, Finish, OpenFile, PacketFailed, Process, Sizing, Stop
+from treemill.scheduling.sizing import packet_entries
 
 sizes = st.lists(st.integers(0, 700), max_size=5)
 workers = st.integers(1, 4)

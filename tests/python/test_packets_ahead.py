@@ -1,7 +1,7 @@
 """What a worker of a cluster may begin without an order, and when it tells what it has done."""
 
-from treemill.backend.dask.reserved_packets import ReservedPackets
-from treemill.packetizer import Packet
+from treemill.backends.dask.reserved_packets import ReservedPackets
+from treemill.scheduling import Packet
 
 
 def packets(count):

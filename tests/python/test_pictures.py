@@ -5,9 +5,9 @@ import hist
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.monitor.histogram_labels import outside
-from treemill.monitor.pictures import overlaid, paneled
-from treemill.monitor.text_histogram import text
+from treemill.pictures.histogram_labels import outside
+from treemill.pictures.pictures import overlaid, paneled
+from treemill.pictures.text_histogram import text
 
 axis = hist.axis.Regular(10, 0, 10, label="x")
 
@@ -142,7 +142,7 @@ def test_long_names_below_charts_stay_within_their_own():
     """Storages are named by their addresses: neither a chart's neighbour nor the picture's edge is
     written over."""
     pytest.importorskip("matplotlib")
-    from treemill.monitor.line_charts import Panel, Series, _figure
+    from treemill.pictures.line_charts import Panel, Series, _figure
 
     folder = "root://storage.of.a.site.org:1094//store/data/run2016/nano/"
     names = [f"{folder}{number}, {way}" for number in range(6) for way in ("processes", "streams")]

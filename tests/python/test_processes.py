@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
-from treemill.backend.processes.channel import Channel
+from treemill.backends.processes.channel import Channel
 from treemill.session.state import QueryNews
 
 LINUX = pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="looks at processes in /proc")
@@ -84,7 +84,7 @@ class Table(tm.Selector):
 
 
 def test_inputs_are_sent_once(session, events, monkeypatch):
-    from treemill.backend.processes import messages
+    from treemill.backends.processes import messages
 
     sent = []
     send = Channel.send
@@ -212,7 +212,7 @@ def test_a_wheel(session, events, tmp_path):
 
 def test_feedback_and_progress(session, paths, monkeypatch, tmp_path):
     """The last packet is held until feedback was seen."""
-    from treemill.monitor import watch
+    from treemill.monitoring import watch
 
     monkeypatch.setattr(watch, "_FEEDBACK_EVERY", 0.01)
     pipe = tmp_path / "pipe"

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import treemill
 from click.testing import CliRunner
-from treemill import processor
 from treemill._core import CPU_LEVEL
+from treemill._system import processor
+from treemill._system.processor import LEVELS, best, features, levels_of
 from treemill.cli.machine import kernels
 from treemill.cli.main import cli
-from treemill.processor import LEVELS, best, features, levels_of
 
 V3 = LEVELS["x86-64-v3"]
 BOTH = ["x86-64-v3", "x86-64"]

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 from treemill.io_report import IOReport, SourceReport
-from treemill.monitor import reads
-from treemill.monitor.reads import Read
+from treemill.monitoring import reads
+from treemill.monitoring.reads import Read
 
 SOME = [
     Read(2, "root://b", "root://b//store/f.root", 50, 70, 0.2, 0.3, True),

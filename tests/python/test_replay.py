@@ -4,20 +4,20 @@ report's figures and page. The clusters are simulated, so that nothing depends o
 import pytest
 import treemill as tm
 from click.testing import CliRunner
-from treemill.bench.replay import replay
-from treemill.bench.simulation.cluster import Cluster
-from treemill.bench.simulation.engine import Engine
-from treemill.bench.simulation.one_master import OneMaster
-from treemill.bench.simulation.scenario import Faults, Files, Generation, Scenario
-from treemill.bench.simulation.strategies import STRATEGIES, sizing
 from treemill.cli.main import cli
 from treemill.cli.trace import load
-from treemill.packetizer import TimelineReader, Trace
-from treemill.trace.figures import figures
-from treemill.trace.page import page
-from treemill.trace.recorded import About, Recorded, RecordedFile
-from treemill.trace.rows import rows
-from treemill.trace.summary import against_time, summary
+from treemill.facility.replay import replay
+from treemill.facility.simulation.cluster import Cluster
+from treemill.facility.simulation.engine import Engine
+from treemill.facility.simulation.one_master import OneMaster
+from treemill.facility.simulation.scenario import Faults, Files, Generation, Scenario
+from treemill.facility.simulation.strategies import STRATEGIES, sizing
+from treemill.monitoring.figures import figures
+from treemill.monitoring.recorded import About, Recorded, RecordedFile
+from treemill.monitoring.rows import rows
+from treemill.monitoring.summary import against_time, summary
+from treemill.monitoring.trace_page import page
+from treemill.scheduling import TimelineReader, Trace
 
 
 class Both(TimelineReader):

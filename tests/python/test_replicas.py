@@ -5,10 +5,10 @@ import json
 import threading
 
 import pytest
-from treemill.chain.filesets import fileset
-from treemill.chain.location import Location, located
+from treemill.data.filesets import fileset
+from treemill.data.location import Location, located
+from treemill.data.replicas import first_answer
 from treemill.errors import QueryError, SourceError
-from treemill.tree.replicas import first_answer
 
 LOGICAL = "/store/a.root"
 PLACES = ["root://one//store/a.root", "https://two/store/a.root"]

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 from packet_history import History
 from packet_world import World
-from treemill.packetizer import (
+from treemill.scheduling import (
     Commit,
     FileOpened,
     FileSize,

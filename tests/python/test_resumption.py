@@ -3,8 +3,8 @@
 from types import SimpleNamespace
 
 from test_desk import request
-from treemill.backend.dask.messages import Kept
-from treemill.backend.dask.resumption import Resumption, found_again
+from treemill.backends.dask.messages import Kept
+from treemill.backends.dask.resumption import Resumption, found_again
 from treemill.errors import QueryError
 
 KEPT = Kept("host:/folder/0-fill", "digest")

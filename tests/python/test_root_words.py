@@ -4,7 +4,7 @@ import re
 
 import pytest
 import treemill as tm
-from treemill.bench.generate import Recipe, write_dataset
+from treemill.facility.generate import Recipe, write_dataset
 from treemill.root_words import METHODS
 
 

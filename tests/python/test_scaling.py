@@ -6,20 +6,20 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.bench.exerciser import Size
-from treemill.bench.scaling.breakdown import Breakdown, broken_down
-from treemill.bench.scaling.charts import figures
-from treemill.bench.scaling.conclusions import conclusion, conclusions
-from treemill.bench.scaling.counted import counted
-from treemill.bench.scaling.fits import linear, saturating
-from treemill.bench.scaling.measurements import Measurement, ResultsFile, StorageScan, load, save
-from treemill.bench.scaling.page import page
-from treemill.bench.scaling.plan import ScalingPlan, rising
-from treemill.bench.scaling.some_columns import nearest, share_of
-from treemill.bench.scaling.summary import baselines, summaries
-from treemill.bench.scaling.verdict import LIMITS, Facts, verdict
 from treemill.errors import FormatError, QueryError, SourceError
-from treemill.packetizer import (
+from treemill.facility.exerciser import Size
+from treemill.facility.scaling.breakdown import Breakdown, broken_down
+from treemill.facility.scaling.charts import figures
+from treemill.facility.scaling.conclusions import conclusion, conclusions
+from treemill.facility.scaling.counted import counted
+from treemill.facility.scaling.fits import linear, saturating
+from treemill.facility.scaling.measurements import Measurement, ResultsFile, StorageScan, load, save
+from treemill.facility.scaling.page import page
+from treemill.facility.scaling.plan import ScalingPlan, rising
+from treemill.facility.scaling.some_columns import nearest, share_of
+from treemill.facility.scaling.summary import baselines, summaries
+from treemill.facility.scaling.verdict import LIMITS, Facts, verdict
+from treemill.scheduling import (
     Commit,
     Committed,
     FileOpened,
@@ -33,8 +33,8 @@ from treemill.packetizer import (
     Trace,
     WorkerJoined,
 )
-from treemill.packetizer.monitoring import BINS, WIDTH
-from treemill.packetizer.worker_tally import OfWorker, bin_of
+from treemill.scheduling.monitoring import BINS, WIDTH
+from treemill.scheduling.worker_tally import OfWorker, bin_of
 
 NOTHING = Breakdown(0, 0, 0, 0, 0, 0, 0, 0)
 

@@ -8,10 +8,10 @@ import treemill as tm
 import uproot
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.arrays.columns import column_of, kind_of, made
-from treemill.arrays.common_type import cast, fitted, widest
-from treemill.arrays.from_core import layout
-from treemill.arrays.kinds import number
+from treemill.data.columns import column_of, kind_of, made
+from treemill.data.common_type import cast, fitted, widest
+from treemill.data.from_core import layout
+from treemill.data.kinds import number
 from written import jagged, write
 
 MODES = ("threads", "processes")

@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import hist
 import pytest
 import treemill as tm
-from treemill.backend import coordinated_pass
-from treemill.packetizer import FileSize, Packetizer
+from treemill.backends import coordinated_pass
+from treemill.scheduling import FileSize, Packetizer
 from treemill.session.front import connect
 from treemill.session.subset import useful_workers
-from treemill.worker import worker as worker_module
+from treemill.workers import worker as worker_module
 
 
 @pytest.fixture

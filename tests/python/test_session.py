@@ -9,13 +9,13 @@ import hist
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.backend.merged import Merged
+from treemill.backends.merged import Merged
 from treemill.errors import QueryError
 from treemill.results.booked_histograms import BookedHistograms
 from treemill.session.booking_run import BookedQuery
 from treemill.session.front import connect, default_session
 from treemill.session.state import QueryNews
-from treemill.worker import worker as worker_module
+from treemill.workers import worker as worker_module
 
 
 @pytest.fixture(params=[(1, "threads"), (2, "threads"), (5, "threads"), (2, "processes")], ids=str)
@@ -186,8 +186,8 @@ def test_one_bar_for_several_datasets(paths, monkeypatch):
         def close(self):
             seen.append("closed")
 
-    monkeypatch.setattr("treemill.monitor.watch._bar", lambda passing: Bar())
-    monkeypatch.setattr("treemill.monitor.watch._FIRST_LOOK", 0.0)
+    monkeypatch.setattr("treemill.monitoring.watch._bar", lambda passing: Bar())
+    monkeypatch.setattr("treemill.monitoring.watch._FIRST_LOOK", 0.0)
     one, two = (
         tm.dataset(path, "Events", name=name) for path, name in zip(paths[::2], "ab", strict=True)
     )
@@ -354,7 +354,7 @@ def test_the_next_dataset_is_compiled_while_workers_work_on_one(events, paths, m
 
 def test_feedback(events, monkeypatch):
     """Held after the first commit until feedback was seen."""
-    from treemill.monitor import watch
+    from treemill.monitoring import watch
 
     monkeypatch.setattr(watch, "_FEEDBACK_EVERY", 0.01)
     seen, called = [], threading.Event()

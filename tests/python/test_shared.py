@@ -6,8 +6,8 @@ import os
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.tree import open_tree as shared
-from treemill.tree.source import identity
+from treemill.data import open_tree as shared
+from treemill.data.source import identity
 from written import write
 
 N = 40

@@ -6,12 +6,14 @@ from statistics import median
 
 import pytest
 from click.testing import CliRunner
-from treemill.backend.dask.polling import poll_seconds
-from treemill.bench.simulation import STRATEGIES, load, shipped, simulate
-from treemill.bench.simulation.cluster import DiskRead, SimulatedNode
-from treemill.bench.simulation.distance import Connection, Distance
+from treemill.backends.dask.polling import poll_seconds
 from treemill.cli.main import cli
-from treemill.packetizer import Packet, Span, Timeline
+from treemill.facility.simulation.cluster import DiskRead, SimulatedNode
+from treemill.facility.simulation.distance import Connection, Distance
+from treemill.facility.simulation.run import simulate
+from treemill.facility.simulation.scenario import load, shipped
+from treemill.facility.simulation.strategies import STRATEGIES
+from treemill.scheduling import Packet, Span, Timeline
 
 
 def seeds(name, nodes, strategy, count=3):

@@ -3,9 +3,9 @@
 import os
 
 import pytest
-from treemill.chain.location import expand
+from treemill.data import source
+from treemill.data.location import expand
 from treemill.errors import SourceError, UnsupportedError
-from treemill.tree import source
 
 
 @pytest.fixture

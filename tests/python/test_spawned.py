@@ -32,7 +32,7 @@ class Table(tm.Selector):
 
 def test_workers_are_programs_of_their_own(session, events):
     output = session.run(lambda chunk: {"modules": {sys.orig_argv[3]}}, events)
-    assert output["modules"] == {"treemill.backend.processes.spawn"}
+    assert output["modules"] == {"treemill.backends.processes.spawn"}
 
 
 def test_selectors_and_inputs(session, events, truth):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packet_history import History
 from packet_world import World
-from treemill.packetizer import (
+from treemill.scheduling import (
     Commit,
     Committed,
     Discard,
@@ -23,7 +23,7 @@ from treemill.packetizer import (
     Tick,
     WorkerJoined,
 )
-from treemill.packetizer.sizing import packet_entries
+from treemill.scheduling.sizing import packet_entries
 
 from tests.random_search import examples
 

@@ -6,14 +6,14 @@ from types import SimpleNamespace
 
 import pytest
 from test_desk import request
-from treemill.backend.dask import group_loop
-from treemill.backend.dask.conversation import Conversation
-from treemill.backend.dask.desk import Desk
-from treemill.backend.dask.group_loop import GroupLoop
-from treemill.backend.dask.group_messages import LeadGroup, Under
-from treemill.backend.dask.mailbox import Parcel
-from treemill.backend.dask.messages import Crashed
-from treemill.backend.dask.station import Station
+from treemill.backends.dask import group_loop
+from treemill.backends.dask.conversation import Conversation
+from treemill.backends.dask.desk import Desk
+from treemill.backends.dask.group_loop import GroupLoop
+from treemill.backends.dask.group_messages import LeadGroup, Under
+from treemill.backends.dask.mailbox import Parcel
+from treemill.backends.dask.messages import Crashed
+from treemill.backends.dask.station import Station
 from treemill.errors import WorkerError
 
 

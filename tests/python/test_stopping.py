@@ -8,9 +8,9 @@ import threading
 
 import pytest
 import treemill as tm
-from treemill.backend.threads import ThreadPass
+from treemill.backends.threads import ThreadPass
 from treemill.session.front import connect
-from treemill.worker import worker as worker_module
+from treemill.workers import worker as worker_module
 
 
 @pytest.fixture(params=[1, 2, 5])
@@ -82,8 +82,8 @@ def test_the_session_works_after_ctrl_c(events, paths):
     code = f"""
 import os, signal, threading
 import treemill as tm
-from treemill.backend.threads import ThreadPass
-from treemill.worker import worker
+from treemill.backends.threads import ThreadPass
+from treemill.workers import worker
 process, stop = worker.Worker._process, ThreadPass.stop
 first, stopped = threading.Lock(), threading.Event()
 def pressed(self, packet):

@@ -11,17 +11,17 @@ from itertools import accumulate, pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.bench.exerciser import Size
-from treemill.bench.scaling.measurements import ResultsFile, load, save
-from treemill.bench.scaling.page import page
-from treemill.bench.storage.figures import drawn
-from treemill.bench.storage.findings import findings, limit, ratios
-from treemill.bench.storage.latencies import binned, joined, percentile
-from treemill.bench.storage.matrix import WAYS, WHATS, Cell, Matrix, Target, window_of
-from treemill.bench.storage.reading import ReaderOutcome, Reading, lines, reading_of
-from treemill.bench.storage.steps import STEP, ahead, branches, fresh, layout, steps
-from treemill.bench.storage.tables import HEAD, csv_rows, row_of, rows
 from treemill.errors import QueryError
+from treemill.facility.exerciser import Size
+from treemill.facility.scaling.measurements import ResultsFile, load, save
+from treemill.facility.scaling.page import page
+from treemill.facility.storage.figures import drawn
+from treemill.facility.storage.findings import findings, limit, ratios
+from treemill.facility.storage.latencies import binned, joined, percentile
+from treemill.facility.storage.matrix import WAYS, WHATS, Cell, Matrix, Target, window_of
+from treemill.facility.storage.reading import ReaderOutcome, Reading, lines, reading_of
+from treemill.facility.storage.steps import STEP, ahead, branches, fresh, layout, steps
+from treemill.facility.storage.tables import HEAD, csv_rows, row_of, rows
 
 TARGET = Target("root://h:1", "root", "flushed", (("root://h:1//a.root", "Events"),), {})
 names = st.sampled_from

@@ -4,9 +4,9 @@ was."""
 import awkward as ak
 import numpy as np
 import pytest
-from treemill.arrays import stored
-from treemill.arrays.columns import Table, column_of
-from treemill.arrays.from_core import layout
+from treemill.data import stored
+from treemill.data.columns import Table, column_of
+from treemill.data.from_core import layout
 
 N = 1000
 COUNTS = np.arange(N) % 7

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from lease_world import World
-from treemill.packetizer import (
+from treemill.scheduling import (
     Commit,
     Committed,
     FileOpened,
@@ -23,26 +23,26 @@ from treemill.packetizer import (
     WorkerJoined,
     WorkerLost,
 )
-from treemill.submasters import (
+from treemill.scheduling.leased_packetizer import LeasedPacketizer
+from treemill.scheduling.leasing import Leasing
+from treemill.scheduling.lessor import Lessor
+from treemill.scheduling.messages import (
     Asked,
     Ended,
     Failed,
     Grant,
     HandedUp,
-    LeasedPacketizer,
-    Leasing,
-    Lessor,
     NothingLeft,
     Opened,
     Part,
-    Reach,
     Returned,
     Standing,
     SubJoined,
     SubLost,
-    SubMaster,
     TakeBack,
 )
+from treemill.scheduling.submaster import SubMaster
+from treemill.scheduling.unleased_parts import Reach
 
 seeds = st.integers(0, 2**32)
 

@@ -1,9 +1,10 @@
 """What is concluded from what hosts have of a made-up dataset."""
 
 import pytest
-from treemill.bench.event_files import unique, write
-from treemill.bench.recipe import Recipe
-from treemill.bench.survey import (
+from treemill.errors import QueryError
+from treemill.facility.event_files import unique, write
+from treemill.facility.recipe import Recipe
+from treemill.facility.survey import (
     Found,
     Made,
     Room,
@@ -14,7 +15,6 @@ from treemill.bench.survey import (
     spread,
     unwanted,
 )
-from treemill.errors import QueryError
 
 
 def test_a_survey_knows_the_files_of_the_dataset(tmp_path):

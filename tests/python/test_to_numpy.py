@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
-from treemill.arrays.from_core import numpy_of
+from treemill.data.from_core import numpy_of
 from written import jagged, write
 
 from tests.corpus_files import corpus

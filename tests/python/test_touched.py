@@ -4,8 +4,8 @@ import pytest
 import treemill as tm
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.selector import remembered_columns
-from treemill.selector.column_use import ColumnUse
+from treemill.workers import remembered_columns
+from treemill.workers.column_use import ColumnUse
 
 
 def test_a_column_that_looks_do_not_touch_is_dropped_and_comes_back():

@@ -3,7 +3,7 @@
 import pytest
 import treemill as tm
 from packet_history import History
-from treemill.packetizer import (
+from treemill.scheduling import (
     Commit,
     Committed,
     FileFailed,

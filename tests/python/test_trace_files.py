@@ -13,13 +13,18 @@ import pytest
 import treemill as tm
 import uproot
 from packet_history import History
-from treemill.backend.pulse import KnownCounters, Pulse
-from treemill.bench.event_files import write
-from treemill.bench.exerciser import COUNTERS
-from treemill.bench.replay import replay
+from treemill.backends.pulse import KnownCounters, Pulse
 from treemill.cli.trace import load
+from treemill.facility.event_files import write
+from treemill.facility.exerciser import COUNTERS
+from treemill.facility.replay import replay
 from treemill.io_report import IOReport
-from treemill.packetizer import (
+from treemill.monitoring.recorded import About, Recorded
+from treemill.monitoring.row import EVENTS, STEPS, Row
+from treemill.monitoring.rows import rows
+from treemill.monitoring.summary import STAGES, summary
+from treemill.monitoring.text import lines
+from treemill.scheduling import (
     MEASURES,
     Collect,
     Collected,
@@ -37,11 +42,6 @@ from treemill.packetizer import (
     WorkerJoined,
     joined,
 )
-from treemill.trace.recorded import About, Recorded
-from treemill.trace.row import EVENTS, STEPS, Row
-from treemill.trace.rows import rows
-from treemill.trace.summary import STAGES, summary
-from treemill.trace.text import lines
 
 
 class Counting(tm.Selector):
@@ -105,7 +105,7 @@ def nothing_in_vain(monkeypatch):
     """No worker is late with a packet that another one then does, too: at the end, one of them
     would still read what is in no packet that is done."""
     monkeypatch.setattr(
-        "treemill.backend.coordinated_pass.Policy",
+        "treemill.backends.coordinated_pass.Policy",
         lambda **told: Policy(**told | {"speculate": False}),
     )
 

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from treemill.cli.main import cli
 from treemill.cli.trace import load
-from treemill.packetizer import PacketDone, Step, Trace, joined
+from treemill.monitoring.figures import figures
+from treemill.monitoring.row import EVENTS, STEPS, Row
+from treemill.monitoring.step_rows import StepRows
+from treemill.monitoring.summary import summary
+from treemill.monitoring.text import lines
+from treemill.scheduling import PacketDone, Step, Trace, joined
 from treemill.session import recording
-from treemill.trace.figures import figures
-from treemill.trace.row import EVENTS, STEPS, Row
-from treemill.trace.step_rows import StepRows
-from treemill.trace.summary import summary
-from treemill.trace.text import lines
 
 
 def of(found, event):

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
-from treemill.arrays.stored import Store
+from treemill._system.whole_file import whole_file
+from treemill.data.stored import Store
 from treemill.errors import writing
+from treemill.monitoring.file import write as write_trace
+from treemill.monitoring.recorded import About, Recorded
+from treemill.monitoring.row import Row
 from treemill.results.histograms import saved
-from treemill.trace.file import write as write_trace
-from treemill.trace.recorded import About, Recorded
-from treemill.trace.row import Row
-from treemill.whole_file import whole_file
 from treemill.writing.file import RootFile
 
 SUFFIXES = [".root", ".h5", ".json", ".json.gz"]

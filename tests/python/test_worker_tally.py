@@ -6,8 +6,8 @@ from math import floor, log10
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.packetizer import Spent
-from treemill.packetizer.worker_tally import WorkerTally, bin_of
+from treemill.scheduling import Spent
+from treemill.scheduling.worker_tally import WorkerTally, bin_of
 
 seconds = st.floats(0.0, 2000.0)
 spent = st.none() | st.builds(Spent, seconds, seconds, seconds, st.integers(0, 2**40))

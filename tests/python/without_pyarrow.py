@@ -135,7 +135,7 @@ def defaults():
 
 
 def by_uproot():
-    from treemill.tree import file_tree as filetree
+    from treemill.data import file_tree as filetree
 
     def blind(self, names, *arguments):
         return tm.UnsupportedError("it is blind")

@@ -20,7 +20,7 @@ import treemill as tm
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from treemill._core import CPU_LEVEL
-from treemill.bench.generate import Recipe, paths, write_dataset
+from treemill.facility.generate import Recipe, paths, write_dataset
 
 from tests.random_queries import booked, several
 from tests.reference import data, deep, nested

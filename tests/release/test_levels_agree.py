@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from treemill.processor import VARIABLE, installed, levels_of, this_processor
+from treemill._system.processor import VARIABLE, installed, levels_of, this_processor
 
 from tests.release.digests import questions
 

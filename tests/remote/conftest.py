@@ -38,7 +38,7 @@ def core():
 @pytest.fixture(scope="session")
 def files(core, tmp_path_factory):
     """Trees of different sizes and an RNTuple, by the path that they have on each server."""
-    from treemill.bench.generate import write
+    from treemill.facility.generate import write
 
     folder = tmp_path_factory.mktemp("files")
     made = {f"store/trees/events_{i}.root": folder / f"events_{i}.root" for i in range(3)}

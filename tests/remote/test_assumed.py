@@ -7,8 +7,8 @@ import shutil
 
 import pytest
 import treemill as tm
-from treemill.bench.generate import write
 from treemill.errors import SourceError, TreemillError
+from treemill.facility.generate import write
 
 from tests.waiting import until
 from tools.link.link import Link, Wire

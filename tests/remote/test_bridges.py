@@ -8,7 +8,7 @@ import threading
 import awkward as ak
 import pytest
 import treemill as tm
-from treemill.tree import official_xrootd, over_fsspec, source
+from treemill.data import official_xrootd, over_fsspec, source
 
 from tests.remote.conftest import skip_without
 from tests.remote.test_faults import outcome

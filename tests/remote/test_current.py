@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 import treemill as tm
-from treemill.tree import remote
+from treemill.data import remote
 
 from tools.servers.ganesha import Ganesha
 from tools.servers.nginx import Nginx

@@ -13,7 +13,7 @@ import awkward as ak
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.bench.generate import write
+from treemill.facility.generate import write
 
 from tests.remote.conftest import TOKEN, skip_without
 from tests.remote.dcap_door import DcapDoor

@@ -131,7 +131,7 @@ def test_what_is_known_of_a_file_counts_for_some_seconds_and_no_byte_is_read_fro
     hosts, files, authority, tmp_path, user, nothing_remembered, monkeypatch
 ):
     """The number of entries is from the servers that were trusted; they were asked lately."""
-    monkeypatch.setattr("treemill.tree.remote._RECENT", 3600.0)
+    monkeypatch.setattr("treemill.data.remote._RECENT", 3600.0)
     with guarded_federation(hosts, tmp_path / "1", *[authority] * 3) as federation:
         federation.put(files[STORED], STORED)
         where = federated(federation).replace("roots://", "roots://known@")
@@ -146,7 +146,7 @@ def test_what_is_known_of_a_file_counts_for_some_seconds_and_no_byte_is_read_fro
         for known in both:
             assert_is_distrusted(outcome(lambda known=known: total(known).value), hosts)
             assert_is_distrusted(outcome(lambda known=known: known.arrays("Jet_pt")), hosts)
-        monkeypatch.setattr("treemill.tree.remote._RECENT", 0.0)
+        monkeypatch.setattr("treemill.data.remote._RECENT", 0.0)
         for known in (events, tm.dataset(where)):
             assert_is_distrusted(outcome(lambda known=known: len(known)), hosts)
 

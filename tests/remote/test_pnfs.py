@@ -8,7 +8,7 @@ import socket
 import awkward as ak
 import pytest
 import treemill as tm
-from treemill.bench.generate import write
+from treemill.facility.generate import write
 
 from tests.remote.pnfs_peer import FILES, FLEX, DataServer, MetadataServer
 

@@ -4,7 +4,7 @@ schemas of which treemill reads the columns and with those of which coffea reads
 import awkward as ak
 import pytest
 import treemill as tm
-from treemill.tree import file_tree, open_tree
+from treemill.data import file_tree, open_tree
 
 from . import test_reading
 

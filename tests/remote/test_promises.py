@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
-from treemill.backend.processes.pool import ProcessPool
-from treemill.backend.threads import ThreadPool
-from treemill.packetizer import OpenAhead, Prefetch
+from treemill.backends.processes.pool import ProcessPool
+from treemill.backends.threads import ThreadPool
+from treemill.scheduling import OpenAhead, Prefetch
 from treemill.session.front import connect
 
 _PASSES = 10

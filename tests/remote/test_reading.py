@@ -8,7 +8,7 @@ import awkward as ak
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.tree import source
+from treemill.data import source
 
 PLACES = (
     *("xrootd", "redirector", "xrootd-http", "xrootd-dav", "redirector-http"),

@@ -62,7 +62,7 @@ def test_a_pass_takes_the_word_of_the_look_that_opened_the_file_once(
     files, monkeypatch, fresh, looks
 ):
     skip_without(Nginx.missing())
-    monkeypatch.setattr("treemill.tree.remote._FRESH", fresh)
+    monkeypatch.setattr("treemill.data.remote._FRESH", fresh)
     with Nginx() as server, tm.connect(workers=1, mode="threads") as session:
         url = server.put(files[PATH], PATH)
         long_ago(server, 1000)

@@ -4,7 +4,7 @@ results are those of local files."""
 import awkward as ak
 import pytest
 import treemill as tm
-from treemill.selector import chain_chunks, remembered_columns
+from treemill.workers import chain_chunks, remembered_columns
 
 from .conftest import settle
 

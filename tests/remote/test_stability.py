@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import treemill as tm
-from treemill.tree import source
+from treemill.data import source
 
 from tests.waiting import until
 from tools.link.link import Link, Wire

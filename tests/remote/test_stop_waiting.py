@@ -8,8 +8,8 @@ import time
 
 import pytest
 import treemill as tm
-from treemill.bench.generate import write
-from treemill.worker.worker import Worker
+from treemill.facility.generate import write
+from treemill.workers.worker import Worker
 
 from tests.remote.conftest import skip_without
 from tests.remote.dcap_door import DcapDoor

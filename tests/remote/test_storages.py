@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from treemill.bench.hammer.job_types import job_types
-from treemill.bench.hammer.lead import Bounds
-from treemill.bench.scaling.measurements import load
-from treemill.bench.storage.findings import findings
-from treemill.bench.storage.matrix import Matrix
-from treemill.cli.benchmark.hammer import Hammer
-from treemill.cli.benchmark.storage import measured, targets
 from treemill.cli.main import cli
+from treemill.facility.compare_storage import measured, targets
+from treemill.facility.hammer import Hammer
+from treemill.facility.load_tests.job_types import job_types
+from treemill.facility.load_tests.lead import Bounds
+from treemill.facility.scaling.measurements import load
+from treemill.facility.storage.findings import findings
+from treemill.facility.storage.matrix import Matrix
 
 from tools.servers.nginx import Nginx
 

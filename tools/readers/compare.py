@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import treemill._core as core
 import uproot
-from treemill.arrays.from_core import layout
+from treemill.data.from_core import layout
 from treemill.errors import FormatError, TreemillError, UnsupportedError
 
 from .difference import difference, fields_of

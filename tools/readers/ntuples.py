@@ -9,7 +9,7 @@ from typing import Any
 
 import awkward as ak
 import numpy as np
-from treemill.arrays.from_core import layout
+from treemill.data.from_core import layout
 from treemill.errors import TreemillError, UnsupportedError
 
 from .difference import difference

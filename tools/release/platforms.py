@@ -10,7 +10,8 @@ __all__ = ["CONDA", "PLATFORMS", "Platform", "buildable", "flags"]
 @dataclass(frozen=True)
 class Platform:
     """One wheel. `least`: the oldest system that it runs on, as maturin's name of a policy on Linux
-    and as a version of macOS. `levels`: those of treemill.processor that it has a core for, best
+    and as a version of macOS. `levels`: those of treemill._system.processor that it has a core for,
+    best
     first; none: one core, for every processor of this architecture."""
 
     name: str

@@ -1,4 +1,4 @@
-//! Files that Python reads: protocols that the core has no transport for go through `treemill.tree.bridge`. Decides
+//! Files that Python reads: protocols that the core has no transport for go through `treemill.data.bridge`. Decides
 //! nothing: it hands ranges over and takes bytes back. The GIL is taken by threads of the bridge's own only, never by a thread
 //! that computes; a call that is silent for too long is an error.
 
@@ -14,7 +14,7 @@ use treemill_remote::{
 };
 use treemill_source::{Bytes, Costs, Identity, Observed, Source, SourceError, SourceErrorKind};
 
-const MODULE: &str = "treemill.tree.bridge";
+const MODULE: &str = "treemill.data.bridge";
 
 /// Gives the core its bridge.
 pub fn set() {

@@ -1,4 +1,4 @@
-//! Columns that a Python object provides (`treemill.tree.foreign.Foreign`): its schema, and its values as Arrow
+//! Columns that a Python object provides (`treemill.data.foreign.Foreign`): its schema, and its values as Arrow
 //! arrays. When they are asked for, the engine decides.
 
 use crate::arrow::Column;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use treemill_engine::{Cause, Foreign, Provider};
 
 /// The module whose `column_of` makes columns of other arrays.
-const COLUMNS: &str = "treemill.arrays.columns";
+const COLUMNS: &str = "treemill.data.columns";
 
 /// Key of a field's metadata by which the engine knows the column that counts a list's items.
 const COUNTER: &str = "treemill.counter";
@@ -47,7 +47,7 @@ impl Provider for Object {
     }
 }
 
-/// Converts a `treemill.tree.foreign.Field`.
+/// Converts a `treemill.data.foreign.Field`.
 fn described(field: &Bound<'_, PyAny>) -> PyResult<Field> {
     let name = field.getattr("name")?.extract::<String>()?;
     let counter = field.getattr("counter")?.extract::<Option<String>>()?;
@@ -58,7 +58,7 @@ fn described(field: &Bound<'_, PyAny>) -> PyResult<Field> {
     Ok(made.with_metadata(HashMap::from_iter(metadata)))
 }
 
-/// The values of a column, or of what `treemill.arrays.columns` makes one of.
+/// The values of a column, or of what `treemill.data.columns` makes one of.
 fn array_of(given: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     if let Ok(ours) = given.cast::<Column>() {
         return Ok(ours.get().array());

@@ -21,7 +21,7 @@ pub struct Functions {
 
 #[pymethods]
 impl Functions {
-    /// A function of the user's own: an object that `treemill/kernels` makes. `parts`: others that belong to it, by
+    /// A function of the user's own: an object that `treemill/functions` makes. `parts`: others that belong to it, by
     /// what stands in brackets, `f["name"](x)`.
     #[staticmethod]
     #[pyo3(signature = (object, parts=None))]

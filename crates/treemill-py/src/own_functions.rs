@@ -1,6 +1,6 @@
 //! Functions of the user's own code that expressions call: kernels, by their address and without the GIL, and
 //! Python's callables, with the GIL. What a function takes and gives is said by Python's object, which
-//! `treemill/kernels` makes: see `Own` and `Fitted` there.
+//! `treemill/functions` makes: see `Own` and `Fitted` there.
 
 use crate::nodes::Values;
 use arrow_buffer::Buffer;
@@ -88,7 +88,7 @@ impl Fitted {
                 ResultType::Int => Kind::Int,
                 ResultType::Float => Kind::Float,
             });
-            // SAFETY: `kernels/numba_code.py` gives the address of code that numba has compiled for these parameters
+            // SAFETY: `functions/numba_code.py` gives the address of code that numba has compiled for these parameters
             // and outputs, and that the object, which is kept beside it, keeps alive.
             #[expect(unsafe_code, reason = "only Python knows what it has compiled")]
             unsafe {

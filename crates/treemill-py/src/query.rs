@@ -40,7 +40,7 @@ impl Query {
     }
 
     /// Compiles it against the columns of a tree, and those that `foreign`, a
-    /// `treemill.tree.foreign.Foreign`, adds to them. `rescue` is asked for values of branches, by their
+    /// `treemill.data.foreign.Foreign`, adds to them. `rescue` is asked for values of branches, by their
     /// paths, that turn out to be unsupported when they are read.
     #[pyo3(signature = (tree, foreign=None, rescue=None))]
     fn bind(

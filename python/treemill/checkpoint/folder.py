@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from .._system.whole_file import remove_left, whole_file
 from ..errors import QueryError, SourceError, local_path
-from ..packetizer import Range
-from ..whole_file import remove_left, whole_file
+from ..scheduling import Range
 from .fingerprint import Fingerprint, changed
 from .own_file import read_own
 from .pace import Pace

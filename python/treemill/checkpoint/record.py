@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import SourceError
-from ..packetizer import Range
+from ..scheduling import Range
 from .fingerprint import Fingerprint
 
 __all__ = ["PassRecord"]

@@ -1,11 +1,10 @@
-"""The group `treemill bench`: what is measured without any dataset, which is bench/'s, and what
-reads datasets or runs sessions, which bench/ does not know.
-"""
+"""The group `treemill bench`: its commands, which are those of the folder for facilities."""
 
 from __future__ import annotations
 
-from ..bench.commands import bench
-from .benchmark import generate, hammer, report, run, scan_storage, storage
+from ..facility import compare_storage, hammer, report, run, scan_storage
+from ..facility import generate_command as generate
+from ..facility.commands import bench
 from .exerciser import command
 
 __all__ = ["bench"]
@@ -17,6 +16,6 @@ for each in (
     report.command,
     hammer.command,
     scan_storage.command,
-    storage.command,
+    compare_storage.command,
 ):
     bench.add_command(each)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from ..errors import TreemillError
-from ..facility import CHECKS, Verdict, verdicts
+from ..facility.verdicts import CHECKS, Verdict, verdicts
 
 __all__ = ["cluster", "lines"]
 
@@ -68,7 +68,7 @@ def check(
 def _located(files: Sequence[str]) -> list[tuple[str, str | None]]:
     """The paths of files as users write them, and their trees. Those that this process cannot find
     are asked for by their names: workers may find them."""
-    from ..chain.location import expand, split_tree  # start-up
+    from ..data.location import expand, split_tree  # start-up
 
     found: list[tuple[str, str | None]] = []
     for file in files:

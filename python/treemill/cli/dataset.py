@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..chain.filesets import named_fileset
+from .._system.written_files import write_text
+from ..data.filesets import named_fileset
+from ..data.findings import Finding, Seen, findings
+from ..data.inspection import Contents, looked_at
+from ..data.listing import listed, text
 from ..errors import SourceError, TreemillError, local_path
-from ..inventory.findings import Finding, Seen, findings
-from ..inventory.inspection import Contents, looked_at
-from ..inventory.listing import listed, text
-from ..machine.written_files import write_text
 
 if TYPE_CHECKING:
-    from ..chain.filesets import FilesetFiles
+    from ..data.filesets import FilesetFiles
 
 __all__ = ["dataset"]
 

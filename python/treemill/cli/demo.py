@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..machine.written_files import picture_file
-from .new_folder import NewFolder
+from .._system.written_files import picture_file
+from ..facility.options import NewFolder
 
 if TYPE_CHECKING:
     from hist import Hist
 
     from ..dataset import Dataset
-    from ..monitor.report import Report
+    from ..monitoring.report import Report
     from ..query.node import Booking
 
 __all__ = ["book", "command"]
@@ -45,8 +45,8 @@ def command(
     folder: Path, files: int, events: int, workers: int | None, output: Path | None
 ) -> None:
     """Write a dataset, run a query over it on all cores, draw it."""
-    from ..bench.generate import Recipe, paths, write_dataset  # heavy: numpy
     from ..dataset import dataset  # start-up
+    from ..facility.generate import Recipe, paths, write_dataset  # heavy: numpy
     from ..session.front import connect  # heavy: numpy
 
     recipe = Recipe(files, events)
@@ -110,8 +110,8 @@ def _tell(report: Report | None, numbers: Mapping[str, float]) -> None:
 
 
 def _draw(histograms: Mapping[str, Hist], path: Path) -> None:
-    from ..monitor.pictures import save  # start-up
-    from ..monitor.text_histogram import show  # start-up
+    from ..pictures.pictures import save  # start-up
+    from ..pictures.text_histogram import show  # start-up
 
     title = "Opposite charges: dimuon mass"
     show(histograms[title], title)

@@ -12,9 +12,9 @@ from typing import Any
 
 import click
 
-from ..bench.exerciser import COUNTERS, ORDERS, SWITCHES, Exercise, ExerciseOutcome, Size, chosen
+from .._system.written_files import picture_file, write_text
 from ..errors import QueryError, UnsupportedError
-from ..machine.written_files import picture_file, write_text
+from ..facility.exerciser import COUNTERS, ORDERS, SWITCHES, Exercise, ExerciseOutcome, Size, chosen
 
 __all__ = ["command", "exercise"]
 
@@ -123,7 +123,7 @@ def _recorded(trace: str | None, figure: str | None) -> Iterator[None]:
         yield
         return
     from .. import _core  # start-up
-    from ..monitor import reads  # start-up
+    from ..monitoring import reads  # start-up
 
     _core.record_reads(_MOST_RECORDED)
     try:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .._system.whole_file import whole_file
+from .._system.written_files import picture_file, write_text
 from ..errors import UnsupportedError, local_path, writing
-from ..machine.written_files import picture_file, write_text
-from ..whole_file import whole_file
 
 if TYPE_CHECKING:
     from ..session.draw import Drawn
@@ -35,7 +35,7 @@ def write(drawn: Drawn, path: str, log: bool = False) -> None:
 
 
 def _picture(drawn: Drawn, path: str, log: bool) -> None:
-    from ..monitor.pictures import save  # start-up
+    from ..pictures.pictures import save  # start-up
 
     with picture_file(path) as (file, form):
         save([drawn.histogram], [drawn.title], file, log, form)

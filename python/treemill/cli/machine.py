@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 import click
 
-from ..machine.cache import cache
-from ..machine.memory import available
-from ..processor import VARIABLE, installed, levels_of, this_processor
+from .._system.cache import cache
+from .._system.memory import available
+from .._system.processor import VARIABLE, installed, levels_of, this_processor
 
 __all__ = ["command", "kernels"]
 

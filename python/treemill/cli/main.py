@@ -91,7 +91,7 @@ def _list_trees(path: str) -> bool:
     """Lists the trees of a file if it has several. False if it has not."""
     from treemill import _core  # heavy: core
 
-    from ..chain.open_trees import tree_names  # start-up
+    from ..data.open_trees import tree_names  # start-up
 
     file = _core.File(path)
     names = tree_names(file)
@@ -205,7 +205,7 @@ def draw(
     node = dataset(places, missing=dict(missing) or "error").node
     plot = drawn(node, Drawing(expr, where, bins=axes, weight=weight, profile=profile))
     if output is None:
-        from ..monitor.text_histogram import show as show_text  # start-up
+        from ..pictures.text_histogram import show as show_text  # start-up
 
         show_text(plot.histogram, plot.title, log)
     else:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from .new_folder import NewFolder
+from ..facility.options import NewFolder
 
 __all__ = ["command"]
 
@@ -27,7 +27,7 @@ def command(folder: Path, scale: float, seed: int) -> None:
 
     The folder is "samples" if it is not given. The events have branches as NanoAOD's.
     """
-    from ..bench.samples import write_samples  # heavy: numpy
+    from ..facility.samples import write_samples  # heavy: numpy
 
     for line in write_samples(folder, scale, seed):
         click.echo(line)

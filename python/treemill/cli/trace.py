@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 
+from .._system.written_files import picture_file, write_text
 from ..errors import FormatError, QueryError, SourceError, UnsupportedError
-from ..machine.written_files import picture_file, write_text
-from ..trace.recorded import About, Recorded, of_columns
+from ..monitoring.recorded import About, Recorded, of_columns
 
 __all__ = ["load", "trace"]
 
@@ -45,8 +45,8 @@ def report(file: str, most: int, figure: str | None, html: str | None) -> None:
 
     FILE is the .root, .parquet or .json file of a trace.
     """
-    from ..trace.summary import summary  # start-up
-    from ..trace.text import lines  # start-up
+    from ..monitoring.summary import summary  # start-up
+    from ..monitoring.text import lines  # start-up
 
     if (figure or html) and importlib.util.find_spec("matplotlib") is None:
         raise UnsupportedError("pictures need matplotlib: pip install 'treemill[plot]'")
@@ -54,13 +54,13 @@ def report(file: str, most: int, figure: str | None, html: str | None) -> None:
     for line in lines(measured, most):
         click.echo(line)
     if figure is not None:
-        from ..monitor.line_charts import save  # start-up
-        from ..trace.figures import figures  # start-up
+        from ..monitoring.figures import figures  # start-up
+        from ..pictures.line_charts import save  # start-up
 
         with picture_file(figure) as (picture, form):
             save(figures(measured), picture, form)
     if html is not None:
-        from ..trace.page import page  # start-up
+        from ..monitoring.trace_page import page  # start-up
 
         write_text(html, page(measured))
 
@@ -103,8 +103,8 @@ def replay(file: str, wanted: tuple[tuple[float, bool], ...], storage: float | N
     The packetizer hands out the trace's files once more, to simulated workers with the rates and
     delays that were measured.
     """
-    from ..bench.replay import replay as replayed  # start-up
-    from ..trace.summary import summary  # start-up
+    from ..facility.replay import replay as replayed  # start-up
+    from ..monitoring.summary import summary  # start-up
 
     recorded = load(file)
     try:
@@ -144,7 +144,7 @@ def load(path: str) -> Recorded:
 
 def _root(path: str) -> Recorded:
     from ..dataset import dataset  # start-up
-    from ..trace.root_file import ABOUT, TREE  # start-up
+    from ..monitoring.root_file import ABOUT, TREE  # start-up
 
     facts = dataset(path, tree=ABOUT).arrays().to_list()
     about = About.of_json({each["name"]: json.loads(each["value"]) for each in facts})
@@ -153,12 +153,12 @@ def _root(path: str) -> Recorded:
 
 
 def _parquet(path: str) -> Recorded:
-    from ..trace.parquet_file import read  # heavy: pyarrow
+    from ..monitoring.parquet_file import read  # heavy: pyarrow
 
     return read(path)
 
 
 def _chrome(path: str) -> Recorded:
-    from ..trace.chrome_file import read  # start-up
+    from ..monitoring.chrome_file import read  # start-up
 
     return read(path)

@@ -1,9 +1,6 @@
-"""Whether a cluster is wired right: facts of each of its processes, and what follows from them.
+"""For those who run a facility: made-up data, the benchmark, load tests of storages, simulated
+clusters, and whether a cluster is wired right.
 
-Knows no query and no session. What runs on workers must not need treemill, which may be what is
-missing there.
+The folders in it are plain values in and out; the modules beside them start queries and processes.
+What `facts.py` runs on workers does not need treemill, which may be what is missing there.
 """
-
-from .verdicts import CHECKS, Verdict, Wiring, verdicts
-
-__all__ = ["CHECKS", "Verdict", "Wiring", "verdicts"]

@@ -68,7 +68,7 @@ def _client(address: object, timeout: float) -> Iterator[Client]:
         raise MissingPackageError("clusters need distributed: pip install 'treemill[cluster]'")
     from distributed import Client
 
-    from ..backend.dask.opening import opened  # start-up
+    from ..backends.dask.opening import opened  # start-up
 
     if isinstance(address, Client):
         yield address

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from ..errors import QueryError
-from ..errors.quoting import quoted
+from ..errors import QueryError, quoted
 from . import function_registry
 from .dialect import LANGUAGE, Dialect
 from .external_functions import ExternalFunction

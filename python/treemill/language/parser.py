@@ -9,8 +9,7 @@ from __future__ import annotations
 import ast
 import re
 
-from ..errors import QueryError
-from ..errors.quoting import is_plain
+from ..errors import QueryError, is_plain
 from .casts import cast_at
 from .clike import Rewritten, rewrite
 from .dialect import Dialect

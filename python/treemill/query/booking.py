@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import TypeVar
 
-    from ..monitor.report import Report
+    from ..monitoring.report import Report
     from .data_protocols import QueriedData
     from .description import Description
     from .draw_request import Drawing

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from keyword import iskeyword
 
-from ..errors import QueryError
-from ..errors.quoting import quoted
+from ..errors import QueryError, quoted
 from ..language.expression import Expression, called
 from ..language.external_functions import ExternalFunction
 from ..language.tree_node import Tree
@@ -19,7 +18,7 @@ def as_provided(value: object) -> ExternalFunction:
     """A function as expressions take it: as it is, or a callable over batches."""
     if isinstance(value, ExternalFunction):
         return value
-    from ..kernels.batched import Batched  # start-up
+    from ..functions.batched import Batched  # start-up
 
     assert callable(value)
     return Batched(value)
@@ -32,7 +31,7 @@ def call(
 ) -> Expression:
     """A function called with expressions, or with records of them; None: with the columns of its
     parameters' names. `names` of what it gives, if that is a tuple."""
-    from ..kernels.batched import Batched  # start-up
+    from ..functions.batched import Batched  # start-up
 
     given = as_provided(function)
     if names is not None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import overload
 
 from ..errors import QueryError
-from ..monitor.amounts import amount, percent
+from ..pictures.amounts import amount, percent
 
 __all__ = ["Cut", "CutFlow"]
 
@@ -145,7 +145,7 @@ class CutFlow(Sequence[Cut]):
         >>> flow.to_latex().startswith("\\\\begin{tabular}")
         True
         """
-        from ..monitor.latex import table  # start-up
+        from ..pictures.latex import table  # start-up
 
         rows = [
             [
@@ -160,6 +160,6 @@ class CutFlow(Sequence[Cut]):
         return table(["cut", "all", "passed", "efficiency", "cumulative"], rows)
 
     def _repr_html_(self) -> str:
-        from ..monitor.html import of_cuts  # start-up
+        from ..pictures.html import of_cuts  # start-up
 
         return of_cuts(self._cuts, self.cumulative)

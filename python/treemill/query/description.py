@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import astuple, dataclass, fields
 
-from ..monitor.branch_table import plain
+from ..pictures.branch_table import plain
 
 __all__ = ["Column", "Description", "shown"]
 
@@ -66,7 +66,7 @@ class Description(Mapping[str, Column]):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from ..monitor.html import table  # start-up
+        from ..pictures.html import table  # start-up
 
         return table(*self._table(), f"{self.entries:,} entries")
 
@@ -75,7 +75,7 @@ def _cell(name: str, value: float | None) -> str:
     if value is None:
         return ""
     if name.startswith("bytes"):
-        from ..monitor.branch_table import size  # start-up
+        from ..pictures.branch_table import size  # start-up
 
         return size(int(value))
     if isinstance(value, int) and name not in ("min", "max"):

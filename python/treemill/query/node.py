@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from .. import root_words
-from ..errors import QueryError
-from ..errors.quoting import unquoted
+from ..errors import QueryError, unquoted
 from ..faces import face
 from ..language.expression import Expression, Weight, constant, parse, provided, weighted
 from ..language.external_functions import ExternalFunction
@@ -39,7 +38,7 @@ from .steps import (
 )
 
 if TYPE_CHECKING:
-    from ..luminosity.mask import LumiMask
+    from ..data.mask import LumiMask
     from .cutflow import CutFlow
     from .data_protocols import QueriedBranch
 
@@ -68,7 +67,7 @@ def _check_no_array(expr: object) -> None:
 def _expression(given: Definition | LumiMask, columns: Arguments) -> Expression:
     """What a user has given for a condition or a column, as an expression."""
     if not isinstance(given, str):
-        from ..luminosity.mask import LumiMask  # start-up
+        from ..data.mask import LumiMask  # start-up
 
         if isinstance(given, LumiMask):
             return given.expression

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
-from ..errors import QueryError
-from ..errors.quoting import near
+from ..errors import QueryError, near
 from ..language.expression import parse
 from ..language.external_functions import ExternalFunction
 from .axes import AutomaticAxis, Axis, FixedAxis, GrowingAxis

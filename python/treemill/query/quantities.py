@@ -15,8 +15,7 @@ from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from ..errors import QueryError, outside
-from ..errors.quoting import unquoted
+from ..errors import QueryError, outside, unquoted
 from ..language.expression import Expression, column, parse
 from ..language.product import is_product
 from ..language.tree_node import Tree

@@ -10,8 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..errors import QueryError
-from ..errors.quoting import quoted
+from ..errors import QueryError, quoted
 from ..language.expression import Expression, parse
 from ..language.tree_node import child, word
 from .quantities import Known, named_columns, usable

@@ -13,19 +13,11 @@ from ..errors import QueryError
 from ..faces import face
 from ..language.expression import Weight, parse, weighted
 from .booking import Booking, Located
-from .quantities import (
-    MOST_SECTIONS,
-    MOST_UNIQUE,
-    Moments,
-    Quantiles,
-    Scalar,
-    Sections,
-    Unique,
-)
+from .quantities import MOST_SECTIONS, MOST_UNIQUE, Moments, Quantiles, Scalar, Sections, Unique
 from .steps import Params
 
 if TYPE_CHECKING:
-    from ..luminosity.sections import LumiSections
+    from ..data.sections import LumiSections
     from .booking import Array
 
 __all__ = ["Statistics"]
@@ -301,7 +293,7 @@ class Statistics(Located):
         >>> tm.lumi_mask("processed.json").sections == done
         True
         """
-        from ..luminosity.mask import number_of  # start-up
+        from ..data.mask import number_of  # start-up
 
         number = parse(number_of(run, luminosity_block))
         return Booking(self._with(None), Sections(number, limit))

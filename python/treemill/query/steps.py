@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from ..errors import QueryError
-from ..errors.quoting import unquoted
+from ..errors import QueryError, unquoted
 from ..frozen import frozen
 from ..language.expression import Constant, Expression, column, parse
 from ..language.external_functions import ExternalFunction

@@ -183,7 +183,7 @@ class ByDataset(dict[str, Value]):
         return ByDataset, (dict(self), self.metadata)
 
     def _repr_html_(self) -> str:
-        from ..monitor.html import of_datasets  # start-up
+        from ..pictures.html import of_datasets  # start-up
 
         return as_html(self) or of_datasets(self)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from ..errors import QueryError
 from ..faces import short_errors
-from ..monitor.amounts import amount, percent, with_error
+from ..pictures.amounts import amount, percent, with_error
 from ..query.booking import Booking
 from ..query.cutflow import Cut, CutFlow
 
@@ -56,12 +56,12 @@ class CutTable:
 
     def to_latex(self) -> str:
         """The table as LaTeX's `tabular`, with lines of the package booktabs."""
-        from ..monitor.latex import table  # start-up
+        from ..pictures.latex import table  # start-up
 
         return table(self.head, self.rows)
 
     def _repr_html_(self) -> str:
-        from ..monitor.html import table  # start-up
+        from ..pictures.html import table  # start-up
 
         return table(self.head, self.rows)
 

@@ -14,15 +14,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..arrays.kinds import Kind, Kinds, number
-from ..arrays.stored import Store, Stored
+from ..data.file_tree import UNORDERED
+from ..data.kinds import Kind, Kinds, number
+from ..data.stored import Store, Stored
 from ..errors import QueryError, SourceError, local_path, writing
 from ..query.snapshot_target import check_tree, compression_of
-from ..tree.file_tree import UNORDERED
 from .parts import claim, hidden_folder, remove, remove_if_empty
 
 if TYPE_CHECKING:
-    from ..arrays.columns import Table
+    from ..data.columns import Table
     from ..writing.file import RootFile
 
 __all__ = ["FileOutput", "file_outputs", "writing_at", "written"]
@@ -360,7 +360,7 @@ def _write_tree(file: RootFile, name: str, pieces: Sequence[_Piece], is_ordered:
 
 def _common(tree: str, pieces: Sequence[Kinds]) -> Kinds:
     """The kinds of all columns, each of which holds the values of all pieces."""
-    from ..arrays.common_type import widest  # heavy: numpy
+    from ..data.common_type import widest  # heavy: numpy
 
     names = list(pieces[0])
     if any(set(kinds) != set(names) for kinds in pieces):
@@ -392,8 +392,8 @@ def _known(kinds: Kinds) -> Kinds:
 
 
 def _cast(table: Table, kinds: Kinds) -> Table:
-    from ..arrays.columns import Table  # heavy: numpy
-    from ..arrays.common_type import cast  # heavy: numpy
+    from ..data.columns import Table  # heavy: numpy
+    from ..data.common_type import cast  # heavy: numpy
 
     return Table({name: cast(table.columns[name], kind) for name, kind in kinds.items()})
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, TypeGuard
 
-from ..machine.written_files import picture_file
+from .._system.written_files import picture_file
 
 if TYPE_CHECKING:
     import hist
@@ -100,7 +100,7 @@ def saved(figure: Figure, path: str | PathLike[str] | None) -> Figure:
 
 def ratio_kind(ratio: bool | str) -> str:
     """The kind of a ratio's errors; empty: there is no panel of ratios."""
-    from ..monitor.ratios import EFFICIENCY, INDEPENDENT  # start-up
+    from ..pictures.ratios import EFFICIENCY, INDEPENDENT  # start-up
 
     if ratio in (False, True):
         return INDEPENDENT if ratio else ""
@@ -119,8 +119,8 @@ def plot_variations(
     ratio: bool,
 ) -> Figure:
     """See Variations.plot. `band`: gives the lower and the upper end in each bin."""
-    from ..monitor import pictures  # start-up
-    from ..monitor.ratios import COMMON  # start-up
+    from ..pictures import pictures  # start-up
+    from ..pictures.ratios import COMMON  # start-up
 
     if kind not in ("band", "lines"):
         raise ValueError(f'kind is "band" or "lines", not {kind!r}')

@@ -53,7 +53,7 @@ def show(histogram: object, title: str = "", log: bool = False) -> None:
     >>> tm.show(events.hist("MET_pt", bins=(5, 0, 100)))  # doctest: +ELLIPSIS
     MET_pt...
     """
-    from ..monitor.text_histogram import show as show_text  # start-up
+    from ..pictures.text_histogram import show as show_text  # start-up
 
     title = title or _title(histogram)
     show_text(_histogram(histogram), title, log)
@@ -108,7 +108,7 @@ def plot(
     >>> first = tm.run(events.hist("MET_pt", bins=(50, 0, 200)))
     >>> figure = tm.plot({"all": first, "again": first}, "met.png", ratio=True)
     """
-    from ..monitor import pictures  # start-up
+    from ..pictures import pictures  # start-up
 
     kind = ratio_kind(ratio)
     named = _named(histograms)

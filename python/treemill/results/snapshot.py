@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from ..arrays.columns import Table
-from ..arrays.kinds import Kinds
-from ..arrays.rows import CollectedRows
+from ..data.columns import Table
+from ..data.kinds import Kinds
+from ..data.rows import CollectedRows
 from ..errors import writing
 from ..query.snapshot_target import SnapshotFile, SnapshotTarget
 from ..writing.tables import chunks

@@ -9,8 +9,8 @@ from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from ..arrays.columns import Table, empty, made
-from ..arrays.kinds import Kinds
+from ..data.columns import Table, empty, made
+from ..data.kinds import Kinds
 from ..errors import UnsupportedError
 from ..query.snapshot_target import SnapshotTarget, unfit
 from ..writing.codecs import Codec
@@ -95,7 +95,7 @@ class _Parquet(_SnapshotFile):
 
     def tree(self, name: str, columns: Columns) -> _Tree:
         """Begins the only table of the file."""
-        from ..arrays.arrow import schema  # heavy: core
+        from ..data.arrow import schema  # heavy: core
 
         arrow_schema = schema(columns.kinds)
         return _Arrow(
@@ -134,8 +134,8 @@ class _Arrow:
     def write(self, table: Table) -> None:
         import pyarrow
 
-        from ..arrays.arrow import chunked  # heavy: core
-        from ..arrays.arrow import table as arrow_table  # heavy: core
+        from ..data.arrow import chunked  # heavy: core
+        from ..data.arrow import table as arrow_table  # heavy: core
 
         arrow = arrow_table({name: chunked([each]) for name, each in table.columns.items()})
         try:
@@ -199,7 +199,7 @@ class _RNTuple:
 
 
 def _records(table: Table) -> awkward.Array:
-    from ..arrays.from_core import layout, records  # heavy: awkward
+    from ..data.from_core import layout, records  # heavy: awkward
 
     layouts = [layout(column, False) for column in table.columns.values()]
     return records(list(table.columns), layouts, len(table))

@@ -7,17 +7,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ..arrays.columns import Table, has_missing, joined, made, picked, values_of_node
-from ..arrays.common_type import cast
-from ..arrays.kinds import Kind, Kinds
+from ..data.columns import Table, has_missing, joined, made, picked, values_of_node
+from ..data.common_type import cast
+from ..data.defaults import column
+from ..data.kinds import Kind, Kinds
 from ..errors import QueryError, UnsupportedError
 from ..frozen import replaced
 from ..query.snapshot_target import Fill, Number
-from ..tree.defaults import column
 
 if TYPE_CHECKING:
-    from ..arrays.columns import Column
-    from ..arrays.node import BitsNode, Node
+    from ..data.columns import Column
+    from ..data.node import BitsNode, Node
 
 __all__ = ["Filled", "may_miss"]
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hist import Hist
     from matplotlib.figure import Figure
 
-    from ..monitor.picture_parts import Band
+    from ..pictures.picture_parts import Band
 
 __all__ = ["stack"]
 
@@ -100,7 +100,7 @@ def stack(
     >>> results = {"one muon": few, "two muons": many, "data": found}
     >>> figure = tm.plot.stack(results, "stack.png", data="data", ratio=True)
     """
-    from ..monitor.stacks import Stack, stacked  # start-up
+    from ..pictures.stacks import Stack, stacked  # start-up
 
     named = _named(results)
     points = _data(named, data)
@@ -182,7 +182,7 @@ def _taken(named: dict[str, Variations[Hist]], name: str, word: str) -> Variatio
 
 
 def _check(named: Mapping[str, Variations[Hist]], data: tuple[str, Hist] | None) -> None:
-    from ..monitor.histogram_labels import is_profile  # start-up
+    from ..pictures.histogram_labels import is_profile  # start-up
 
     every = [(name, word, each) for name, of in named.items() for word, each in of.items()]
     every += [(data[0], NOMINAL, data[1])] if data else []
@@ -217,7 +217,7 @@ def _band(processes: Iterable[Variations[Hist]], statistical: bool) -> Band | No
     of the sum."""
     import numpy as np
 
-    from ..monitor.picture_parts import Band, errors_of  # start-up
+    from ..pictures.picture_parts import Band, errors_of  # start-up
 
     each = [*processes]
     names = dict.fromkeys(name for one in each for name in one)

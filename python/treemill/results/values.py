@@ -9,8 +9,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ..arrays.rows import CollectedRows
-from ..luminosity.mask import sections_of
+from ..data.mask import sections_of
+from ..data.rows import CollectedRows
 from ..query.cutflow import Cut, CutFlow
 from ..query.node import Booking, steps_to
 from ..query.quantities import Flow, Moments, Quantiles, Sections, Unique
@@ -21,7 +21,7 @@ from .booked_histograms import BookedHistograms
 if TYPE_CHECKING:
     import awkward
 
-    from ..luminosity.sections import LumiSections
+    from ..data.sections import LumiSections
     from ..query.booking import Array
 
 __all__ = ["categories", "result"]
@@ -107,7 +107,7 @@ def _arrays(wanted: Arrays, raw: CollectedRows) -> awkward.Array:
 
 
 def _take(wanted: Take, raw: CollectedRows) -> Array | awkward.Array:
-    from ..arrays.from_core import numpy_of  # heavy: awkward
+    from ..data.from_core import numpy_of  # heavy: awkward
 
     records, layouts = _records(raw)
     values = records[raw.names[0]]
@@ -116,7 +116,7 @@ def _take(wanted: Take, raw: CollectedRows) -> Array | awkward.Array:
 
 def _records(raw: CollectedRows) -> tuple[awkward.Array, list[awkward.contents.Content]]:
     """All columns as records, and their layouts."""
-    from ..arrays.from_core import layout, records  # heavy: awkward
+    from ..data.from_core import layout, records  # heavy: awkward
 
     raw.check()
     whole = raw.whole()

@@ -254,6 +254,6 @@ class Variations(dict[str, Value]):
         return dict(self)
 
     def _repr_html_(self) -> str:
-        from ..monitor.html import of_variations  # start-up
+        from ..pictures.html import of_variations  # start-up
 
         return as_html(self) or of_variations(self)

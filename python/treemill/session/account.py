@@ -9,17 +9,17 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ..backend.base import Pass
+from ..backends.base import Pass
 from ..errors import WorkerError
-from ..monitor.progress import Progress
-from ..monitor.report import MissingEntries, Report
-from ..monitor.worker_histograms import WorkerHistograms
-from ..packetizer import Coverage, WorkerGone, node_of
-from ..worker.workload import Span
+from ..monitoring.progress import Progress
+from ..monitoring.report import MissingEntries, Report
+from ..monitoring.worker_histograms import WorkerHistograms
+from ..scheduling import Coverage, WorkerGone, node_of
+from ..workers.workload import Span
 from .read_tally import ReadTally
 
 if TYPE_CHECKING:
-    from ..trace.recorded import Recorded
+    from ..monitoring.recorded import Recorded
 
 __all__ = ["Account"]
 
@@ -119,7 +119,7 @@ class Account:
         """Warns of the entries that are not in the result, once. To be called after the end."""
         if not self._has_warned:
             self._has_warned = True
-            from ..monitor.left_out import warn  # start-up
+            from ..monitoring.left_out import warn  # start-up
 
             warn(self.report)
 

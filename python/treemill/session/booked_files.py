@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
-from ..arrays.rows import CollectedRows, Sink
+from ..data.rows import CollectedRows, Sink
 from ..errors import QueryError, SourceError, UnsupportedError, writing
 from ..frozen import replaced
 from ..query.node import Booking
@@ -21,8 +21,8 @@ from .copied_trees import CopiedTree, copied
 from .node_chain import chain_at
 
 if TYPE_CHECKING:
-    from ..arrays.varied_rows import VariedRows
-    from ..chain.chain import Chain
+    from ..data.chain import Chain
+    from ..data.varied_rows import VariedRows
 
 __all__ = ["BookedFiles", "check_paths"]
 
@@ -72,7 +72,7 @@ class BookedFiles:
         joined = plan.joined.get(index)
         if joined is None:
             return None
-        from ..arrays.varied_rows import VariedRows  # heavy: numpy
+        from ..data.varied_rows import VariedRows  # heavy: numpy
 
         names, results, changed = zip(*joined.variations, strict=True)
         return VariedRows(results, names, changed, joined.tree)

@@ -9,13 +9,12 @@ from contextlib import suppress
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..arrays.rows import Sink
-from ..backend.base import Pass, Pool
-from ..backend.saving import Keeping
-from ..chain.assumptions import NO_ASSUMPTIONS
+from ..backends.base import Pass, Pool
+from ..backends.saving import Keeping
 from ..checkpoint import digest
+from ..data.assumptions import NO_ASSUMPTIONS
+from ..data.rows import Sink
 from ..errors import QueryError, TreemillError, UnsupportedError
-from ..evaluation.task import QueryTask
 from ..query.axes import AutomaticAxis, FixedAxis, GrowingAxis
 from ..query.axis_ranges import automatic_axis
 from ..query.node import Booking
@@ -25,8 +24,9 @@ from ..query.specification import Specification
 from ..results.booked_histograms import BookedHistograms
 from ..results.booked_value import booked_value, value_by_dataset
 from ..results.values import categories
-from ..worker.task import Task
-from ..worker.workload import no_entries
+from ..workers.query_task import QueryTask
+from ..workers.task import Task
+from ..workers.workload import no_entries
 from .booked_files import BookedFiles
 from .keeping import KeptQuery
 from .node_chain import as_chain
@@ -36,7 +36,7 @@ from .state import QueryState
 from .subset import known_sizes
 
 if TYPE_CHECKING:
-    from ..chain.chain import Chain
+    from ..data.chain import Chain
 
 __all__ = ["BookedQuery"]
 

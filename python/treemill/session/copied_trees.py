@@ -8,15 +8,15 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ..chain.entry_ranges import starts
-from ..chain.reader import read
+from ..data.entry_ranges import starts
+from ..data.reader import read
 from ..errors import UnsupportedError
 from ..query.snapshot_columns import without_dimensions
 from ..query.snapshot_target import titles_of
 
 if TYPE_CHECKING:
-    from ..arrays.columns import Table
-    from ..chain.chain import Chain
+    from ..data.chain import Chain
+    from ..data.columns import Table
 
 __all__ = ["CopiedTree", "copied"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..backend.base import Pool
+from ..backends.base import Pool
 from ..errors import QueryError
-from ..monitor.watch import Feedback, Watch
+from ..monitoring.watch import Feedback, Watch
 from ..query.node import Booking
 from .booking_run import BookedQuery
 from .keeping import KeptQuery, folder_for

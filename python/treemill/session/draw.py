@@ -29,8 +29,8 @@ from .node_chain import chain_at
 if TYPE_CHECKING:
     from hist import Hist as Histogram
 
+    from ..data.branch import Branch
     from ..query.axis_ranges import Extent
-    from ..tree.branch import Branch
 
 __all__ = ["Drawn", "drawn"]
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ..packetizer import node_of
-from ..tree import source
+from ..data import source
+from ..scheduling import node_of
 
 __all__ = ["addresses", "located", "nodes"]
 

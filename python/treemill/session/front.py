@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import QueryError
 from ..faces import short_errors
-from ..monitor.watch import Feedback
+from ..monitoring.watch import Feedback
 from .options import RunKeywords, RunOptions, with_options
 from .session import Session
 from .typed_run import typed
@@ -18,8 +18,8 @@ from .typed_run import typed
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from ..backend.base import Pool
-    from ..monitor.report import Report
+    from ..backends.base import Pool
+    from ..monitoring.report import Report
 
 __all__ = ["connect", "report", "run"]
 
@@ -147,8 +147,8 @@ def connect(
                 f"{name}= is for workers of this machine: a cluster's are as they were started"
             )
     if address is not None:
-        from ..backend.dask.admission import Limits  # start-up
-        from ..backend.dask.connection import connected  # start-up
+        from ..backends.dask.admission import Limits  # start-up
+        from ..backends.dask.connection import connected  # start-up
 
         def pool_of(site: object) -> Pool:
             if isinstance(site, Session):
@@ -168,7 +168,7 @@ def connect(
 
         if not isinstance(address, list | tuple | dict):
             return Session(pool_of(address))
-        from ..backend.federation.pool import FederatedPool  # start-up
+        from ..backends.sites.pool import FederatedPool  # start-up
 
         named = address if isinstance(address, dict) else dict(enumerate(address))
         return Session(
@@ -178,7 +178,7 @@ def connect(
         raise QueryError("reach= is for several sites: connect([a, b], reach={...})")
     size = workers or available_cores()
     if mode == "processes":
-        from ..backend.processes.pool import ProcessPool  # start-up
+        from ..backends.processes.pool import ProcessPool  # start-up
 
         pool = ProcessPool(
             size, memory=memory, silence=silence, patience=patience, start=start, trace=trace
@@ -186,7 +186,7 @@ def connect(
         return Session(pool)
     if memory is not None:
         raise QueryError('threads share one memory; a limit for each needs mode="processes"')
-    from ..backend.threads import ThreadPool  # start-up
+    from ..backends.threads import ThreadPool  # start-up
 
     return Session(ThreadPool(size, patience=patience, trace=trace))
 

@@ -15,18 +15,18 @@ from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TYPE_CHECKING
 
-from ..backend.base import Pool
-from ..backend.saving import Keeping
+from ..backends.base import Pool
+from ..backends.saving import Keeping
 from ..checkpoint import Fingerprint, Folder, Wanted, by_attribute, digest
+from ..data.source import is_far
 from ..errors import SourceError, UnsupportedError
-from ..selector.selector import Selector, commits_only_at_end, given_for
-from ..tree.source import is_far
-from ..worker.workload import Partial
+from ..workers.selector import Selector, commits_only_at_end, given_for
+from ..workers.workload import Partial
 
 if TYPE_CHECKING:
-    from ..chain.chain import Chain
-    from ..chain.friend_columns import FriendChain
-    from ..worker.workload import Span
+    from ..data.chain import Chain
+    from ..data.friend_columns import FriendChain
+    from ..workers.workload import Span
 
 __all__ = ["KeptQuery", "folder_for", "of_selector", "refuse_end_worker"]
 

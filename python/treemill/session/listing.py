@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..errors import QueryError
-from ..errors.quoting import quoted
+from ..errors import QueryError, quoted
 from ..language.clike import dimensions
 from ..language.expression import Expression, column, parse
 from ..language.own_names import ENTRY
-from ..monitor.branch_table import plain
+from ..pictures.branch_table import plain
 from ..query.description import Column, Description, shown
 from ..query.node import Booking, Node
 from ..query.quantities import Quantiles, Scalar, named_columns
@@ -23,10 +22,10 @@ from .node_chain import chain_at
 if TYPE_CHECKING:
     import awkward as ak
 
+    from ..data.branch import Branch
     from ..language.expression import Expression
     from ..query.axis_ranges import Extent
     from ..query.booking import Array
-    from ..tree.branch import Branch
 
 __all__ = ["described", "first_entries", "scanned"]
 

@@ -3,7 +3,7 @@ it (query/data_protocols.py)."""
 
 from __future__ import annotations
 
-from ..chain.chain import Chain
+from ..data.chain import Chain
 from ..query.booking import Place
 from ..query.data_protocols import QueriedData
 

@@ -14,14 +14,14 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, ParamSpec, TypedDict, TypeVar
 
 from ..errors import QueryError
-from ..selector.chunk_size import COFFEAS_CHUNK
+from ..workers.chunk_size import COFFEAS_CHUNK
 from .subset import Entries, first_chunks, subset
 
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from ..chain.chain import Chain
-    from ..worker.workload import Span
+    from ..data.chain import Chain
+    from ..workers.workload import Span
 
 __all__ = ["RunKeywords", "RunOptions", "with_options"]
 
@@ -173,7 +173,7 @@ class RunOptions:
         if self.second_runs not in (None, True, False):
             raise QueryError(f"second_runs is True, False or None, not {self.second_runs!r}")
         if self.schema is not None:
-            from ..chain.schemas import coffeas  # start-up
+            from ..data.schemas import coffeas  # start-up
 
             coffeas(self.schema)  # raises
 

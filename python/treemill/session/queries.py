@@ -63,8 +63,8 @@ class Queries:
         account = next((each for each in self.accounts() if each.id == name), None)
         if account is None or not account.done or account.recorded is None:
             return None
-        from ..trace.page import page  # start-up
-        from ..trace.summary import summary  # start-up
+        from ..monitoring.summary import summary  # start-up
+        from ..monitoring.trace_page import page  # start-up
 
         recorded = account.recorded(account)
         return page(summary(recorded)) if recorded.last_phase.rows else None

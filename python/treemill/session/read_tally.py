@@ -13,7 +13,7 @@ from ..io_report import IOReport
 
 if TYPE_CHECKING:
     from .._core import Control
-    from ..backend.base import Pass
+    from ..backends.base import Pass
 
 __all__ = ["ReadTally", "begin_run", "last_run"]
 

@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from time import monotonic
 
-from ..backend.base import Pass, Pool, Request, sizing_of
+from ..backends.base import Pass, Pool, Request, sizing_of
 from ..errors import without_credentials
-from ..packetizer import FileSize, LeasedTrace, Sizing, Trace
-from ..trace.file import check, write
-from ..trace.leased_rows import leased_rows
-from ..trace.recorded import About, Recorded, RecordedFile
-from ..trace.row import Row
-from ..trace.rows import Place, rows
-from ..worker.stepwise import StepwiseTask
-from ..worker.task import Task
+from ..monitoring.file import check, write
+from ..monitoring.leased_rows import leased_rows
+from ..monitoring.recorded import About, Recorded, RecordedFile
+from ..monitoring.row import Row
+from ..monitoring.rows import Place, rows
+from ..scheduling import FileSize, LeasedTrace, Sizing, Trace
+from ..workers.stepwise import StepwiseTask
+from ..workers.task import Task
 from .account import Account
 from .options import RunOptions
 

@@ -13,16 +13,16 @@ from collections.abc import Callable, Mapping, Sequence
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
-from ..backend.base import Pass, Pool, Request, Results
-from ..backend.merged import Merged
+from ..backends.base import Pass, Pool, Request, Results
+from ..backends.merged import Merged
 from ..errors import TreemillError
 from ..frozen import replaced
-from ..monitor.progress import Progress
-from ..monitor.report import Report
-from ..monitor.worker_histograms import HISTOGRAMS
-from ..packetizer import FileSize
-from ..worker.task import Task
-from ..worker.workload import Span
+from ..monitoring.progress import Progress
+from ..monitoring.report import Report
+from ..monitoring.worker_histograms import HISTOGRAMS
+from ..scheduling import FileSize
+from ..workers.task import Task
+from ..workers.workload import Span
 from .account import Account
 from .file_hosts import addresses, located, nodes
 from .options import RunOptions
@@ -33,8 +33,8 @@ from .unchanged import Unchanged
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
-    from ..backend.saving import Keeping
-    from ..chain.chain import Chain
+    from ..backends.saving import Keeping
+    from ..data.chain import Chain
     from .keeping import KeptQuery
     from .recording import Recording
 

@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError
-from ..monitor.several_queries import SeveralQueries
+from ..monitoring.several_queries import SeveralQueries
 from ..query.node import Bookable, Booking, Node, Origin
 from ..query.rows import Snapshot
 from .node_chain import chain_at
 from .shapes import is_shape, leaves
 
 if TYPE_CHECKING:
-    from ..chain.chain import Chain
+    from ..data.chain import Chain
 
 __all__ = ["as_one", "by_dataset", "data_of", "is_selector"]
 
@@ -37,7 +37,7 @@ def data_of(
         data = what[1]
         return chain_at(data.node), data if isinstance(data, Node) else None
     if len(what) == 2 and (isinstance(what[1], Mapping) or hasattr(what[1], "model_dump")):
-        from ..chain.chain import chain_of  # start-up
+        from ..data.chain import chain_of  # start-up
 
         return chain_of(what[1], with_missing=with_missing), None
     names = ", ".join(type(each).__name__ for each in what)

@@ -6,23 +6,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..backend.base import Pass, Pool
-from ..backend.saving import Keeping
+from .._system.interrupt import raising
+from ..backends.base import Pass, Pool
+from ..backends.saving import Keeping
 from ..checkpoint import digest
 from ..errors import TreemillError, UnsupportedError
-from ..machine.interrupt import raising
-from ..packetizer import FileSize
 from ..query.node import Node
 from ..results.file_output import file_outputs
-from ..selector.bookings import BookedValues
-from ..selector.job import ChainData, CycleData, SelectorJob
-from ..selector.node_columns import derivation
-from ..selector.partial import OutputPartial, drop_files, finish_files
-from ..selector.remembered_columns import key_of, recall
-from ..selector.selector import ProcessorSelector, Selector, take_booked
-from ..selector.task import SelectorTask
-from ..worker.task import Task
-from ..worker.workload import Partial, no_entries
+from ..scheduling import FileSize
+from ..workers.bookings import BookedValues
+from ..workers.job import ChainData, CycleData, SelectorJob
+from ..workers.node_columns import derivation
+from ..workers.partial import OutputPartial, drop_files, finish_files
+from ..workers.remembered_columns import key_of, recall
+from ..workers.selector import ProcessorSelector, Selector, take_booked
+from ..workers.selector_task import SelectorTask
+from ..workers.task import Task
+from ..workers.workload import Partial, no_entries
 from .keeping import KeptQuery, of_selector, refuse_end_worker
 from .options import RunOptions
 from .run import Query
@@ -32,7 +32,7 @@ from .subset import known_sizes
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..chain.chain import Chain
+    from ..data.chain import Chain
 
 __all__ = ["SelectorQuery"]
 
@@ -70,7 +70,7 @@ class SelectorQuery(Query[object]):
         self._schema = options.schema
         self._second_runs = options.second_runs
         if isinstance(options.schema, str | type):
-            from ..chain.schemas import coffeas  # start-up
+            from ..data.schemas import coffeas  # start-up
 
             self._schema = coffeas(options.schema)
         self._value: object = _NOTHING

@@ -46,15 +46,15 @@ class _Services:
         return last_run()
 
     def explain(self, data: QueriedData, bookings: Sequence[Booking]) -> str:
-        from ..evaluation.explain import explained  # start-up
+        from ..workers.explain import explained  # start-up
         from .node_chain import as_chain  # start-up
 
         return explained(as_chain(data), bookings)
 
     def draw(self, node: Place, wanted: Drawing) -> Hist:
         """Fills a histogram and prints it as text; a notebook draws what it gets."""
-        from ..monitor.screen import in_notebook  # start-up
-        from ..monitor.text_histogram import show  # start-up
+        from .._system.terminal import in_notebook  # start-up
+        from ..pictures.text_histogram import show  # start-up
         from .draw import drawn  # start-up
 
         plot = drawn(_node(node), wanted)
@@ -81,7 +81,7 @@ class _Services:
         return described(_node(node), columns)
 
     def html(self, title: str, value: object) -> str:
-        from ..monitor.html import of_value  # start-up
+        from ..pictures.html import of_value  # start-up
 
         return of_value(title, value)
 

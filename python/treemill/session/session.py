@@ -8,10 +8,10 @@ from contextlib import closing
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
-from ..backend.base import Elsewhere, Pool
+from ..backends.base import Elsewhere, Pool
 from ..errors import QueryError
 from ..faces import face
-from ..monitor.watch import Feedback, Watch
+from ..monitoring.watch import Feedback, Watch
 from ..query.node import Booking
 from .account import Account
 from .options import RunKeywords, RunOptions, with_options
@@ -27,8 +27,8 @@ from .wait import hearing, wait, watch_aside
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from ..dashboard.server import Dashboard
-    from ..monitor.report import Report
+    from ..monitoring.report import Report
+    from ..monitoring.server import Dashboard
     from .booking_run import BookedQuery
     from .keeping import KeptQuery
 
@@ -343,7 +343,7 @@ class Session:
         ...     session.dashboard().url  # doctest: +ELLIPSIS
         'http://127.0.0.1:.../?token=...'
         """
-        from ..dashboard.server import Dashboard  # start-up
+        from ..monitoring.server import Dashboard  # start-up
 
         if self._dashboard is None:
             self._dashboard = Dashboard(self._queries, host, port)
@@ -369,7 +369,7 @@ class Session:
     def _select(
         self, what: Sequence[object], options: RunOptions, feedback: Feedback | None
     ) -> Query:
-        from ..selector.selector import as_selector  # start-up
+        from ..workers.selector import as_selector  # start-up
         from .selector_run import SelectorQuery  # heavy: numpy
 
         chain, node = data_of(what, options.cycles, with_missing=options.skip_errors)

@@ -13,15 +13,15 @@ from operator import index
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..errors import QueryError, TreemillError
-from ..packetizer import FileSize
-from ..selector.chunk_size import chunk_of
-from ..worker.packet_boundaries import PacketBoundaries
-from ..worker.workload import Span
+from ..scheduling import FileSize
+from ..workers.chunk_size import chunk_of
+from ..workers.packet_boundaries import PacketBoundaries
+from ..workers.workload import Span
 
 if TYPE_CHECKING:
-    from ..backend.base import Pool
-    from ..chain.chain import Chain
-    from ..worker.workload import P, Workload
+    from ..backends.base import Pool
+    from ..data.chain import Chain
+    from ..workers.workload import P, Workload
 
 __all__ = ["Entries", "first_chunks", "known_sizes", "subset", "useful_workers"]
 

@@ -13,10 +13,10 @@ from .options import RunKeywords
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from ..monitor.watch import Feedback
+    from ..monitoring.watch import Feedback
     from ..query.booking import Booking
     from ..query.node import Bookable
-    from ..selector.selector import Processor, Selector
+    from ..workers.selector import Processor, Selector
 
 __all__ = ["Run", "typed"]
 

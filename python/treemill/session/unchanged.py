@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..backend.base import Pass, Pool
+from ..backends.base import Pass, Pool
 from ..errors import FormatError, SourceError
-from ..worker.workload import Span
+from ..workers.workload import Span
 
 if TYPE_CHECKING:
-    from ..chain.chain import Chain
+    from ..data.chain import Chain
 
 __all__ = ["Unchanged"]
 

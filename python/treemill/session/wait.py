@@ -8,9 +8,9 @@ from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
+from .._system.interrupt import Interrupts
 from ..errors import QueryInterrupted
-from ..machine.interrupt import Interrupts
-from ..monitor.watch import Watch
+from ..monitoring.watch import Watch
 from .run import Query
 from .state import QueryNews
 

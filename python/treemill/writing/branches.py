@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays.columns import values_of_node
-from ..arrays.kinds import Kind
+from ..data.columns import values_of_node
+from ..data.kinds import Kind
 from ..errors import UnsupportedError
 
 if TYPE_CHECKING:
     from .._core import Column
-    from ..arrays.node import Node
+    from ..data.node import Node
 
 __all__ = ["BranchValues", "OutputBranch", "branch_of", "described", "has_vectors", "values_of"]
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays.columns import Table, lengths, numbers
-from ..arrays.kinds import Kinds
+from ..data.columns import Table, lengths, numbers
+from ..data.kinds import Kinds
 from ..errors import QueryError
 from .branches import BranchValues, OutputBranch, branch_of, has_vectors, values_of
 from .file import RootFile

@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from ..arrays.columns import Table, column_of, has_missing, kind_of, lengths
-from ..arrays.common_type import cast
-from ..arrays.kinds import Kind
-from ..arrays.user_arrays import awkward_array
+from ..data.columns import Table, column_of, has_missing, kind_of, lengths
+from ..data.common_type import cast
+from ..data.kinds import Kind
+from ..data.user_arrays import awkward_array
 from ..errors import QueryError, UnsupportedError
 from ..frozen import replaced
 

@@ -1,0 +1,273 @@
+"""What a pass and a pool of workers are to a session, whatever the workers are.
+
+How actions reach workers, and how partials come back, is in threads.py, processes/ and dask/.
+"""
+
+from __future__ import annotations
+
+import traceback
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+from ..errors import QueryError, TreemillError, WorkerError
+from ..frozen import frozen
+from ..io_report import IOReport
+from ..scheduling import Coverage, FileSize, LeasedTrace, Monitored, Sizing, Trace
+from ..workers.task import Task
+from ..workers.workload import Partial
+
+if TYPE_CHECKING:
+    from .saving import Keeping
+
+__all__ = [
+    "Counting",
+    "Elsewhere",
+    "Pass",
+    "Pool",
+    "Request",
+    "Results",
+    "sizing_of",
+    "worker_error",
+]
+
+
+@cache
+def _sized(sizing: Sizing, least: float, first: int) -> Sizing:
+    return replace(sizing, least=least or sizing.least, first=first or sizing.first)
+
+
+def sizing_of(sizing: Sizing, task: Task, workers: int | None) -> Sizing:
+    """The sizing of a pass: the pool's, with what the task asks for. `workers`: None if they may
+    become more."""
+    return _sized(sizing, task.least_seconds, task.alone_entries if workers == 1 else 0)
+
+
+class Counting(Protocol):
+    """Counters of work done. They can be read at any time."""
+
+    @property
+    def entries(self) -> int:
+        """Entries processed."""
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes read from files."""
+
+    @property
+    def bytes_decompressed(self) -> int:
+        """Bytes that baskets have after their decompression."""
+
+    @property
+    def bytes_from_cache(self) -> int:
+        """Bytes of baskets that earlier passes have decompressed."""
+
+
+@frozen
+class Request:
+    """What a pass is to do."""
+
+    task: Task
+    files: Sequence[FileSize | None]
+    """The sizes of files, or of parts of files, if they are known."""
+    workers: int
+    skip_errors: bool
+    on_end: Callable[[Pass], None]
+    """Called once, on any thread, after the last commit."""
+    keeping: Keeping | None = None
+    """What is kept on disk; None: nothing."""
+    name: str = ""
+    """Names the query, for workers that outlive this process."""
+    title: str = ""
+    """The query in a few words, for lists of them."""
+    trace: int = 0
+    """The number of records to keep, if it is more than the pool's."""
+    served: Callable[[int], str] | None = None
+    """The node that serves the file with this number; None: what workers do is not counted."""
+    query: object = None
+    """What makes the user's result. It is pickled if the workers outlive this process."""
+    addresses: Callable[[], Mapping[int, Sequence[str]]] = dict
+    """Gives all addresses of each file that has several, by the file's number."""
+    nodes: Callable[[], Sequence[str | None]] = tuple
+    """Gives the nodes of the files, as their addresses say them; None: the address says nothing. Is
+    for workers on several hosts only."""
+    locate: Callable[[Collection[int]], Iterator[Mapping[int, Sequence[str]]]] | None = None
+    """Asks servers, in batches, for the addresses of these files at the hosts that have them. Takes
+    round trips, and is for workers on several hosts only."""
+
+
+class Results(Protocol):
+    """What a pass has merged so far."""
+
+    def results(self, within: float | None = None) -> list[object] | None:
+        """The results so far, one per booking. None before there are any, and if getting them takes
+        more than `within` seconds."""
+
+    def take(self) -> Partial | None:
+        """The merged partial itself, for the owner of a pass that has ended."""
+
+
+class Pass(ABC):
+    """One task's way through the data: workers ask for packets until the packetizer says Finish."""
+
+    control: Counting
+    entries_before: int = 0
+    """Entries that were in the result when the pass was made."""
+
+    def __init__(self, request: Request) -> None:
+        self.workers = request.workers
+        self.on_begin: Callable[[], None] = lambda: None
+        """Called once, on any thread, when as many workers as the pass should have got their first
+        packets. Until one of them has done its packet this process has nothing else to do. Not
+        called if fewer workers get a packet."""
+
+    @property
+    @abstractmethod
+    def io(self) -> IOReport:
+        """What reading has taken so far, in all workers."""
+
+    def begin(self) -> None:
+        """Starts the pass. Returns at once."""
+        self.start()
+
+    @abstractmethod
+    def start(self) -> None:
+        """Starts the workers. Returns at once."""
+
+    @abstractmethod
+    def stop(self, reason: str) -> None:
+        """Tells workers to end at their next batch and to commit; `on_end` follows. Workers that
+        have not ended after `patience` seconds are given up."""
+
+    @abstractmethod
+    def abort(self, reason: str) -> None:
+        """Ends at once with what is merged; the work that is not committed is lost."""
+
+    def settle(self) -> None:
+        """Waits, after the end, until no worker is left that cannot remove its files itself."""
+        return
+
+    @property
+    @abstractmethod
+    def merged(self) -> Results:
+        """What is merged, until the pass has ended."""
+
+    @property
+    @abstractmethod
+    def error(self) -> BaseException | None:
+        """The error with which the pass ended, for `on_end`."""
+
+    @property
+    @abstractmethod
+    def trace(self) -> Trace | None:
+        """The last events of workers and the actions that answered them, if records are kept."""
+
+    @property
+    def leased(self) -> Sequence[LeasedTrace]:
+        """The traces of sites, in the order in which they have ended, if there are sites."""
+        return ()
+
+    @property
+    def dropped(self) -> int:
+        """Records of `leased` that were dropped because there were too many."""
+        return 0
+
+    @property
+    def monitored(self) -> Callable[[], Monitored] | None:
+        """Gives what workers have done until now, or until the end, if that is counted."""
+        return None
+
+    @property
+    @abstractmethod
+    def began(self) -> float:
+        """The time at which the pass was made."""
+
+    @property
+    @abstractmethod
+    def expected_entries(self) -> int:
+        """Entries of the dataset; an estimate until all files have been opened."""
+
+    @property
+    @abstractmethod
+    def entries(self) -> int:
+        """Entries processed so far. A packet that two workers have counts twice until the pass
+        ends."""
+
+    @abstractmethod
+    def coverage(self) -> Coverage:
+        """Returns which entries are merged, and which are given up."""
+
+
+@frozen
+class Elsewhere:
+    """A query that workers have, and that this process did not start."""
+
+    name: str
+    title: str
+    done: bool
+    """Whether no worker has anything to do for it any more."""
+    entries: int
+    expected: int
+
+
+class Pool(ABC):
+    """Workers of one kind, and the passes on them."""
+
+    kind: ClassVar[str]
+    """The name of the workers, in the plural."""
+    outlive: ClassVar[bool] = False
+    """Whether queries go on after `close`."""
+    remembers: ClassVar[bool]
+    """Whether workers have what this process remembers of files."""
+    sizing: ClassVar[Sizing]
+    """The sizes of packets that suit these workers."""
+    keeps: ClassVar[bool] = False
+    """Whether passes keep their commits on disk if they are asked to."""
+
+    def __init__(self, size: int, patience: float, trace: int) -> None:
+        """`size`: the number of workers. `patience`: seconds for which the end of a pass or of the
+        pool waits for what workers do. `trace`: the number of records that each pass keeps."""
+        self._size = size
+        self.patience = patience
+        self.trace = trace
+
+    @property
+    def size(self) -> int:
+        """The number of workers."""
+        return self._size
+
+    @abstractmethod
+    def prepare(self, request: Request) -> Pass:
+        """Makes a pass, which the caller starts."""
+
+    def kept(self) -> list[Elsewhere]:
+        """The queries that the workers have. Empty if they do not outlive this process."""
+        return []
+
+    def attach(self, name: str) -> tuple[object, Task, Callable[[Request], Pass]]:
+        """The query with this name, its task, and what makes the handle on its pass. Raises
+        QueryError if there is none."""
+        raise QueryError(f"no query {name!r}: only clusters keep queries that others may attach to")
+
+    @abstractmethod
+    def set_paths(self, paths: Sequence[str]) -> None:
+        """Puts folders at the beginning of the workers' import path, for the passes to come."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Ends the workers, and waits for their end."""
+
+
+def worker_error(number: int, error: BaseException) -> TreemillError:
+    """The error that the user gets if this one has ended a worker."""
+    if isinstance(error, TreemillError):
+        return error
+    failure = WorkerError(
+        f"worker {number} failed: {type(error).__name__}: {error}",
+        worker=str(number),
+        traceback="".join(traceback.format_exception(error)),
+    )
+    failure.__cause__ = error
+    return failure

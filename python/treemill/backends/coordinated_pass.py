@@ -1,0 +1,262 @@
+"""A pass that this process leads: the coordinator under a lock, which threads and processes share,
+and how long the end of a pass waits for workers.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ..errors import WorkerError
+from ..scheduling import (
+    Action,
+    Coverage,
+    Event,
+    Finish,
+    Halt,
+    Hint,
+    Monitored,
+    Monitoring,
+    Order,
+    Packetizer,
+    Policy,
+    Stop,
+    Trace,
+)
+from ..workers.task import Task
+from ..workers.workload import Partial
+from .base import Pass, Pool, Request, sizing_of
+from .coordinator import Coordinator
+from .merged import Merged
+
+if TYPE_CHECKING:
+    from .saving import Saving
+
+__all__ = ["CoordinatedPass"]
+
+_SENT = Order | Hint
+"""What goes to a worker. To make this union takes as long as to look whether an action is in it."""
+
+
+class CoordinatedPass(Pass):
+    """A pass whose coordinator is in this process."""
+
+    def __init__(self, pool: Pool, request: Request) -> None:
+        task, keeping = request.task, request.keeping
+        record = None if keeping is None else keeping.record
+        super().__init__(request)
+        self._task: Task | None = task
+        """None after the end of the pass."""
+        self._on_end = request.on_end
+        self._clock = time.monotonic
+        packetizer = Packetizer(
+            request.files,
+            Policy(
+                skip_errors=request.skip_errors,
+                commit_seconds=task.commit_seconds,
+                expected_workers=self.workers,
+                speculate=task.second_runs and self.workers > 1,
+            ),
+            sizing=sizing_of(pool.sizing, task, self.workers),
+            done=record.processed if record is not None else None,
+        )
+        merged = keeping.merged(task.load) if keeping is not None else None
+        self._coordinator = Coordinator(
+            packetizer,
+            self.workers,
+            self._clock,
+            max(pool.trace, request.trace),
+            merged,
+            None if request.served is None else Monitoring(request.served),
+        )
+        self.entries_before = packetizer.committed_entries
+        self._saving: Saving | None = None
+        if keeping is not None:
+            self._saving = keeping.saving(self._coordinator.merged.kept, self._sizes)
+        self._lock = threading.Lock()
+        """Guards the coordinator, and the order in which actions reach workers."""
+        self._patience = pool.patience
+        self._timers: dict[str, threading.Timer] = {}
+        self._given_up: list[int] = []  # workers whose partials take too long to be merged
+        self._stopped = False  # by the user, before the end
+
+    def begin(self) -> None:
+        """See Pass."""
+        if self._saving is not None:
+            self._saving.start()
+        self.start()
+
+    def _sizes(self) -> Mapping[int, int]:
+        with self._lock:
+            return self._coordinator.sizes()
+
+    def stop(self, reason: str) -> None:
+        """Tells workers to end at their next batch and to commit; `on_end` follows. Workers that
+        have not ended after `patience` seconds are given up."""
+        self._stopped = True
+        self._tell(Stop(reason))
+        with self._lock:
+            self._later(self._lose_patience, reason)
+
+    def _later(self, do: Callable[[str], None], reason: str) -> None:
+        """Calls `do` after `patience` seconds, if the pass has not ended by then. Must be called
+        under the lock; the same function is called once at most."""
+        if self.ended is None and do.__name__ not in self._timers:
+            timer = self._timers[do.__name__] = threading.Timer(self._patience, do, [reason])
+            timer.daemon = True
+            timer.start()
+
+    def _lose_patience(self, reason: str) -> None:
+        self.abort(f"{reason}; a worker was not done {self._patience:g} s later")
+
+    def abort(self, reason: str) -> None:
+        """Ends at once with what is merged; the work that is not committed is lost. A merge that is
+        under way may still end within `patience` seconds."""
+        self._stopped = True
+        self._carry_out(lambda: self._coordinator.abort(reason))
+        with self._lock:
+            self._later(self._give_up_merging, reason)
+
+    def _give_up_merging(self, reason: str) -> None:
+        """Ends the pass without a result, because the merged partial holds a part of another one.
+        Merging may call the user's code, which need not end."""
+        with self._lock:
+            if self.ended is not None:
+                return
+            self._given_up = self._coordinator.merging
+        self.merged.give_up()
+        workers = " and ".join(f"worker {number}" for number in self._given_up)
+        what = f"merging what {workers} had handed over" if workers else "the pass"
+        words = f"{what} was not done {self._patience:g} s later, so there is no result"
+        error = WorkerError(f"{reason}; {words}")
+        self._carry_out(lambda: self._coordinator.lose_merged(error))
+
+    @property
+    def merged(self) -> Merged:
+        """The merged partial, until the pass has ended."""
+        return self._coordinator.merged
+
+    @property
+    def error(self) -> BaseException | None:
+        """The error with which the pass ended, for `on_end`."""
+        return self._coordinator.error
+
+    @property
+    def trace(self) -> Trace | None:
+        """The last events of workers and the actions that answered them, if records are kept."""
+        return self._coordinator.trace
+
+    @property
+    def monitored(self) -> Callable[[], Monitored] | None:
+        """See Pass."""
+        with self._lock:
+            return self._coordinator.monitored()
+
+    @property
+    def began(self) -> float:
+        """The time at which the pass was made."""
+        return self._coordinator.began
+
+    @property
+    def ended(self) -> float | None:
+        """The time at which the pass ended; None while it runs."""
+        return self._coordinator.ended
+
+    @property
+    def expected_entries(self) -> int:
+        """Entries of the dataset; an estimate until all files have been opened."""
+        with self._lock:
+            return self._coordinator.expected_entries
+
+    @property
+    def entries(self) -> int:
+        """Entries processed so far. A packet that two workers have counts twice until the pass
+        ends."""
+        with self._lock:
+            if self.ended is not None:
+                return self._coordinator.committed_entries
+            done = self.entries_before + self.control.entries
+            return min(done, self._coordinator.expected_entries)
+
+    def coverage(self) -> Coverage:
+        """Returns which entries are merged, and which are given up."""
+        with self._lock:
+            return self._coordinator.coverage()
+
+    @abstractmethod
+    def _send(self, worker: int, action: Order | Hint) -> None:
+        """Sends an order or a hint to a worker. Called under the lock: must not block."""
+
+    @abstractmethod
+    def _halt(self) -> None:
+        """Tells all workers to end their packets early. Must not block."""
+
+    @abstractmethod
+    def _dismiss(self) -> None:
+        """Lets the workers go after the end of the pass."""
+
+    def _tell(self, event: Event) -> None:
+        """Handles a worker's event."""
+        self._carry_out(partial(self._coordinator.handle, event))
+
+    def _commit(self, worker: int, load: Callable[[], Partial]) -> None:
+        """Merges the partial that `load` returns, which a worker commits."""
+        aside = _Released(self._lock)
+        self._carry_out(lambda: self._coordinator.commit(worker, load, aside))
+
+    def _begins(self, worker: int) -> None:
+        """Notes that the worker has got its first packet."""
+        with self._lock:
+            all_are = self._coordinator.begins(worker)
+        if all_are:
+            self.on_begin()
+
+    def _crash(self, error: BaseException) -> None:
+        """Ends the pass with an error."""
+        self._carry_out(lambda: self._coordinator.fail(error))
+
+    def _carry_out(self, decide: Callable[[], list[Action]]) -> list[Action]:
+        is_over = False
+        with self._lock:
+            actions = decide()
+            for action in actions:
+                if isinstance(action, _SENT):
+                    self._send(action.worker, action)
+                elif isinstance(action, Halt):
+                    self._halt()
+                elif isinstance(action, Finish):
+                    is_over = True
+        if is_over:
+            self._finish()
+        return actions
+
+    def _finish(self) -> None:
+        for timer in list(self._timers.values()):
+            timer.cancel()
+        self._dismiss()
+        # The pass is still asked for its coverage. It must not hold the task or the results.
+        on_end, self._on_end, self.on_begin = self._on_end, lambda ended: None, lambda: None
+        if self._saving is not None:
+            self._saving.end()
+        on_end(self)
+        self._coordinator.release()
+        self._task = None
+
+
+class _Released:
+    """Releases the lock inside the context."""
+
+    __slots__ = ("_lock",)
+
+    def __init__(self, lock: threading.Lock) -> None:
+        self._lock = lock
+
+    def __enter__(self) -> None:
+        self._lock.release()
+
+    def __exit__(self, *error: object) -> None:
+        self._lock.acquire()

@@ -1,0 +1,246 @@
+"""Leads one pass: gives workers' events to the packetizer, merges the partials that they commit,
+and returns the actions to be carried out.
+
+It has no lock, no thread and no transport, and never waits, so that it can run on an event loop as
+well as under the lock of base.py. Knows no task, no file and no kind of worker.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Set
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+
+from ..frozen import replaced
+from ..scheduling import (
+    Action,
+    Collected,
+    Committed,
+    Coverage,
+    Event,
+    Finish,
+    Halt,
+    MergerLost,
+    Missing,
+    Monitored,
+    Monitoring,
+    Outcome,
+    Packetizer,
+    Stop,
+    Trace,
+    WorkerLost,
+)
+from ..workers.workload import Partial
+from .merged import Merged, ranges_of
+
+__all__ = ["Coordinator"]
+
+
+class Coordinator:
+    """The state of one pass. Methods return the actions to carry out now. The last of them is
+    Finish if the pass has ended; from then on events have no effect."""
+
+    def __init__(
+        self,
+        packetizer: Packetizer,
+        workers: int,
+        clock: Callable[[], float] = time.monotonic,
+        trace: int = 0,
+        merged: Merged | None = None,
+        monitoring: Monitoring | None = None,
+    ) -> None:
+        """`workers`: the number of workers that should join. `trace`: the number of records to
+        keep. `merged`: what is merged already; it is kept on disk with its entries, which are not
+        noted otherwise. `monitoring`: counts what workers do, if it is to be counted."""
+        self.merged = merged or Merged()
+        self._notes_entries = merged is not None
+        self.error: BaseException | None = None
+        self.began = clock()
+        self.ended: float | None = None
+        self.trace = Trace(self.began, trace) if trace else None
+        """The last events and the actions that answered them, if records are kept."""
+        self._monitoring = monitoring
+        self._packetizer = packetizer
+        self._outcome: Outcome = packetizer
+        self._workers = workers
+        self._clock = clock
+        self._merging: set[Event] = set()  # what will be handled after these merges
+        self._ends: list[Event] = []  # losses, to be handled after a merge
+        self._at_work: set[int] = set()
+        self._lost: str | None = None  # why what was merged cannot be used
+
+    @property
+    def workers(self) -> Set[int]:
+        """The workers that have joined and are not lost. Events of others have no effect."""
+        return self._packetizer.workers
+
+    @property
+    def expected_entries(self) -> int:
+        """Entries of the dataset; an estimate until all files have been opened."""
+        return self._outcome.expected_entries
+
+    @property
+    def committed_entries(self) -> int:
+        """The number of entries in the merged partial."""
+        return self._outcome.committed_entries
+
+    def sizes(self) -> dict[int, int]:
+        """The entries of the files that were opened."""
+        return self._packetizer.sizes()
+
+    @property
+    def merging(self) -> list[int]:
+        """The workers whose partials are being merged now."""
+        return sorted(event.worker for event in self._merging if isinstance(event, Committed))
+
+    def coverage(self) -> Coverage:
+        """Returns which entries are merged, and which are given up."""
+        coverage = self._outcome.coverage()
+        if self._lost is None:
+            return coverage
+        lost = [
+            Missing(file, start, stop, self._lost)
+            for file, ranges in coverage.processed.items()
+            for start, stop in ranges
+        ]
+        return Coverage(
+            {}, sorted([*coverage.missing, *lost], key=lambda each: (each.file, each.start))
+        )
+
+    def handle(self, event: Event) -> list[Action]:
+        """Handles an event. The loss of a worker or merger waits until its partial is merged, if a
+        merge of it is under way."""
+        if self.ended is not None:
+            return []
+        if self._merging and _hand_over_of(event) in self._merging:
+            self._ends.append(event)
+            return []
+        now = self._clock()
+        actions = self._packetizer.handle(event, now)
+        if self.trace is not None:
+            self.trace.record(now, event, actions)
+        if self._monitoring is not None:
+            self._monitoring.follow(now - self.began, event, actions)
+        for action in actions:
+            if isinstance(action, Finish):
+                self._end(action.error)
+        return actions
+
+    def commit(
+        self,
+        worker: int,
+        load: Callable[[], Partial],
+        aside: AbstractContextManager[object] | None = None,
+    ) -> list[Action]:
+        """A worker commits the partial that `load` returns. Either the partial is merged and its
+        packets count, or neither happens. `aside` is entered during the merge: a driver that has
+        locked this object releases its lock there."""
+        if self.ended is not None or worker not in self._packetizer.workers:
+            return []
+        return self._merge(Committed(worker), load, aside)
+
+    def collect(
+        self,
+        merger: int,
+        load: Callable[[], Partial],
+        aside: AbstractContextManager[object] | None = None,
+    ) -> list[Action]:
+        """A merger hands over the partial that `load` returns; as `commit` does for a worker."""
+        if self.ended is not None or merger not in self._packetizer.mergers:
+            return []
+        return self._merge(Collected(merger), load, aside)
+
+    def _merge(
+        self,
+        event: Committed | Collected,
+        load: Callable[[], Partial],
+        aside: AbstractContextManager[object] | None,
+    ) -> list[Action]:
+        self._merging.add(event)
+        # It cannot change before the merge is done.
+        covers = ranges_of(self._packetizer.uncommitted(event)) if self._notes_entries else {}
+        began = self._clock()
+        try:
+            with aside or nullcontext():
+                self.merged.commit(load(), covers)
+        finally:
+            self._merging.remove(event)
+        if isinstance(event, Committed):
+            event = replaced(event, merging=self._clock() - began)
+        actions = self.handle(event)
+        if self._ends:
+            for end in [end for end in self._ends if _hand_over_of(end) == event]:
+                self._ends.remove(end)
+                actions += self.handle(end)
+        return actions
+
+    def monitored(self) -> Callable[[], Monitored] | None:
+        """Gives what workers have done until now, or until the end, if that is counted. After the
+        end it is counted when it is asked for: few look at it, and all wait for the end."""
+        if self._monitoring is None:
+            return None
+        if self.ended is not None:
+            return partial(self._monitoring.now, self.ended - self.began)
+        counts = self._monitoring.now(self._clock() - self.began)
+        return lambda: counts
+
+    def begins(self, worker: int) -> bool:
+        """Notes that the worker has got its first packet. True once: when as many workers have got
+        one as should join, including workers that have died since."""
+        before = len(self._at_work)
+        self._at_work.add(worker)
+        return before < len(self._at_work) == self._workers
+
+    def abort(self, reason: str) -> list[Action]:
+        """Ends the pass with what is merged. All workers and mergers are given up, except those
+        whose partials are being merged now: the pass ends after these merges."""
+        if self.ended is not None:
+            return []
+        actions = self.handle(Stop(reason))
+        for worker in list(self._packetizer.workers):
+            actions += self.handle(WorkerLost(worker, reason))
+        for merger in list(self._packetizer.mergers):
+            actions += self.handle(MergerLost(merger))
+        return actions
+
+    def fail(self, error: BaseException) -> list[Action]:
+        """Ends the pass with an error. Entries that are not merged are missing because of it."""
+        if self.ended is not None:
+            return []
+        self._give_up(f"no result: {error}")
+        self._end(error)
+        return [Halt(), Finish(error)]
+
+    def lose_merged(self, error: BaseException) -> list[Action]:
+        """Ends the pass with an error after which what was merged cannot be used either."""
+        if self.ended is None:
+            self._lost = f"no result: {error}"
+        return self.fail(error)
+
+    def _give_up(self, reason: str) -> None:
+        """Gives up all workers and mergers, also those whose partials are being merged."""
+        now = self._clock()
+        events: list[Event] = [Stop(reason)]
+        events += [WorkerLost(worker, reason) for worker in self._packetizer.workers]
+        events += [MergerLost(merger) for merger in self._packetizer.mergers]
+        for event in events:
+            self._packetizer.handle(event, now)
+
+    def release(self) -> None:
+        """Drops the merged partial, the error and all that has led the pass, after the end. The
+        numbers of entries, the coverage and the trace stay: a session keeps the last hundred."""
+        self.merged, self.error = Merged(), None
+        self._outcome = self._packetizer.outcome()
+        del self._packetizer
+
+    def _end(self, error: BaseException | None) -> None:
+        self.error = error
+        self.ended = self._clock()
+
+
+def _hand_over_of(event: Event) -> Event | None:
+    """The event of a merged partial, of the worker or merger whose loss `event` is."""
+    if isinstance(event, WorkerLost):
+        return Committed(event.worker)
+    return Collected(event.merger) if isinstance(event, MergerLost) else None

@@ -1,0 +1,382 @@
+"""One pass in one of Dask's worker processes: loads the task, and runs its workers as threads of
+their own, which share open files and caches; the mergers that the process has for the pass.
+
+Knows no Dask: it says and asks what it must by callables that it is given.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError, Future
+from queue import SimpleQueue
+from typing import Protocol
+
+from ...frozen import replaced
+from ...scheduling import (
+    Commit,
+    Committed,
+    Event,
+    FileFailed,
+    Forget,
+    Halt,
+    HandedOn,
+    Hint,
+    Order,
+    PacketDone,
+    PacketFailed,
+    Process,
+    Refused,
+    RefusedFrom,
+    Reserve,
+    WorkerJoined,
+)
+from ...workers.one_state import OneStateTask
+from ...workers.task import Task
+from ...workers.worker import Worker
+from ...workers.workload import Partial
+from ..merged import Ranges
+from ..portable_error import portable
+from ..pulse import Pulse
+from .merger import Merger, RefusedByMerger, Unreachable
+from .messages import Act, Begin, Crashed, Fetch, Hold, Loaded, Recall, RecallFrom, Tell, Unreached
+from .reserved_packets import ReservedPackets
+from .worker_errors import cannot_load, with_place
+
+__all__ = ["Crew", "Handed", "Read", "Surroundings"]
+
+Read = tuple[int, Ranges, "bytes | None"]
+"""What a merger has; see Merger."""
+
+Handed = tuple[str, int, int, int]
+"""Which partial is handed over: its pass, the merger, the worker, and its number of this worker."""
+
+_PULSE_SECONDS = 0.2
+"""How often counters are told with packets."""
+_HOLD_SECONDS = 30.0
+"""Seconds for which a partial waits for the word that makes this process its merger."""
+
+
+class Surroundings(Protocol):
+    """What a crew needs of its process. All threads may call these."""
+
+    address: str
+    names: tuple[str, ...]
+    """The names of its host, as far as they are known."""
+
+    def say(self, message: object, soon: bool = True) -> None:
+        """Sends a message to the scheduler, at once or (not `soon`) with others. Does not wait."""
+
+    def blob(self, digest: str) -> bytes:
+        """Gets the bytes with this digest. Waits."""
+
+    def paths(self, packages: Sequence[str]) -> None:
+        """Puts packages on the import path. Waits."""
+
+    def fetch(self, address: str, work: str, merger: int) -> Future[Read]:
+        """Reads what a merger in another process has; see Merger. The future ends with that, with
+        Unreachable or RefusedByMerger. It may be cancelled."""
+
+    def hand(self, address: str, which: Handed, covers: Ranges, data: bytes | None) -> Future[None]:
+        """Hands a partial to a merger in another process. The future ends when it is merged, or
+        with Unreachable, RefusedByMerger, or what merging raises. It may be cancelled."""
+
+
+class Crew:
+    """The workers and mergers of one pass in this process."""
+
+    def __init__(self, begin: Begin, around: Surroundings) -> None:
+        self.name = begin.work
+        self._begin = begin
+        self._around = around
+        self._task: Task | None = None
+        self._mergers: dict[int, Merger] = {}
+        self._held = threading.Condition()
+        self._inboxes: dict[int, SimpleQueue[Act | None]] = {
+            number: SimpleQueue() for number in begin.workers
+        }
+        self._ahead = ReservedPackets()
+        self._there: dict[int, Worker[Partial]] = {}
+        self._handing: dict[int, Future[None]] = {}
+        """Partials on their way to other processes, by worker."""
+        self._ordering = threading.Lock()
+        self._fetching: dict[int, Future[Read]] = {}
+        """What is on its way from other mergers."""
+        self._pulsed = 0.0
+        self._over = False
+        self._halted = False
+        self._thread("load", self._load)
+
+    # Messages, on the process's event loop: nothing here waits.
+
+    def hear(self, message: object) -> None:
+        """Handles a message of the scheduler."""
+        if isinstance(message, Hold):
+            with self._held:
+                self._mergers[message.merger] = Merger()
+                self._held.notify_all()
+        elif isinstance(message, Recall):
+            self._thread("recall", lambda: self._recall(message))
+        elif isinstance(message, Fetch):
+            self._thread("fetch", lambda: self._fetch(message))
+        elif isinstance(message, RecallFrom):
+            self._thread("recall", lambda: self._recall_from(message))
+        elif isinstance(message, Act):
+            self._act(message)
+        else:
+            raise TypeError(f"not a message for a worker process: {message!r}")
+
+    def _act(self, message: Act) -> None:
+        action = message.action
+        if isinstance(action, Halt):
+            self._halted = True
+            if self._task is not None:
+                self._control.stop()
+        elif isinstance(action, Reserve):
+            self._ahead.add(action.worker, action.packet)
+        elif isinstance(action, Forget) and self._ahead.forget(action.worker, action.packet):
+            pass  # it has not begun it
+        elif isinstance(action, Hint):
+            worker = self._there.get(action.worker)
+            to = action.to if isinstance(action, Forget) else None
+            if worker is not None:
+                worker.note(action, None if to is None else self._there.get(to))
+        elif action.worker in self._inboxes:
+            with self._ordering:  # an order during a commit means that its merger is lost
+                self._inboxes[action.worker].put(message)
+                hand = self._handing.get(action.worker)
+                if hand is not None:
+                    hand.cancel()
+
+    def drop(self, merger: int) -> None:
+        """Drops the partial of a merger."""
+        dropped = self._mergers.get(merger)
+        if dropped is not None:
+            self._thread("drop", dropped.drop)  # it may be in a merge
+
+    def end(self) -> None:
+        """Ends the workers, and drops all that the pass has here. Does not wait."""
+        with self._held:
+            self._over = True
+            self._held.notify_all()
+        if self._task is not None:
+            self._control.stop()
+        for inbox in self._inboxes.values():
+            inbox.put(None)
+        for hand in list(self._handing.values()):
+            hand.cancel()
+        for reading in list(self._fetching.values()):
+            reading.cancel()
+        for merger in list(self._mergers):
+            self.drop(merger)
+
+    # What other processes ask, on threads that may wait.
+
+    def take(
+        self, merger: int, worker: int, number: int, covers: Ranges, data: bytes | None
+    ) -> None:
+        """Merges a partial of a worker elsewhere. See Merger."""
+        self._merge(merger, worker, number, covers, lambda: self._loaded(data))
+
+    def read(self, merger: int) -> Read:
+        """Returns what a merger has. See Merger."""
+        holder = self._mergers.get(merger)
+        if holder is None:
+            raise RefusedByMerger
+        return holder.read()
+
+    def _loaded(self, data: bytes | None) -> Partial | None:
+        if self._task is None:
+            raise RefusedByMerger("the task is not loaded")
+        return None if data is None else self._task.load(data)
+
+    def _merge(
+        self,
+        merger: int,
+        worker: int,
+        number: int,
+        covers: Ranges,
+        load: Callable[[], Partial | None],
+    ) -> None:
+        with self._held:  # the scheduler's word that makes it a merger may come later
+            self._held.wait_for(lambda: merger in self._mergers or self._over, _HOLD_SECONDS)
+            holder = self._mergers.get(merger)
+        if holder is None:
+            raise RefusedByMerger
+        holder.take(worker, number, covers, load)
+
+    def _recall(self, message: Recall) -> None:
+        merger = self._mergers.get(message.merger)
+        if merger is None:
+            return  # it is lost, as the scheduler knows or will know
+        if merger.refuse(message.worker) > message.taken:
+            self._tell(Committed(message.worker, message.merger))
+        self._tell(Refused(message.merger, message.worker))
+
+    def _fetch(self, message: Fetch) -> None:
+        """Merges what another merger has."""
+        merger, giver = self._mergers.get(message.merger), message.giver
+        if merger is None:
+            return  # it is lost, as the scheduler knows or will know
+        reading = self._fetching[giver] = self._around.fetch(message.address, message.of, giver)
+        try:
+            commits, covers, data = reading.result()
+            if commits != message.commits:
+                raise RefusedByMerger(f"it has {commits} partials, not {message.commits}")
+        except CancelledError:
+            return  # the other one is lost, or the pass is over
+        except (Unreachable, RefusedByMerger) as error:
+            self._around.say(Unreached(self.name, giver, f"{type(error).__name__}: {error}"))
+            return
+        finally:
+            self._fetching.pop(giver, None)
+        with contextlib.suppress(RefusedByMerger):
+            merger.absorb(giver, commits, covers, lambda: self._loaded(data))
+            self._tell(HandedOn(giver, message.merger))
+
+    def _recall_from(self, message: RecallFrom) -> None:
+        merger, giver = self._mergers.get(message.merger), message.giver
+        reading = self._fetching.get(giver)
+        if reading is not None:
+            reading.cancel()
+        if merger is None:
+            return
+        if merger.refuse_from(giver):
+            self._tell(HandedOn(giver, message.merger))
+        self._tell(RefusedFrom(message.merger, giver))
+
+    # Threads.
+
+    def _thread(self, what: str, run: Callable[[], None]) -> None:
+        def guarded() -> None:
+            try:
+                run()
+            except BaseException as error:
+                if not self._over:
+                    self._around.say(Crashed(self.name, self._error(error)))
+
+        threading.Thread(target=guarded, name=f"treemill-{what}", daemon=True).start()
+
+    def _error(self, error: BaseException) -> BaseException:
+        where = f"worker {self._around.address}"
+        return portable(error, f"{where} failed", self._around.address)
+
+    def _load(self) -> None:
+        begin, around = self._begin, self._around
+        try:
+            around.paths(begin.packages)
+            task: Task = pickle.loads(around.blob(begin.task))
+            if begin.inputs is not None:
+                task.inputs = pickle.loads(around.blob(begin.inputs))
+            task.preload()
+            task = OneStateTask(task)
+        except Exception as error:
+            around.say(Crashed(self.name, cannot_load(error, around.address)))
+            return
+        self._control = task.control()
+        self._task = task
+        if self._halted or self._over:
+            self._control.stop()
+        around.say(Loaded(self.name, begin.workers, around.names))
+        for number in begin.workers:
+            self._thread(f"{self.name}-{number}", lambda number=number: self._work(number, task))  # type: ignore[misc]
+
+    def _work(self, number: int, task: Task) -> None:
+        inbox = self._inboxes[number]
+        target: list[Act] = []
+        handed: dict[int, int] = {}  # by merger
+
+        def commit(partial: Partial | None) -> None:
+            act = target.pop()
+            assert isinstance(act.action, Commit)
+            self._hand(act, handed, partial)
+
+        workload = task.workload(number)
+        workload.begin()
+        worker = Worker(number, workload, self._control, commit, self._tell)
+        self._there[number] = worker
+        self._tell(WorkerJoined(number))
+        while (act := inbox.get()) is not None:
+            assert isinstance(act.action, Order)
+            target[:] = [act]
+            event = self._perform(worker, act.action)
+            if isinstance(event, Committed):  # there was nothing to commit
+                commit(None)
+            elif event is not None:
+                self._tell(event)
+            for stream in (sys.stdout, sys.stderr):
+                with contextlib.suppress(Exception):
+                    stream.flush()
+        del self._there[number]
+        worker.leave()
+
+    def _perform(self, worker: Worker[Partial], order: Order) -> Event | None:
+        """Carries out an order, and the packets that may follow it without one."""
+        number = worker.number
+        if isinstance(order, Process):
+            self._ahead.begin(number, order.packet)
+        event = worker.perform(order)
+        while isinstance(order, Process) and isinstance(event, PacketDone):
+            whole = event.stop == order.packet.stop  # else it was told to stop
+            next_packet = self._ahead.take(number) if whole else None
+            if next_packet is None:
+                break
+            packet, soon = next_packet
+            self._tell(replaced(event, begun=packet.number), soon)
+            order = Process(number, packet)
+            event = worker.perform(order)
+        return event
+
+    def _hand(self, act: Act, handed: dict[int, int], partial: Partial | None) -> None:
+        order = act.action
+        assert isinstance(order, Commit)
+        assert order.merger is not None
+        merger, worker = order.merger, order.worker
+        number = handed.get(merger, 0)
+        merging = 0.0
+        try:
+            if act.address == self._around.address:
+                began = time.monotonic()
+                self._merge(merger, worker, number, act.covers, lambda: partial)
+                merging = time.monotonic() - began
+            else:
+                assert act.address is not None
+                data = None if partial is None else partial.dumps()
+                which = (self.name, merger, worker, number)
+                hand = self._around.hand(act.address, which, act.covers, data)
+                with self._ordering:
+                    self._handing[worker] = hand
+                    if not self._inboxes[worker].empty():
+                        hand.cancel()  # the merger is lost, and the next order is there already
+                try:
+                    hand.result()
+                finally:
+                    del self._handing[worker]
+        except CancelledError:
+            return  # the merger is lost, and the worker has another order
+        except (Unreachable, RefusedByMerger) as error:
+            reason = f"{type(error).__name__}: {error}"
+            self._around.say(Unreached(self.name, merger, reason))
+            return
+        handed[merger] = number + 1
+        self._tell(Committed(worker, merger, merging))
+
+    def _tell(self, event: Event, soon: bool = True) -> None:
+        if isinstance(event, PacketFailed | FileFailed):
+            event = with_place(event, self._around.address)
+        # Counters are exact with each commit; between two of them a client looks now and then.
+        now = time.monotonic()
+        is_due = not isinstance(event, PacketDone) or now - self._pulsed >= _PULSE_SECONDS
+        if is_due:
+            self._pulsed = now
+        self._around.say(Tell(self.name, event, self.pulse() if is_due else None), soon)
+
+    def pulse(self) -> Pulse:
+        """The counters of this process."""
+        if self._task is None:
+            return Pulse()
+        return Pulse.of(self._control)

@@ -1,0 +1,363 @@
+"""A pass on a cluster as this process sees it: it asks the scheduler for the pass, watches it on a
+thread, fetches the result from the workers that hold it, and keeps it on disk if it is asked to.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import ClassVar, Protocol
+
+from ...errors import ChangedError, QueryError, UnsupportedError, WorkerError
+from ...io_report import IOReport
+from ...scheduling import Coverage, Monitored, Sizing, Trace
+from ...workers.task import Task
+from ..base import Pass, Request, sizing_of, worker_error
+from ..merged import Merged, Ranges
+from ..pickled import pickled
+from ..pulse import Pulse
+from ..saving import Saving
+from .admission import Limits
+from .blobs import into
+from .fetched_result import FetchedResult
+from .grouping import group_size
+from .line import Line
+from .messages import PassEnded, PassRequest, Status
+from .resumption import Resumption, kept_of
+
+__all__ = ["DaskPass"]
+
+_WATCH = 0.5
+"""Seconds between two looks at the progress of a pass, if nothing changes."""
+_REREAD = 0.05
+
+
+class Settings(Protocol):
+    """What a pass takes from its pool."""
+
+    line: Line
+    sizing: ClassVar[Sizing]
+    packages: dict[str, bytes]
+    silence: float
+    patience: float
+    wait: float
+    keep: float
+    trace: int
+    limits: Limits
+    submasters: bool | int | None
+    closed: bool
+
+
+class _Counters:
+    """The counters of a pass, as they were told last."""
+
+    def __init__(self) -> None:
+        self.pulse = Pulse()
+
+    @property
+    def entries(self) -> int:
+        return self.pulse.entries
+
+    @property
+    def bytes_read(self) -> int:
+        return self.pulse.bytes_read
+
+    @property
+    def bytes_decompressed(self) -> int:
+        return self.pulse.bytes_decompressed
+
+    @property
+    def bytes_from_cache(self) -> int:
+        return self.pulse.bytes_from_cache
+
+
+class DaskPass(Pass):
+    """A pass that a cluster's scheduler leads. One thread here watches it."""
+
+    def __init__(
+        self,
+        pool: Settings,
+        request: Request,
+        work: str | None = None,
+        before: Resumption | None = None,
+    ) -> None:
+        """`work`: what the scheduler calls the pass, if it has it already, and `before`: what it
+        began with."""
+        super().__init__(request)
+        self._request = request
+        self._nodes = list(request.nodes())
+        self._is_there = work is not None
+        self._before = before or Resumption.of(request)
+        self._pool = pool
+        self._line = pool.line
+        self._task: Task | None = request.task
+        self._files = request.files
+        self._skip_errors = request.skip_errors
+        self._on_end = request.on_end
+        self._began = time.monotonic()
+        self.name = work or f"{request.name}-{uuid.uuid4().hex[:8]}"
+        self.counters = _Counters()
+        self.control = self.counters
+        self._status: Status | None = None
+        self._ended: PassEnded | None = None
+        self._error: BaseException | None = None
+        self._fetched = FetchedResult(pool.line, self.name, request.task, self._begins_with)
+        self._saving: Saving | None = None
+        if request.keeping is not None:
+            self._saving = Saving(request.keeping, self._kept, self._sizes)
+        self._thread = threading.Thread(target=self._follow, name="treemill-pass", daemon=True)
+
+    # What the session asks.
+
+    @property
+    def io(self) -> IOReport:
+        """See Pass."""
+        return self.counters.pulse.io
+
+    @property
+    def merged(self) -> FetchedResult:
+        """See Pass."""
+        return self._fetched
+
+    @property
+    def error(self) -> BaseException | None:
+        """See Pass."""
+        return self._error
+
+    @property
+    def has_ended(self) -> bool:
+        """True if its end was heard of here."""
+        return self._ended is not None
+
+    @property
+    def trace(self) -> Trace | None:
+        """See Pass."""
+        return None if self._ended is None else self._ended.trace
+
+    @property
+    def monitored(self) -> Callable[[], Monitored] | None:
+        """See Pass."""
+        if self._ended is not None or self._request.served is None:
+            counts = None if self._ended is None else self._ended.monitored
+        else:
+            counts = self._line.ask("monitored", self.name)
+        return None if counts is None else lambda: counts
+
+    @property
+    def began(self) -> float:
+        """See Pass."""
+        return self._began
+
+    @property
+    def expected_entries(self) -> int:
+        """See Pass."""
+        return 0 if self._status is None else self._status.expected
+
+    @property
+    def entries(self) -> int:
+        """See Pass."""
+        if self._ended is not None:
+            return self._ended.entries
+        return self.entries_before + self.counters.entries
+
+    def coverage(self) -> Coverage:
+        """See Pass."""
+        if self._ended is not None:
+            return self._ended.coverage
+        coverage: Coverage = self._line.ask("coverage", self.name)
+        return coverage
+
+    def start(self) -> None:
+        """Sends the task to the scheduler. Raises QueryError if it cannot be sent."""
+        if not self._is_there:
+            self._send()
+            self._locate()
+        self._thread.start()
+        if self._saving is not None:
+            self._saving.start()
+
+    def _send(self) -> None:
+        task, pool = self._task, self._pool
+        assert task is not None
+        blobs = dict(pool.packages)
+        inputs = None
+        digest = into(blobs, pickled(task, "the selector"))
+        if task.inputs is not None:
+            inputs = into(blobs, pickled(task.inputs, "the inputs"))
+        sizing = sizing_of(pool.sizing, task, None)
+        served = self._request.served
+        request = PassRequest(
+            name=self._request.name,
+            title=self._request.title,
+            task=digest,
+            inputs=inputs,
+            packages=tuple(pool.packages),
+            files=list(self._files),
+            nodes=self._nodes,
+            workers=self.workers,
+            skip_errors=self._skip_errors,
+            commit_seconds=task.commit_seconds,
+            sizing=sizing,
+            silence=pool.silence,
+            patience=pool.patience,
+            wait=pool.wait,
+            keep=pool.keep,
+            served=None if served is None else [served(at) for at in range(len(self._files))],
+            trace=max(pool.trace, self._request.trace),
+            recipe=self._recipe(blobs),
+            done=self._before.covers or {},
+            before=self._before.put(blobs),
+            kept=kept_of(self._request),
+            limits=pool.limits,
+            addresses=_at_hosts(self._request.addresses()),
+            submasters=self._group_size(),
+            second_runs=task.second_runs,
+        )
+        self._line.put(blobs)
+        self._line.ask("begin", self.name, request)
+
+    def _group_size(self) -> int | None:
+        """Returns how many workers a sub-master leads; None: there are none. Only the scheduler
+        records packets, for a file as for the report, and leases around what a checkpoint has need
+        its files' sizes."""
+        done = self._before.covers or {}
+        unknown = any(self._files[file] is None for file in done)
+        if unknown or max(self._pool.trace, self._request.trace):
+            return None
+        return group_size(self._pool.submasters, self.workers)
+
+    def _locate(self) -> None:
+        """Finds out beside the pass where its files lie, if workers are on several hosts."""
+        locate = self._request.locate
+
+        def find() -> None:
+            with suppress(WorkerError, QueryError):  # the pass is over, or says the same
+                if locate is None or self._line.hello()["hosts"] < 2:
+                    return
+                for addresses in locate(range(len(self._files))):
+                    if self._ended is not None:
+                        return
+                    self._line.ask("locate", self.name, addresses)
+
+        if any(self._nodes):
+            threading.Thread(target=find, name="treemill-locate", daemon=True).start()
+
+    def _recipe(self, blobs: dict[str, bytes]) -> str | None:
+        """The digest of the query, so that another process may go on with it; None if it cannot be
+        sent, which matters only then."""
+        try:
+            return into(blobs, pickled(self._request.query, "the query"))
+        except QueryError:
+            return None
+
+    def stop(self, reason: str) -> None:
+        """See Pass."""
+        self._line.ask("stop", self.name, reason)
+
+    def abort(self, reason: str) -> None:
+        """See Pass."""
+        self._line.ask("abort", self.name, reason)
+
+    def leave(self) -> None:
+        """Ends the thread that watches, because the session is closed."""
+        if self._thread.is_alive() and threading.current_thread() is not self._thread:
+            self._thread.join(2 * _WATCH)
+        if self._saving is not None:
+            self._saving.end(save=False)  # another run may want the checkpoint
+
+    # What is kept on disk.
+
+    def _begins_with(self) -> Merged:
+        task, keeping = self._request.task, self._request.keeping
+        check = (lambda partial: None) if keeping is None else keeping.check
+        return self._before.merged(task.load, check)
+
+    def _kept(self) -> tuple[bytes, Ranges] | None:
+        """Returns what is merged now, for the thread that keeps it."""
+        try:
+            return self._fetched.kept()
+        except UnsupportedError as error:  # it cannot be kept; the end of the pass says so
+            self.abort(str(error))
+            return None
+
+    def _sizes(self) -> Mapping[int, int]:
+        if self._ended is not None:
+            return self._ended.sizes
+        sizes: Mapping[int, int] = self._line.ask("sizes", self.name)
+        return sizes
+
+    # The thread that watches.
+
+    def _follow(self) -> None:
+        begun, change = False, -1
+        try:
+            while True:
+                if self._pool.closed:
+                    raise WorkerError("the session was closed")
+                status = self._line.watch(self.name, change, _WATCH)
+                change = status.change
+                self._status = status
+                self.counters.pulse = status.pulse
+                self.entries_before = status.before
+                if status.begun and not begun:
+                    begun = True
+                    self.on_begin()
+                if status.ended is not None:
+                    self._end(status.ended)
+                    return
+                if status.parts is not None and not self._fetched.fetch(status.parts):
+                    time.sleep(_REREAD)  # the scheduler will say what has changed meanwhile
+                    change = -1
+        except BaseException as error:
+            if isinstance(error, UnsupportedError | ChangedError):  # it cannot be kept or had
+                with suppress(WorkerError):
+                    self._line.ask("forget", self.name)
+            self._fail(error)
+
+    def _end(self, ended: PassEnded) -> None:
+        self._ended = ended
+        self._error = self._explained(ended.error)
+        if (
+            ended.error is None
+            and ended.entries > self.entries_before
+            and not self._fetched.is_here
+        ):
+            name = self._request.name
+            self._error = QueryError(f"another session has got the result of query {name!r}")
+        self._finish(save=True)
+        self._line.ask("forget", self.name)
+
+    def _fail(self, error: BaseException) -> None:
+        self._error = self._explained(worker_error(0, error))
+        if self._pool.closed:
+            self._error = WorkerError(
+                "the session was closed, and the query goes on in the cluster: "
+                f"attach({self._request.name!r}) of another session has its result"
+            )
+        self._ended = PassEnded(self._error, Coverage({}, []), 0, None, {})
+        self._finish(save=False)
+
+    def _explained(self, error: BaseException | None) -> BaseException | None:
+        """The error, with what a checkpoint has if the run can go on from it."""
+        if self._saving is None or not isinstance(error, WorkerError):
+            return error
+        kept = f"{self._saving.entries:,} of {self.expected_entries:,} entries"
+        error.message += f"; checkpoint= has {kept}, from which the same run goes on"
+        error.args = (error.message,)
+        return error
+
+    def _finish(self, save: bool) -> None:
+        self._fetched.end()
+        if self._saving is not None:
+            self._saving.end(save)
+        on_end, self._on_end, self.on_begin = self._on_end, lambda ended: None, lambda: None
+        on_end(self)
+        self._task, self._before = None, Resumption()
+
+
+def _at_hosts(addresses: Mapping[int, Sequence[str]]) -> dict[int, list[str]]:
+    """Those of files all of whose addresses name a host: one that does not is near to all."""
+    return {n: list(each) for n, each in addresses.items() if all("://" in one for one in each)}

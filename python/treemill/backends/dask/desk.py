@@ -1,0 +1,361 @@
+"""All that the scheduler's plugin keeps: the passes, the processes that are there with a mailbox
+each, the bytes that workers ask for, and the results that wait for a client.
+
+Pure but for the clock that it is given. Knows no transport: engine.py calls it for each request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ...errors import QueryError
+from ...frozen import replaced
+from ...scheduling import Coverage, Monitored
+from .admission import Admitted, room
+from .demand import demand
+from .group_lead import GroupLead
+from .group_messages import Down, Inherit, Renounce
+from .lead import Lead
+from .mailbox import Mailbox, Parcel
+from .master import Master
+from .messages import HeldPartial, Listed, PassRequest, Status
+from .polling import poll_seconds
+
+__all__ = ["Desk"]
+
+Make = Callable[[str, PassRequest, Callable[[], float]], Lead | Master]
+
+_BLOB_SECONDS = 600.0
+"""Seconds for which bytes are kept that no pass needs."""
+
+
+@dataclass(eq=False, slots=True)
+class _Process:
+    """One of Dask's workers."""
+
+    host: str
+    threads: int
+    place: str  # its rack, if it says one, or its host
+    start: str | None = None  # which start of its loop the mailbox belongs to
+    mail: Mailbox = field(default_factory=Mailbox)
+    leaving: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class _Blob:
+    data: bytes
+    used: float
+
+
+class Desk:
+    """The state of the plugin. `news` holds the addresses with new mail, and `changed` the passes
+    of which a client wants to hear; the caller clears both."""
+
+    def __init__(self, clock: Callable[[], float], make: Make | None = None) -> None:
+        """`make`: makes what leads a pass; None: as its request says."""
+        self._clock = clock
+        self._make = make or _make
+        self._processes: dict[str, _Process] = {}
+        self._heard: dict[str, float] = {}
+        self._leads: dict[str, Lead | Master] = {}
+        self._ended: dict[str, float] = {}  # when passes have ended
+        self._told: dict[str, int] = {}  # which change of a pass is news already
+        self._ripe: dict[str, float] = {}  # since when results wait for a client
+        self._admitted: dict[str, dict[str, Admitted]] = {}  # by pass and process
+        self._blobs: dict[str, _Blob] = {}
+        self.news: set[str] = set()
+        self.changed: set[str] = set()
+
+    # Dask's workers.
+
+    def add(self, address: str, host: str, threads: int, rack: str | None = None) -> None:
+        """One of Dask's workers is there. It takes part once its loop has said so."""
+        if address not in self._processes:
+            self._processes[address] = _Process(host, threads, rack or host)
+
+    def remove(self, address: str, reason: str, fault: bool = True) -> None:
+        """One of Dask's workers is gone. `fault`: whether its packets may be to blame."""
+        process = self._processes.pop(address, None)
+        self._heard.pop(address, None)
+        if process is not None:
+            self._lose(address, reason, fault)
+
+    def leave(self, address: str) -> None:
+        """One of Dask's workers will go: it takes part in nothing new, and what it has done is
+        saved."""
+        process = self._processes.get(address)
+        if process is not None:
+            process.leaving = True
+            for lead in self._leads.values():
+                self._post(lead, lead.leave(address))
+
+    def stay(self, address: str) -> None:
+        """One of Dask's workers does not go after all."""
+        process = self._processes.get(address)
+        if process is not None:
+            process.leaving = False
+
+    def is_leaving(self, address: str) -> bool:
+        """True if that was said of the process."""
+        process = self._processes.get(address)
+        return process is not None and process.leaving
+
+    def has_part(self, address: str) -> bool:
+        """True if the process takes part in a pass that is not over."""
+        return any(lead.has(address) and not lead.over for lead in self._leads.values())
+
+    def _lose(self, address: str, reason: str, fault: bool = True) -> None:
+        for lead in self._leads.values():
+            self._post(lead, lead.lose(address, reason, fault))
+
+    @property
+    def threads(self) -> int:
+        """The threads of all processes."""
+        return sum(process.threads for process in self._processes.values())
+
+    def needed(self, address: str) -> bool:
+        """True if the process should not be sent away: it has work that is not committed, or is the
+        one to which others can give what they have."""
+        return any(lead.needs(address) for lead in self._leads.values())
+
+    def demand(self, seconds: float, threads: float) -> int:
+        """Returns how many of Dask's workers the passes can keep busy; see demand.py."""
+        return demand((lead.status() for lead in self._leads.values()), seconds, threads)
+
+    def hear(self, address: str, start: str, parcel: Parcel) -> bool:
+        """A process has sent a parcel. `start`: names this start of its loop. False if the process
+        is to begin anew: it was given up."""
+        process = self._processes.get(address)
+        if process is None:
+            return False
+        if process.start != start:
+            if parcel.first or parcel.heard:
+                return False
+            if process.start is not None:
+                self._lose(address, f"worker {address} has begun anew")
+            process.start, process.mail = start, Mailbox()
+        self._heard[address] = self._clock()
+        for lead in self._leads.values():
+            # It is new, was given up because it was silent, or has not left after all.
+            if not lead.has(address):
+                self._admit(lead, address, process)
+        try:
+            messages = process.mail.take(parcel)
+        except ValueError:
+            return False
+        for message in messages:
+            about = self._leads.get(message.work)  # type: ignore[attr-defined]
+            if about is not None:
+                self._hear(about, address, message)
+        return True
+
+    def _hear(self, lead: Lead | Master, address: str, message: object) -> None:
+        try:
+            out = lead.hear(address, message)
+        except Exception as error:  # else the process would say it again and again
+            out = lead.fail(error)
+        self._post(lead, out)
+
+    def mail(self, address: str) -> Parcel | None:
+        """Returns what a process is to get; None if there is no such process."""
+        process = self._processes.get(address)
+        return None if process is None else process.mail.parcel()
+
+    @property
+    def silence(self) -> float:
+        """Seconds without a word after which a process would be given up."""
+        return min((lead.request.silence for lead in self._leads.values()), default=60.0)
+
+    @property
+    def poll(self) -> float:
+        """Seconds for which a process may wait for news."""
+        return poll_seconds(self.silence, len(self._processes) if self._leads else 0)
+
+    @property
+    def patience(self) -> float:
+        """Seconds for which a process that will go may take to save what it has done."""
+        return max((lead.request.patience for lead in self._leads.values()), default=0.0)
+
+    def has_mail(self, address: str) -> bool:
+        """True if there are messages that the process may not have, or it is gone."""
+        process = self._processes.get(address)
+        return process is None or process.mail.waiting
+
+    # Bytes.
+
+    def missing(self, digests: Iterable[str]) -> list[str]:
+        """Returns the digests whose bytes are not here."""
+        now = self._clock()
+        unknown = []
+        for digest in digests:
+            blob = self._blobs.get(digest)
+            if blob is None:
+                unknown.append(digest)
+            else:
+                blob.used = now
+        return unknown
+
+    def put(self, digest: str, data: bytes) -> None:
+        """Keeps bytes."""
+        self._blobs[digest] = _Blob(data, self._clock())
+
+    def get(self, digest: str) -> bytes | None:
+        """The bytes with this digest."""
+        blob = self._blobs.get(digest)
+        if blob is None:
+            return None
+        blob.used = self._clock()
+        return blob.data
+
+    # What clients ask.
+
+    def begin(self, name: str, request: PassRequest) -> None:
+        """Makes a pass, once."""
+        if name in self._leads:
+            return
+        lead = self._leads[name] = self._make(name, request, self._clock)
+        self._admitted[name] = {}
+        for address, process in self._processes.items():
+            if process.start is not None:
+                self._admit(lead, address, process)
+        if isinstance(lead, Master):
+            self._post(lead, lead.begin())
+
+    def tell(self, name: str, message: Down | Inherit | Renounce) -> None:
+        """The scheduler has said something to the sub-master that leads a pass."""
+        lead = self._leads[name]
+        assert isinstance(lead, GroupLead)
+        self._post(lead, lead.handle(message))
+
+    def _admit(self, lead: Lead | Master, address: str, process: _Process) -> None:
+        """Lets a process take part in a pass, with as many workers as the pass may have."""
+        admitted = self._admitted[lead.name]
+        beside = (each for other, each in admitted.items() if lead.has(other))
+        threads = room(lead.request.limits, process.host, process.threads, beside)
+        if threads and not process.leaving:
+            admitted[address] = Admitted(process.host, threads)
+            if isinstance(lead, Master):
+                out = lead.join(address, process.host, threads, process.place)
+            else:
+                out = lead.join(address, process.host, threads)
+            self._post(lead, out)
+
+    def lead(self, name: str) -> Lead | Master:
+        """The pass with this name. Raises QueryError if there is none."""
+        lead = self._leads.get(name)
+        if lead is None:
+            raise QueryError(
+                f"the cluster has no query {name!r}: it was fetched, it has waited too long for "
+                "that, or the scheduler was started anew"
+            )
+        return lead
+
+    def status(self, name: str) -> Status:
+        """Returns how far a pass is."""
+        return self.lead(name).status()
+
+    def coverage(self, name: str) -> Coverage:
+        """Returns which entries of a pass are merged, and which are given up."""
+        return self.lead(name).coverage()
+
+    def monitored(self, name: str) -> Monitored | None:
+        """Returns what the workers of a pass have done so far, if it is counted."""
+        return self.lead(name).monitored()
+
+    def parts(self, name: str) -> tuple[HeldPartial, ...]:
+        """The partials that mergers of a pass hold now."""
+        return self.lead(name).parts(whole=False) or ()
+
+    def sizes(self, name: str) -> Mapping[int, int]:
+        """The entries of the files that a pass has opened."""
+        return self.lead(name).sizes()
+
+    def locate(self, name: str, addresses: Mapping[int, Sequence[str]]) -> None:
+        """A client has found out which hosts have these files of a pass; see Places."""
+        lead = self.lead(name)
+        self._post(lead, lead.locate(addresses))
+
+    def stop(self, name: str, reason: str) -> None:
+        """Ends a pass soon."""
+        lead = self.lead(name)
+        self._post(lead, lead.stop(reason))
+
+    def abort(self, name: str, reason: str) -> None:
+        """Ends a pass with what mergers have."""
+        lead = self.lead(name)
+        self._post(lead, lead.abort(reason))
+
+    def settle(self, name: str, commits: Mapping[int, int]) -> bool:
+        """A client has got the partials of a pass; see Lead."""
+        lead = self.lead(name)
+        settled, out = lead.settle(commits)
+        self._post(lead, out)
+        return settled
+
+    def fail(self, name: str, error: BaseException) -> None:
+        """Ends a pass with an error."""
+        lead = self.lead(name)
+        self._post(lead, lead.fail(error))
+
+    def listed(self) -> list[Listed]:
+        """The passes that there are."""
+        works = []
+        for name, lead in self._leads.items():
+            status = lead.status()
+            done = status.ended is not None or status.parts is not None
+            request = replaced(lead.request, files=(), nodes=(), done={})
+            entries = status.before + status.pulse.entries
+            works.append(Listed(name, request, done, entries, status.expected))
+        return works
+
+    # Time.
+
+    def tick(self) -> None:
+        """Time has passed. To be called about every half second."""
+        now = self._clock()
+        for name, lead in list(self._leads.items()):
+            self._post(lead, lead.tick(self._heard))
+            waits = lead.over or lead.parts() is not None
+            if not waits:
+                self._ripe.pop(name, None)
+            elif now - self._ripe.setdefault(name, now) > lead.request.keep:
+                self.forget(name)
+        used = {digest for lead in self._leads.values() for digest in _digests(lead.request)}
+        for digest, blob in list(self._blobs.items()):
+            if digest in used:
+                blob.used = now
+            elif now - blob.used > _BLOB_SECONDS:
+                del self._blobs[digest]
+
+    def forget(self, name: str) -> None:
+        """Drops a pass, and what it has left on workers."""
+        lead = self._leads.pop(name, None)
+        self._ripe.pop(name, None)
+        self._told.pop(name, None)
+        self._admitted.pop(name, None)
+        if lead is not None:
+            self._post(lead, lead.fail(QueryError("the result was not fetched in time")))
+            self.changed.add(name)
+
+    def _post(self, lead: Lead | Master, out: list[tuple[str, object]]) -> None:
+        for address, message in out:
+            process = self._processes.get(address)
+            if process is not None:
+                process.mail.put(message)
+                self.news.add(address)
+        if self._told.get(lead.name) != lead.change:  # clients need not hear of each packet
+            self._told[lead.name] = lead.change
+            self.changed.add(lead.name)
+
+
+def _make(name: str, request: PassRequest, clock: Callable[[], float]) -> Lead | Master:
+    return (Lead if request.submasters is None else Master)(name, request, clock)
+
+
+def _digests(request: PassRequest) -> Iterable[str]:
+    yield request.task
+    yield from request.packages
+    for digest in (request.inputs, request.recipe, request.before):
+        if digest is not None:
+            yield digest

@@ -1,0 +1,368 @@
+"""Leads one pass on a cluster: which processes take part, who merges, what each is told; the pass's
+end. Its coordinator and the packetizer decide who does which entries.
+
+Pure but for the clock that it is given: messages in, messages out. Knows addresses as names only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from ...frozen import replaced
+from ...scheduling import (
+    Action,
+    Collected,
+    Commit,
+    Committed,
+    Coverage,
+    Dismiss,
+    Event,
+    FilesLocated,
+    Finish,
+    Halt,
+    HandedOn,
+    HandOn,
+    Hint,
+    MergerJoined,
+    MergerLeaving,
+    MergerLost,
+    Monitored,
+    Order,
+    PacketDone,
+    Process,
+    Refuse,
+    RefuseFrom,
+    Stop,
+    Tick,
+    WorkerJoined,
+    WorkerLeaving,
+    WorkerLost,
+)
+from ..merged import ranges_of
+from ..pulse import Pulse
+from .holders import Holders
+from .losses import Losses
+from .messages import (
+    Act,
+    Begin,
+    Crashed,
+    Drop,
+    End,
+    HeldPartial,
+    Hold,
+    Loaded,
+    PassEnded,
+    PassRequest,
+    Status,
+    Tell,
+    Unreached,
+)
+from .participant import Participant
+from .pass_state import Messages, PassState
+from .places import Places
+from .rules import Led, led_by
+
+__all__ = ["Lead"]
+
+
+class Lead(PassState):
+    """The state of one pass. Methods return the messages to be sent now, with addresses."""
+
+    def __init__(
+        self,
+        name: str,
+        request: PassRequest,
+        clock: Callable[[], float],
+        led: Led | None = None,
+    ) -> None:
+        """`name`: what messages call the pass. `led`: what leads it, if that is made already."""
+        super().__init__(name, request, clock)
+        self._packetizer, self._coordinator = led or led_by(request, clock)
+        self._before = self._packetizer.committed_entries
+        self._processes: dict[str, Participant] = {}
+        self._of: dict[int, Participant] = {}  # by worker
+        self._holders = Holders()
+        self._next_worker = 0
+        self._places = Places(request.nodes)
+        self._gone = Pulse()  # the counters of processes that are lost
+        self._losses = Losses(self._packetizer)
+        self._sent = self._packetizer.sent  # the packets on the way to a merger
+        self._begun = False
+        self._any_leaving = False  # whether a process has ever been told to leave
+        self._move(self._places.nodes(request.addresses))
+
+    # What others may read.
+
+    @property
+    def _addresses(self) -> Collection[str]:
+        return self._processes.keys()
+
+    def has(self, address: str) -> bool:
+        """True if the process takes part."""
+        return address in self._processes
+
+    def needs(self, address: str) -> bool:
+        """True if it has uncommitted work, or gets the partials of others that are sent away."""
+        process = self._processes.get(address)
+        if process is None or self.over:
+            return False
+        if process.merger is not None and process.merger in self._packetizer.holding[:1]:
+            return True
+        return not process.loaded or not process.joined <= self._packetizer.idle
+
+    def coverage(self) -> Coverage:
+        """Returns which entries are merged, and which are given up."""
+        if self._ended is not None:
+            return self._ended.coverage
+        return self._packetizer.coverage(held=True)
+
+    def parts(self, whole: bool = True) -> tuple[HeldPartial, ...] | None:
+        """The partials that mergers hold; None if `whole` and workers have something to do."""
+        if self.over or (whole and not self._packetizer.only_mergers_hold):
+            return None
+        return tuple(self._holders.part(merger) for merger in self._packetizer.holding)
+
+    def sizes(self) -> Mapping[int, int]:
+        """The entries of the files that were opened."""
+        return self._packetizer.sizes()
+
+    def status(self) -> Status:
+        """Returns how far the pass is."""
+        pulse = self._gone
+        for process in self._processes.values():
+            pulse = pulse.plus(process.counted.pulse)
+        expected = self._coordinator.expected_entries
+        pulse = replaced(pulse, entries=min(pulse.entries, expected - self._before))
+        return Status(
+            self.change,
+            pulse,
+            expected,
+            self._before,
+            len(self._coordinator.workers),
+            (self._coordinator.ended or self._clock()) - self._coordinator.began,
+            self._begun,
+            self.parts(),
+            self._ended,
+        )
+
+    # Processes.
+
+    def join(self, address: str, host: str, threads: int) -> Messages:
+        """A process may take part."""
+        if not self.over and address not in self._processes:
+            numbers = tuple(range(self._next_worker, self._next_worker + threads))
+            self._next_worker += threads
+            process = self._processes[address] = Participant(address, host, numbers)
+            self._of |= dict.fromkeys(numbers, process)
+            about = (self.request.task, self.request.inputs, self.request.packages)
+            self._say(address, Begin(self.name, *about, numbers))
+        return self._told()
+
+    def leave(self, address: str) -> Messages:
+        """A process will go: its workers commit what they have done, what its merger has becomes
+        another one's, and then it has no part in the pass any more."""
+        process = self._processes.get(address)
+        if process is not None and not process.leaving:
+            process.leaving = self._any_leaving = True
+            if process.merger is not None:
+                self._elect(process.host)
+                self._handle(MergerLeaving(process.merger))
+            for number in sorted(process.joined):
+                self._handle(WorkerLeaving(number))
+        return self._told()
+
+    def _send_off(self) -> None:
+        """Ends processes that leave and have nothing more to lose, or no one to leave it to."""
+        if not self._any_leaving:  # asked after each message of any process
+            return
+        alone = all(each.leaving for each in self._processes.values())
+        for process in [each for each in self._processes.values() if each.leaving]:
+            if alone or (process.merger is None and process.joined <= self._packetizer.idle):
+                self._say(process.address, End(self.name))
+                self._lose(process.address, f"worker {process.address} was retired", fault=False)
+
+    def _lose(self, address: str, reason: str, fault: bool = True) -> None:
+        process = self._processes.pop(address, None)
+        if process is None or self.over:
+            return
+        self._gone = self._gone.plus(process.counted.pulse)
+        for number in sorted(process.joined):
+            self._losses.add_worker(number, reason, fault)
+        if process.merger is not None:
+            self._replace(process, process.merger)
+        error = self._losses.process_lost(address, reason, fault)
+        if error is not None:
+            self._carry_out(self._coordinator.fail(error))
+        self._tell_losses()
+
+    def _replace(self, lost: Participant, merger: int) -> None:
+        """Makes another process merge for the host of a merger that is lost."""
+        lost.merger = None
+        self._losses.add_merger(merger)
+        self._elect(lost.host)
+
+    def _elect(self, host: str) -> None:
+        """Makes a process of this host a merger, if that is needed."""
+        process = self._holders.elect(host, self._processes.values())
+        if process is not None and process.merger is not None:
+            self._say(process.address, Hold(self.name, process.merger))
+            self._handle(MergerJoined(process.merger, process.place))
+
+    def _tell_losses(self) -> None:
+        if self._losses.must_wait:
+            self._alone_since = self._alone_since or self._clock()
+            return
+        for event in self._losses.told():
+            self._handle(event)
+            if isinstance(event, MergerLost):
+                self._holders.dismiss(event.merger)
+
+    # Messages of processes.
+
+    def hear(self, address: str, message: object) -> Messages:
+        """Handles a message of a process."""
+        process = self._processes.get(address)
+        if process is None or self.over:
+            return self._told()
+        if isinstance(message, Tell):
+            if message.pulse is not None:
+                process.counted.tell(message.pulse)
+            process.counted.follow(message.event)
+            self._hear_event(process, message.event)
+        elif isinstance(message, Loaded):
+            self._loaded(process, message)
+        elif isinstance(message, Unreached):
+            self._unreached(process, message)
+        elif isinstance(message, Crashed):
+            self._carry_out(self._coordinator.fail(message.error))
+        else:
+            raise TypeError(f"not a message of a worker process: {message!r}")
+        return self._told()
+
+    def _hear_event(self, process: Participant, event: Event) -> None:
+        # One that was given up and is there again may tell of its earlier workers.
+        if isinstance(event, WorkerJoined):
+            if process.leaving or event.worker not in process.numbers:
+                return
+            process.joined.add(event.worker)
+            self._alone_since = None
+            event = WorkerJoined(event.worker, process.place)
+        elif isinstance(event, Committed) and event.merger is not None:
+            if not (event.worker in process.numbers or process is self._holders.at(event.merger)):
+                return
+            self._holders.committed(event.merger, event.worker)
+        elif isinstance(event, HandedOn) and self._packetizer.heir(event.merger) == event.to:
+            self._holders.handed_on(event.merger, event.to)
+        elif isinstance(event, PacketDone):
+            self._losses.work_was_done()
+        self._handle(event)
+        if isinstance(event, WorkerJoined):
+            self._tell_losses()
+
+    def _loaded(self, process: Participant, message: Loaded) -> None:
+        process.loaded = message.workers == process.numbers
+        process.place = self._places.worker(process.host, message.names)
+        self._move(self._places.nodes_beside(process.host, message.names))
+        self._elect(process.host)
+
+    def _unreached(self, process: Participant, message: Unreached) -> None:
+        holder = self._holders.at(message.merger)
+        if holder is None or holder.merger != message.merger:
+            return  # it is known to be lost: that was the answer
+        self._replace(holder, message.merger)
+        self._say(holder.address, Drop(self.name, message.merger))
+        self._tell_losses()
+
+    # What the client asks.
+
+    def locate(self, addresses: Mapping[int, Sequence[str]]) -> Messages:
+        """The client has found out which hosts have these files."""
+        self._move(self._places.nodes(addresses))
+        return self._told()
+
+    def _move(self, nodes: Mapping[int, str]) -> None:
+        """These files are at these nodes."""
+        if nodes:
+            self._handle(FilesLocated(nodes))
+
+    def _ask_to_stop(self, reason: str) -> None:
+        self._handle(Stop(reason))
+
+    def abort(self, reason: str) -> Messages:
+        """Ends with what mergers have; the work that is not committed is lost."""
+        if not self.over:
+            self._handle(Stop(reason))
+            for event in self._losses.told():
+                self._handle(event)
+            for number in list(self._coordinator.workers):
+                self._handle(WorkerLost(number, reason))
+        return self._told()
+
+    def _collected(self, holders: Collection[int]) -> None:
+        for merger in holders:
+            self._handle(Collected(merger))
+
+    def _last_lost(self) -> str | None:
+        return self._losses.reason
+
+    def _tick(self) -> None:
+        self._handle(Tick())
+
+    def fail(self, error: BaseException) -> Messages:
+        """Ends the pass with an error."""
+        self._carry_out(self._coordinator.fail(error))
+        return self._told()
+
+    # Actions.
+
+    def _handle(self, event: Event) -> None:
+        before = self.parts()
+        self._carry_out(self._coordinator.handle(event))
+        if self.parts() != before:
+            self.change += 1
+
+    def _carry_out(self, actions: list[Action]) -> None:
+        for action in actions:
+            if isinstance(action, Order | Hint):
+                self._order(action)
+            elif isinstance(action, Refuse | RefuseFrom | HandOn | Dismiss):
+                if (to := self._holders.told(self.name, action)) is not None:
+                    self._say(*to)
+            elif isinstance(action, Halt):
+                for address in self._processes:
+                    self._say(address, Act(self.name, action))
+            elif isinstance(action, Finish):
+                self._end(action.error)
+
+    def _order(self, action: Order | Hint) -> None:
+        process = self._of[action.worker]
+        act = Act(self.name, action)
+        if isinstance(action, Commit) and action.merger is not None:
+            address = self._holders.part(action.merger).address
+            act = Act(self.name, action, address, ranges_of(self._sent(action.worker)))
+        elif isinstance(action, Process) and self._coordinator.begins(action.worker):
+            self._begun = True
+            self.change += 1
+        self._say(process.address, act)
+
+    def monitored(self) -> Monitored | None:
+        """Returns what workers have done so far, or in all, if it is counted."""
+        counts = self._coordinator.monitored()
+        return None if counts is None else counts()
+
+    def _end(self, error: BaseException | None) -> None:
+        self._end_with(
+            PassEnded(
+                error,
+                self._coordinator.coverage(),
+                self._coordinator.committed_entries,
+                self._coordinator.trace,
+                self.sizes(),
+                self.monitored(),
+            )
+        )
+
+    def _told(self) -> Messages:
+        if not self.over:
+            self._send_off()
+        return super()._told()

@@ -1,0 +1,283 @@
+"""What the client, the scheduler's plugin and worker processes say to each other. The packetizer's
+events and actions are carried as they are. Plain data, which is sent pickled.
+
+A process is one of Dask's workers; a worker is one of its threads, with a number in its pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+
+from ...frozen import frozen
+from ...scheduling import Coverage, Event, FileSize, Halt, Hint, Monitored, Order, Sizing, Trace
+from ..merged import Ranges
+from ..pulse import Pulse
+from .admission import UNLIMITED, Limits
+
+__all__ = [
+    "VERSION",
+    "Act",
+    "Begin",
+    "Crashed",
+    "Drop",
+    "End",
+    "Fetch",
+    "HeldPartial",
+    "Hold",
+    "Kept",
+    "Listed",
+    "Loaded",
+    "PassEnded",
+    "PassRequest",
+    "Recall",
+    "RecallFrom",
+    "Status",
+    "Tell",
+    "Unreached",
+]
+
+VERSION = 6
+"""The version of these messages. Client, scheduler and workers must have the same one."""
+
+
+# From the client to the scheduler.
+
+
+@frozen
+class Kept:
+    """What a pass is kept in by its client."""
+
+    place: str
+    """Names the checkpoint: the same for all runs that go on with it."""
+    of: str
+    """The digest of what decides the numbers of the pass."""
+
+
+@frozen
+class PassRequest:
+    """A pass to be made."""
+
+    name: str
+    """Names the query, which may have several passes."""
+    title: str
+    task: str
+    """The digest of the task's bytes."""
+    inputs: str | None
+    """The digest of the inputs' bytes, if the task has some."""
+    packages: tuple[str, ...]
+    """The digests of the packages that workers need on their path."""
+    files: Sequence[FileSize | None]
+    nodes: Sequence[str | None]
+    """The node of each file, as its address says it."""
+    workers: int
+    """The number of workers that are expected to join."""
+    skip_errors: bool
+    commit_seconds: float
+    sizing: Sizing
+    silence: float
+    patience: float
+    wait: float
+    """Seconds for which a pass without any worker waits for one."""
+    keep: float
+    """Seconds for which a result waits for a client."""
+    trace: int
+    served: Sequence[str] | None = None
+    """The node that serves each file; None: what workers do is not counted."""
+    recipe: str | None = None
+    """The digest of what a client needs to make the user's result, if it can be sent."""
+    done: Ranges = field(default_factory=dict)
+    """The entries that a checkpoint has: the result has them already."""
+    before: str | None = None
+    """The digest of what a checkpoint has, if it has anything: for a client that attaches."""
+    kept: Kept | None = None
+    """Names the client's checkpoint."""
+    limits: Limits = UNLIMITED
+    """How many workers may take part."""
+    addresses: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    """All addresses of each file that has several of them, each at a host."""
+    submasters: int | None = None
+    """How many workers a sub-master leads; None: the scheduler leads all of them."""
+    second_runs: bool = True
+    """Whether a packet may be run by two workers."""
+
+
+# From the scheduler to a worker process.
+
+
+@frozen
+class Begin:
+    """Load the task of a pass, and start workers with these numbers."""
+
+    work: str
+    task: str
+    inputs: str | None
+    packages: tuple[str, ...]
+    workers: tuple[int, ...]
+
+
+@frozen
+class Hold:
+    """Be the merger with this number."""
+
+    work: str
+    merger: int
+
+
+@frozen
+class Act:
+    """An action for a worker. `address`: of the merger that a Commit names; `covers`: the entries
+    of the partial that it is to get."""
+
+    work: str
+    action: Order | Hint | Halt
+    address: str | None = None
+    covers: Ranges = field(default_factory=dict)
+
+
+@frozen
+class Recall:
+    """The worker is lost. If the merger has not taken its partial number `taken`, it will not take
+    it any more."""
+
+    work: str
+    merger: int
+    worker: int
+    taken: int
+
+
+@frozen
+class Fetch:
+    """Merge what another merger, `giver`, has at this address: this many commits. Tell HandedOn."""
+
+    work: str
+    merger: int
+    giver: int
+    address: str
+    commits: int
+    of: str
+    """What that process calls the pass."""
+
+
+@frozen
+class RecallFrom:
+    """The other merger is lost. If the merger has not merged what that had, it will not do it any
+    more."""
+
+    work: str
+    merger: int
+    giver: int
+
+
+@frozen
+class Drop:
+    """Drop the partial of this merger: its entries are elsewhere, or are done again there."""
+
+    work: str
+    merger: int
+
+
+@frozen
+class End:
+    """The pass is over, or this process has no part in it any more: drop all of it."""
+
+    work: str
+
+
+# From a worker process to the scheduler.
+
+
+@frozen
+class Loaded:
+    """The process has loaded the task: its workers start, and it can merge. `names` of its host, as
+    it knows them."""
+
+    work: str
+    workers: tuple[int, ...]
+    names: tuple[str, ...] = ()
+
+
+@frozen
+class Tell:
+    """An event of a worker or of a merger, with the counters of its process."""
+
+    work: str
+    event: Event
+    pulse: Pulse | None = None
+
+
+@frozen
+class Unreached:
+    """A worker could not hand its partial to the merger, or another merger could not fetch what it
+    has."""
+
+    work: str
+    merger: int
+    reason: str
+
+
+@frozen
+class Crashed:
+    """The pass cannot go on, here or on another worker: it ends with this error."""
+
+    work: str
+    error: BaseException
+
+
+# From the scheduler to a client.
+
+
+@frozen
+class HeldPartial:
+    """A partial that a merger holds, and where."""
+
+    merger: int
+    address: str
+    commits: int
+    """The number of partials of workers that are merged in it."""
+    work: str | None = None
+    """What its process calls the pass; None: as the scheduler does."""
+
+
+@frozen
+class PassEnded:
+    """How a pass has ended. One pickle holds the error and the coverage that refers to it."""
+
+    error: BaseException | None
+    coverage: Coverage
+    entries: int
+    trace: Trace | None
+    sizes: Mapping[int, int]
+    """The entries of the files that were opened."""
+    monitored: Monitored | None = None
+    """What workers have done, if it was counted."""
+
+
+@frozen
+class Status:
+    """How far a pass is."""
+
+    change: int
+    """Counts what a client wants to hear of at once."""
+    pulse: Pulse
+    """Counters of this pass. Its entries are not those of `before`."""
+    expected: int
+    before: int
+    """Entries that a checkpoint had."""
+    workers: int
+    seconds: float
+    begun: bool
+    parts: tuple[HeldPartial, ...] | None = None
+    """All that the result consists of, once no worker has anything to do."""
+    ended: PassEnded | None = None
+
+
+@frozen
+class Listed:
+    """A pass in the scheduler's list."""
+
+    work: str
+    request: PassRequest
+    done: bool
+    entries: int
+    expected: int

@@ -1,0 +1,151 @@
+"""The workers of a Dask cluster as a session's pool: what the session may set, packages, and the
+queries that the cluster has. A pass on it is in dask_pass.py.
+"""
+
+from __future__ import annotations
+
+import pickle
+import weakref
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from ...errors import QueryError
+from ...scheduling import Sizing
+from ...workers.task import Task
+from ..base import Elsewhere, Pass, Pool, Request
+from .line import Line
+from .messages import Listed
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+from .admission import UNLIMITED, Limits
+from .blobs import into, zipped
+from .dask_pass import DaskPass
+from .resumption import Resumption, found_again, kept_of
+
+__all__ = ["DaskPool"]
+
+# An order and its answer cost about 1 ms; a packet should be a hundred times longer.
+SIZING = Sizing(shortest=0.2, longest=2.0, ask=1e-3, merge=5e-3)
+
+
+class DaskPool(Pool):
+    """The workers of one cluster, through a distributed.Client."""
+
+    kind = "Dask threads"
+    outlive = True
+    keeps = True
+    remembers = False
+    sizing = SIZING
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        owned: bool,
+        workers: int | None = None,
+        silence: float = 60.0,
+        patience: float = 10.0,
+        wait: float = 300.0,
+        keep: float = 86400.0,
+        trace: int = 0,
+        limits: Limits = UNLIMITED,
+        submasters: bool | int | None = None,
+    ) -> None:
+        """`owned`: whether `close` closes the client. `workers`: how many are expected; None: as
+        many as there are. `limits`: how many may take part. `submasters`: whether there are some,
+        or how many workers each leads; None: if there are many workers."""
+        self._client = client
+        self._owned = owned
+        self.limits = limits
+        self.submasters = submasters
+        self._wanted = workers
+        self.line = Line(client, silence)
+        hello = self.line.install()
+        super().__init__(workers or limits.there(hello["threads"]), patience, trace)
+        self.silence = silence
+        self.wait = wait
+        self.keep = keep
+        self.packages: dict[str, bytes] = {}
+        """The packages that workers need, zipped, by digest."""
+        self.closed = False
+        self._passes: weakref.WeakSet[DaskPass] = weakref.WeakSet()
+
+    @property
+    def size(self) -> int:
+        """The number of workers that are expected: those that are there, if the user has not said
+        another one."""
+        if self._wanted is None:
+            self._size = self.limits.there(self.line.hello()["threads"])
+        return self._size
+
+    def prepare(self, request: Request) -> DaskPass:
+        """Makes a pass, which the caller starts."""
+        kept = kept_of(request)
+        there = None if kept is None else found_again(self.line, kept)
+        return self.led(DaskPass(self, request, *(there or ())))
+
+    def led(self, started: DaskPass) -> DaskPass:
+        """The pass, of which `close` lets go."""
+        self._passes.add(started)
+        return started
+
+    def kept(self) -> list[Elsewhere]:
+        """See Pool."""
+        return [
+            Elsewhere(each.request.name, each.request.title, each.done, each.entries, each.expected)
+            for each in self._listed()
+        ]
+
+    def _listed(self) -> list[Listed]:
+        """The cluster's passes without those that have ended here, of which it may hear later."""
+        works: list[Listed] = self.line.ask("listed")
+        ended = {each.name for each in list(self._passes) if each.has_ended}
+        return [each for each in works if each.work not in ended]
+
+    def attach(self, name: str) -> tuple[object, Task, Callable[[Request], Pass]]:
+        """See Pool."""
+        works = self._listed()
+        named = [each for each in works if each.request.name == name]
+        if not named:
+            raise QueryError(
+                f"the cluster has no query {name!r}: it was fetched, it has waited too long for "
+                "that, or the scheduler was started anew",
+                suggestions=[each.request.name for each in works],
+            )
+        work, request = named[-1].work, named[-1].request
+        if request.recipe is None:
+            raise QueryError(
+                f"query {name!r} could not be sent: only its own session has its values"
+            )
+        task: Task = pickle.loads(self._blob(request.task))
+        if request.inputs is not None:
+            task.inputs = pickle.loads(self._blob(request.inputs))
+        query = pickle.loads(self._blob(request.recipe))
+        before = Resumption.got(self.line, request.before)
+
+        def attached(asked: Request) -> DaskPass:
+            return self.led(DaskPass(self, asked, work, before))
+
+        return query, task, attached
+
+    def _blob(self, digest: str) -> bytes:
+        data = self.line.get(digest)
+        if data is None:
+            raise QueryError("the scheduler has dropped the query meanwhile")
+        return data
+
+    def set_paths(self, paths: Sequence[str]) -> None:
+        """Puts folders on the workers' import path, for the passes to come."""
+        self.packages = {}
+        for path in paths:
+            into(self.packages, zipped(path))
+
+    def close(self) -> None:
+        """Leaves the cluster. What runs there goes on."""
+        self.closed = True
+        for running in list(self._passes):
+            running.leave()
+        if self._owned:
+            self._client.close()

@@ -1,0 +1,82 @@
+"""Passes that go on with a checkpoint: what it had when the pass began, and the pass that the
+cluster still has because its client was killed.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from ...checkpoint import digest
+from ...errors import QueryError
+from ...workers.workload import Partial
+from ..base import Request
+from ..merged import Merged, Ranges
+from .blobs import into
+from .line import Line
+from .messages import Kept, Listed
+
+__all__ = ["Resumption", "found_again", "kept_of"]
+
+
+@dataclass(frozen=True)
+class Resumption:
+    """What a pass begins with. The scheduler has it too, for clients that attach."""
+
+    partial: bytes | None = None
+    covers: Ranges | None = None
+
+    @staticmethod
+    def of(request: Request) -> Resumption:
+        """Returns what the checkpoint of a new pass has."""
+        record = None if request.keeping is None else request.keeping.record
+        return Resumption() if record is None else Resumption(record.partial, record.processed)
+
+    @staticmethod
+    def got(line: Line, named: str | None) -> Resumption:
+        """Returns what the scheduler has under this digest."""
+        if named is None:
+            return Resumption()
+        data = line.get(named)
+        if data is None:
+            raise QueryError("the scheduler has dropped the query meanwhile")
+        before: Resumption = pickle.loads(data)
+        return before
+
+    def put(self, blobs: dict[str, bytes]) -> str | None:
+        """Adds it to what the scheduler gets. Gives its digest; None if there is nothing."""
+        return None if self.partial is None else into(blobs, pickle.dumps(self))
+
+    def merged(self, load: Callable[[bytes], Partial], check: Callable[[Partial], None]) -> Merged:
+        """It as a partial, to be merged into. `load` rebuilds one from its bytes; `check`: see
+        Merged."""
+        partial = None if self.partial is None else load(self.partial)
+        return Merged(partial, self.covers, check)
+
+
+def kept_of(request: Request) -> Kept | None:
+    """Names the checkpoint of a pass, if it has one."""
+    if request.keeping is None:
+        return None
+    checkpoint = request.keeping.checkpoint
+    of = checkpoint.of
+    what = (of.fingerprint.versions, of.fingerprint.parts, of.identities, request.skip_errors)
+    return Kept(checkpoint.name(), digest(what))
+
+
+def found_again(line: Line, kept: Kept) -> tuple[str, Resumption] | None:
+    """The pass that keeps in this checkpoint, with what it began with: its client has ended, and
+    nothing of what it has done need be done again. None if there is none. Passes that were to keep
+    something else there are ended."""
+    listed: list[Listed] = line.ask("listed")
+    for each in listed:
+        other = each.request.kept
+        if other is None or other.place != kept.place:
+            continue
+        with suppress(QueryError):  # its client had the result, and has dropped it meanwhile
+            if other == kept and line.watch(each.work, -1, 0.0).ended is None:
+                return each.work, Resumption.got(line, each.request.before)
+        line.ask("forget", each.work)
+    return None

@@ -1,0 +1,63 @@
+"""Workers that start as programs of their own, for systems on which a fork is not possible or not
+safe. They share no memory with the template, and load the task themselves.
+
+Knows no packet and no message.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import socket
+import sys
+import tempfile
+from typing import IO
+
+from ...workers.task import Task
+from .loading import loading
+from .program import command
+
+__all__ = ["main", "parcel", "spawn"]
+
+_NO_LIMIT = -1
+
+
+def parcel(task: bytes, inputs: bytes | None) -> IO[bytes]:
+    """A file without a name that holds a pickled task and pickled inputs, for any number of
+    workers."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+    pickle.dump((task, inputs), file, protocol=5)
+    file.flush()
+    return file
+
+
+def spawn(descriptor: int, what: IO[bytes], number: int, memory: int | None) -> int:
+    """Starts a worker on this end of a socket, with the parcel `what`. Returns its process id."""
+    limit = _NO_LIMIT if memory is None else memory
+    words = command("spawn", sys.path, descriptor, what.fileno(), number, limit)
+    for each in (descriptor, what.fileno()):
+        os.set_inheritable(each, True)
+    return os.posix_spawn(sys.executable, words, os.environ)
+
+
+def main(descriptor: int, what: int, number: int, limit: int) -> None:
+    """Runs a worker from the start of its process to the end."""
+    import signal
+
+    from .worker_process import run  # start-up
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the session handles Ctrl-C
+    sock = socket.socket(fileno=descriptor)
+    # All workers share the offset in the file, so it is not used.
+    task, inputs = pickle.loads(os.pread(what, os.fstat(what).st_size, 0))
+    os.close(what)
+    run(sock, lambda: _loaded(task, inputs), number, None if limit == _NO_LIMIT else limit)
+
+
+def _loaded(data: bytes, inputs: bytes | None) -> Task:
+    with loading():
+        task: Task = pickle.loads(data)
+        if inputs is not None:
+            task.inputs = pickle.loads(inputs)
+        task.preload()
+    return task

@@ -1,0 +1,365 @@
+"""The pools of several sites as one pool, and the passes on them: a lessor under a lock."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatch
+
+from ...errors import QueryError
+from ...frozen import replaced
+from ...io_report import IOReport
+from ...scheduling import (
+    Coverage,
+    Finish,
+    Halt,
+    LeasedTrace,
+    Monitored,
+    Range,
+    Sizing,
+    Stop,
+    Tick,
+    Trace,
+)
+from ...scheduling.leasing import Leasing
+from ...scheduling.lessor import Lessor
+from ...scheduling.messages import Downward, HandedUp, LessorEvent, Opened, SubLost, Upward
+from ...scheduling.unleased_parts import Reach
+from ...workers.workload import Partial
+from ..base import Pass, Pool, Request
+from ..merged import Merged
+from .located_files import LocatedFiles
+from .site import Counted, Site
+from .site_counts import SiteCounts
+
+__all__ = ["FederatedPass", "FederatedPool"]
+
+LEASING = Leasing(shortest=1.0, longest=20.0, first=200_000, worth=1.0)
+"""A lease is a pass of its own, which takes some ms to begin and to end."""
+
+
+class FederatedPool(Pool):
+    """The workers of several sites."""
+
+    kind = "workers of several sites"
+    remembers = False
+    keeps = True
+    sizing = Sizing()
+    """This has no effect: sites size their packets themselves."""
+
+    def __init__(
+        self, sites: Mapping[str, Pool], reach: Mapping[str, str | Sequence[str]] | None = None
+    ) -> None:
+        """`reach`: by site, patterns of the names of files that it can read and that only the sites
+        that are named for them can read. All may try to read files that match none."""
+        pools = list(sites.values())
+        if len(pools) < 2:
+            raise QueryError("connect([…]) takes two sites or more; connect(address) takes one")
+        unknown = set(reach or ()) - set(sites)
+        if unknown:
+            raise QueryError(
+                f"reach= names {', '.join(sorted(unknown))}; the sites are {', '.join(sites)}"
+            )
+        super().__init__(
+            sum(pool.size for pool in pools), max(pool.patience for pool in pools), trace=0
+        )
+        self.sites = sites
+        self._paths: list[str] = []
+        self._patterns = {
+            name: [patterns] if isinstance(patterns, str) else list(patterns)
+            for name, patterns in (reach or {}).items()
+        }
+
+    def reach(self, addresses: Sequence[str]) -> Reach:
+        """The sites that can read a file, which lies at all of these addresses."""
+        near = frozenset(
+            name
+            for name, patterns in self._patterns.items()
+            if any(fnmatch(each, pattern) for pattern in patterns for each in addresses)
+        )
+        return Reach(near, only=bool(near))
+
+    def prepare(self, request: Request) -> FederatedPass:
+        """Makes a pass, which the caller starts."""
+        return FederatedPass(self, request)
+
+    def set_paths(self, paths: Sequence[str]) -> None:
+        """Puts folders on the import path of all sites' workers, for the passes to come; of none,
+        if one refuses them."""
+        told: list[Pool] = []
+        try:
+            for pool in self.sites.values():
+                pool.set_paths(paths)
+                told.append(pool)
+        except BaseException:
+            for pool in told:
+                pool.set_paths(self._paths)
+            raise
+        self._paths = list(paths)
+
+    def close(self) -> None:
+        """Leaves all sites."""
+        for pool in self.sites.values():
+            pool.close()
+
+
+class _SiteCounters:
+    """The counters of all sites together. See Counting."""
+
+    def __init__(self, sites: Iterable[Site]) -> None:
+        self._sites = list(sites)
+
+    @property
+    def now(self) -> Counted:
+        counted = Counted()
+        for site in self._sites:
+            counted.add(site.counted())
+        return counted
+
+    @property
+    def entries(self) -> int:
+        return self.now.entries
+
+    @property
+    def bytes_read(self) -> int:
+        return self.now.bytes_read
+
+    @property
+    def bytes_decompressed(self) -> int:
+        return self.now.bytes_decompressed
+
+    @property
+    def bytes_from_cache(self) -> int:
+        return self.now.bytes_from_cache
+
+
+class FederatedPass(Pass):
+    """A pass whose workers are sites."""
+
+    def __init__(self, pool: FederatedPool, request: Request) -> None:
+        super().__init__(request)
+        task, keeping = request.task, request.keeping
+        files = request.files if keeping is None else keeping.with_sizes_of_begun(request.files)
+        self.workers = pool.size
+        self._on_end = request.on_end
+        self._began = time.monotonic()
+        self._merged = Merged() if keeping is None else keeping.merged(task.load)
+        self._saving = None if keeping is None else keeping.saving(self._merged.kept, self._sizes)
+        self._error: BaseException | None = None
+        self._lock = threading.RLock()
+        """Guards the lessor, the merged partial and the sizes of files."""
+        self._entries = {n: size.entries for n, size in enumerate(files) if size is not None}
+        self._to_begin = len(pool.sites)
+        self._most = request.trace
+        self._held = 0  # records in `_leased`
+        self._dropped = 0
+        self._leased: deque[LeasedTrace] = deque()
+        self._finished = False
+        self._broken: BaseException | None = None  # a merge that failed half way
+        workload = task.workload(0)
+        paths = [workload.place(file)[0] for file in range(len(files))]
+        addresses = request.addresses()
+        reaches = [pool.reach(addresses.get(n, (path,))) for n, path in enumerate(paths)]
+        leasing = replace(LEASING, skip_errors=request.skip_errors)
+        record = None if keeping is None else keeping.record
+        self._lessor = Lessor(
+            files,
+            leasing,
+            reach=reaches.__getitem__,
+            expected=list(pool.sites),
+            done=None if record is None else record.processed,
+        )
+        self.entries_before = self._lessor.committed_entries
+        self._counts = SiteCounts()
+        self._counted = request.served is not None
+        self._located = LocatedFiles(request)
+        whole = replaced(request, addresses=self._located.addresses, locate=self._located.locate)
+        self._sites = {
+            number: Site(number, name, each, whole, self._hear, self._tick, self._counts)
+            for number, (name, each) in enumerate(pool.sites.items())
+        }
+        self.control = self._counters = _SiteCounters(self._sites.values())
+
+    # What the session asks.
+
+    @property
+    def io(self) -> IOReport:
+        """See Pass."""
+        return self._counters.now.io
+
+    @property
+    def merged(self) -> Merged:
+        """See Pass: what the sites have handed up. It grows with each lease."""
+        return self._merged
+
+    @property
+    def error(self) -> BaseException | None:
+        """See Pass."""
+        return self._error
+
+    @property
+    def trace(self) -> Trace | None:
+        """None: the sites have their own, see `leased`."""
+        return None
+
+    @property
+    def leased(self) -> Sequence[LeasedTrace]:
+        """See Pass."""
+        return list(self._leased)
+
+    @property
+    def dropped(self) -> int:
+        """See Pass."""
+        return self._dropped
+
+    @property
+    def monitored(self) -> Callable[[], Monitored] | None:
+        """See Pass."""
+        if not self._counted:
+            return None
+        if self._finished:
+            return self._counts.now
+        counts = self._counts.now()
+        return lambda: counts
+
+    @property
+    def began(self) -> float:
+        """See Pass."""
+        return self._began
+
+    @property
+    def expected_entries(self) -> int:
+        """See Pass."""
+        with self._lock:
+            return self._lessor.expected_entries
+
+    @property
+    def entries(self) -> int:
+        """See Pass."""
+        with self._lock:
+            if self._finished:
+                return self._lessor.committed_entries
+            done = self.entries_before + self.control.entries
+            return min(done, self._lessor.expected_entries)
+
+    def coverage(self) -> Coverage:
+        """See Pass."""
+        with self._lock:
+            return self._lessor.coverage()
+
+    def _sizes(self) -> dict[int, int]:
+        with self._lock:
+            return dict(self._entries)
+
+    def begin(self) -> None:
+        """See Pass."""
+        if self._saving is not None:
+            self._saving.start()
+        self.start()
+
+    def start(self) -> None:
+        """Starts the sites."""
+        for site in self._sites.values():
+            site.on_begin = self._site_begins
+            site.start()
+
+    def stop(self, reason: str) -> None:
+        """See Pass."""
+        self._handle([Stop(reason)])
+
+    def abort(self, reason: str) -> None:
+        """See Pass."""
+        self._handle(self._end(reason))
+        for site in self._sites.values():
+            site.abort(reason)
+
+    def _end(self, reason: str) -> list[LessorEvent]:
+        return [Stop(reason), *(SubLost(number, reason) for number in self._sites)]
+
+    # What the sites say.
+
+    def _site_begins(self) -> None:
+        with self._lock:
+            self._to_begin -= 1
+            all_have = self._to_begin == 0
+        if all_have:
+            self.on_begin()
+
+    def _tick(self) -> None:
+        self._handle([Tick()])
+
+    def _hear(
+        self, messages: Sequence[Upward], partial: Partial | None, leased: LeasedTrace | None
+    ) -> None:
+        """Handles the messages of one site, with the partial that they are about, and the trace of
+        the pass that has made it."""
+        self._handle(messages, partial, leased)
+
+    def _keep(self, leased: LeasedTrace) -> None:
+        self._leased.append(leased)
+        self._held += leased.trace.held
+        while self._held > self._most and len(self._leased) > 1:
+            gone = self._leased.popleft().trace
+            self._held -= gone.held
+            self._dropped += len(gone.records) + gone.dropped
+
+    def _handle(
+        self,
+        events: Sequence[LessorEvent],
+        partial: Partial | None = None,
+        leased: LeasedTrace | None = None,
+    ) -> None:
+        orders: list[Downward] = []
+        with self._lock:
+            if self._lessor.over:
+                return
+            try:
+                if partial is not None:
+                    self._merged.commit(partial, _covered(events))
+            except BaseException as error:  # what was merged holds a part of this one
+                self._merged.give_up()
+                self._broken = error
+                events = self._end(f"merging failed: {error}")
+            if leased is not None:
+                self._keep(leased)
+            for event in events:
+                if isinstance(event, Opened):
+                    self._entries[event.file] = event.size.entries
+                orders += self._lessor.handle(event, time.monotonic())
+            for order in orders:
+                if isinstance(order, Halt | Finish):
+                    for site in self._sites.values():
+                        site.send(order)
+                else:
+                    self._sites[order.sub].send(order)
+        for order in orders:
+            if isinstance(order, Finish):
+                self._finish(order.error)
+
+    def _finish(self, error: BaseException | None) -> None:
+        lost = [site.lost for site in self._sites.values() if site.lost is not None]
+        # If all sites have failed, each has an error that says more.
+        if error is not None and len(lost) == len(self._sites):
+            error = lost[0]
+        self._error = self._broken or error
+        self._counts.end()
+        self._located.end()
+        self._finished = True
+        if self._saving is not None:
+            self._saving.end()
+        on_end: Callable[[Pass], None] = self._on_end
+        self._on_end, self.on_begin = lambda ended: None, lambda: None
+        on_end(self)
+        self._merged = Merged()
+
+
+def _covered(events: Sequence[LessorEvent]) -> dict[int, list[Range]]:
+    """The entries that the partial has which came with these messages."""
+    ranges: dict[int, list[Range]] = defaultdict(list)
+    for event in events:
+        for file, start, stop in event.ranges if isinstance(event, HandedUp) else ():
+            ranges[file].append((start, stop))
+    return ranges

@@ -1,0 +1,183 @@
+"""A tree's branches as users see them: one immutable record each, and all of them by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, overload
+
+from ..errors import UnknownBranchError, near
+from ..faces import lacking
+from ..uproot_words import BRANCH
+from .kinds import in_words
+
+if TYPE_CHECKING:
+    from .column_source import Reader, TreeColumns
+
+__all__ = ["Branch", "Branches", "branch_list"]
+
+
+Other = TypeVar("Other")
+
+
+def _by_core(_path: str, _cpp_type: str, _supported: bool) -> Reader:
+    return "core"
+
+
+@lacking(BRANCH)
+class Branch(NamedTuple):
+    """A branch, or a leaf of a branch."""
+
+    name: str
+    """The name in the file; if another branch has it too, with the object before it,
+    `mu2.fCoordinates.fPt`."""
+    also: tuple[str, ...]
+    """Other names that mean it."""
+    path: str
+    """Its parents' names and its own, `parent/child`. No two branches have the same path."""
+    parent: str | None
+    """The path of the branch that it lies in."""
+    title: str
+    cpp_type: str
+    kind: str
+    """number, list, array, string, record, optional, variant, group (no data of its own) or
+    unsupported."""
+    dtype: str | None
+    """NumPy's name of the type of its numbers."""
+    item: str | None
+    """The items of lists and arrays in words, if they are not numbers."""
+    usable: tuple[str, ...]
+    """What expressions can use, as its name goes on: an empty text for its own values, `.fX` for a
+    member of its records. Members of an RNTuple's records are fields of their own."""
+    unusable: tuple[str, ...]
+    """What they cannot use, in the same form, such as members behind pointers."""
+    counter: str | None
+    """The branch that counts its items, if there is one."""
+    length: int | None
+    """Items per entry of a fixed-size array."""
+    supported: bool
+    """Whether the core can read it."""
+    reason: str | None
+    """Why the core cannot read it."""
+    total_bytes: int
+    """Bytes before compression, with headers."""
+    zip_bytes: int
+    """Bytes in the file."""
+    baskets: int
+    """The number of baskets, or of an RNTuple's pages."""
+    is_member: bool = False
+    """Whether another branch has its values too, as the record of an RNTuple has its members'."""
+    ask: Callable[[str, str, bool], Reader] = _by_core
+    """Says what reads it, by `path`, `cpp_type` and `supported`."""
+
+    @property
+    def own_name(self) -> str:
+        """Its name in the file, which other branches may have too."""
+        return self.path if self.parent is None else self.path[len(self.parent) + 1 :]
+
+    @property
+    def how(self) -> Reader:
+        """What reads it: "core"; "uproot", which is slower, if the core cannot; "no" if neither
+        can. This opens the file with uproot if the core cannot read the branch."""
+        if self.kind == "group":
+            return "core"
+        return self.ask(self.path, self.cpp_type, self.supported)
+
+    @property
+    def reads_as(self) -> str:
+        """The type of its values, `float32`, `list[float32]`, `float32[3]`, `string` …, or why it
+        cannot be read."""
+        if self.how == "uproot":
+            return "as uproot reads it"
+        if not self.supported:
+            return f"unsupported: {self.reason}" if self.reason else "unsupported"
+        return in_words(self.kind, self.item or self.dtype, self.length)
+
+    @property
+    def readable(self) -> bool:
+        """True if it has data that the core or uproot can read."""
+        return self.kind != "group" and self.how != "no"
+
+
+# A file may have thousands of branches.
+_VALUES = itemgetter(*("len" if name == "length" else name for name in Branch._fields[:-1]))
+
+
+def branch_list(tree: TreeColumns) -> tuple[Branch, ...]:
+    """The branches of a file's tree in its order, parents before their children."""
+    # Does what Branch._make does but for its check of the number of values.
+    new, ask = tuple.__new__, tree.reader_of
+    return tuple([new(Branch, (*_VALUES(b), ask)) for b in tree.described()])
+
+
+class Branches(Mapping[str, Branch]):
+    """The branches of a tree by name, in the tree's order. Their other names and their paths find
+    them too."""
+
+    def __init__(self, branches: Sequence[Branch]) -> None:
+        self._by_name: dict[str, Branch] = {}
+        self._meant: dict[str, Branch] = {}
+        self.paths: dict[str, Branch] = {}
+        self.children: dict[str, list[Branch]] = {}
+        """The branches directly below each branch, by its path."""
+        for branch in branches:
+            self._by_name.setdefault(branch.name, branch)
+            for name in branch.also:
+                self._meant.setdefault(name, branch)
+            self.paths.setdefault(branch.path, branch)
+            if branch.parent is not None:
+                self.children.setdefault(branch.parent, []).append(branch)
+
+    def __getitem__(self, name: str) -> Branch:
+        """Raises UnknownBranchError, which is a KeyError, if there is no such branch."""
+        if not isinstance(name, str):
+            raise UnknownBranchError(
+                f"branches are found by their names, not by {name!r:.60}: "
+                "list(events.branches)[:30] has the first names"
+            )
+        branch = self.get(name)
+        if branch is None:
+            message = f"there is no branch {name}"
+            meant = near(str(name), self._by_name)
+            raise UnknownBranchError(message, branch=str(name), suggestions=meant)
+        return branch
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._by_name or name in self._meant or name in self.paths
+
+    @overload
+    def get(self, name: str, default: None = None) -> Branch | None: ...
+    @overload
+    def get(self, name: str, default: Branch) -> Branch: ...
+    @overload
+    def get(self, name: str, default: Other) -> Branch | Other: ...
+    def get(self, name: str, default: object = None) -> object:
+        """The branch of this name or path, or the default."""
+        for known in (self._by_name, self._meant, self.paths):
+            if name in known:
+                return known[name]
+        return default
+
+    def referred(self, members: frozenset[str], others: Iterable[str] = ()) -> list[str]:
+        """The collections that members of these names may refer to, as formats write references.
+        `others`: names of columns that the tree has in addition."""
+        from .._core import referred  # heavy: core
+
+        return referred([*self._by_name, *others], [*members])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_name)
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} branches: {', '.join(self)}>"
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
+    def _repr_html_(self) -> str:
+        from ..pictures.html import of_branches  # start-up
+
+        return of_branches(f"{len(self)} branches", self.values())

@@ -1,0 +1,263 @@
+"""Friends: other trees whose columns join a dataset's own, entry by entry or by an index, as
+TTree::AddFriend does. A friend that the user adds joins the whole chain; a friend that a file
+records joins the tree of that file.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from ..errors import QueryError, SourceError, UnsupportedError
+from ..frozen import replaced
+from . import source
+from .entry_ranges import starts
+from .foreign import Foreign, joined
+from .friend_columns import Align, Alignment, Friend, FriendChain, FriendColumns, IndexNames
+
+if TYPE_CHECKING:
+    from .array_columns import ArrayColumns
+    from .file_tree import FileTree
+    from .identity import FileState
+    from .remembered import Remembered
+
+__all__ = ["Friends", "index_names"]
+
+
+def index_names(index: object) -> IndexNames | bool | None:
+    """Understand what a user gives for an index: a major column, or a major and a minor one."""
+    if index is None or index is False:
+        return index
+    if isinstance(index, str):
+        return index, "0"
+    parts = list(index) if isinstance(index, Sequence) else []
+    names = [name for name in parts if isinstance(name, str)]
+    if len(names) not in (1, 2) or len(names) < len(parts):
+        raise QueryError(f"an index is a column's name or two, not {index!r}")
+    return names[0], names[1] if len(names) == 2 else "0"
+
+
+def aligned(
+    friend: Friend,
+    sizes: Sequence[int],
+    title: str,
+    columns: Iterable[str],
+    reshuffled: str | None = None,
+) -> Alignment:
+    """The alignment of a friend to a chain with files of these sizes and with these columns.
+    `title`: the chain's name for messages; `reshuffled`: the path of a file of it whose entries
+    have no order."""
+    from .entry_index import Index  # heavy: numpy
+
+    ours, others = starts(sizes), friend.chain
+    theirs = starts(others.entries)
+    names = friend.index_names(set(columns))
+    if names is not None:
+        return Alignment(ours, theirs, names, Index(*friend.index_columns(names)))
+    _require_order(others, others.reshuffled, f"its friend {friend.alias}")
+    if reshuffled is not None:
+        raise _no_order(title, reshuffled)
+    if ours[-1] != theirs[-1]:
+        raise QueryError(
+            f"{title} has {ours[-1]} entries and its friend {friend.alias} ({others!r}) has "
+            f"{theirs[-1]}: they cannot be joined entry by entry; give add_friend an index=",
+            file=others.files[0],
+        )
+    return Alignment(ours, theirs)
+
+
+class Friends:
+    """The friends of a dataset. Immutable but for what it remembers; threads may share it."""
+
+    def __init__(
+        self,
+        given: tuple[Friend, ...] = (),
+        arrays: tuple[ArrayColumns, ...] = (),
+        starts: tuple[int, ...] | None = None,
+    ) -> None:
+        """`starts`: the first entries of the dataset's files, if they are known already."""
+        self.given = given
+        self.arrays = arrays
+        self._starts = starts
+        self._lock = threading.Lock()
+        self._recorded: dict[int, tuple[FileTree, list[Friend]]] = {}
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Friends, (self.given, self.arrays, self._starts)
+
+    def __bool__(self) -> bool:
+        return bool(self.given or self.arrays)
+
+    def plus(self, friend: Friend) -> Friends:
+        """These friends and one more."""
+        if friend.chain.selected is not None:
+            raise QueryError(f"the friend {friend.alias} is a selection of entries; give it whole")
+        self._check_new(friend.alias)
+        return Friends((*self.given, friend), self.arrays)
+
+    def with_arrays(self, arrays: ArrayColumns) -> Friends:
+        """These friends and columns from memory. Later columns hide earlier ones of the same
+        name."""
+        if arrays.alias is not None:
+            self._check_new(arrays.alias)
+        return Friends(self.given, (arrays, *self.arrays))
+
+    def _check_new(self, alias: str) -> None:
+        taken = [each.alias for each in self.given] + [each.alias for each in self.arrays]
+        if alias in taken:
+            raise QueryError(f"there is a friend {alias} already; give another alias=")
+
+    def settled(self, chain: FriendChain) -> Friends:
+        """These friends with all that a pass must know of the whole chain, so that workers need not
+        find it out. Opens every file."""
+        if not self:
+            return self
+        sizes, title = chain.entries, repr(chain)
+        columns = [branch["name"] for branch in chain.trees[0].branches()]
+        own = starts(sizes)
+        for each in self.arrays:
+            if each.length != own[-1]:
+                name = next(iter(each.columns))
+                raise QueryError(
+                    f"{title} has {own[-1]} entries and the array {name} has {each.length}: it "
+                    "goes with all entries of the dataset, in their order"
+                )
+        now = self.current(None).given  # servers are asked for all files of a friend at once
+        pinned = [replaced(each, chain=each.chain.pinned()) for each in self.given]
+        settled = []
+        for given, mine, seen in zip(self.given, pinned, now, strict=True):
+            by = mine if seen.chain is given.chain else seen
+            alignment = aligned(by, sizes, title, columns)
+            mine.chain.trees.sees(by.chain.trees)  # the pass reads what it is aligned by
+            settled.append(replaced(mine, alignment=alignment))
+        by_number = [each for each in settled if each.alignment and each.alignment.names is None]
+        if by_number:
+            _require_order(chain, chain.reshuffled, title)
+        if self.arrays:
+            _require_order(chain, chain.unordered, title)
+        return Friends(tuple(settled), self.arrays, own)
+
+    def current(self, files: Iterable[int] | None) -> Friends:
+        """These friends for one question of the user's: see Chain.current."""
+        given = tuple(replaced(each, chain=each.chain.current(files)) for each in self.given)
+        if all(now.chain is each.chain for now, each in zip(given, self.given, strict=True)):
+            return self
+        return Friends(given, self.arrays, self._starts)
+
+    def changed(self) -> SourceError | None:
+        """The error for a file of a friend that is not what the pass has seen of it."""
+        errors = (each.chain.changed() for each in self.given)
+        return next((error for error in errors if error is not None), None)
+
+    def states(self) -> dict[str, FileState]:
+        """The states of those near files that the pass has opened, by path."""
+        given = (each.chain.states().items() for each in self.given)
+        return {path: state for states in given for path, state in states}
+
+    def foreign(self, chain: FriendChain, file: int, tree: FileTree) -> Foreign | None:
+        """The friends' columns for the entries of one file, whose tree is `tree`; None if it has no
+        friends."""
+        recorded = self._of_file(chain, file, tree) if tree.core.friends else []
+        if not self and not recorded:
+            return None
+        own = {branch["name"] for branch in tree.branches()}
+
+        def later(
+            friend: Friend,
+            title: str,
+            sizes: Callable[[], list[int]],
+            reshuffled: str | None = None,
+        ) -> Align:
+            return lambda: friend.alignment or aligned(friend, sizes(), title, own, reshuffled)
+
+        title, path = repr(chain), chain.files[file]
+        several = [(each, later(each, title, lambda: chain.entries), file) for each in self.given]
+        mixed = path if tree.is_reshuffled else None
+        for each in recorded:  # of the tree, whose passes are many
+            mine = replaced(each, chain=each.chain.pinned())
+            several.append((mine, later(mine, path, lambda: [tree.num_entries], mixed), 0))
+        names = [(each.alias, list(each.chain.branches)) for each, _, _ in several]
+        names += [(each.alias, list(each.columns)) for each in self.arrays if each.alias]
+        bare = _bare(names, own)
+        first = self._first(chain, file) if self.arrays else 0
+        return joined(
+            [
+                *(
+                    each.foreign(first, bare.get(each.alias or "", frozenset()))
+                    for each in self.arrays
+                ),
+                *(
+                    FriendColumns(each, align, number, tree, bare.get(each.alias, frozenset()))
+                    for each, align, number in several
+                ),
+            ]
+        )
+
+    def _first(self, chain: FriendChain, file: int) -> int:
+        return chain.first_entry(file) if self._starts is None else self._starts[file]
+
+    def _of_file(self, chain: FriendChain, file: int, tree: FileTree) -> list[Friend]:
+        """The friends that the file's tree records, without those that cannot be opened."""
+        with self._lock:
+            known = self._recorded.get(file)
+        if known is not None and known[0] is tree:
+            return known[1]
+        friends = []
+        location = chain.locations[file]
+        for alias, name, address in tree.core.friends:
+            path = _resolved(address, location.path)
+            try:
+                friend = chain.sibling({path: name}, name=alias)
+                _ = friend.sizes[0]
+            except (SourceError, QueryError, UnsupportedError) as error:
+                message = f"{location.shown}: its friend {alias} is left out: {error}"
+                warnings.warn(message, stacklevel=2)
+                continue
+            friends.append(Friend(friend, alias))
+        with self._lock:
+            self._recorded[file] = tree, friends
+        return friends
+
+
+def _require_order(chain: FriendChain, has_none: Remembered[bool], words: str) -> None:
+    """Raise QueryError if a file of this chain is one whose entries have no order."""
+    for number, path in enumerate(chain.files):
+        if has_none[number]:
+            raise _no_order(words, path)
+
+
+def _no_order(words: str, path: str) -> QueryError:
+    return QueryError(
+        f"the entries of {words} are in no particular order, as several threads or workers wrote "
+        "them (TTree::kEntriesReshuffled): a friend cannot go by their numbers. Give add_friend an "
+        "index=, or write the tree in the order of its input: RDataFrame on one thread, or "
+        "snapshot(), or one file (as_dataset=False) in process()",
+        file=path,
+    )
+
+
+def _resolved(address: str, main: str) -> str:
+    """The address of a recorded friend's file. None is given for the tree's own file; a relative
+    path starts at that file's folder, or else here."""
+    if not address:
+        return main
+    if source.is_url(address):
+        return address
+    beside = source.beside(address, main)
+    return beside if source.exists(beside) else address
+
+
+def _bare(friends: list[tuple[str, list[str]]], own: set[str]) -> dict[str, frozenset[str]]:
+    """The columns of each friend that may be named without its alias, because neither the tree nor
+    another friend has a column of that name. `friends`: aliases and columns."""
+    owners: dict[str, list[str]] = {}
+    for alias, names in friends:
+        for name in names:
+            owners.setdefault(name, []).append(alias)
+    names_by_alias: dict[str, set[str]] = {}
+    for name, aliases in owners.items():
+        if len(aliases) == 1 and name not in own:
+            names_by_alias.setdefault(aliases[0], set()).add(name)
+    return {alias: frozenset(names) for alias, names in names_by_alias.items()}

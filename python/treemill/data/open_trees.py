@@ -1,0 +1,451 @@
+"""The open trees of a dataset: files are opened when they are needed, the most recent ones stay
+open, and a file that was written to is opened again. The only module of a dataset that asks the
+core for files.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from .._system.cache import prepare
+from ..errors import QueryError, SourceError, TreemillError
+from . import source
+from .answer import Answer
+from .assumptions import NO_ASSUMPTIONS, Assumptions
+from .defaults import ERROR, MissingDefaults
+from .file_tree import FileTree, Sample
+from .location import Location
+from .open_tree import OpenTree, changed, shared
+from .ready_files import ReadyFiles
+from .source import FileState, Identity
+from .uproot_fallback import Known
+
+if TYPE_CHECKING:
+    from .._core import File
+
+__all__ = ["OpenTrees", "tree_names"]
+
+_KEPT = 64
+"""Files that stay open, at most: fewer than systems allow, more than there are workers."""
+_SOON = 128
+"""Files on servers that are opened when a pass begins, before its workers ask for them, at most: as
+many as the core keeps ready."""
+
+
+class OpenTrees:
+    """The dataset's trees by the number of their file. Thread-safe."""
+
+    def __init__(
+        self, locations: Sequence[Location], missing: MissingDefaults = ERROR, kept: int = _KEPT
+    ) -> None:
+        self.locations = tuple(locations)
+        self.far = frozenset(
+            [n for n, at in enumerate(locations) if "://" in at.path and source.is_far(at.path)]
+        )
+        """The numbers of the files that are on servers."""
+        self.missing = missing
+        self.damaged: set[int] = set()
+        """The numbers of files that could not be read, and do not say what columns there are."""
+        self.assumed = NO_ASSUMPTIONS
+        """The files that a pass takes for what they were until their servers answer."""
+        self._kept = kept
+        self._known: Known = {}
+        self._open: OrderedDict[int, tuple[Identity, FileTree]] = OrderedDict()
+        self._remembered: dict[int, tuple[Identity, dict[str, object]]] = {}
+        self._lock = threading.Lock()
+
+    def __getitem__(self, number: int) -> FileTree:
+        """The tree of file `number`, as it is now."""
+        location = self.locations[number]
+        has_looked = self._has_looked(number)
+        now = self._identity(number)
+        with self._lock:
+            known = self._open.get(number)
+            if known is not None and known[0] == now:
+                self._open.move_to_end(number)
+                return known[1]
+        # Opened outside the lock: at worst two threads open the same file at the same time.
+        open_tree = shared(
+            location.path,
+            location.tree,
+            now,
+            lambda: _open(location, now),
+            known_as=(location.logical, *location.replicas) if location.replicas else (),
+            strict=has_looked and not location.replicas,
+        )
+        if location.verified is not None:
+            entries = open_tree.core.num_entries
+            location.verified.check(location.path, now.size, open_tree.uuid, entries)
+        others = _Others(self, number)
+        tree = FileTree(open_tree, location.path, self.missing, others, self._known)
+        with self._lock:
+            self._open[number] = (now, tree)
+            self._open.move_to_end(number)
+            while len(self._open) > self._kept:
+                self._open.popitem(last=False)
+        return tree
+
+    def remembered(self, number: int) -> dict[str, object]:
+        """The values that are known of file `number` as it is now. Opens nothing. Raises
+        SourceError if the file is gone."""
+        now = self._identity(number)
+        with self._lock:
+            known = self._remembered.get(number)
+            if known is None or known[0] != now:
+                known = self._remembered[number] = (now, {})
+        return known[1]
+
+    @property
+    def samples(self) -> dict[str, Sample | None]:
+        """Branches that some files lack, as others have them, for as long as files stay what they
+        are: for one pass."""
+        return {}
+
+    def identity(self, number: int) -> Identity:
+        """The identity of file `number`, as the pass sees it. Raises SourceError if it is gone."""
+        return self._identity(number)
+
+    def changed(self, numbers: Iterable[int] | None = None) -> SourceError | None:
+        """The error for the first of these files, None: of all, that is not what the pass has seen
+        of it; None if there is none. Looks at those near files that the pass has looked at: servers
+        say by themselves if a file changes. Outside of passes files may change."""
+
+    def states(self, numbers: Iterable[int] | None = None) -> Mapping[str, FileState]:
+        """The states, by path, of those of these near files that the pass has opened, None: of all;
+        for what other processes have opened. Outside of passes none."""
+        return {}
+
+    def look(self, numbers: Iterable[int]) -> None:
+        """Notes what these files are if they are near, for a pass whose workers look at them in
+        other processes: what they were when it began is what they have to be at its end."""
+
+    def knows(self, number: int) -> bool:
+        """True if anything is known of file `number`, be it as it was earlier. Looks at no file."""
+        with self._lock:
+            known = self._remembered.get(number)
+            return number in self._open or (known is not None and bool(known[1]))
+
+    def is_open(self, number: int) -> bool:
+        """True if file `number` is open, be it as it was earlier. Looks at no file."""
+        with self._lock:
+            return number in self._open
+
+    def asks_servers(self) -> bool:
+        """True if servers have to be asked when the files are opened: what that reads of one is
+        neither open nor kept. Opens nothing."""
+        return any(
+            not (self.is_open(number) or self._is_kept(self.locations[number]))
+            for number in self.far
+        )
+
+    def _is_kept(self, location: Location) -> bool:
+        return not location.replicas and source.is_kept(location.path)
+
+    def identify(self) -> None:
+        """Looks at the identities of all files on servers at once, if each is to be looked at once
+        only: where all of them are asked for, one after another would take longer."""
+
+    def pinned(self, soon: Iterable[int] = (), *, assume: bool = False) -> OpenTrees:
+        """Returns these trees for one pass, which looks at each file's identity once.
+
+        `soon`: the files that this process will read, in order. Those on servers are opened beside
+        the caller. `assume`: whether those that it has had open are `assumed`; they are opened when
+        they are needed."""
+        return _Pinned(self, soon, assume)
+
+    def sees(self, others: OpenTrees) -> None:
+        """Takes files for what these other trees of the same files, which are for one question,
+        have seen of them if they are near, for a pass that goes by the answer."""
+
+    def current(self, numbers: Iterable[int]) -> OpenTrees:
+        """Returns these trees for one question of the user's: those of these files that are on
+        servers are as they are now, or were a second ago at most, and are asked for at once."""
+        far = self.far.intersection(numbers) if self.far else ()
+        asked = [n for n in far if not self.locations[n].replicas]
+        return _Current(self, asked) if asked else self
+
+    def _identity(self, number: int) -> Identity:
+        location = self.locations[number]
+        if location.replicas:
+            return _identity_of_any(location)
+        return source.recent_identity(location.path)
+
+    def _has_looked(self, number: int) -> bool:
+        """True if the identity of file `number` is one that was seen earlier."""
+        return False
+
+
+class _Pinned(OpenTrees):
+    """Trees for one pass, which share with the others what these have open and remember."""
+
+    def __init__(self, trees: OpenTrees, soon: Iterable[int] = (), assume: bool = False) -> None:
+        self.__dict__.update(trees.__dict__)
+        self._identities: dict[int, Identity] = {}
+        self._coming: dict[int, Answer[Identity]] = {}
+        self._samples: dict[str, Sample | None] = {}
+        self._uuids: dict[int, str | None] = {}
+        if not self.far:
+            return
+        paths = {n: self.locations[n].path for n in soon if n in self.far and self._is_single(n)}
+        if assume:
+            self.assumed = Assumptions(paths)
+        # A file of which nothing is known says its identity when it is opened: that is one round
+        # trip less.
+        self._look(n for n in self.far if self.knows(n))
+        new = (n for n in paths if not self._has_looked(n))
+        for number in islice(new, _SOON):
+            path = paths[number]
+            self._coming[number] = Answer(partial(source.identity, path))
+
+    def __getitem__(self, number: int) -> FileTree:
+        tree = super().__getitem__(number)
+        if number not in self._uuids:
+            self._uuids[number] = tree.uuid
+        return tree
+
+    def _is_single(self, number: int) -> bool:
+        return not self.locations[number].replicas
+
+    def _look(self, numbers: Iterable[int]) -> None:
+        new = (n for n in numbers if not self._has_looked(n) and n not in self._coming)
+        single = {n: self.locations[n].path for n in new if self._is_single(n)}
+        far = source.identities(single.values())
+        for number, path in single.items():
+            if path in far:
+                self._identities.setdefault(number, far[path])
+
+    @property
+    def samples(self) -> dict[str, Sample | None]:
+        return self._samples
+
+    def identify(self) -> None:
+        self._look(self.far)
+
+    def changed(self, numbers: Iterable[int] | None = None) -> SourceError | None:
+        seen, far, at = self._identities, self.far, self.locations
+        for number in [*seen] if numbers is None else numbers:
+            was, location = seen.get(number), at[number]
+            if was is None or (number in far and not location.replicas):
+                continue
+            try:
+                if _near(location, was.size) != was:
+                    return changed(location.path)
+            except SourceError as error:
+                return error
+        return None
+
+    def states(self, numbers: Iterable[int] | None = None) -> Mapping[str, FileState]:
+        opened = [*self._uuids] if numbers is None else [n for n in numbers if n in self._uuids]
+        near = (n for n in opened if n not in self.far and self._is_single(n))
+        return {
+            self.locations[n].path: source.state(self._identities[n], self._uuids[n]) for n in near
+        }
+
+    def look(self, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            if _is_near(self.locations[number]):
+                with suppress(SourceError):  # it may be there for workers, who say if it is not
+                    self._identity(number)
+
+    def sees(self, others: OpenTrees) -> None:
+        if isinstance(others, _Pinned):
+            for number, identity in others._identities.items():
+                if _is_near(self.locations[number]):
+                    self._identities.setdefault(number, identity)
+
+    def pinned(self, soon: Iterable[int] = (), *, assume: bool = False) -> OpenTrees:
+        return self
+
+    def current(self, numbers: Iterable[int]) -> OpenTrees:
+        return self
+
+    def _identity(self, number: int) -> Identity:
+        known = self._identities.get(number) or self.assumed.identities.get(number)
+        if known is None:
+            location = self.locations[number]
+            if location.replicas:
+                looked = _identity_of_any(location)
+            else:
+                looked = self._looked(number, location.path)
+            known = self._identities.setdefault(number, looked)
+        return known
+
+    def _looked(self, number: int, path: str) -> Identity:
+        coming = self._coming.get(number)
+        try:
+            told = None if coming is None else coming.result()
+        except SourceError:
+            self._coming.pop(number, None)  # another attempt looks again
+            raise
+        return source.identity(path) if told is None else told
+
+    def _has_looked(self, number: int) -> bool:
+        return number in self._identities or number in self.assumed.identities
+
+
+class _Current(_Pinned):
+    """Trees for one question of the user's, which share with the others what these have open and
+    remember. Files that it is not about are as other looks have them."""
+
+    def __init__(self, trees: OpenTrees, numbers: Iterable[int]) -> None:
+        self.__dict__.update(trees.__dict__)
+        self._coming = {}
+        self._samples = {}
+        self._uuids = {}
+        paths = {number: self.locations[number].path for number in numbers}
+        are_known = all(self.knows(number) for number in paths)
+        seen = source.recent_identities(paths.values(), soon=not are_known)
+        self._identities = {n: seen[path] for n, path in paths.items() if path in seen}
+
+    def _looked(self, number: int, path: str) -> Identity:
+        return source.recent_identity(path)
+
+
+class _Others:
+    """The dataset's files but for one. Implements file_tree.Others."""
+
+    def __init__(self, trees: OpenTrees, left_out: int) -> None:
+        self._trees = trees
+        self._left_out = left_out
+
+    def sample(self, branch: str) -> Sample | None:
+        # Files that lack a branch are many, and the one that has it may be the last one.
+        samples = self._trees.samples
+        if branch not in samples:
+            samples[branch] = self._found(branch)
+        return samples[branch]
+
+    def _found(self, branch: str) -> Sample | None:
+        from .columns import kind_of  # heavy: numpy
+
+        for tree in self._opened():
+            try:
+                if branch in tree.by_name:
+                    (empty,) = tree.read([branch], 0, 0)
+                    return tree.by_name[branch], kind_of(empty)
+            except TreemillError:
+                continue
+        return None
+
+    def names(self) -> Iterable[str]:
+        for tree in self._opened():
+            return tree.by_name
+        return ()
+
+    def _opened(self) -> Iterator[FileTree]:
+        """The files that can be opened. Reading one of the others raises what is wrong with it."""
+        for number in range(len(self._trees.locations)):  # each file has one of these: no list
+            if number == self._left_out:
+                continue
+            try:
+                tree = self._trees[number]
+            except TreemillError:
+                continue
+            yield tree
+
+
+def _open(location: Location, expected: Identity) -> OpenTree:
+    from treemill import _core  # heavy: core
+
+    if location.replicas:
+        return _open_replicas(location, expected)
+    is_far = source.is_far(location.path)
+    if not is_far and source.is_directory(location.path):
+        raise SourceError(
+            f"{location.path} is a directory; its files are {location.path}/*.root",
+            file=location.path,
+        )
+    prepare()
+    words = "files whose names are not UTF-8 cannot be read: give it another name, or make a link"
+    _require_text(location.path, words, location.path)
+    # What this process has had open in this state, and is kept, needs no connection.
+    is_known = is_far and source.assumed(location.path) == expected
+    file = _core.File(location.path, assumed=is_known)
+    if is_far:
+        size, marks = file.state
+        # A server that says little of a file has said its size at least. One that did when it was
+        # asked before may say more now, which is then nothing to compare with.
+        known = expected.marks if marks is None or expected.changed else tuple(marks)
+        if size != expected.size or known != expected.marks:
+            raise changed(location.path)
+    return _tree(file, location)
+
+
+def _open_replicas(location: Location, expected: Identity) -> OpenTree:
+    file = _ready.take(location) or _file_of(location)
+    if file.state[0] != expected.size:
+        raise changed(location.path)
+    return _tree(file, location)
+
+
+def _file_of(location: Location) -> File:
+    """A file that lies at several addresses, open. One at this host is read first."""
+    from treemill import _core  # heavy: core
+
+    from .own_host import nearest_first  # start-up: most files have one address
+
+    prepare()
+    replicas = nearest_first(location.replicas)
+    return _core.File(location.logical or location.path, replicas=replicas)
+
+
+_ready = ReadyFiles(_file_of)
+
+
+def _identity_of_any(location: Location) -> Identity:
+    near = source.identity_of_near(location.replicas)
+    size = _ready.size(location)
+    if size is None:
+        return source.identity_of_any(location.replicas, location.logical)
+    source.has_size(location.replicas, size)
+    return near._replace(size=size)
+
+
+def _is_near(location: Location) -> bool:
+    """True if it, or one of its replicas, is not on a server."""
+    return not all(map(source.is_far, location.replicas or (location.path,)))
+
+
+def _near(location: Location, size: int) -> Identity:
+    """The identity as far as it is known without a server, which says `size`."""
+    if location.replicas:
+        return source.identity_of_near(location.replicas)._replace(size=size)
+    return source.identity(location.path)
+
+
+def _tree(file: File, location: Location) -> OpenTree:
+    name = location.tree
+    if name is None:
+        name = _only_tree(location.path, tree_names(file))
+    _require_text(name, "no tree has a name that is not UTF-8", location.path)
+    return OpenTree(file.tree(name), name, file)
+
+
+def _require_text(name: str, words: str, path: str) -> None:
+    """Raises QueryError for a name with bytes that the core cannot be given."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise QueryError(f"{words}: {name!r}", file=path) from None
+
+
+def tree_names(file: File) -> list[str]:
+    """The names of a file's trees with their directories. Several cycles of a tree count once."""
+    return list(dict.fromkeys(tree["path"] for tree in file.trees()))
+
+
+def _only_tree(path: str, names: list[str]) -> str:
+    if len(names) == 1:
+        return names[0]
+    if not names:
+        raise QueryError(f"{path} has no tree", file=path)
+    shown = ", ".join(names[:10]) + (" …" if len(names) > 10 else "")
+    raise QueryError(
+        f"{path} has {len(names)} trees; say which: {shown}", file=path, suggestions=names[:10]
+    )

@@ -1,0 +1,171 @@
+"""Branches that the core cannot read, read by uproot: slower, and only if uproot says that it knows
+the type. uproot is imported when it is needed.
+
+Knows one tree of one file, and what uproot has said of such branches in the dataset's other files;
+knows no dataset and no query.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, cast
+
+from ..errors import SourceError, TreemillError, UnsupportedError
+from .uproot_source import uproot_file
+
+if TYPE_CHECKING:
+    import awkward as ak
+
+    from .._core import Column, File
+
+__all__ = ["Fallback", "Known", "cannot_read"]
+
+Known = dict[tuple[str, str], "Column | None"]
+"""Columns without entries by a branch's path and C++ type; None if uproot does not know the
+type. uproot takes long to open a file, so that the dataset's files share what it says."""
+
+
+class _Form(Protocol):
+    def length_zero_array(self) -> ak.Array: ...
+
+
+class _Interpretation(Protocol):
+    def awkward_form(self, file: object) -> _Form: ...
+
+
+class _UprootBranch(Protocol):
+    """What this module uses of uproot's TBranch."""
+
+    name: str
+    file: object
+    branches: Sequence[_UprootBranch]
+    interpretation: _Interpretation
+
+    def array(self, *, entry_start: int, entry_stop: int, library: str) -> ak.Array: ...
+
+
+class _UprootTree(Protocol):
+    branches: Sequence[_UprootBranch]
+
+
+def cannot_read(
+    name: str, cpp_type: str, reason: str | None, file: str | None = None
+) -> UnsupportedError:
+    """The error that neither the core nor uproot reads a branch."""
+    ending = f": {reason}" if reason else ""
+    return UnsupportedError(
+        f"neither treemill nor uproot can read {cpp_type} of branch {name}{ending}",
+        branch=name,
+        file=file,
+    )
+
+
+class Fallback:
+    """The tree of one file, read by uproot, which opens it at the first question. Thread-safe:
+    uproot holds the GIL while it reads, so that one reader at a time costs nothing."""
+
+    def __init__(
+        self, path: str, tree: str, known: Known | None = None, file: File | None = None
+    ) -> None:
+        """`tree`: its name with directories and cycle. `known`: what the dataset's files share.
+        `file`: the open file, through which uproot reads if it is on a server."""
+        self._path = path
+        self._file = file
+        self._tree = tree
+        self._known: Known = {} if known is None else known
+        self._lock = threading.Lock()
+        self._by_path: dict[str, _UprootBranch] | None = None
+
+    def can(self, branch: str, cpp_type: str) -> bool:
+        """True if uproot says that it can read the branch at this path (`parent/child`)."""
+        return self._empty(branch, cpp_type) is not None
+
+    def _empty(self, branch: str, cpp_type: str) -> Column | None:
+        """The branch's column without entries; None if uproot does not know its type."""
+        key = branch, cpp_type
+        if key not in self._known:
+            try:
+                with self._lock:
+                    self._known[key] = _empty(self._branches().get(branch))
+            except TreemillError:
+                raise
+            except Exception:
+                self._known[key] = None
+        return self._known[key]
+
+    def read(self, branch: str, cpp_type: str, start: int, stop: int) -> Column:
+        """Entries `[start, stop)`, of one kind whatever the entries are. Raises UnsupportedError,
+        with the branch and its C++ type, if uproot cannot read them."""
+        empty = self._empty(branch, cpp_type)
+        if start == stop and empty is not None:
+            return empty
+        try:
+            with self._lock:
+                return _read(self._branches()[branch], empty, start, stop)
+        except (MemoryError, TreemillError):
+            raise
+        except Exception as error:  # uproot raises exceptions of many classes
+            words = (str(error).strip().splitlines() or [""])[0]
+            raise UnsupportedError(
+                f"neither treemill nor uproot can read {cpp_type} of branch {branch}; "
+                f"uproot: {type(error).__name__}: {words}",
+                file=self._path,
+                branch=branch,
+                entries=(start, stop),
+            ) from error
+
+    def _branches(self) -> dict[str, _UprootBranch]:
+        """uproot's branches by path."""
+        if self._by_path is None:
+            try:
+                # Without caches: the callers keep the columns that they need.
+                file = uproot_file(self._path, self._file, object_cache=None, array_cache=None)
+            except OSError as error:
+                raise SourceError(f"{error}: {self._path}", file=self._path) from None
+            branches: dict[str, _UprootBranch] = {}
+            seen: Counter[str] = Counter()
+            for branch in cast("_UprootTree", file[self._tree]).branches:
+                seen[branch.name] += 1
+                # The core numbers top branches of one name.
+                number = f";{seen[branch.name]}" if seen[branch.name] > 1 else ""
+                _collect(branch, branch.name + number, branches)
+            self._by_path = branches
+        return self._by_path
+
+
+def _empty(branch: _UprootBranch | None) -> Column | None:
+    """A column without entries of uproot's branch; None if uproot does not know its type."""
+    if branch is None or not _is_known(branch.interpretation):
+        return None
+    from .columns import column_of  # heavy: numpy
+
+    # An array that uproot reads without entries may have no type; the form has one.
+    form = branch.interpretation.awkward_form(branch.file)
+    return column_of(form.length_zero_array())
+
+
+def _read(branch: _UprootBranch, empty: Column | None, start: int, stop: int) -> Column:
+    from .columns import column_of, kind_of  # heavy: numpy
+    from .common_type import cast  # heavy: numpy
+
+    array = branch.array(entry_start=start, entry_stop=stop, library="ak")
+    if len(array) != stop - start:
+        raise ValueError(f"{len(array)} entries instead of {stop - start}")
+    column = column_of(array)
+    return column if empty is None else cast(column, kind_of(empty))
+
+
+def _collect(branch: _UprootBranch, path: str, known: dict[str, _UprootBranch]) -> None:
+    known.setdefault(path, branch)
+    for child in branch.branches:
+        _collect(child, f"{path}/{child.name}", known)
+
+
+def _is_known(interpretation: object) -> bool:
+    """True if uproot has an interpretation, and it is one of data, not of a group of branches."""
+    from uproot.interpretation.grouped import AsGrouped
+    from uproot.interpretation.identify import UnknownInterpretation
+
+    return not isinstance(interpretation, (UnknownInterpretation, AsGrouped))

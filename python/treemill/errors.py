@@ -1,0 +1,323 @@
+"""What can go wrong, as one tree of exceptions. Each carries the place where it happened.
+
+Knows nothing of files, queries or workers, and of names only how expressions spell them: the code
+that raises fills in the place. The native core raises these classes too.
+"""
+
+from __future__ import annotations
+
+import keyword
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+__all__ = [
+    "ChangedError",
+    "FormatError",
+    "MissingPackageError",
+    "QueryError",
+    "QueryInterrupted",
+    "SourceError",
+    "TreemillError",
+    "TruncatedError",
+    "UnknownBranchError",
+    "UnsupportedError",
+    "WorkerError",
+    "first_line",
+    "is_plain",
+    "local_path",
+    "near",
+    "outside",
+    "quoted",
+    "sound_path",
+    "unquoted",
+    "without_credentials",
+    "writing",
+]
+
+
+# How expressions spell names: words with dots as they are, all other names in backticks; and
+# which names are similar to one that does not exist.
+
+_LONGEST = 200
+"""Letters of a name that may be a typing error."""
+
+_SPELLED = {"true", "false"}
+"""Words that are not names, in addition to Python's keywords."""
+
+
+def is_plain(name: str) -> bool:
+    """True if an expression may name it without backticks."""
+    parts = name.split(".")
+    return all(
+        part.isidentifier() and not keyword.iskeyword(part) and part not in _SPELLED
+        for part in parts
+    ) and not any(part.startswith("_") for part in parts[1:])
+
+
+def near(name: str, names: Iterable[str]) -> list[str]:
+    """Gives up to three names that may have been meant; none for a name that is too long."""
+    if len(name) > _LONGEST:
+        return []
+    from difflib import get_close_matches  # start-up
+
+    return get_close_matches(name, [each for each in names if len(each) <= 2 * _LONGEST], 3)
+
+
+def quoted(name: str) -> str:
+    """A column's name as an expression spells it: `MET_pt`, `` `Muon#0.index` ``."""
+    return name if is_plain(name) else f"`{name}`"
+
+
+def unquoted(text: str) -> str | None:
+    """The name that a text spells, in backticks or without; None if the text is not a name."""
+    inner = text[1:-1]
+    if len(text) > 2 and text[0] == text[-1] == "`" and not set(inner) & set("`\n"):
+        return inner
+    return text if is_plain(text) else None
+
+
+_QUERY = r"\?(?:[^\s<>'\"]*[^\s<>'\"),;:.])?"
+"""The query of an address, without the punctuation of the sentence that it stands in."""
+_ADDRESS = re.compile(rf"([A-Za-z][A-Za-z0-9+.-]*://)(?:[^/\s@]*@)?([^\s?]*)(?:{_QUERY})?")
+"""An address on a server: its scheme, its user and password, its path, its query."""
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of what another library's error says; its class, if it says nothing."""
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
+
+
+def without_credentials(text: str) -> str:
+    """A text whose addresses have no users, passwords and queries: tokens travel in them."""
+    return _ADDRESS.sub(r"\1\2", text) if "://" in text else text
+
+
+class TreemillError(Exception):
+    """Base of all errors that treemill raises on purpose.
+
+    Attributes, each `None` if it is not known: `file` (path or URL), `branch` (its name), `entries`
+    (half-open pair of entry numbers in that file), `offset` (byte in the file).
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        file: str | None = None,
+        branch: str | None = None,
+        entries: tuple[int, int] | None = None,
+        offset: int | None = None,
+    ) -> None:
+        message = without_credentials(message)
+        super().__init__(message)
+        self.message = message
+        self.file = None if file is None else without_credentials(file)
+        self.branch = branch
+        self.entries = entries
+        self.offset = offset
+
+    def __str__(self) -> str:
+        places = [
+            f"{word} {value}"
+            for word, value in self._place()
+            # The core may have put the file or the branch into its sentence already.
+            if value and value not in self.message
+        ]
+        return f"{self.message} ({', '.join(places)})" if places else self.message
+
+    def _place(self) -> Iterable[tuple[str, str]]:
+        yield "file", without_credentials(self.file or "")
+        yield "branch", self.branch or ""
+        yield "entries", "" if self.entries is None else f"{self.entries[0]}..{self.entries[1]}"
+        yield "byte", "" if self.offset is None else str(self.offset)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Exceptions with keyword arguments do not pickle by themselves, and workers send them.
+        return _rebuild, (type(self), dict(self.__dict__))
+
+
+def _rebuild(kind: type[TreemillError], state: dict[str, object]) -> TreemillError:
+    error = kind(str(state.get("message", "")))
+    error.__dict__.update(state)
+    return error
+
+
+class SourceError(TreemillError):
+    """Bytes could not be read, or not written: no such file, no permission, no space, a server that
+    does not answer."""
+
+
+class ChangedError(SourceError):
+    """A file is not what it was when the pass began: what was read of it before does not go with
+    what would be read now. Another attempt in the same pass would not help."""
+
+
+def sound_path(path: str | os.PathLike[str]) -> str:
+    """The path as a text. Raises QueryError for what is none, and for one that no system has."""
+    text = os.fspath(path) if isinstance(path, os.PathLike) else path
+    if not isinstance(text, str):
+        raise QueryError(f"a path is a text, not {text!r:.60}")
+    if "\0" in text:
+        raise QueryError(f"no path has a zero byte in it: {text!r}")
+    return text
+
+
+_ON_A_SERVER = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]+://", re.IGNORECASE)
+
+
+def local_path(path: str | os.PathLike[str]) -> str:
+    """The path of a file or a folder that is to be made, as a text. Raises UnsupportedError for an
+    address on a server: as a path it would name folders here, which nobody looks for."""
+    text = sound_path(path)
+    if _ON_A_SERVER.match(text):
+        raise UnsupportedError(
+            f"cannot write to {text}, which is on a server: give a path on this machine or on a "
+            "mount, and copy what is there to the server afterwards"
+        )
+    return text.removeprefix("file://")
+
+
+@contextmanager
+def writing(path: str) -> Iterator[None]:
+    """Makes a SourceError, which names the file that is being made, of what the system says."""
+    try:
+        yield
+    except OSError as error:
+        raise SourceError(f"cannot write: {error.strerror or error}", file=path) from error
+
+
+class FormatError(TreemillError):
+    """Bytes are there but break ROOT's file format: not a ROOT file, cut short, damaged."""
+
+
+class TruncatedError(FormatError):
+    """The file ends before what it says that it has."""
+
+
+class UnsupportedError(TreemillError):
+    """Something valid that this version of treemill does not support; the message names it."""
+
+
+class MissingPackageError(UnsupportedError, ImportError):
+    """A package that is needed is not installed; the message says how to install it."""
+
+
+class QueryError(TreemillError):
+    """An expression, a name or a booking makes no sense for this dataset.
+
+    `text` is the expression, `span` the half-open range of characters in it that the message is
+    about, `suggestions` what may have been meant, and `column` the column that does not exist, if
+    that is what is wrong.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        text: str | None = None,
+        span: tuple[int, int] | None = None,
+        suggestions: Iterable[str] = (),
+        column: str | None = None,
+        file: str | None = None,
+        branch: str | None = None,
+        entries: tuple[int, int] | None = None,
+        offset: int | None = None,
+    ) -> None:
+        super().__init__(message, file=file, branch=branch, entries=entries, offset=offset)
+        self.text = text
+        self.span = span
+        self.column = column
+        self.suggestions = tuple(suggestions)
+
+    def __str__(self) -> str:
+        first = super().__str__()
+        # The core may have named some already; MET_pt is not named by "no column MET_ptt".
+        said = set(re.findall(r"\w+", first))
+        unsaid = [name for name in self.suggestions if name not in said]
+        # As an expression spells them, if the error is in an expression.
+        unsaid = unsaid if self.text is None else [quoted(name) for name in unsaid]
+        if unsaid:
+            first += f"; did you mean {' or '.join(unsaid)}?"
+        picture = underline(self.text, self.span)
+        return f"{first}\n{picture}" if picture else first
+
+
+class UnknownBranchError(QueryError, KeyError):
+    """A mapping of branches has none of this name."""
+
+
+class WorkerError(TreemillError):
+    """A worker failed for a reason of its own: `worker` is its name, `traceback` what it said."""
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        worker: str | None = None,
+        traceback: str | None = None,
+        file: str | None = None,
+        branch: str | None = None,
+        entries: tuple[int, int] | None = None,
+        offset: int | None = None,
+    ) -> None:
+        super().__init__(message, file=file, branch=branch, entries=entries, offset=offset)
+        self.worker = worker
+        self.traceback = traceback
+
+
+class QueryInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a query, after its workers stopped.
+
+    `partial_result` has the results of the entries covered so far (None if there are no results
+    yet), and `report` says which entries those are.
+    """
+
+    def __init__(
+        self, message: str, *, partial_result: object = None, report: object = None
+    ) -> None:
+        super().__init__(message)
+        self.partial_result = partial_result
+        self.report = report
+
+
+def outside() -> int:
+    """The level of the frame that is not of treemill, as `warnings.warn` counts from its caller,
+    which is the caller of this function."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and _is_own(frame.f_globals.get("__name__")):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _is_own(module: object) -> bool:
+    return str(module).partition(".")[0] == "treemill"
+
+
+# Expressions can be long; a line of a terminal is not.
+_WIDTH = 96
+
+
+def underline(text: str | None, span: tuple[int, int] | None) -> str:
+    """The expression on one line and carets under `span` on the next; empty without a text."""
+    if text is None:
+        return ""
+    line = "".join(c if c.isprintable() else " " for c in text)
+    if span is None:
+        return "  " + (line if len(line) <= _WIDTH else line[: _WIDTH - 1] + "…")
+    start = min(max(span[0], 0), len(line))
+    stop = min(max(span[1], start + 1), max(len(line), start + 1))
+    cut = 0
+    if len(line) > _WIDTH:
+        cut = min(max(0, start - _WIDTH // 2), len(line) - _WIDTH)
+        shown = line[cut : cut + _WIDTH]
+        if cut > 0:
+            shown = "…" + shown[1:]
+        if cut + _WIDTH < len(line):
+            shown = shown[:-1] + "…"
+        line = shown
+    carets = "^" * max(1, min(stop - cut, len(line) + 1) - (start - cut))
+    return f"  {line}\n  {' ' * (start - cut)}{carets}"

@@ -1,0 +1,77 @@
+"""Runs a scenario's query once, and makes its outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...scheduling import Packet
+from .cluster import Cluster
+from .engine import Engine
+from .groups import SimulatedGroups
+from .one_master import OneMaster
+from .outcome import SimulationOutcome
+from .scenario import Scenario
+from .strategies import STRATEGIES
+
+__all__ = ["SimulationOutcome", "simulate"]
+
+
+def simulate(
+    scenario: Scenario, strategy: str = "treemill", clock: Callable[[], float] | None = None
+) -> SimulationOutcome:
+    """Runs the query of a scenario once, with the named strategy. `clock`: CPU seconds of this
+    process, by which it is measured what masters' decisions take."""
+    cluster = Cluster(scenario)
+    engine = Engine(scenario, cluster)
+    masters: OneMaster | SimulatedGroups
+    if scenario.submasters:
+        if strategy != "treemill":
+            raise ValueError(f"{strategy} has no sub-masters")
+        masters = SimulatedGroups(engine, clock)
+    else:
+        masters = OneMaster(engine, strategy, STRATEGIES[strategy](scenario, cluster), clock)
+    engine.masters = masters
+    engine.run()
+    entries, twice = _counted(masters.result)
+    return SimulationOutcome(
+        scenario=scenario.name,
+        strategy=strategy,
+        workers=len(cluster.machines),
+        ideal=_ideal(scenario, cluster),
+        entries=entries,
+        twice=twice,
+        expected=cluster.events,
+        fetched=bool(scenario.submasters) or scenario.roots is not None,
+        loads=masters.loads,
+        **vars(engine.timeline.timeline()),
+    )
+
+
+def _counted(packets: list[Packet]) -> tuple[int, int]:
+    """The entries that these packets have, and how many of these more than one has."""
+    entries = twice = 0
+    file, stop = -1, 0
+    for packet in sorted(packets, key=lambda each: (each.file, each.start)):
+        if packet.file != file:
+            file, stop = packet.file, 0
+        first = max(packet.start, stop)
+        entries += max(packet.stop - first, 0)
+        twice += min(first, packet.stop) - packet.start
+        stop = max(stop, packet.stop)
+    return entries, twice
+
+
+def _ideal(scenario: Scenario, cluster: Cluster) -> float:
+    """The seconds of the query if every worker read from its own node, or from far at the full
+    speed of its connection, and none ever waited."""
+    rate = 0.0
+    for generation in scenario.generations:
+        workers = generation.workers
+        disk = generation.disk / (1.0 + scenario.seek * (workers - 1)) / workers
+        speed = disk if scenario.distance is None else scenario.distance.stream
+        reading = scenario.files.event_kb / 1000.0 / speed
+        computing = 1.0 / generation.rate
+        overlaps = scenario.overlap or scenario.distance is not None
+        each = max(reading, computing) if overlaps else reading + computing
+        rate += generation.nodes * workers / each
+    return cluster.events / rate

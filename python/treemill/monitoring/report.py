@@ -1,0 +1,130 @@
+"""The report of a query: which entries are in its result, which are missing and why, rates."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field, fields
+from typing import Protocol
+
+from ..errors import without_credentials
+from ..io_report import IOReport
+from .worker_histograms import WorkerHistograms
+
+__all__ = ["MissingEntries", "Report"]
+
+
+class _Record(Protocol):
+    @property
+    def time(self) -> float: ...
+    @property
+    def event(self) -> object: ...
+    @property
+    def actions(self) -> tuple[object, ...]: ...
+
+
+class _Trace(Protocol):
+    @property
+    def records(self) -> Collection[_Record]: ...
+    @property
+    def dropped(self) -> int: ...
+
+
+def _shown(record: MissingEntries | Report) -> str:
+    """What a dataclass shows of itself, without passwords and tokens: programs find files by their
+    whole addresses, but users print reports into logs."""
+    shown = [f"{each.name}={getattr(record, each.name)!r}" for each in fields(record) if each.repr]
+    return without_credentials(f"{type(record).__name__}({', '.join(shown)})")
+
+
+@dataclass(frozen=True, repr=False)
+class MissingEntries:
+    """Entries `[start, stop)` of a file that are not in the result. `stop` is None if all entries
+    from `start` on are missing because the file could not be opened."""
+
+    file: str
+    """The file's path or address."""
+    start: int
+    """The first of the entries, counted in the file."""
+    stop: int | None
+    """The entry after the last one."""
+    reason: str
+    """Why they are missing."""
+
+    def __str__(self) -> str:
+        span = f"entries {self.start}..{self.stop}"
+        if self.stop is None:
+            span = f"entries from {self.start} on" if self.start else "all entries"
+        return without_credentials(f"{self.file}: {span}: {self.reason}")
+
+    def __repr__(self) -> str:
+        return _shown(self)
+
+
+@dataclass(frozen=True, repr=False)
+class Report:
+    """The record of what a query has done so far, or in all if it has ended."""
+
+    entries: int
+    """Number of entries in the result."""
+    processed: dict[str, list[tuple[int, int]]]
+    """The entries in the result as half-open ranges, ascending, by file."""
+    missing: list[MissingEntries]
+    """The entries that are not in the result, and why."""
+    seconds: float
+    """The time that the query took."""
+    bytes_read: int
+    """Bytes that were read from files and servers."""
+    bytes_decompressed: int
+    """Bytes after decompression."""
+    workers: int
+    """Number of workers."""
+    bytes_from_cache: int = 0
+    """Bytes that were taken from `treemill.cache`, and so neither read nor decompressed."""
+    entries_before: int = 0
+    """Those of the entries that an earlier run has processed (checkpoint=)."""
+    io: IOReport = field(default_factory=IOReport)
+    """What reading took: requests to servers, bytes that were used or not, time waited."""
+    trace: _Trace | None = field(default=None, repr=False)
+    """The last events of the workers and the answers to them (`treemill.scheduling.Trace`), if the
+    session keeps them (`connect(trace=10_000)`)."""
+
+    measured: WorkerHistograms | None = field(default=None, repr=False)
+    """What workers did, as histograms (`measured.histograms`); None with `monitor=False`."""
+
+    @property
+    def complete(self) -> bool:
+        """True if every entry of the dataset is in the result."""
+        return not self.missing
+
+    @property
+    def events_per_second(self) -> float:
+        """Entries that were processed per second of wall time."""
+        entries = self.entries - self.entries_before
+        return entries / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def megabytes_per_second(self) -> float:
+        """10^6 bytes read from files per second of wall time, without bytes from the cache."""
+        return self.bytes_read / 1e6 / self.seconds if self.seconds > 0 else 0.0
+
+    def __repr__(self) -> str:
+        return _shown(self)
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.entries:,} events in {self.seconds:.3f} s on {self.workers} "
+            f"{'worker' if self.workers == 1 else 'workers'}: "
+            f"{self.events_per_second:,.0f} events/s, {self.megabytes_per_second:.1f} MB/s"
+        ]
+        if self.bytes_from_cache:
+            lines[0] += f", {self.bytes_from_cache / 1e6:,.1f} MB from memory"
+        if self.entries_before:
+            lines.append(f"{self.entries_before:,} of these events are from the checkpoint")
+        if self.io.requests:
+            lines.append(f"from servers: {self.io}")
+        if self.missing:
+            lines.append("missing:")
+            lines += [f"  {each}" for each in self.missing[:20]]
+            if len(self.missing) > 20:
+                lines.append(f"  and {len(self.missing) - 20} more")
+        return "\n".join(lines)

@@ -1,0 +1,374 @@
+"""Results in a ROOT file, by uproot: mappings are folders, histograms are ROOT's own, numbers are
+texts, arrays are trees. A text named "treemill" says what it all was, so that the same results come
+back. Files of histograms by ROOT and by others are read, too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import FormatError, SourceError, UnsupportedError, outside
+from .fills import note_fills
+from .json_file import decoded, encoded
+from .other_root_files import others
+from .outline import Json, Leaf, Outline, OutlineGroup, first_few, unsupported
+from .root_histograms import ROOT_AXES, bin_labels, check_exact, filled, is_profile, root_histogram
+from .uhi_description import described, from_description
+
+if TYPE_CHECKING:
+    from hist import Hist
+    from numpy.typing import NDArray
+    from uproot.model import Model
+    from uproot.reading import ReadOnlyDirectory
+    from uproot.writing import WritableDirectory
+
+__all__ = ["folder_name", "read", "write"]
+
+_RECORD = "treemill"
+_ARRAY = "values"
+_SAFE = set("_-+=.,() #@!&|^~{}<>")
+_ASIDE = "object"
+"""The kind of a group that stands for an object of the file."""
+
+
+def write(results: Outline, path: str) -> None:
+    """Write the results."""
+    import uproot
+
+    top = results if isinstance(results, OutlineGroup) else OutlineGroup(items={"value": results})
+    with uproot.recreate(path) as file:
+        record = _put_all(file, top, "", "")
+        said = {"format": 1, "one": top is not results, "results": encoded(record)}
+        file[_RECORD] = json.dumps(said)
+
+
+def folder_name(name: str) -> str:
+    """A name that ROOT does not read as a path, a cycle or a file."""
+    safe = (c if c.isascii() and (c.isalnum() or c in _SAFE) else "_" for c in name)
+    return "".join(safe) or "_"
+
+
+def _put_all(file: WritableDirectory, group: OutlineGroup, folder: str, path: str) -> OutlineGroup:
+    """Write the members of a group. What it gives is the record of them, in which objects of the
+    file are only named."""
+    record = OutlineGroup(group.kind, {}, group.facts)
+    names = {_RECORD} if not folder else set()
+    for name, each in group.items.items():
+        where = f"{path}/{name}" if path else name
+        own = folder_name(name)
+        if own in names:
+            raise unsupported(where, f"as ROOT has an object {own} here already", "rename it")
+        names.add(own)
+        record.items[name] = _put(file, each, folder + own, where)
+    return record
+
+
+def _put(file: WritableDirectory, results: Outline, at: str, path: str) -> Outline:
+    try:
+        return _added(file, results, at, path)
+    except UnicodeEncodeError as error:
+        what = f"which has a text that ROOT does not hold ({error})"
+        raise unsupported(path, what, "a .json.gz file holds it") from error
+
+
+def _added(file: WritableDirectory, results: Outline, at: str, path: str) -> Outline:
+    if isinstance(results, OutlineGroup):
+        if results.kind == "awkward":
+            instead = "a .h5 or .json.gz file holds it, and snapshot(…) makes a tree"
+            raise unsupported(path, "an awkward array", instead)
+        if results.kind == "cutflow":
+            _put_cuts(file, results, at)
+            return results
+        return _put_all(file, results, f"{at}/", path)
+    if results.kind == "histogram":
+        return _put_histogram(file, results.value, at, path)
+    if results.kind == "array":
+        return _put_array(file, results.value, at, path)
+    if results.kind != "nothing":
+        file[at] = results.value if results.kind == "text" else repr(results.value)
+    return results
+
+
+def _put_histogram(file: WritableDirectory, histogram: Hist, at: str, path: str) -> OutlineGroup:
+    check_exact(histogram, path)
+    file[at] = root_histogram(histogram, path)
+    said = described(histogram, path, is_all=False)
+    facts: dict[str, object] = {"at": at}
+    if not is_profile(histogram):
+        # ROOT's object has the contents. The sums of a profile would give its means only about.
+        contents = {k: v for k, v in said["storage"].items() if isinstance(v, np.ndarray)}
+        rest = {k: v for k, v in said["storage"].items() if k not in contents}
+        said = {**said, "storage": rest}
+        facts |= {"contents": sorted(contents), "shape": list(histogram.view(flow=True).shape)}
+    return OutlineGroup(_ASIDE, {}, {**facts, "histogram": _plain(said, path)})
+
+
+def _plain(value: object, path: str) -> object:
+    """The value as JSON has it. Raises UnsupportedError for what JSON has no form for."""
+    if isinstance(value, dict):
+        return {name: _plain(each, path) for name, each in value.items()}
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [_plain(each, path) for each in value]
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise unsupported(path, f"whose metadata have a {type(value).__name__}", "leave it out")
+
+
+def _put_array(
+    file: WritableDirectory, array: NDArray[np.generic], at: str, path: str
+) -> OutlineGroup:
+    if array.dtype.kind == "U":
+        raise unsupported(path, "an array of texts", "a .h5 or .json.gz file holds it")
+    if 0 in array.shape[1:] or (array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8)):
+        what = f"an array of {array.dtype} with shape {array.shape}"
+        raise unsupported(path, what, "a .h5 or .json.gz file holds it")
+    kind = np.dtype((array.dtype, array.shape[1:])) if array.ndim > 1 else array.dtype
+    tree = file.mktree(at, {_ARRAY: kind})
+    if len(array):
+        tree.extend({_ARRAY: array})
+    return OutlineGroup(
+        _ASIDE, {}, {"at": at, "array": array.dtype.str, "shape": list(array.shape)}
+    )
+
+
+def _put_cuts(file: WritableDirectory, group: OutlineGroup, at: str) -> None:
+    """A histogram of what came to each cut, and one of what passed."""
+    for name in group.facts["names"]:
+        name.encode()  # raises what says more than hist does
+    for column in ("total", "passed"):
+        if not group.facts["names"]:
+            continue
+        made = _empty_cuts(group.facts["names"])
+        view = made.view(flow=True)
+        view["value"] = group.items[column].value  # type: ignore[union-attr]
+        view["variance"] = group.items[f"{column}_variance"].value  # type: ignore[union-attr]
+        # The number of entries, or what adds up as it does if there are weights.
+        note_fills(made, float(view["variance"].sum()))
+        file[f"{at}/{column}"] = root_histogram(made, at)
+
+
+def _empty_cuts(names: Sequence[str]) -> Hist:
+    import hist
+
+    axis = hist.axis.StrCategory(names, name="cut", overflow=False)
+    return hist.Hist(axis, storage=hist.storage.Weight())
+
+
+def read(path: str) -> Outline:
+    """Read what `write` or another program wrote. Raises FormatError for what is not ROOT's."""
+    import uproot
+
+    try:
+        with open(path, "rb") as plain:
+            size = plain.seek(0, os.SEEK_END)
+    except OSError as error:
+        raise SourceError(f"cannot read: {error.strerror or error}", file=path) from error
+    try:
+        with uproot.open(path) as file:
+            if file.file.fEND > size:
+                raise FormatError("the file is cut short", file=path)
+            if not 0 < file.file.fBEGIN <= file.fSeekKeys < size:
+                raise FormatError(
+                    "the file has no list of what is in it: the program that wrote it did not "
+                    "close it",
+                    file=path,
+                )
+            names = [name for name in file.keys(recursive=False) if _is_record(name)]
+            if not names:
+                return others(file, path)
+            said = [json.loads(str(file[name])) for name in reversed(names)]
+            results = _results([decoded(each["results"]) for each in said], file, path)
+            if said[0]["one"] and isinstance(results, OutlineGroup):
+                return results.items["value"]
+            return results
+    except (FormatError, UnsupportedError):
+        raise
+    except Exception as error:  # uproot has no class of its own for damaged files
+        raise FormatError(f"not a ROOT file of results: {error}", file=path) from error
+
+
+def _is_record(name: str) -> bool:
+    return name.rpartition(";")[0] == _RECORD
+
+
+def _results(records: Sequence[Outline], file: ReadOnlyDirectory, path: str) -> Outline:
+    """What these records name. Several are of a file that ROOT has joined from files of results: a
+    warning names what is not known then. Raises UnsupportedError if nothing is."""
+    reading = _Reading(file, len(records) > 1)
+    found = reading.of(records, "", "")
+    instead = "load each of the files that were joined, and add the results"
+    if found is None or (reading.left and isinstance(found, OutlineGroup) and not found.items):
+        raise UnsupportedError(
+            f"it was joined from several files, and what they hold was not added: {instead}",
+            file=path,
+        )
+    if reading.left:
+        words = f"{path} was joined from several files. Left out: {first_few(reading.left)}"
+        warnings.warn(f"{words}; {instead}", stacklevel=outside())
+    return found
+
+
+class _UnknownError(Exception):
+    """A result is not known; why."""
+
+
+@dataclass
+class _Reading:
+    """Reads what the records of a file name. If there are several, ROOT has added histograms, and
+    nothing else. Records may be missing then, as those of a file that was itself joined: only what
+    ROOT has added is taken from it."""
+
+    file: ReadOnlyDirectory
+    is_joined: bool
+    left: list[str] = field(default_factory=list)
+    """The results that are not known, and why."""
+    taken: dict[str, str] = field(default_factory=dict)
+    """The results by where they are in the file."""
+
+    def of(self, records: Sequence[Outline], at: str, path: str) -> Outline | None:
+        """The result that these records are of; None if it is not known."""
+        try:
+            return self._known(records, at, path)
+        except _UnknownError as why:
+            self._leave(path, str(why))
+            return None
+
+    def _leave(self, path: str, why: str) -> None:
+        self.left.append(f"{path or 'the result'} ({why})")
+
+    def _known(self, records: Sequence[Outline], at: str, path: str) -> Outline:
+        first = records[0]
+        if self.taken.setdefault(at, path) != path:
+            raise _UnknownError(f"its name is that of {self.taken[at]} in the file")
+        if any(each.kind != first.kind for each in records):
+            raise _UnknownError("other kinds of objects in each")
+        if isinstance(first, Leaf):
+            if self.is_joined and first.kind == "number":
+                raise _UnknownError("a number")
+            if any(each != first for each in records):
+                raise _UnknownError(f"another {first.kind} in each")
+            return first
+        groups = [each for each in records if isinstance(each, OutlineGroup)]
+        if first.kind == _ASIDE:
+            return self._object([group.facts for group in groups])
+        if first.kind == "cutflow" and self.is_joined:
+            return self._cuts(groups, at)
+        return self._group(groups, at, path)
+
+    def _group(self, groups: Sequence[OutlineGroup], at: str, path: str) -> OutlineGroup:
+        first = groups[0]
+        facts = first.facts
+        by_name = first.kind in ("mapping", "by_dataset")
+        if not by_name and any(group.items.keys() != first.items.keys() for group in groups):
+            raise _UnknownError("other parts in each")
+        if first.kind == "by_dataset":
+            metadata: Json = {}
+            for group in reversed(groups):
+                metadata |= group.facts["metadata"]
+            if any({**metadata, **group.facts["metadata"]} != metadata for group in groups):
+                self._leave(path, "other metadata in each, but for those of the first")
+            facts = {**facts, "metadata": metadata}
+        elif any(group.facts != facts for group in groups):
+            raise _UnknownError("described in another way in each")
+        made = OutlineGroup(first.kind, {}, facts)
+        folder = f"{at}/" if at else ""
+        for name in dict.fromkeys(name for group in groups for name in group.items):
+            records = [group.items[name] for group in groups if name in group.items]
+            below = f"{path}/{name}" if path else name
+            found = self.of(records, folder + folder_name(name), below)
+            if found is not None:
+                made.items[name] = found
+            elif not by_name:
+                raise _UnknownError("it has a part that is left out")
+        if self.is_joined and by_name and (not at or at in self.file):
+            there = self.file.get(at) if at else self.file
+            for name in there.keys(recursive=False, cycle=False):
+                if folder + name not in {*self.taken, _RECORD}:
+                    self._leave(folder + name, "of a file whose record is lost")
+        return made
+
+    def _cuts(self, groups: Sequence[OutlineGroup], at: str) -> OutlineGroup:
+        """A cut flow from its histograms."""
+        facts = groups[0].facts
+        if any(group.facts != facts for group in groups):
+            raise _UnknownError("other cuts in each")
+        if not facts["names"]:
+            return groups[0]
+        items: dict[str, Outline] = {}
+        for column in ("total", "passed"):
+            added = filled(_empty_cuts(facts["names"]), self.file[f"{at}/{column}"]).view()
+            for name, values in ((column, added.value), (f"{column}_variance", added.variance)):
+                whole = all(group.items[name].value.dtype.kind == "i" for group in groups)  # type: ignore[union-attr]
+                items[name] = Leaf("array", values.astype(np.int64) if whole else values.copy())
+        return OutlineGroup("cutflow", items, facts)
+
+    def _object(self, facts: Sequence[Json]) -> Outline:
+        first = facts[0]
+        if any("array" in each for each in facts):
+            if self.is_joined:
+                raise _UnknownError("an array")
+            tree = self.file[first["at"]]
+            values = tree[_ARRAY].array(library="np") if tree.num_entries else np.array([])
+            return Leaf("array", values.astype(first["array"]).reshape(first["shape"]))
+        stored = self.file[first["at"]]
+        said = [each["histogram"] for each in facts]
+        axes = _common_axes([each["axes"] for each in said], stored)
+        if axes is None or any(
+            each["storage"]["type"] != said[0]["storage"]["type"] for each in said
+        ):
+            raise _UnknownError("other axes or another storage in each")
+        return Leaf("histogram", filled(_unfilled(first, axes), stored))
+
+
+def _common_axes(all_axes: Sequence[Sequence[Json]], stored: Model) -> Sequence[Json] | None:
+    """The axes of a histogram that ROOT has added; None if theirs are different. If axes get
+    categories when they are filled, the sum has those of all."""
+    if len({len(axes) for axes in all_axes}) > 1:
+        return None
+    common = []
+    for number, axes in enumerate(zip(*all_axes, strict=True)):
+        first = axes[0]
+        grows = bool(first.get("writer_info", {}).get("boost-histogram", {}).get("growth"))
+        # ROOT takes labels of the third axis for those of the second: they are not added by label.
+        by_label = grows and first["type"].startswith("category") and number < len(ROOT_AXES) - 1
+        own = {"metadata", "categories"} if by_label else {"metadata"}
+        bare = [{name: axis[name] for name in axis.keys() - own} for axis in axes]
+        if any(each != bare[0] for each in bare):
+            return None
+        if by_label:
+            labels = [text for _, text in sorted(bin_labels(stored.member(ROOT_AXES[number])))]
+            is_text = first["type"] == "category_str"
+            first = {**first, "categories": labels if is_text else list(map(int, labels))}
+        common.append(first)
+    return common
+
+
+def _unfilled(facts: Json, axes: Sequence[Json]) -> Hist:
+    """The histogram of a record, with these axes, but for what is in the file's object only."""
+    said = _with_arrays({**facts["histogram"], "axes": axes})
+    storage = said["storage"]
+    arrays = {name for name, each in storage.items() if isinstance(each, np.ndarray)}
+    shape = list(facts.get("shape") or np.shape(storage["values"]))
+    before = list(shape)
+    for number, axis in enumerate(axes):
+        if axis["type"].startswith("category") and not axis["flow"]:
+            shape[number] = len(axis["categories"])
+    empty = {*facts.get("contents", ()), *(arrays if shape != before else ())}
+    said["storage"] = {**storage, **{name: np.zeros(shape) for name in empty}}
+    return from_description(said)
+
+
+def _with_arrays(said: Json) -> Json:
+    from uhi.io.json import object_hook
+
+    axes = [object_hook(dict(axis)) for axis in said["axes"]]
+    return {**said, "axes": axes, "storage": object_hook(dict(said["storage"]))}

@@ -1,0 +1,77 @@
+"""Decides how many entries a selector's chunks have, from the time that the last chunks took. Pure:
+it has no clock."""
+
+from __future__ import annotations
+
+import math
+
+from ..scheduling import Cost
+
+__all__ = ["COFFEAS_CHUNK", "FIRST_CHUNK", "FIRST_OF_COFFEA", "PACKET_SECONDS"]
+__all__ += ["SHARE_OF_COFFEA", "ChunkPace", "chunk_of"]
+
+PACKET_SECONDS = 1.0
+"""Seconds after which a packet ends early, between two chunks: workers commit between packets, and
+a selector may be a thousand times slower than the packetizer assumes."""
+FIRST_CHUNK = 500
+"""Entries of a worker's first chunk."""
+FIRST_OF_COFFEA = 20_000
+"""The same of coffea's events. Processors take 60 ms for each chunk of NanoAOD's events to fill a
+few histograms, and hardly more for so many entries. They are made for chunks of 100,000."""
+SHARE_OF_COFFEA = 50_000
+"""Entries of coffea's events for each thread, at least, because threads share Python's lock: two
+threads take as long for two chunks of half the size as one thread, and not half of it."""
+_SMALLEST_CHUNK = 100
+_LARGEST_CHUNK = 200_000
+_CHUNK_SECONDS = 0.5
+_GROWTH = 12
+"""Factor by which chunks grow while they take less than a quarter of `_CHUNK_SECONDS`, at least:
+most of a small chunk's time is Python's overhead, whatever the number of its entries."""
+_CHUNK_BYTES = 64_000_000
+"""Bytes of one chunk at most, counting the uncompressed columns that the selector touches."""
+
+
+COFFEAS_CHUNK = 100_000
+"""Entries of a chunk of coffea's Runner, unless it is told."""
+
+
+def chunk_of(entries: int, chunksize: int) -> int:
+    """The entries of each chunk but the last of a file with so many entries, if they are to be
+    about `chunksize`: as coffea's Runner cuts files."""
+    return max(math.ceil(entries / max(round(entries / chunksize), 1)), 1)
+
+
+class ChunkPace:
+    """Chooses the size of one worker's next chunk."""
+
+    def __init__(self, first: int = FIRST_CHUNK) -> None:
+        """`first`: the entries of the first chunk."""
+        self._first = first
+        self._cost = Cost()
+        self._rate = 0.0  # of the last chunk, entries per second
+        self._fitting = 0.0  # entries of the next chunk that fit into its time
+
+    def took(self, entries: int, seconds: float) -> None:
+        """Notes that a chunk of this many entries took this time. Where a large part of the time
+        does not depend on the entries, fewer of them would save nothing."""
+        seconds = max(seconds, 1e-6)
+        self._rate = entries / seconds
+        beyond = self._cost.measured(entries, seconds)
+        fitting = beyond * max(_CHUNK_SECONDS - self._cost.fixed, 0.0)
+        self._fitting = self._cost.worth(max(fitting, _SMALLEST_CHUNK))
+        if seconds < _CHUNK_SECONDS / 4:
+            self._fitting = max(self._fitting, _GROWTH * entries)
+
+    def chunk(self, bytes_per_entry: float) -> int:
+        """Number of entries of the next chunk."""
+        if not self._fitting:
+            return self._first
+        fitting = min(self._fitting, _CHUNK_BYTES / max(bytes_per_entry, 1.0))
+        return max(_SMALLEST_CHUNK, min(_LARGEST_CHUNK, int(fitting)))
+
+    def ahead(self, bytes_per_entry: float) -> int:
+        """Number of entries whose columns may be read at once."""
+        fitting = _CHUNK_BYTES / max(bytes_per_entry, 1.0)
+        if self._rate:
+            fitting = min(fitting, max(self._rate * PACKET_SECONDS, self._fitting))
+        return int(fitting)

@@ -1,0 +1,121 @@
+"""What a selector's pass needs, in a form that can be sent to workers. Opens nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import field
+from typing import TYPE_CHECKING, Protocol
+
+from ..frozen import frozen
+from ..results.parts import Client, client_here
+from .chunk_size import FIRST_CHUNK, FIRST_OF_COFFEA, SHARE_OF_COFFEA
+from .selector import ProcessorSelector, Selector
+
+if TYPE_CHECKING:
+    from ..data.chain import Chain
+    from .chunk_source import ChunkSource
+    from .node_columns import Derivation
+    from .query_task import QueryTask
+    from .workload import Span
+
+__all__ = ["ChainData", "CycleData", "SelectorJob"]
+
+
+class _Data(Protocol):
+    """What a selector runs on."""
+
+    def share(self, selector: Selector) -> int:
+        """See Task.share_entries."""
+
+    def preload(self, selector: Selector) -> None:
+        """Imports the modules that make chunks."""
+
+    def chunks(self, selector: Selector, workers: int, known: Iterable[str]) -> ChunkSource:
+        """Returns what makes the chunks of one of this many workers. `known`: see SelectorJob."""
+
+
+@frozen
+class ChainData:
+    """A chain, or what a node of a query selects and defines of it."""
+
+    chain: Chain
+    derivation: Derivation | None = None
+    """What the node adds to the chain; None if the selector runs on the dataset itself."""
+    schema: str | Callable[..., object] | None = None
+    """One of coffea's schemas, or its name, which makes the events; see `readers.reader_of`."""
+    chunksize: int | None = None
+    """About the entries of a chunk, as coffea counts them; None: as many as suit."""
+
+    def is_coffeas(self, selector: Selector) -> bool:
+        """True if the selector is called as coffea calls a processor."""
+        return self.schema is not None or isinstance(selector, ProcessorSelector)
+
+    def share(self, selector: Selector) -> int:
+        """See Task.share_entries."""
+        return SHARE_OF_COFFEA if self.is_coffeas(selector) and self.chunksize is None else 0
+
+    def preload(self, selector: Selector) -> None:
+        """See _Data."""
+        from . import chain_chunks  # noqa: F401  # start-up
+        from .readers import reader_of  # start-up
+
+        reader_of(selector, self.schema, self.chain.schema)
+        if self.derivation is not None:
+            from . import node_columns  # noqa: F401  # heavy: numpy
+
+    def chunks(self, selector: Selector, workers: int, known: Iterable[str]) -> ChunkSource:
+        """See _Data."""
+        from .chain_chunks import ChainChunks  # start-up
+        from .readers import reader_of  # start-up
+        from .remembered_columns import key_of  # start-up
+
+        node = None
+        if self.derivation is not None:
+            from .node_columns import NodeColumns  # heavy: numpy
+
+            node = NodeColumns(self.derivation, self.chain)
+        reader = reader_of(selector, self.schema, self.chain.schema)
+        first = FIRST_OF_COFFEA if self.is_coffeas(selector) else FIRST_CHUNK
+        key = key_of(selector)
+        return ChainChunks(self.chain, reader, node, workers, key, known, self.chunksize, first)
+
+
+@frozen
+class CycleData:
+    """No data: a number of cycles, in each of which the selector generates an event."""
+
+    cycles: int
+
+    def share(self, selector: Selector) -> int:
+        """See Task.share_entries."""
+        return 0
+
+    def preload(self, selector: Selector) -> None:
+        """See _Data."""
+        from . import cycles  # noqa: F401  # start-up
+
+    def chunks(self, selector: Selector, workers: int, known: Iterable[str]) -> ChunkSource:
+        """See _Data."""
+        from .cycles import CycleChunks  # start-up
+
+        return CycleChunks(self.cycles)
+
+
+@frozen
+class SelectorJob:
+    """What a selector's pass needs, but for the inputs, which are sent separately."""
+
+    selector: Selector
+    data: _Data
+    seed: int
+    workers: int
+    spans: Sequence[Span] | None = None
+    """The parts of files that are wanted; None: all entries."""
+    bookings: QueryTask | None = None
+    """Bookings that are computed in the same pass."""
+    known: frozenset[str] = frozenset()
+    """The columns that the selector has touched in earlier runs."""
+    second_runs: bool = True
+    """Whether a packet may be run by two workers; the first result counts."""
+    client: Client = field(default_factory=client_here)
+    """The owner of the files that workers write."""

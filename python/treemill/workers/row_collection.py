@@ -1,0 +1,200 @@
+"""Collects rows on workers, packet by packet, beside the core's partial. Knows what a workload is;
+knows no worker and no file.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ..data.columns import Table
+from ..data.rows import CollectedRows, Order, Sink
+from ..data.stored import Store, Stored
+from .workload import Bound, Forwarding, Workload
+
+if TYPE_CHECKING:
+    from treemill import _core
+
+    from .._core import Column
+
+__all__ = ["Collecting", "CollectingWorkload", "load"]
+
+
+class _RowsPartial:
+    """A core partial and, for some of its bookings, rows."""
+
+    def __init__(
+        self,
+        core: _core.Partial,
+        sinks: Mapping[int, Sink],
+        made_for: Bound[_core.Partial] | None = None,
+    ) -> None:
+        """`made_for`: the bound query that made `core`; None if nothing is to be added to it."""
+        self.core = core
+        self._made_for = made_for
+        self.rows = {index: CollectedRows(sink) for index, sink in sinks.items()}
+        self._none: dict[int, Table] = {}
+        self._stores: dict[int, Store] = {}
+        if made_for is not None:
+            self._describe(core)
+
+    def _describe(self, core: _core.Partial) -> None:
+        """Notes the types in the file that a core partial was made for."""
+        types = dict(core.row_types())
+        self._none = {index: _table(columns) for index, columns in types.items()}
+        for index, rows in self.rows.items():
+            if rows.sink.varied is None:
+                rows.describe(types[index])
+            else:
+                rows.note(rows.sink.varied.types(types))
+
+    def as_of(self, bound: Bound[_core.Partial]) -> None:
+        """Goes on with rows of the types that this file's columns have. A core partial keeps the
+        types that it was made with, and would force other values into them."""
+        if self._made_for is not bound:
+            if self._made_for is not None:
+                fresh = bound.partial()
+                self._describe(fresh)
+                fresh.merge(self.core)
+                self.core = fresh
+            self._made_for = bound
+
+    def take(self, order: Order) -> None:
+        """Moves the core's rows here. `order`: the place of the first of them."""
+        for index, table in self._taken():
+            collected = self.rows[index]
+            collected.bytes += table.nbytes
+            collected.check()
+            piece: Table | Stored = table
+            if collected.sink.folder is not None:
+                from ..writing.tables import unequal_counts, unequal_lists  # heavy: numpy
+
+                piece = self._store(index, collected.sink.folder, table)
+                collected.unequal |= unequal_counts(table)
+                collected.unequal |= unequal_lists(table, collected.sink.uncounted)
+            collected.pieces.append((order, piece))
+
+    def _taken(self) -> Iterator[tuple[int, Table]]:
+        """The core's rows by the index of the booking that has them."""
+        tables = {index: _table(columns) for index, columns in self.core.take_rows()}
+        for index, rows in self.rows.items():
+            varied = rows.sink.varied
+            if varied is None:
+                if index in tables:
+                    yield index, tables[index]
+            elif not tables.keys().isdisjoint(varied.results):
+                yield index, varied.table(tables, self._none)
+
+    def _store(self, index: int, folder: str, table: Table) -> Stored:
+        if index not in self._stores:  # if the folder is gone, the pass that wants the rows is too
+            self._stores[index] = Store(folder, folder)
+        return self._stores[index].add(table)
+
+    def close(self) -> None:
+        """Ends this worker's files; later pieces go to other files."""
+        for store in self._stores.values():
+            store.close()
+        self._stores = {}
+
+    def discard(self) -> None:
+        """Removes files that were written and not handed over."""
+        stores, self._stores = self._stores, {}
+        for store in stores.values():
+            store.discard()
+
+    def merge(self, other: _RowsPartial) -> None:
+        self.core.merge(other.core)
+        for index, rows in self.rows.items():
+            rows.merge(other.rows[index])
+
+    def dumps(self) -> bytes:
+        return pickle.dumps((self.core.dumps(), self.rows))
+
+    def results(self) -> list[object]:
+        """The core's results, with `CollectedRows` for rows."""
+        results: list[object] = list(self.core.results())
+        for index, rows in self.rows.items():
+            results[index] = CollectedRows(
+                rows.sink, list(rows.pieces), rows.bytes, list(rows.files), set(rows.unequal)
+            )
+        return results
+
+
+def _table(columns: Sequence[Column]) -> Table:
+    return Table({column.name: column for column in columns})
+
+
+def load(data: bytes, loads: Callable[[bytes], _core.Partial]) -> _RowsPartial:
+    """Rebuilds a partial from the bytes of its `dumps`; `loads` is the core's."""
+    core, rows = pickle.loads(data)
+    partial = _RowsPartial(loads(core), {})
+    partial.rows = rows
+    return partial
+
+
+class CollectingWorkload(Forwarding["_core.Partial"]):
+    """Adds rows to a workload whose partials are the core's."""
+
+    def __init__(self, inner: Workload[_core.Partial], sinks: Mapping[int, Sink]) -> None:
+        super().__init__(inner)
+        self._sinks = sinks
+
+    def bound(self, file: int) -> Collecting:
+        """See Workload."""
+        return Collecting(self.inner.bound(file), file, self._sinks)
+
+    def finish(self, partial: _RowsPartial) -> _RowsPartial:
+        """Completes the partial's files."""
+        partial.close()
+        return partial
+
+    def discard(self, partial: _RowsPartial) -> None:
+        """Removes the partial's files."""
+        partial.discard()
+
+
+class Collecting:
+    """A query bound to one file, with rows."""
+
+    def __init__(self, bound: Bound[_core.Partial], file: int, sinks: Mapping[int, Sink]) -> None:
+        self._bound = bound
+        self._file = file
+        self._sinks = sinks
+
+    def partial(self) -> _RowsPartial:
+        """See Bound."""
+        return _RowsPartial(self._bound.partial(), self._sinks, self._bound)
+
+    def run(self, start: int, stop: int, partial: _RowsPartial, control: _core.Control) -> int:
+        """Runs the core until `stop`. It ends early when its buffer of rows is full: the rows are
+        moved, and it goes on."""
+        at = reached = start
+        partial.as_of(self._bound)
+        try:
+            while True:
+                ended = self._bound.run(at, stop, partial.core, control)
+                reached = stop if ended is None else int(ended)
+                partial.take((self._file, at))
+                if reached >= stop or reached == at or control.stopped:
+                    return reached
+                at = reached
+        finally:
+            if reached < stop:  # the bytes of the rest may have been asked for
+                self._bound.forget(reached, stop)
+
+    def prefetch(self, start: int, stop: int, control: _core.Control) -> None:
+        """See Bound."""
+        self._bound.prefetch(start, stop, control)
+
+    def forget(self, start: int, stop: int) -> None:
+        """See Bound."""
+        self._bound.forget(start, stop)
+
+    def ahead(self) -> int:
+        """See Bound."""
+        return self._bound.ahead()
+
+    def bytes_of(self, start: int, stop: int) -> int:
+        """See Bound."""
+        return self._bound.bytes_of(start, stop)
