@@ -15,7 +15,7 @@ REPOSITORY = Path(__file__).parents[1]
 ALLOWED = {
     "treemill-format": set(),
     "treemill-source": set(),
-    "treemill-credentials": set(),  # tokens and authorities of a user; it sends nothing
+    "treemill-credentials": {"treemill-own"},  # tokens and authorities of a user; it sends nothing
     "treemill-xrootd": {
         "treemill-source",
         "treemill-credentials",
@@ -28,6 +28,7 @@ ALLOWED = {
     "treemill-nfs": {"treemill-source", "treemill-transfer"},
     "treemill-objects": {"treemill-source", "treemill-transfer", "treemill-http"},
     "treemill-dcap": {"treemill-source", "treemill-transfer"},  # a client of one protocol
+    "treemill-own": set(),  # whether a file is the user's own
     "treemill-names": set(),  # how far two names are apart
     "treemill-query": {"treemill-names"},
     "treemill-documents": set(),  # the error of documents and models that others have written
@@ -55,7 +56,10 @@ ALLOWED = {
         "treemill-corrections",  # as functions that expressions call
         "treemill-trees",
     },
-    "treemill-disk": {"treemill-source"},  # ranges that are kept; it knows no file format
+    "treemill-disk": {
+        "treemill-own",
+        "treemill-source",
+    },  # ranges that are kept; it knows no file format
     # addresses to transports
     "treemill-remote": {
         "treemill-source",
@@ -82,6 +86,7 @@ ALLOWED = {
         "treemill-trees",
         "treemill-kernels",
         "treemill-allocator",
+        "treemill-own",
         "treemill-engine",
     },
 }

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -329,6 +330,32 @@ def test_what_others_may_have_written_is_not_loaded(events, tmp_path, which, mod
     assert raised.value.file == str(path)
     path.chmod(before)
     assert tm.run(counted, events, checkpoint=folder)["n"] == n
+
+
+def access_list(kind, allowed):
+    """Linux's access control list in which one more user or group has these rights."""
+    owner, user, group, one_group, mask, others = 1, 2, 4, 8, 16, 32
+    rights = {owner: 7, user if kind == "user" else one_group: allowed, group: 0}
+    rights |= {mask: allowed, others: 0}
+    entries = [
+        (tag, right, 12345 if tag in (user, one_group) else 2**32 - 1)
+        for tag, right in sorted(rights.items())
+    ]
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+
+
+@pytest.mark.parametrize("kind", ["user", "group"])
+def test_what_an_access_control_list_lets_others_write_is_not_loaded(events, tmp_path, kind):
+    folder = tmp_path / "kept"
+    n = tm.run(events.count(), checkpoint=folder)
+    try:
+        os.setxattr(folder, "system.posix_acl_access", access_list(kind, 7))
+    except (AttributeError, OSError) as error:
+        pytest.skip(f"no access control lists: {error}")
+    with pytest.raises(SourceError, match="may be written to by other users"):
+        tm.run(events.count(), checkpoint=folder)
+    os.setxattr(folder, "system.posix_acl_access", access_list(kind, 5))
+    assert tm.run(events.count(), checkpoint=folder) == n
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")

@@ -5,7 +5,6 @@ use crate::limits;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// A bearer token. It is not shown by its formats.
@@ -61,7 +60,7 @@ impl Places {
             file: variable("BEARER_TOKEN_FILE").map(PathBuf::from),
             runtime: variable("XDG_RUNTIME_DIR").map(PathBuf::from),
             temporary: Some("/tmp".into()),
-            user: rustix::process::geteuid().as_raw(),
+            user: treemill_own::user(),
         }
     }
 
@@ -122,8 +121,17 @@ fn read(path: &Path, owner: Option<u32>) -> Result<Option<Token>, TokenError> {
         Err(error) => return Err(failed(error)),
     };
     let metadata = file.metadata().map_err(failed)?;
-    if owner.is_some_and(|owner| owner != metadata.uid()) {
-        return Ok(None);
+    if let Some(owner) = owner
+        && let Err(why) = treemill_own::check(path, &metadata, owner)
+    {
+        // Anybody can put a file there; that of the user's own must not be another's by now.
+        return match why.owner {
+            Some(_) => Ok(None),
+            None => Err(wrong(
+                &shown(path),
+                &format!("is not used: {why}; {}", why.advice()),
+            )),
+        };
     }
     let mut bytes = Vec::new();
     let most = limits::TOKEN.saturating_add(1);
@@ -173,7 +181,7 @@ mod tests {
     #[test]
     fn places_are_looked_at_in_their_order() {
         let [named, runtime, temporary] = [(); 3].map(|()| tempfile::tempdir().unwrap());
-        let user = rustix::process::geteuid().as_raw();
+        let user = treemill_own::user();
         let default = format!("bt_u{user}");
         let mut places = Places {
             runtime: Some(runtime.path().into()),
@@ -199,7 +207,7 @@ mod tests {
     #[test]
     fn what_others_have_put_into_the_shared_folder_is_no_token() {
         let folder = tempfile::tempdir().unwrap();
-        let user = rustix::process::geteuid().as_raw().wrapping_add(1);
+        let user = treemill_own::user().wrapping_add(1);
         std::fs::write(folder.path().join(format!("bt_u{user}")), "theirs").unwrap();
         let temporary = Some(folder.path().into());
         let places = Places {
@@ -208,6 +216,29 @@ mod tests {
             ..Places::default()
         };
         assert_eq!(found(&places), None);
+    }
+
+    #[test]
+    fn a_token_in_the_shared_folder_that_others_may_write_is_an_error() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let user = treemill_own::user();
+        let path = folder.path().join(format!("bt_u{user}"));
+        std::fs::write(&path, "secret").unwrap();
+        let mode = |bits| std::fs::set_permissions(&path, PermissionsExt::from_mode(bits)).unwrap();
+        let places = Places {
+            temporary: Some(folder.path().into()),
+            user,
+            ..Places::default()
+        };
+        mode(0o600);
+        assert_eq!(found(&places).as_deref(), Some("secret"));
+        mode(0o620);
+        let error = places.find().unwrap_err().to_string();
+        assert!(
+            error.contains("chmod go-w") && !error.contains("secret"),
+            "{error}"
+        );
     }
 
     #[test]

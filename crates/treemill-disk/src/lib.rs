@@ -22,7 +22,7 @@ pub use described::described;
 pub use description::Description;
 pub use shelf::Shelf;
 
-use place::{Place, is_own, make_folder};
+use place::{Place, check_own, make_folder};
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -39,7 +39,7 @@ fn put(place: &Mutex<Option<Arc<Place>>>, value: Option<(&Path, u64)>) {
 
 fn get(place: &Mutex<Option<Arc<Place>>>) -> Option<Arc<Place>> {
     let place = place.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    place.filter(|place| is_own(&place.folder))
+    place.filter(|place| check_own(&place.folder).is_ok())
 }
 
 /// Names the folder of data, which is made if need be, and the bytes that it may hold; `None` or a limit of 0: no cache.
@@ -50,11 +50,10 @@ fn get(place: &Mutex<Option<Arc<Place>>>) -> Option<Arc<Place>> {
 pub fn set(place: Option<(&Path, u64)>) -> io::Result<()> {
     if let Some((folder, 1..)) = place {
         make_folder(folder)?;
-        if !is_own(folder) {
-            let what =
-                "others may write to it, or it is not yours: `chmod go-w`, or name another folder";
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
-        }
+        check_own(folder).map_err(|why| {
+            let what = format!("{why}: {}", why.advice());
+            io::Error::new(io::ErrorKind::PermissionDenied, what)
+        })?;
         // A new file: what others have put there is not followed.
         let (probe, _) = Place::new(folder, 1).begin(folder, ".probe")?;
         std::fs::remove_file(probe)?;

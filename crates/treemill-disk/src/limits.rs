@@ -22,6 +22,3 @@ pub(crate) const AT_REST: RangeInclusive<usize> = 64 << 10..=4 << 20;
 pub(crate) const DESCRIPTION_BYTES: u64 = 32 << 20;
 /// How long a description is used before its use is noted again.
 pub(crate) const NOTED: Duration = Duration::from_secs(3600);
-
-/// The bits of a folder's mode by which its group and all others may write to it.
-pub(crate) const OTHERS_WRITE: u32 = 0o022;

@@ -1,14 +1,15 @@
 //! A folder of segments and its limit: the names that segments have, and when the folder is looked through. Knows no records.
 
-use crate::limits::{FULL, IN_USE, OTHERS_WRITE, SWEEPS};
+use crate::limits::{FULL, IN_USE, SWEEPS};
 use crate::sweep;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
+use treemill_own::NotOwn;
 use treemill_source::Identity;
 
 /// The folder and its limit. Shared by all files of the process.
@@ -94,9 +95,10 @@ pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
 
 /// Whether nobody else may write to a folder: what others have put there would be taken for a file's bytes. One that is not
 /// there yet is made so.
-pub(crate) fn is_own(folder: &Path) -> bool {
-    let user = rustix::process::geteuid().as_raw();
-    std::fs::metadata(folder).map_or(true, |it| it.uid() == user && it.mode() & OTHERS_WRITE == 0)
+pub(crate) fn check_own(folder: &Path) -> Result<(), NotOwn> {
+    std::fs::metadata(folder).map_or(Ok(()), |it| {
+        treemill_own::check(folder, &it, treemill_own::user())
+    })
 }
 
 /// The name of a file's folder of data, and of its description but for the ending.

@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::path::Path;
 use treemill_engine::{EngineError, EngineErrorKind};
 use treemill_query::{QueryError, QueryErrorKind};
 use treemill_read::{ErrorKind, ReadError};
@@ -39,6 +40,14 @@ pub fn read_error(py: Python<'_>, error: &ReadError) -> PyErr {
         places.set_item("branch", error.branch.as_deref())?;
         places.set_item("entries", error.entries.as_ref().map(|r| (r.start, r.end)))?;
         places.set_item("offset", error.offset)
+    })
+}
+
+/// The error of a file that cannot be read.
+pub fn source_error(py: Python<'_>, message: &str, file: &Path) -> PyErr {
+    let kind = EngineErrorKind::Read(ErrorKind::Source);
+    raise(py, kind, message, |places| {
+        places.set_item("file", file.to_string_lossy())
     })
 }
 

@@ -18,6 +18,7 @@ mod listing;
 mod models;
 mod nodes;
 mod outcome;
+mod own;
 mod own_functions;
 mod partial;
 mod query;
@@ -59,6 +60,8 @@ mod _core {
     use crate::models::BoostedTrees;
     #[pymodule_export]
     use crate::nodes::Values;
+    #[pymodule_export]
+    use crate::own::read_own;
     #[pymodule_export]
     use crate::partial::Partial;
     #[pymodule_export]

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from .. import _core
 from .._system.whole_file import remove_left, whole_file
 from ..errors import QueryError, SourceError, local_path
 from ..scheduling import Range
 from .fingerprint import Fingerprint, changed
-from .own_file import read_own
 from .pace import Pace
 from .record import PassRecord
 
@@ -73,7 +73,7 @@ class Checkpoint:
         cannot be read, or may be another user's."""
         self._claim()
         try:
-            data = read_own(self.path, "the checkpoint")
+            data = _core.read_own(self.path, "the checkpoint")
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -116,7 +116,7 @@ class Checkpoint:
         try:
             if not path.exists():
                 _replace(path, uuid.uuid4().hex.encode())
-            return read_own(path, "the name of the checkpoint").decode("ascii", "replace")
+            return _core.read_own(path, "the name of the checkpoint").decode("ascii", "replace")
         except OSError as error:
             raise SourceError(f"cannot be written: {error.strerror}", file=str(path)) from None
 

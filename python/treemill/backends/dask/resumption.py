@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ...checkpoint import digest
+from ...checkpoint.digest import digest
 from ...errors import QueryError
 from ...workers.workload import Partial
 from ..base import Request
