@@ -117,29 +117,43 @@ pub(crate) async fn deliver<C: Carrier>(
             gate.leave(place).await;
             return Ok(buffer);
         };
-        if trouble.kind == Kind::Busy {
-            let refused = gate.now();
-            match gate.refused(place).await {
-                Err(last) => place = last,
-                Ok(next) => {
-                    place = next;
-                    if let Some(why) = gate.health().lost_since(refused) {
-                        return Err(why);
-                    }
-                    trial.resumed(begun.elapsed());
-                    continue;
+        place = again(gate, &mut trial, place, trouble, begun)
+            .await
+            .inspect_err(|why| watch.give_up(why))?;
+    }
+}
+
+/// Waits after a failed attempt until the next one is due, as the trial says: the place that it has among the requests to the
+/// server. One that takes no more at once is waited for in line.
+///
+/// # Errors
+/// Why there is no further attempt: the trouble, or why the server was given up meanwhile.
+async fn again(
+    gate: &Gate,
+    trial: &mut Trial,
+    mut place: Option<OwnedSemaphorePermit>,
+    trouble: Trouble,
+    begun: Instant,
+) -> Result<Option<OwnedSemaphorePermit>, Trouble> {
+    if trouble.kind == Kind::Busy {
+        let refused = gate.now();
+        match gate.refused(place).await {
+            Err(last) => place = last,
+            Ok(next) => {
+                if let Some(why) = gate.health().lost_since(refused) {
+                    return Err(why);
                 }
-            }
-        }
-        match trial.failed(&trouble, begun.elapsed()) {
-            Some(wait) => sleep(wait).await,
-            None => {
-                watch.give_up(&trouble);
-                note(gate, &trouble);
-                return Err(trouble);
+                trial.resumed(begun.elapsed());
+                return Ok(next);
             }
         }
     }
+    let Some(wait) = trial.failed(&trouble, begun.elapsed()) else {
+        note(gate, &trouble);
+        return Err(trouble);
+    };
+    sleep(wait).await;
+    Ok(place)
 }
 
 async fn attempt<C: Carrier>(
@@ -283,27 +297,7 @@ pub async fn insist<T, F: Future<Output = Result<T, Trouble>>>(
             }
             Err(trouble) => gate.crowded(trouble),
         };
-        if trouble.kind == Kind::Busy {
-            let refused = gate.now();
-            match gate.refused(place).await {
-                Err(last) => place = last,
-                Ok(next) => {
-                    place = next;
-                    if let Some(why) = gate.health().lost_since(refused) {
-                        return Err(why);
-                    }
-                    trial.resumed(begun.elapsed());
-                    continue;
-                }
-            }
-        }
-        match trial.failed(&trouble, begun.elapsed()) {
-            Some(wait) => sleep(wait).await,
-            None => {
-                note(&gate, &trouble);
-                return Err(trouble);
-            }
-        }
+        place = again(&gate, &mut trial, place, trouble, begun).await?;
     }
 }
 
