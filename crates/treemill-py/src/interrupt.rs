@@ -1,6 +1,6 @@
 //! Waiting for servers without keeping Ctrl-C, or a run that is stopped, waiting.
 
-use crate::limits::{LOOKED_EVERY, STOPPED_PATIENCE};
+use crate::limits::LOOKED_EVERY;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -8,7 +8,6 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
 use treemill_read::Counters;
 use treemill_transfer::Threads;
 
@@ -45,13 +44,6 @@ pub fn interruptible<T: Send + 'static>(
         drop(sender.send(done)); // what comes too late is dropped
     };
     WAITING.perform(Box::new(work), Vec::new());
-    let is_stopped = || run.as_ref().is_some_and(|run| run.is_stopped());
-    // What begins when the run is stopped already has no time of its own.
-    let patience = match is_stopped() {
-        true => Duration::ZERO,
-        false => STOPPED_PATIENCE,
-    };
-    let mut stopped = None;
     loop {
         let answer;
         (receiver, answer) = py.detach(move || {
@@ -67,11 +59,8 @@ pub fn interruptible<T: Send + 'static>(
                 return Err(PyRuntimeError::new_err("no more threads can be started"));
             }
         }
-        if is_stopped() {
-            let since: &mut Instant = stopped.get_or_insert_with(Instant::now);
-            if since.elapsed() >= patience {
-                return Err(given_up(py));
-            }
+        if run.as_ref().is_some_and(|run| run.is_overdue()) {
+            return Err(given_up(py));
         }
     }
 }

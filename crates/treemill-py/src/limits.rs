@@ -8,9 +8,6 @@ pub const BRIDGE_ROUND_TRIP: Duration = Duration::from_millis(1);
 /// How often it is looked whether the user has pressed Ctrl-C, or the run was stopped, while a server is waited for.
 pub const LOOKED_EVERY: Duration = Duration::from_millis(100);
 
-/// How long a server is still waited for when the run was stopped.
-pub const STOPPED_PATIENCE: Duration = Duration::from_secs(1);
-
 /// The time that the allocator keeps pages that were freed, in milliseconds (docs/decisions/0008-allocator.md).
 pub const KEPT_PAGES: core::ffi::c_long = 100;
 

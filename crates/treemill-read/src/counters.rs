@@ -1,6 +1,6 @@
 //! Counters of what has been read, written by readers and watched by a progress display; and whether readers are to end.
 
-use crate::limits::STEPS_KEPT;
+use crate::limits::{STEPS_KEPT, STOP_GRACE};
 use crate::record::{Kind, Record, Sent, Step};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -169,8 +169,13 @@ impl Counters {
         self.stopped_for().is_some()
     }
 
+    /// Whether the pass was stopped so long ago that nobody who works for it waits for a server any more.
+    pub fn is_overdue(&self) -> bool {
+        self.stopped_for().is_some_and(|time| time >= STOP_GRACE)
+    }
+
     /// The time since the pass was stopped.
-    pub(crate) fn stopped_for(&self) -> Option<Duration> {
+    fn stopped_for(&self) -> Option<Duration> {
         match &self.whole {
             Some(whole) => whole.stopped_for(),
             None => Some(self.stopped.get()?.elapsed()),

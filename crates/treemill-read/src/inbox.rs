@@ -5,7 +5,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use crate::limits::{STOP_GRACE, STOP_LOOK};
+use crate::limits::STOP_LOOK;
 use crate::{Counters, cache};
 use state::{Found, Policy, State};
 use std::ops::Range;
@@ -225,13 +225,12 @@ impl Lease {
             return Some(ticket.wait());
         }
         let began = Instant::now();
-        let answer = ticket.wait_while(STOP_LOOK, || match self.counters.stopped_for() {
-            None => {
+        let answer = ticket.wait_while(STOP_LOOK, || {
+            if !self.counters.is_stopped() {
                 // What has come meanwhile leaves room, although no reader takes it now.
                 self.inbox.go_on(&mut self.inbox.state(), &self.counters);
-                true
             }
-            Some(time) => time < STOP_GRACE,
+            !self.counters.is_overdue()
         });
         self.counters.add_wait(began.elapsed());
         answer

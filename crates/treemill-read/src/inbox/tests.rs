@@ -8,6 +8,7 @@
 
 use super::state::{Found, Policy, State};
 use super::*;
+use crate::limits::STOP_GRACE;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use treemill_source::{Costs, Identity, Memory, Request};
@@ -381,7 +382,7 @@ fn the_time_that_a_stopped_run_has_is_not_given_for_each_range() {
     let counters: Arc<Counters> = Arc::default();
     let lease = inbox.lease(&counters);
     counters.stop();
-    while counters.stopped_for().unwrap() < STOP_GRACE {
+    while !counters.is_overdue() {
         std::thread::yield_now();
     }
     let begun = std::time::Instant::now();
