@@ -14,12 +14,14 @@ Names are loaded when they are first used, so that `import treemill` is fast.
 from __future__ import annotations
 
 import importlib
+from types import FunctionType
 from typing import TYPE_CHECKING
 
 from ._system.processor import warn_if_lacking
 
 # Not lazy: the function has the name of its module, and must be bound after it.
 from .dataset import Dataset, dataset
+from .faces import short_errors
 from .fileset import Fileset, fileset
 from .uproot_words import FUNCTIONS
 
@@ -182,6 +184,8 @@ def __getattr__(name: str) -> object:
         hint = f": {FUNCTIONS[name]}" if name in FUNCTIONS else ""
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
     value: object = getattr(importlib.import_module(f".{module}", __name__), name)
+    if isinstance(value, FunctionType) and not hasattr(value, "__wrapped__"):
+        value = short_errors(value)  # of a folder that knows no faces
     globals()[name] = value
     return value
 

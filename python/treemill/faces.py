@@ -11,10 +11,12 @@ Pure: standard library, errors and words only.
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
 from functools import wraps
 from types import FrameType, FunctionType
 from typing import Generic, ParamSpec, TypeVar, overload
@@ -47,10 +49,10 @@ def short_errors(function: Callable[_Arguments, _Result]) -> Callable[_Arguments
                 error.add_note(_FULL)
             raise error.with_traceback(None) from error.__cause__
         except TypeError as error:
-            hint = _hint(error, function.__qualname__)
-            if hint is None:
+            unknown = _unknown_option(error, function)
+            if unknown is None:
                 raise
-            raise TypeError(f"{error}: {hint}") from None
+            raise unknown from None
 
     # The one frame that is left has no lines to show.
     wrapper: object = shortened
@@ -87,10 +89,17 @@ def _is_variable(name: str) -> bool:
 _UNEXPECTED = re.compile(r"(.+)\(\) got an unexpected keyword argument '(\w+)'")
 
 
-def _hint(error: TypeError, function: str) -> str | None:
-    """Returns what to write instead of a keyword that this function does not have."""
+def _unknown_option(error: TypeError, function: Callable[..., object]) -> QueryError | None:
+    """The error about a keyword that this function does not have, as there is one about a value
+    that an option does not have: it says what to write instead. None for other errors."""
     match = _UNEXPECTED.match(str(error))
-    return None if match is None or match[1] != function else KEYWORDS.get(match[2])
+    if match is None or match[1] != function.__qualname__:
+        return None
+    hint = KEYWORDS.get(match[2])
+    if hint is not None:
+        return QueryError(f"{error}: {hint}")
+    near = get_close_matches(match[2], inspect.signature(function).parameters, 1)
+    return QueryError(f"{match[1]}() has no option {match[2]}", suggestions=near)
 
 
 class Words(str):

@@ -334,3 +334,47 @@ def test_text_that_is_not_utf8(core, tmp_path):
         _ = events.hist("s", bins=hist.axis.StrCategory([], growth=True)).value
     found = events.hist("s", bins=hist.axis.StrCategory(["plain"])).value
     assert found.values().tolist() == [2]
+
+
+PUBLIC_CALLS = [
+    lambda events, **options: tm.connect(**options),
+    lambda events, **options: tm.dataset("a.root", **options),
+    lambda events, **options: tm.fileset({"a": "a.root"}, **options),
+    lambda events, **options: tm.run(events.count(), **options),
+    lambda events, **options: tm.save({}, "a.json", **options),
+    lambda events, **options: tm.templates({}, "a.root", **options),
+    lambda events, **options: tm.load("a.json", **options),
+    lambda events, **options: tm.plot(events, **options),
+    lambda events, **options: tm.model("a.json", **options),
+    lambda events, **options: tm.corrections("a.json", **options),
+    lambda events, **options: tm.kernel(**options),
+    lambda events, **options: events.hist("MET_pt", bins=(1, 0, 1), **options),
+    lambda events, **options: events.filter("nMuon > 1").count(**options),
+    lambda events, **options: events.snapshot("a.root", **options),
+    lambda events, **options: events.arrays("MET_pt", **options),
+]
+
+
+@pytest.mark.parametrize("call", PUBLIC_CALLS)
+def test_an_option_that_there_is_not_is_a_query_error(events, call):
+    with pytest.raises(tm.QueryError, match="colour"):
+        call(events, colour="red")
+
+
+def test_an_option_that_is_misspelled_is_named(events):
+    with pytest.raises(tm.QueryError) as caught:
+        events.hist("MET_pt", bims=(1, 0, 1))
+    assert caught.value.suggestions == ("bins",)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda events: events.snapshot("a.root", "MET_pt", format=3),
+        lambda events: tm.plot(events.hist("MET_pt", bins=(1, 0, 1)).value, ratio="zz"),
+        lambda events: tm.cut_table(events.filter("1", "one").report().value, show="zz"),
+    ],
+)
+def test_a_value_that_an_option_does_not_have_is_a_query_error(events, call):
+    with pytest.raises(tm.QueryError):
+        call(events)

@@ -17,11 +17,11 @@ WRITTEN = [
 
 @pytest.mark.parametrize(("method", "options", "hint"), WRITTEN)
 def test_keywords(events, method, options, hint):
-    with pytest.raises(TypeError, match=hint) as caught:
+    with pytest.raises(tm.QueryError, match=hint) as caught:
         getattr(events, method)(**options)
     assert str(caught.value).startswith(f"{getattr(tm.Dataset, method).__qualname__}() got an")
     if method == "arrays":
-        with pytest.raises(TypeError, match=hint):
+        with pytest.raises(tm.QueryError, match=hint):
             events.filter("nMuon > 1").arrays(**options)
 
 
@@ -82,5 +82,5 @@ def test_functions(name):
 def test_other_names_are_just_not_there(events):
     with pytest.raises(AttributeError, match=r"has no attribute 'nothing'$"):
         events.nothing  # noqa: B018
-    with pytest.raises(TypeError, match=r"unexpected keyword argument 'nothing'$"):
+    with pytest.raises(tm.QueryError, match="nothing"):
         events.arrays(nothing=1)

@@ -128,7 +128,7 @@ def test_pictures(met, tmp_path):
     assert [each.get_text() for each in lines] == list(met)
     band = tm.plot(met).axes[0].get_legend().get_texts()
     assert [each.get_text() for each in band] == ["variations", "nominal"]
-    with pytest.raises(ValueError, match="kind"):
+    with pytest.raises(tm.QueryError, match="kind"):
         met.plot(kind="dots")
 
 
@@ -259,3 +259,11 @@ def test_a_column_that_only_later_files_have_needs_a_default(tmp_path):
         assert caught.value.file == str(tmp_path / "lacks.root")
     with pytest.raises(tm.QueryError, match=r"no column scal that vary.*lacks\.root"):
         tm.run(data.vary("scal", {"up": "x"}).sum("x"))
+
+
+def test_get_gives_what_subscripts_give():
+    values = tm.Variations({"nominal": 1, "up": 2}, unchanged=["jes:up"])
+    for name in ("nominal", "up", "jes:up"):
+        assert values.get(name) == values.get(name, 7) == values[name]
+    assert values.get("other") is None
+    assert values.get("other", 7) == 7

@@ -98,7 +98,7 @@ def snapshot_format(path: str | os.PathLike[str], kind: str | None = None) -> tu
         )
     if kind is None:
         return name, kinds[0]
-    if kind.lower() not in kinds:
+    if not isinstance(kind, str) or kind.lower() not in kinds:
         raise QueryError(f"{path} is not a file of kind {kind!r}", suggestions=list(kinds))
     return name, kind.lower()
 

@@ -102,7 +102,7 @@ def cut_table(results: object, show: str = "passed") -> CutTable:
     two       335
     """
     if show not in _CELLS:
-        raise ValueError(f'show is "passed", "efficiency" or "cumulative", not {show!r}')
+        raise QueryError(f'show is "passed", "efficiency" or "cumulative", not {show!r}')
     flows = _flows(results)
     first, *_ = flows.values()
     names = [cut.name for cut in first]

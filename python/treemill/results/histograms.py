@@ -10,6 +10,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, TypeGuard
 
 from .._system.written_files import picture_file
+from ..errors import QueryError
 
 if TYPE_CHECKING:
     import hist
@@ -105,7 +106,7 @@ def ratio_kind(ratio: bool | str) -> str:
     if ratio in (False, True):
         return INDEPENDENT if ratio else ""
     if ratio != EFFICIENCY:
-        raise ValueError(f'ratio= is True, False or "{EFFICIENCY}", not {ratio!r}')
+        raise QueryError(f'ratio= is True, False or "{EFFICIENCY}", not {ratio!r}')
     return EFFICIENCY
 
 
@@ -123,7 +124,7 @@ def plot_variations(
     from ..pictures.ratios import COMMON  # start-up
 
     if kind not in ("band", "lines"):
-        raise ValueError(f'kind is "band" or "lines", not {kind!r}')
+        raise QueryError(f'kind is "band" or "lines", not {kind!r}')
     named = {name: checked(each) for name, each in values.items()}
     # Variations are of the nominal histogram's events, whose errors they share.
     errors = COMMON if ratio else ""

@@ -10,7 +10,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from .listing import as_html, as_text
 
@@ -36,11 +36,12 @@ NOMINAL = "nominal"
 class Variations(dict[str, Value]):
     """The nominal value and those of variations by name, "nominal" first.
 
-    A variation that was booked but cannot change the value is not among the keys: `v[name]` then
-    gives the nominal value. Other names raise KeyError. Values are added, subtracted, multiplied
-    and divided variation by variation. If one side lacks a variation, its nominal value is taken,
-    because the variation does not change that side. A histogram without variations cannot be on the
-    left: its operators are hist's. Write `Variations({"nominal": data}) - background`.
+    A variation that was booked but cannot change the value is not among the keys: `v[name]` and
+    `v.get(name)` then give the nominal value. `v[name]` raises KeyError for other names. Values are
+    added, subtracted, multiplied and divided variation by variation. If one side lacks a variation,
+    its nominal value is taken, because the variation does not change that side. A histogram without
+    variations cannot be on the left: its operators are hist's. Write
+    `Variations({"nominal": data}) - background`.
 
     >>> varied = events.vary("MET_pt", {"up": "MET_pt * 1.1", "down": "MET_pt * 0.9"})
     >>> both = varied.hist("MET_pt", bins=(50, 0, 200)).value * 0.5
@@ -69,6 +70,19 @@ class Variations(dict[str, Value]):
         near = get_close_matches(str(name), known, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
         raise KeyError(f"no variation {name!r}; {hint}")
+
+    @overload
+    def get(self, name: str, default: None = None, /) -> Value | None: ...
+
+    @overload
+    def get(self, name: str, default: Value, /) -> Value: ...
+
+    @overload
+    def get(self, name: str, default: Made, /) -> Value | Made: ...
+
+    def get(self, name: str, default: object = None, /) -> object:
+        """Get what `[]` gives, or the default where `[]` raises KeyError."""
+        return self[name] if name in self or name in self.unchanged else default
 
     def __repr__(self) -> str:
         return as_text(self)
@@ -234,7 +248,7 @@ class Variations(dict[str, Value]):
         ------
         TypeError
             If the values are not histograms.
-        ValueError
+        QueryError
             If there is no such kind.
         MissingPackageError
             If matplotlib or mplhep is not installed.
