@@ -348,3 +348,24 @@ def test_without_h5py_the_error_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "h5py", None)
     with pytest.raises(ImportError, match=r"treemill\[hdf5\]"):
         tm.save({"n": 1}, tmp_path / "x.h5")
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda results, folder: tm.save(results, folder / "out.json"),
+        lambda results, folder: tm.templates(results, folder / "out.root", "{region}/{process}"),
+    ],
+)
+def test_the_bookings_of_all_data_sets_are_computed_in_one_run(paths, tmp_path, monkeypatch, write):
+    from treemill.session import front
+
+    runs = []
+    run = front.run
+    monkeypatch.setattr(front, "run", lambda *what: runs.append(what) or run(*what))
+    one, other = (tm.dataset(paths, tree="Events") for _ in range(2))
+    mine = [each.hist("MET_pt", bins=(1, 0, 1e6)) for each in (one, other)]
+    not_wanted = one.count()
+    write({"signal": {"dy": mine[0], "tt": mine[1]}}, tmp_path)
+    assert [set(what) for what in runs] == [set(mine)]
+    assert not not_wanted.done

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import threading
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Generic, Protocol
 
 from ..errors import TreemillError
@@ -38,7 +38,7 @@ else:  # Python's own has no defaults before 3.13
 
     Value = TypeVar("Value", covariant=True)
 
-__all__ = ["Booking", "Located", "Origin", "Place", "Services", "steps_to"]
+__all__ = ["Booking", "Located", "Origin", "Place", "Services", "compute", "steps_to"]
 
 Groups = dict[int, "int | None"]
 """The groups of bookings, by their numbers. A group is computed together; None: no query has begun
@@ -172,7 +172,7 @@ class Origin:
         raises when its own value is needed, and not here."""
         self._evaluate(wanted, self.companions(wanted))
         if not wanted.done:
-            raise TreemillError("the query was stopped before all entries were processed")
+            raise TreemillError(_STOPPED)
 
     def _evaluate(self, wanted: Booking, group: Sequence[Booking]) -> None:
         others = [booking for booking in group if booking is not wanted]
@@ -198,9 +198,31 @@ class Origin:
             self.regroup({booking.number: together for booking in half})
 
 
+_STOPPED = "the query was stopped before all entries were processed"
 _groups = itertools.count()
 _numbers = itertools.count()
 _NOTHING = object()
+
+
+def compute(results: object) -> None:
+    """Computes the bookings in mappings, lists and tuples, in one another: all of them in one pass,
+    of which each dataset is a part. The others that are booked there are left for later."""
+    todo = list({id(each): each for each in _bookings(results) if not each.done}.values())
+    if todo:
+        todo[0].node.origin.services.run(todo)
+        if not all(each.done for each in todo):
+            raise TreemillError(_STOPPED)
+
+
+def _bookings(value: object) -> Iterator[Booking]:
+    if isinstance(value, Booking):
+        yield value
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from _bookings(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _bookings(each)
 
 
 class Place:

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 from .._system.whole_file import whole_file
 from ..errors import UnsupportedError, local_path, writing
 from ..faces import short_errors
+from ..query.booking import compute
+from .._system.whole_file import whole_file
 from . import hdf5_file, json_file, root_file
 from .outline import Outline, outline, rebuilt
 
@@ -47,7 +49,8 @@ def save(results: object, path: str | PathLike[str]) -> None:
     ----------
     results
         A histogram of hist or boost-histogram, a number, a text, an array of NumPy or awkward, a
-        cut flow, `Variations`, or mappings and lists of these, of any depth. Bookings are computed.
+        cut flow, `Variations`, or mappings and lists of these, of any depth. Bookings are computed,
+        all of them in one pass.
     path
         The file. The suffix says in which format: `.root` (ROOT's histograms in folders, which ROOT
         and uproot read), `.h5` (needs h5py) or `.json.gz` and `.json`, both in UHI's form, which
@@ -69,6 +72,7 @@ def save(results: object, path: str | PathLike[str]) -> None:
     """
     path = local_path(path)
     form = _format(path)
+    compute(results)
     content = outline(results)
     with writing(path), whole_file(path) as whole:
         form.write(content, whole)

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, TypeVar
 from .._system.whole_file import whole_file
 from ..errors import QueryError, UnsupportedError, local_path, writing
 from ..faces import short_errors
-from ..query.booking import Booking
+from ..query.booking import Booking, compute
 from .bins import bins_of
 from .by_dataset import ByDataset, is_measured
 from .categories import split, systematic
+from .variations import NOMINAL, Variations
+from .._system.whole_file import whole_file
 from .root_histograms import check_exact, is_profile, root_histogram
 from .template_checks import TemplateFinding, findings
 from .template_names import VARIATION, Pattern, check_names, levels_of, renamer
@@ -53,10 +55,11 @@ def templates(
     ----------
     results
         Nested mappings: their keys are the fields of `name`, level by level. At the bottom are
-        histograms, `Variations` of them, or bookings. Of data only the nominal histograms are
-        written: of the processes `data` and `data_obs`, and of data sets whose metadata say so
-        (`is_mc` is false, or `is_data` is true). A category axis of a histogram that has a field's
-        name (`process`, or `variation`) is taken apart into its categories.
+        histograms, `Variations` of them, or bookings, which one pass computes. Of data only the
+        nominal histograms are written: of the processes `data` and `data_obs`, and of data sets
+        whose metadata say so (`is_mc` is false, or `is_data` is true). A category axis of a
+        histogram that has a field's name (`process`, or `variation`) is taken apart into its
+        categories.
     path
         The `.root` file. An older one is replaced when the new one is complete.
     name
@@ -103,6 +106,7 @@ def templates(
         if not isinstance(action, str) or action not in known:
             words = ", ".join(f'"{each}"' for each in known)
             raise QueryError(f"{option}= is one of {words}, not {action!r}")
+    compute(results)
     nominal, varied = named(results, Pattern.parsed(name), levels, renamer(rename))
     if negative == "clip":
         nominal = {own: _clipped(each) for own, each in nominal.items()}
