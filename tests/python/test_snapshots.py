@@ -7,6 +7,7 @@ import awkward as ak
 import numpy as np
 import pytest
 import treemill as tm
+import uproot
 from treemill.errors import QueryError, UnsupportedError
 
 
@@ -364,3 +365,13 @@ def test_titles_of_branches_are_kept(tmp_path):
 
     branches = {"a": Branch("transverse energy"), "b": Branch("b[nb]/F"), "c": Branch("")}
     assert titles_of(branches, {"x": "a", "b": "b", "c": "c"}) == {"x": "transverse energy"}
+
+
+def test_without_columns_all_are_written(events, tmp_path):
+    node = events.filter("nMuon >= 2").define("ht", "sum(Jet_pt)")
+    written = tm.run(node.snapshot(tmp_path / "all.root"), progress=False)
+    with uproot.open(f"{written.path}:Events") as tree:
+        assert set(tree.keys()) >= {*events.branches, "ht"}
+    columns = ["MET_pt", "ht", "Jet_pt"]
+    again = tm.dataset(tmp_path / "all.root", tree="Events").arrays(columns)
+    assert again.to_list() == node.arrays(columns).to_list()

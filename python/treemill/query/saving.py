@@ -31,7 +31,7 @@ class Saves(Located):
     def snapshot(
         self,
         path: str,
-        columns: str | Sequence[str] | Mapping[str, str],
+        columns: str | Sequence[str] | Mapping[str, str] | None = None,
         tree: str | None = None,
         format: str | None = None,  # noqa: A002 - what it is called elsewhere
         params: Params = None,
@@ -52,7 +52,8 @@ class Saves(Located):
             name of each data set.
         columns
             As for `take`; a collection's name, "Jet", stands for all its columns: `nJet`, `Jet_*`
-            and `Jet.*`.
+            and `Jet.*`. None: all columns of the files and those that are defined, as RDataFrame's
+            `Snapshot` writes.
         tree
             The name of the tree, or of the RNTuple; None: that of the first file's tree.
         format
@@ -101,7 +102,7 @@ class Saves(Located):
         check_tree(tree, kind)
         defined = {step.name for step in steps if isinstance(step, Define)}
         branches = node.origin.chain.branches
-        named = columns_of(columns, self._names, branches, steps)
+        named = columns_of("*" if columns is None else columns, self._names, branches, steps)
         if kind == "ttree":
             named = branch_columns(named)
         target = SnapshotTarget(
