@@ -406,3 +406,19 @@ def test_many_runs_leave_nothing(events):
         for _ in range(50):
             session.run(events.count())
         assert ours() == before
+
+
+def test_logs_tell_what_a_session_does_and_no_secrets(tmp_path, paths, caplog, capfd):
+    bad = tmp_path / "bad.root"
+    bad.write_bytes(b"no file of ROOT")
+    caplog.set_level("INFO", "treemill")
+    with tm.connect(workers=1) as session:
+        events = tm.dataset([*paths, str(bad)], tree="Events")
+        n = session.run(events.count(), on_error="skip", progress=False)
+    told = [each.getMessage() for each in caplog.records if each.name.startswith("treemill")]
+    assert told[0].startswith("session opened")
+    assert told[-1] == "session closed"
+    assert any(f"{n} entries merged" in each for each in told)
+    assert any("skipped" in each and str(bad) in each for each in told)
+    assert any("failed on worker" in each for each in told)
+    assert "session opened" not in capfd.readouterr().err

@@ -7,11 +7,13 @@ well as under the lock of base.py. Knows no task, no file and no kind of worker.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Set
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 
+from ..errors import without_credentials
 from ..frozen import replaced
 from ..scheduling import (
     Action,
@@ -19,6 +21,7 @@ from ..scheduling import (
     Committed,
     Coverage,
     Event,
+    FileFailed,
     Finish,
     Halt,
     MergerLost,
@@ -26,6 +29,7 @@ from ..scheduling import (
     Monitored,
     Monitoring,
     Outcome,
+    PacketFailed,
     Packetizer,
     Stop,
     Trace,
@@ -35,6 +39,9 @@ from ..workers.workload import Partial
 from .merged import Merged, ranges_of
 
 __all__ = ["Coordinator"]
+
+
+_log = logging.getLogger(__name__)
 
 
 class Coordinator:
@@ -116,6 +123,7 @@ class Coordinator:
         if self._merging and _hand_over_of(event) in self._merging:
             self._ends.append(event)
             return []
+        _tell(event)
         now = self._clock()
         actions = self._packetizer.handle(event, now)
         if self.trace is not None:
@@ -237,6 +245,18 @@ class Coordinator:
     def _end(self, error: BaseException | None) -> None:
         self.error = error
         self.ended = self._clock()
+
+
+def _tell(event: Event) -> None:
+    """Logs what goes wrong in a pass. That is rare: an event is of a packet or of a file."""
+    if isinstance(event, WorkerLost):
+        _log.info("worker %d lost: %s", event.worker, without_credentials(event.reason))
+    elif isinstance(event, FileFailed | PacketFailed):
+        what = "file" if isinstance(event, FileFailed) else "packet"
+        number = event.file if isinstance(event, FileFailed) else event.packet
+        more = "a further attempt may help" if event.retry else "given up"
+        error = without_credentials(str(event.error))
+        _log.info("%s %d failed on worker %d: %s (%s)", what, number, event.worker, error, more)
 
 
 def _hand_over_of(event: Event) -> Event | None:

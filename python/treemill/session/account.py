@@ -5,23 +5,28 @@ Reads the counters and the coverage of a pass. Starts no pass, and holds nothing
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ..backends.base import Pass
-from ..errors import WorkerError
+from ..errors import WorkerError, without_credentials
 from ..monitoring.progress import Progress
 from ..monitoring.report import MissingEntries, Report
 from ..monitoring.worker_histograms import WorkerHistograms
 from ..scheduling import Coverage, WorkerGone, node_of
 from ..workers.workload import Span
+from ..packetizer import Coverage, WorkerGone, node_of
 from .read_tally import ReadTally
 
 if TYPE_CHECKING:
     from ..monitoring.recorded import Recorded
 
 __all__ = ["Account"]
+
+
+_log = logging.getLogger(__name__)
 
 
 class FilePlaces:
@@ -97,6 +102,17 @@ class Account:
         """Notes that the query has ended."""
         self.reading.pause()
         self._ended = time.monotonic()
+        if _log.isEnabledFor(logging.INFO):  # else no coverage is made for it
+            self._tell()
+
+    def _tell(self) -> None:
+        """Logs what the query has merged, and what it has left out."""
+        report = self._report()
+        _log.info("query ended: %d entries merged", report.entries)
+        for each in report.missing:
+            stop = "end" if each.stop is None else each.stop
+            text = f"skipped {each.file} entries {each.start}..{stop}: {each.reason}"
+            _log.info("%s", without_credentials(text))
 
     def settle(self) -> None:
         """Keeps the progress and the report, and drops the pass. To be called after the end."""

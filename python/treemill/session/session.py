@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Sequence
 from contextlib import closing
@@ -37,6 +38,10 @@ __all__ = ["Session"]
 _Started = TypeVar("_Started", bound=Query)
 
 
+logging.getLogger("treemill").addHandler(logging.NullHandler())
+_log = logging.getLogger(__name__)
+
+
 @face("compute")
 class Session:
     """Workers, and the queries that run on them. Use it as a context manager, or `close` it."""
@@ -46,6 +51,7 @@ class Session:
         self._queries = Queries(lambda: f"{pool.size} {pool.kind}")
         self._store = PackageStore(pool.set_paths)
         self._dashboard: Dashboard | None = None
+        _log.info("session opened: %d %s", pool.size, pool.kind)
 
     @property
     def workers(self) -> int:
@@ -365,6 +371,7 @@ class Session:
             self._dashboard.close()
         self._pool.close()
         self._store.close()
+        _log.info("session closed")
 
     def _select(
         self, what: Sequence[object], options: RunOptions, feedback: Feedback | None
