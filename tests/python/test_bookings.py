@@ -303,3 +303,16 @@ def test_circular_integers(events, truth):
     axis = hist.axis.Integer(0, 3, circular=True)
     got = tm.run(events.hist("nJet", bins=axis), progress=False)
     assert got.values().tolist() == hist.Hist(axis).fill(truth.nJet).values().tolist()
+
+
+def test_what_runs_and_values_compute(paths):
+    events = tm.dataset(paths, tree="Events")
+    one, two, three = events.count(), events.max("MET_pt"), events.min("MET_pt")
+    events.arrays("MET_pt", stop=3)
+    events.head("MET_pt")
+    assert [each.done for each in (one, two, three)] == [False] * 3
+    tm.run(one, progress=False)
+    assert one.done
+    assert [each.done for each in (two, three)] == [False] * 2
+    assert two.value > 0
+    assert three.done
