@@ -375,3 +375,60 @@ def test_without_columns_all_are_written(events, tmp_path):
     columns = ["MET_pt", "ht", "Jet_pt"]
     again = tm.dataset(tmp_path / "all.root", tree="Events").arrays(columns)
     assert again.to_list() == node.arrays(columns).to_list()
+
+
+@pytest.fixture(scope="module")
+def nested(tmp_path_factory):
+    """A dataset with columns that no TTree can hold."""
+    import uproot
+
+    path = tmp_path_factory.mktemp("nested") / "nested.root"
+    with uproot.recreate(path) as file:
+        file["Events"] = {"x": np.arange(5), "Jet_pt": ak.Array([[1.0, 2.0], [], [3.0], [4.0], []])}
+    tags = ak.Array([[["a"], []], [], [["b", "c"]], [[]], []])
+    return tm.dataset(path).define("Jet_tags", tags)
+
+
+@pytest.mark.parametrize("columns", ["*", ["Jet"], ["x", "Jet_*"]])
+def test_what_a_tree_cannot_hold_is_left_out_by_name(session, nested, tmp_path, columns):
+    good = nested.filter("x != 1")
+    made = good.snapshot(tmp_path / "a.root", columns)
+    with pytest.warns(UserWarning, match=r"leaves out .* Jet_tags \(a list of lists of strings\)$"):
+        session.run(made, good.count(), progress=False)
+    kept = {name for name in made.value.columns if name[0] in "xJ"}
+    assert kept == ({"Jet_pt"} if columns == ["Jet"] else {"x", "Jet_pt"})
+    assert tm.dataset(made.value).arrays("Jet_pt").Jet_pt.to_list() == [
+        [1.0, 2.0],
+        [3.0],
+        [4.0],
+        [],
+    ]
+    whole = good.snapshot(tmp_path / "b.root", columns, format="rntuple")
+    session.run(whole, progress=False)
+    assert [*whole.value.columns] == [*made.value.columns, "Jet_tags"]
+
+
+def test_what_a_tree_cannot_hold_is_an_error_by_its_own_name(nested, tmp_path):
+    for columns in (["x", "Jet_tags"], ["*", "Jet_tags"], {"t": "Jet_tags"}, "Jet_tag*"):
+        booked = nested.snapshot(tmp_path / "a.root", columns)
+        with pytest.raises(UnsupportedError, match=r"a list of lists of strings: write .parquet"):
+            tm.run(booked, progress=False)
+    assert not any(tmp_path.iterdir())
+
+
+def test_what_is_left_out_of_varied_rows_and_of_filesets(session, nested, tmp_path):
+    varied = nested.vary("Jet_pt", {"up": "Jet_pt * 2"}).snapshot(tmp_path / "a.root", "*")
+    with pytest.warns(UserWarning, match="leaves out"):
+        session.run(varied, progress=False)
+    assert "Jet_tags" not in varied.value.columns
+    again = tm.dataset(varied.value)
+    ups = next(name for name in again.branches if "up" in name and "mask" not in name)
+    assert again.sum(f"sum({ups})").value == 2 * again.sum("sum(Jet_pt)").value == 20
+    files = [location.path for location in nested.node.origin.chain.locations]
+    fs = tm.fileset({"a": files, "b": files}).define(
+        "Jet_tags", "[[x for _ in Jet_pt] for _ in Jet_pt]"
+    )
+    booked = fs.snapshot(tmp_path / "{dataset}.root", "*")
+    with pytest.warns(UserWarning, match="leaves out"):
+        session.run(booked, progress=False)
+    assert all("Jet_tags" not in booked.value[name].columns for name in "ab")

@@ -7,13 +7,14 @@ Pure: standard library, errors, axes and the query's description only.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError, near
-from ..language.expression import parse
+from ..language.expression import parse, Expression
 from ..language.external_functions import ExternalFunction
 from .axes import AutomaticAxis, Axis, FixedAxis, GrowingAxis
 from .axis_ranges import MOST_OF_ALL
@@ -171,9 +172,10 @@ class _Above:
 def plan(
     bookings: Sequence[Booking],
     axes: Mapping[int, Sequence[FixedAxis]] | None = None,
+    files: Mapping[int, Snapshot] = MappingProxyType({}),
 ) -> Plan:
     """Plans the pass for these bookings. `axes`: the axes of histograms that had automatic ones, by
-    the booking's number."""
+    the booking's number. `files`: the snapshots that leave columns out, in the same way."""
     numbering = _Numbering()
     booked: list[PlacedBooking] = []
     planned = Plan()
@@ -181,7 +183,7 @@ def plan(
     above = cache(_Above)
     for booking in bookings:
         steps = above(booking.node)
-        wanted, variations = booking.wanted, [NOMINAL]
+        wanted, variations = files.get(booking.number, booking.wanted), [NOMINAL]
         if steps.is_varied:
             planned.names[booking.number] = steps.names
             variations = steps.variations(booking)
@@ -213,8 +215,9 @@ def plan(
                 else:
                     columns.append(len(booked))
                 if together is not None:
-                    changed = _changed(booking, variation)
-                    if changed and isinstance(wanted, Snapshot):
+                    assert isinstance(wanted, Snapshot)
+                    changed = _changed(booking.node, wanted.columns, variation)
+                    if changed:
                         check_variation(variation, wanted.target.kind)
                     together.variations.append((variation, len(booked), changed))
                     planned.joined[slots[NOMINAL][0]] = together
@@ -243,12 +246,12 @@ def _steps(node: Place) -> list[Step]:
     return [each.step for each in steps_to(node) if each.step is not None]
 
 
-def _changed(booking: Booking, variation: str) -> frozenset[str]:
-    """The columns of rows whose values a variation changes."""
-    assert isinstance(booking.wanted, Rows)
-    steps = [step for step in _steps(booking.node) if not isinstance(step, Filter)]
-    known = _relations(booking.node)
-    columns = booking.wanted.columns
+def _changed(
+    node: Place, columns: Iterable[tuple[str, Expression]], variation: str
+) -> frozenset[str]:
+    """The columns whose values a variation changes."""
+    steps = [step for step in _steps(node) if not isinstance(step, Filter)]
+    known = _relations(node)
     return frozenset(name for name, expr in columns if affects(steps, [expr], variation, known))
 
 

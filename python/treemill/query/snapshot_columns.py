@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError, quoted
@@ -127,7 +128,7 @@ def _member(collection: str, stored: str) -> tuple[str, Expression]:
     """The member of a list that was made anew, by the name of the column that it was before."""
     name = without_dimensions(stored)
     member = quoted(name.removeprefix(collection)[1:])
-    return name, parse(f"{collection}.{member}")
+    return name, replace(parse(f"{collection}.{member}"), found=True)
 
 
 def _is_list(expr: Expression | None) -> bool:

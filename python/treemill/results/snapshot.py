@@ -20,7 +20,7 @@ from ..writing.tables import chunks
 from .snapshot_files import FILES, Columns
 from .snapshot_values import Filled
 
-__all__ = ["Copied", "check", "write"]
+__all__ = ["Copied", "check", "unfit", "write"]
 
 
 class Copied(Protocol):
@@ -79,6 +79,11 @@ def _write(rows: CollectedRows, target: SnapshotTarget, path: str, others: Seque
     finally:
         file.close()
     return entries
+
+
+def unfit(rows: CollectedRows, target: SnapshotTarget) -> dict[str, str]:
+    """The columns of kinds that no file of this kind can hold, and what they are."""
+    return FILES[target.kind].unfit(rows.kinds)
 
 
 def check(rows: CollectedRows, target: SnapshotTarget, others: Sequence[Copied] = ()) -> None:

@@ -79,6 +79,12 @@ class _SnapshotFile:
         self._target = target
 
     @classmethod
+    def unfit(cls, kinds: Kinds) -> dict[str, str]:
+        """The columns of kinds that no such file can hold, whatever they are called, and what they
+        are."""
+        return {}
+
+    @classmethod
     def check(cls, columns: Columns) -> None:
         """Raises UnsupportedError if it cannot hold a column."""
 
@@ -212,6 +218,12 @@ class _TTrees(_SnapshotFile):
         super().__init__(path, target)
         name, level = target.codec
         self._file = RootFile(path, os.path.basename(target.path), Codec(name, level or 0))
+
+    @classmethod
+    def unfit(cls, kinds: Kinds) -> dict[str, str]:
+        from ..writing.branches import described, has_branch  # heavy: numpy
+
+        return {name: described(kind) for name, kind in kinds.items() if not has_branch(kind)}
 
     @classmethod
     def check(cls, columns: Columns) -> None:

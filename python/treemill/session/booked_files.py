@@ -5,11 +5,13 @@ the files when the pass has ended. Knows bookings and their rows; knows no sessi
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from ..data.rows import CollectedRows, Sink
-from ..errors import QueryError, SourceError, UnsupportedError, writing
+from ..errors import QueryError, SourceError, UnsupportedError, writing, outside
 from ..frozen import replaced
 from ..query.node import Booking
 from ..query.planning import Plan
@@ -47,6 +49,8 @@ class BookedFiles:
             if chain.is_fileset:
                 self._several[place] = by_dataset(target, chain)
             self._folders[place] = hidden_folder(target.path, client)
+        self.fitting: dict[int, Snapshot] = {}
+        """The bookings that leave columns out which their files cannot hold, by number."""
         self._indices: dict[int, int] = {}
         self._empty: Sequence[object] = ()
         """The results of a data set without entries."""
@@ -76,6 +80,30 @@ class BookedFiles:
 
         names, results, changed = zip(*joined.variations, strict=True)
         return VariedRows(results, names, changed, joined.tree)
+
+    def leave_out(self, empty: Sequence[object]) -> bool:
+        """Leaves out of `fitting` the columns that patterns and names of collections stand for and
+        files of their kind cannot hold, with a warning that names them. Returns True if there are
+        such: then the query is planned anew. `empty`: the results of no entries."""
+        from ..results.snapshot import unfit  # heavy: numpy
+
+        is_anew = False
+        for place, target in self._targets.items():
+            booking = self._bookings[place]
+            wanted = self.fitting.get(booking.number, booking.wanted)
+            assert isinstance(wanted, Snapshot)
+            why = unfit(self._rows(_of_one(empty) if self._several else empty, place), target)
+            out = [name for name, expr in wanted.columns if expr.found and name in why]
+            if 0 < len(out) < len(wanted.columns):
+                named = ", ".join(f"{name} ({why[name]})" for name in out)
+                warnings.warn(
+                    f"{wanted.title} leaves out what a TTree cannot hold and .parquet can: {named}",
+                    stacklevel=outside(),
+                )
+                kept = tuple(each for each in wanted.columns if each[0] not in out)
+                self.fitting[booking.number] = replace(wanted, columns=kept)
+                is_anew = True
+        return is_anew
 
     def begin(self, empty: Sequence[object]) -> None:
         """Makes the folders of parts, before anything is read. Raises what makes a file impossible.

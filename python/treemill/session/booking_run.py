@@ -127,9 +127,12 @@ class BookedQuery(Query[tuple[object, ...]]):
     def _filling(self) -> _Compiled:
         if self._skip_errors:
             self._chain.skip_damaged()
-        self._plan = plan(self.bookings, self._axes)
+        self._plan = plan(self.bookings, self._axes, self._files_made.fitting)
         sinks, described = self._files_made.sinks(self._plan), self._plan.specification
-        return self._compiled(described, sinks, apart=self._chain.is_fileset)
+        compiled = self._compiled(described, sinks, apart=self._chain.is_fileset)
+        if self._files_made and self._files_made.leave_out(self._no_entries()):
+            return self._filling()
+        return compiled
 
     def _compiled(
         self,

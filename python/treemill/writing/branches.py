@@ -19,7 +19,15 @@ if TYPE_CHECKING:
     from .._core import Column
     from ..data.node import Node
 
-__all__ = ["BranchValues", "OutputBranch", "branch_of", "described", "has_vectors", "values_of"]
+__all__ = [
+    "BranchValues",
+    "OutputBranch",
+    "branch_of",
+    "described",
+    "has_branch",
+    "has_vectors",
+    "values_of",
+]
 
 _LETTERS = {
     "int8": "B",
@@ -104,6 +112,25 @@ def has_vectors(kind: Kind) -> bool:
     return kind.form == "list" and kind.item.form == "number"
 
 
+def has_branch(kind: Kind) -> bool:
+    """True if a tree has branches for columns of this kind."""
+    return _leaf(kind)[0] is not None
+
+
+def _leaf(kind: Kind) -> tuple[str | None, tuple[int, ...]]:
+    """The type of the numbers or strings of a column, as in ROOT's leaf lists, and the dimensions
+    of each item. None: a tree has no such branch."""
+    is_list = kind.form == "list"
+    inner = kind.item if is_list else kind
+    dims = []
+    while inner.form == "array":
+        dims.append(inner.size)
+        inner = inner.item
+    if inner.form == "string" and not dims and not is_list:
+        return TEXT, ()
+    return _LETTERS.get(_WIDER.get(inner.dtype, inner.dtype)), tuple(dims)
+
+
 def branch_of(
     name: str,
     kind: Kind,
@@ -114,25 +141,18 @@ def branch_of(
 ) -> OutputBranch:
     """The branch for a column of this kind. `counter`: of its lists, if they are no vectors. Raises
     UnsupportedError, which names the column, if a tree has no such branch."""
-    is_list = kind.form == "list"
-    inner = kind.item if is_list else kind
-    dims = []
-    while inner.form == "array":
-        dims.append(inner.size)
-        inner = inner.item
-    if inner.form == "string" and not dims and not is_list:
-        return OutputBranch(name, TEXT, title=title)
-    letter = _LETTERS.get(_WIDER.get(inner.dtype, inner.dtype))
+    letter, dims = _leaf(kind)
     if name.startswith(MASK) and letter == "l":
         letter = _MASK_LETTER
     if letter is None:
+        renamed = " with names without dots" if "." in name else ""
         raise UnsupportedError(
-            f"a TTree cannot hold {name}, {described(kind)}: write an RNTuple "
-            '(format="rntuple") or .parquet',
+            f"a TTree cannot hold {name}, {described(kind)}: write .parquet, or an RNTuple "
+            f'(format="rntuple"){renamed}',
             branch=name,
         )
-    counter = counter if is_list and not is_vector else None
-    return OutputBranch(name, letter, tuple(dims), counter, title, is_vector)
+    counter = counter if kind.form == "list" and not is_vector else None
+    return OutputBranch(name, letter, dims, counter, title, is_vector)
 
 
 def values_of(column: Column) -> BranchValues:
