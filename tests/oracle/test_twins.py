@@ -248,13 +248,42 @@ def test_drawings_agree_with_root(path, root_program, tmp_path):
 
 @pytest.mark.parametrize("mode", ["threads", "processes"])
 def test_records_of_split_objects_in_selectors(vectors, mode):
-    """They are those that `arrays` gives, and read what is touched only."""
+    """They are those that `arrays` gives, and four-vectors."""
 
     def process(events):
         pt = events.mu2.fCoordinates["fCoordinates.fPt"]
-        return {"pt": ak.to_list(pt), "all": ak.to_list(events[["mu1", "mu2"]])}
+        both = events.mu1 + events.mu2
+        return {
+            "pt": ak.to_list(pt),
+            "all": [ak.to_list(events[name].fCoordinates) for name in ("mu1", "mu2")],
+            "of two": [events.mu2.pt.to_list(), both.mass.to_list()],
+        }
 
     with tm.connect(mode=mode, workers=1) as session:
         out = session.run(process, vectors)
     assert out["pt"] == (20 + ENTRIES).tolist()
-    assert out["all"] == ak.to_list(vectors.arrays(["mu1", "mu2"]))
+    records = vectors.arrays(["mu1", "mu2"])
+    assert out["all"] == [ak.to_list(records[name].fCoordinates) for name in ("mu1", "mu2")]
+    assert out["of two"][0] == (20 + ENTRIES).tolist()
+    np.testing.assert_allclose(out["of two"][1], values(vectors, "(mu1 + mu2).mass"), 1e-12)
+
+
+def test_lorentz_vectors_in_selectors(root_program, tmp_path):
+    """Of every class, split or not, they have vector's methods, with ROOT's values."""
+    root_program("write_lorentz.py", tmp_path / "lorentz.root", tmp_path / "values.npz")
+
+    def process(events):
+        out = {}
+        for name in events.fields:
+            if "." not in name and name != "several":
+                v = events[name]
+                parts = (v.pt, v.eta, v.phi, v.mass, v.energy, v.px, v.rapidity)
+                out[name] = [float(part[0]) for part in parts]
+        out["several"] = [(events.several[0, 0] + events.several[0, 1]).mass]
+        return out
+
+    out = tm.run(process, tm.dataset(tmp_path / "lorentz.root"), progress=False)
+    with np.load(tmp_path / "values.npz") as root:
+        assert {*out} == {*root}
+        for name, expected in root.items():
+            np.testing.assert_allclose(out[name], expected, 1e-9, err_msg=name)

@@ -7,6 +7,7 @@ Knows a tree's branches, kinds of columns and awkward; reads no entry.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -202,7 +203,59 @@ def _record(name: str, group: _Group, forms: Mapping[str, Form]) -> Form:
         forms[field] if isinstance(field, str) else _record(f"{name}/{own}", field, forms)
         for own, field in group
     ]
-    return ak.forms.RecordForm(contents, [own for own, _ in group], form_key=f"{name}#record")
+    return _vectors(
+        ak.forms.RecordForm(contents, [own for own, _ in group], form_key=f"{name}#record")
+    )
+
+
+_COORDINATES = {
+    ("fPt", "fEta", "fPhi", "fM"): ("pt", "eta", "phi", "mass"),
+    ("fPt", "fEta", "fPhi", "fE"): ("pt", "eta", "phi", "energy"),
+    ("fX", "fY", "fZ", "fT"): ("px", "py", "pz", "energy"),
+    ("fX", "fY", "fZ", "fM"): ("px", "py", "pz", "mass"),
+}
+"""vector's names of coordinates, by their names in ROOT::Math's Lorentz vectors."""
+
+
+def _vectors(form: Form) -> Form:
+    """The form with the records of ROOT's Lorentz vectors as four-vectors of the package vector:
+    they have the coordinates under its names, too."""
+    if isinstance(form, ak.forms.ListOffsetForm):
+        return form.copy(content=_vectors(form.content))
+    if not isinstance(form, ak.forms.RecordForm):
+        return form
+    parts = _parts(form)
+    if {"fP", "fE"} <= parts.keys():  # TLorentzVector
+        parts = _parts(parts["fP"]) | {"fT": parts["fE"]}
+    else:
+        parts = _parts(parts.get("fCoordinates"))
+    for stored, called in _COORDINATES.items():
+        if all(isinstance(parts.get(part), ak.forms.NumpyForm) for part in stored):
+            _register_vector()
+            return form.copy(
+                contents=[*form.contents, *(parts[part] for part in stored)],
+                fields=[*form.fields, *called],
+                parameters={"__record__": "Momentum4D"},
+            )
+    return form
+
+
+def _parts(form: Form | None) -> dict[str, Form]:
+    """The fields of a record by their own names: those of split objects begin with others'."""
+    if not isinstance(form, ak.forms.RecordForm):
+        return {}
+    return {
+        name.rpartition(".")[2]: each for name, each in zip(form.fields, form.contents, strict=True)
+    }
+
+
+def _register_vector() -> None:
+    """Gives records that are four-vectors the methods of the package vector, if it is there. The
+    methods belong to the process, because those of single arrays cannot be pickled with them."""
+    with suppress(ImportError):
+        import vector
+
+        vector.register_awkward()
 
 
 def _form(column: _Column) -> tuple[Form, list[str]]:
@@ -217,7 +270,7 @@ def _form(column: _Column) -> tuple[Form, list[str]]:
     # awkward makes forms of all kinds, but takes twenty times as long, for thousands of columns.
     none = ak.Array(layout_of_node(empty(kind)))
     form, _, buffers = ak.to_buffers(none, form_key=form_key(name))
-    return form, list(buffers)
+    return _vectors(form), list(buffers)
 
 
 def _is_number(kind: Kind) -> bool:
