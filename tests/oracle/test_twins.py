@@ -269,20 +269,24 @@ def test_records_of_split_objects_in_selectors(vectors, mode):
 
 
 def test_lorentz_vectors_in_selectors(root_program, tmp_path):
-    """Of every class, split or not, they have vector's methods, with ROOT's values."""
+    """Of every class, split or not, they have vector's methods, with ROOT's values. So have
+    expressions ROOT's methods of two vectors."""
     root_program("write_lorentz.py", tmp_path / "lorentz.root", tmp_path / "values.npz")
 
     def process(events):
         out = {}
         for name in events.fields:
-            if "." not in name and name != "several":
+            if "." not in name and name not in ("several", "v", "w"):
                 v = events[name]
                 parts = (v.pt, v.eta, v.phi, v.mass, v.energy, v.px, v.rapidity)
                 out[name] = [float(part[0]) for part in parts]
         out["several"] = [(events.several[0, 0] + events.several[0, 1]).mass]
         return out
 
-    out = tm.run(process, tm.dataset(tmp_path / "lorentz.root"), progress=False)
+    events = tm.dataset(tmp_path / "lorentz.root")
+    out = tm.run(process, events, progress=False)
+    methods = ("v.Angle(w)", "v.DrEtaPhi(w)", "v.Dot(w)", "v.DeltaPhi(w)", "v.p*sin(v.Angle(w))")
+    out["two"] = [values(events, text)[0] for text in methods]
     with np.load(tmp_path / "values.npz") as root:
         assert {*out} == {*root}
         for name, expected in root.items():

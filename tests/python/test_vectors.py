@@ -173,6 +173,7 @@ def test_vectors_of_all_sizes(tmp_path):
             "a.deltaphi(b)": (a.deltaphi(b), abs(a.phi) + abs(b.phi)),
             "a.deltaeta(b)": (a.deltaeta(b), 0),
             "a.deltaR(b)": (a.deltaR(b), abs(a.phi) + abs(b.phi)),
+            "cos(a.deltaangle(b))": (np.cos(a.deltaangle(b)), 10),
             "(a + b).mass2": ((a + b).tau2, large**2 + sum(energies) * large),
             "(2 * a - b / 4).py": ((2 * a - b / 4).py, large),
         }
@@ -185,6 +186,19 @@ def test_vectors_of_all_sizes(tmp_path):
         # Half a turn is pi or -pi, as the last bit falls.
         wrong &= ~(turned & (abs(abs(a.deltaphi(b)) - np.pi) < 1e-9))
         assert not wrong.any(), (name, np.flatnonzero(wrong)[:5])
+
+
+def test_angles_of_nothing_and_of_parallels(tmp_path):
+    with uproot.recreate(tmp_path / "v.root") as file:
+        parts = {"a_px": [0.0, 3e-100, 1.0, 0.1], "b_px": [1.0, 4e-100, -7.0, 0.3]}
+        zeros = {f"{which}_p{part}": [0.0] * 4 for which in "ab" for part in "yz"}
+        file["T"] = {name: np.array(values) for name, values in (parts | zeros).items()}
+    events = tm.dataset(tmp_path / "v.root")
+    found = events.take("a.deltaangle(b)").value
+    np.testing.assert_array_equal(found, [np.nan, 0, np.pi, 0])
+    for text, instead in (("a.Cross(b).X()", "write its components"), ("a.Unit()", "a.px / a.p")):
+        with pytest.raises(tm.QueryError, match=instead):
+            events.draw(text, option="goff")
 
 
 def test_functions_of_the_users(events, records):

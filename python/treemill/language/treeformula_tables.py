@@ -107,5 +107,11 @@ METHODS = {
     "Gamma": "gamma",
 }
 """Methods without arguments of ROOT's vectors, as attributes."""
-TWO_VECTORS = {"DeltaR": "deltaR", "DeltaPhi": "deltaphi", "Dot": "dot"}
+TWO_VECTORS = {
+    "DeltaR": "deltaR",
+    "DrEtaPhi": "deltaR",
+    "DeltaPhi": "deltaphi",
+    "Angle": "deltaangle",
+    "Dot": "dot",
+}
 """Methods that take another vector."""

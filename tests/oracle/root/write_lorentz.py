@@ -29,12 +29,17 @@ def main(path: str, values: str) -> None:
     several.push_back(made["m0"])
     several.push_back(made["m99"])
     tree.Branch("several", several, 32000, 0)
+    places = {"v": ROOT.TVector3(1, 2, 3), "w": ROOT.TVector3(-1, 2, -0.5)}
+    for name, place in places.items():
+        tree.Branch(name, place)
     for _ in range(3):
         tree.Fill()
     file.Write()
     methods = ("Pt", "Eta", "Phi", "M", "E", "Px", "Rapidity")
     found = {name: [getattr(v, method)() for method in methods] for name, v in made.items()}
     found["several"] = [(several[0] + several[1]).M()]
+    v, w = places.values()
+    found["two"] = [v.Angle(w), v.DrEtaPhi(w), v.Dot(w), v.DeltaPhi(w), v.Perp(w)]
     np.savez(values, **found)
 
 

@@ -55,8 +55,14 @@ pub(super) fn instead(name: &str) -> Option<&'static str> {
         "with_field" => "define a member: define(\"Jet.pt_raw\", \"…\")",
         "to_numpy" | "to_list" | "values_astype" | "from_regular" | "to_regular" | "packed"
         | "compute" => "leave it out",
-        "cross" => "write its components: a.py * b.pz - a.pz * b.py …",
-        "unit" => "divide by its length: a.px / a.p",
+        "cross" | "Cross" => "write its components: a.py * b.pz - a.pz * b.py …",
+        "unit" | "Unit" => "divide by its length: a.px / a.p",
+        "Vect" => "leave it out: a.p, a.theta and a.deltaangle(b) are of the momentum",
+        "BoostVector" => "write a.beta, or b.boost(a) and b.boostCM_of(a)",
+        "Plus" => "write a.energy + a.pz",
+        "Minus" => "write a.energy - a.pz",
+        "R" => "write a.p, the length of the momentum",
+        "Perp" | "Perp2" => "write a.p * sin(a.deltaangle(b)), what is across b",
         _ => return None,
     })
 }

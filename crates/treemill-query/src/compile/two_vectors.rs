@@ -5,7 +5,7 @@ use super::types::NO_STRINGS;
 use super::vectors::{COORDINATES, Coordinate};
 use super::{Binding, Compiler, NodeId, Result, Type, span};
 use crate::error::QueryError;
-use crate::kernel::{Arithmetic, Map, Real2, Root, Shape};
+use crate::kernel::{Arithmetic, Map, Real1, Real2, Root, Shape};
 use crate::spec::{Expr, Loop, Span, Target};
 
 /// Methods of vectors that take another one.
@@ -14,6 +14,7 @@ pub(super) const METHODS: &[&str] = &[
     "deltaR2",
     "deltaphi",
     "deltaeta",
+    "deltaangle",
     "deltaRapidityPhi",
     "deltaRapidityPhi2",
     "dot",
@@ -216,8 +217,8 @@ impl Compiler<'_> {
                 };
                 self.squares(Shape::Two, root, &[phi, along])
             }
+            "deltaangle" => self.angle(&a, &b, [here, there], at)?,
             "dot" => {
-                let mut sum: Option<NodeId> = None;
                 let is_of_four = self.has_energy(&a, here)? || self.has_energy(&b, there)?;
                 let (parts, op) = match is_of_four {
                     true => (
@@ -234,24 +235,55 @@ impl Compiler<'_> {
                         Arithmetic::Add,
                     ),
                 };
-                for part in parts.iter().copied() {
-                    let ids = [
-                        self.coordinate(&a, part, here)?,
-                        self.coordinate(&b, part, there)?,
-                    ];
-                    let both = self.together(&ids, at)?;
-                    let product = self.real(Arithmetic::Mul, both[0], both[1]);
-                    sum = Some(match sum {
-                        None => product,
-                        Some(sum) => self.real(op, sum, product),
-                    });
-                }
-                sum.ok_or_else(|| QueryError::at(at, "nothing to multiply"))?
+                self.products(parts, op, [&a, &b], [here, there], at)?
             }
             "add" | "subtract" => return self.vector_sum(a, b, name == "subtract", at),
             _ => return self.boosted(name, a, b, at),
         };
         Ok(Binding::Value(node))
+    }
+
+    /// The products of the coordinates of two vectors, put together by `op`.
+    fn products(
+        &mut self,
+        parts: &[Coordinate],
+        op: Arithmetic,
+        [a, b]: [&Binding; 2],
+        [here, there]: [Span; 2],
+        at: Span,
+    ) -> Result<NodeId> {
+        let mut sum: Option<NodeId> = None;
+        for part in parts.iter().copied() {
+            let ids = [
+                self.coordinate(a, part, here)?,
+                self.coordinate(b, part, there)?,
+            ];
+            let both = self.together(&ids, at)?;
+            let product = self.real(Arithmetic::Mul, both[0], both[1]);
+            sum = Some(match sum {
+                None => product,
+                Some(sum) => self.real(op, sum, product),
+            });
+        }
+        sum.ok_or_else(|| QueryError::at(at, "nothing to multiply"))
+    }
+
+    /// The angle between the momenta of two vectors. That of a momentum of 0 is NaN.
+    fn angle(&mut self, a: &Binding, b: &Binding, spans: [Span; 2], at: Span) -> Result<NodeId> {
+        let parts = [Coordinate::Px, Coordinate::Py, Coordinate::Pz];
+        let dot = self.products(&parts, Arithmetic::Add, [a, b], spans, at)?;
+        let lengths = [
+            self.momentum(a, Root::Sqrt, spans[0])?,
+            self.momentum(b, Root::Sqrt, spans[1])?,
+        ];
+        let both = self.together(&lengths, at)?;
+        let length = self.real(Arithmetic::Mul, both[0], both[1]);
+        let both = self.together(&[dot, length], at)?;
+        let cosine = self.real(Arithmetic::Div, both[0], both[1]);
+        let (one, minus) = (self.number(1.0), self.number(-1.0));
+        let below = self.map(Map::Real2(Real2::Min), &[cosine, one], Type::Float);
+        let inside = self.map(Map::Real2(Real2::Max), &[below, minus], Type::Float);
+        Ok(self.math(Real1::Acos, inside))
     }
 
     /// `a.nearest(B)`: the element of B at the least distance, for one vector or each of a list. `threshold=`: the most
