@@ -1,11 +1,14 @@
 """Friends, indices and entry lists that ROOT wrote, against what ROOT itself makes of them."""
 
 import json
+import os
+import shutil
 import warnings
 
 import numpy as np
 import pytest
 import treemill as tm
+import uproot
 
 
 @pytest.fixture(scope="module")
@@ -124,3 +127,33 @@ def test_friends_of_selected_entries(events, folder, session):
     expected = sum(some.arrays("main_x").main_x.to_list())
     assert session.run(some.sum("side_x")) == expected
     assert session.run(sums, some)["side.side_x"] == expected
+
+
+@pytest.mark.parametrize("how", ["query", "selector"])
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+def test_a_recorded_friend_is_of_one_state(folder, tmp_path, mode, how):
+    """It changes when the entries of the first file have been joined with it."""
+    for name in ("a.root", "b.root"):
+        shutil.copyfile(folder / "recorded.root", tmp_path / name)
+    shutil.copyfile(folder / "aside.root", tmp_path / "aside.root")
+    new, old = str(tmp_path / "new.root"), str(tmp_path / "aside.root")
+    with uproot.recreate(new) as file:
+        file["aside"] = {"run": np.ones(700, "i4"), "aside_x": np.full(700, -1.0)}
+
+    def passed(x):
+        if os.path.exists(new):
+            os.replace(new, old)
+        return x
+
+    def process(chunk):
+        return {"sum": float(np.sum(passed(np.asarray(chunk["near.aside_x"]))))}
+
+    events = tm.dataset([str(tmp_path / name) for name in ("a.root", "b.root")])
+    slow = tm.batched(lambda x: passed(x), returns="float64")
+    sums = events.define("y", "passed(near.aside_x)", {"passed": slow}).sum("y")
+    with (
+        tm.connect(workers=1, mode=mode) as session,
+        pytest.raises(tm.errors.ChangedError) as raised,
+    ):
+        session.run(sums if how == "query" else process, *[events] * (how == "selector"))
+    assert raised.value.file == old

@@ -1,6 +1,10 @@
 """Datasets and friends of which some files are on a server and others here."""
 
+import os
+import pickle
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -49,3 +53,39 @@ def test_a_near_file_is_read_as_it_was_when_it_was_matched(
     with pytest.raises(ChangedError) as raised, events.one_state():
         events.table(1).read(["x", "f.x"], 0, N)
     assert raised.value.file == str(near)
+
+
+@pytest.mark.parametrize("index", [None, "n"])
+@pytest.mark.parametrize("is_friend", [True, False])
+def test_workers_read_a_far_file_as_it_was_when_it_was_matched(whole, tmp_path, index, is_friend):
+    """They open it later, in processes that have not seen it before."""
+    skip_without(Nginx.missing())
+    with Nginx() as server:
+        for name in ("a.root", "b.root"):
+            server.put(write(tmp_path / name, 1.0), name)
+        far = tm.dataset([server.url("a.root"), server.url("b.root")], tree="t")
+        main, friend = (whole, far) if is_friend else (far, whole)
+        events = main.add_friend(friend, alias="f", index=index).chain.pinned()
+        (tmp_path / "chain").write_bytes(pickle.dumps(events))
+        worker = [sys.executable, "-c", WORKER, str(tmp_path / "chain")]
+        changed = server.data / "b.root"
+        shutil.copyfile(write(tmp_path / "new.root", 3.0), changed)
+        os.utime(changed, (1, 1))
+        found = subprocess.run(worker, capture_output=True, text=True).stdout
+        # All of a small file may be in the cache on disk, as it was.
+        error = f"{server.url('b.root')} was written to while it was read: run again\n"
+        assert found in (error, "5000.0\n")
+
+
+WORKER = """
+import pickle, sys
+from treemill.arrays.columns import numbers
+from treemill.errors import ChangedError
+with open(sys.argv[1], "rb") as file:
+    chain = pickle.load(file)
+try:
+    x, fx = chain.table(1).read(["x", "f.x"], 0, 1000)
+    print(float((numbers(x) * numbers(fx)).sum()))
+except ChangedError as error:
+    print(error)
+"""

@@ -31,7 +31,7 @@ from .source import is_same
 
 if TYPE_CHECKING:
     from .column_source import TreeColumns
-    from .identity import FileState
+    from .identity import FileState, Identity
     from .schemas import ObjectSchema
 
 __all__ = ["Chain", "ChainParts", "chain_from", "chain_of"]
@@ -280,14 +280,12 @@ class Chain:
         if self._is_pinned:
             return self
         trees = self.trees.pinned(soon, assume=assume)
-        pinned = Chain(self._parts, trees, self.constants, is_pinned=True)
-        if not self.friends:
-            return pinned
-        # What friends are matched with is what the pass reads.
-        now = self.current() if self.trees.far else pinned
-        now = pinned if now is self else now
+        now = pinned = Chain(self._parts, trees, self.constants, is_pinned=True)
+        if self.friends and self.trees.far:
+            now = self.current()
+            now = pinned if now is self else now
         friends = self.friends.settled(now)
-        trees.sees(now.trees)
+        trees.sees(now.trees)  # what friends are matched with is what the pass reads
         parts = replaced(self._parts, friends=friends)
         return Chain(parts, trees, self.constants, is_pinned=True)
 
@@ -369,18 +367,24 @@ class Chain:
         return parts_of(sizes, start or 0, stop)
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Another process gets the files' addresses, nothing that is open here.
-        return _received, (self._parts, self._is_pinned, working_folder())
+        # Another process gets the files' addresses, and what was seen of those on servers when they
+        # were matched with others; nothing that is open here.
+        seen = self.trees.matched()
+        return _received, (self._parts, self._is_pinned, working_folder(), seen)
 
     def __repr__(self) -> str:
         first, *rest = self.locations
         return f"<dataset {first.shown}{f' and {len(rest)} more' if rest else ''}>"
 
 
-def _received(parts: ChainParts, is_pinned: bool, folder: str | None) -> Chain:
+def _received(
+    parts: ChainParts, is_pinned: bool, folder: str | None, seen: Mapping[int, Identity]
+) -> Chain:
     """The chain in another process than the one with this working folder."""
     locations = as_seen_from(folder, parts.locations)
-    return Chain(replaced(parts, locations=locations), is_pinned=is_pinned)
+    chain = Chain(replaced(parts, locations=locations), is_pinned=is_pinned)
+    chain.trees.match(seen)
+    return chain
 
 
 def _baskets(tree: FileTree) -> dict[str, int]:

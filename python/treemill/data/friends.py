@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .array_columns import ArrayColumns
     from .file_tree import FileTree
     from .identity import FileState
+    from .location import Location
     from .remembered import Remembered
 
 __all__ = ["Friends", "index_names"]
@@ -76,16 +77,21 @@ class Friends:
         given: tuple[Friend, ...] = (),
         arrays: tuple[ArrayColumns, ...] = (),
         starts: tuple[int, ...] | None = None,
+        *,
+        is_pinned: bool = False,
     ) -> None:
-        """`starts`: the first entries of the dataset's files, if they are known already."""
+        """`starts`: the first entries of the dataset's files, if they are known already.
+        `is_pinned`: whether they are for one pass."""
         self.given = given
         self.arrays = arrays
         self._starts = starts
         self._lock = threading.Lock()
         self._recorded: dict[int, tuple[FileTree, list[Friend]]] = {}
+        self._pinned: dict[Location, FriendChain] | None = {} if is_pinned else None
+        """The friends that files record, as the pass has seen them."""
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Friends, (self.given, self.arrays, self._starts)
+        return _received, (self.given, self.arrays, self._starts, self._pinned is not None)
 
     def __bool__(self) -> bool:
         return bool(self.given or self.arrays)
@@ -111,9 +117,9 @@ class Friends:
 
     def settled(self, chain: FriendChain) -> Friends:
         """These friends with all that a pass must know of the whole chain, so that workers need not
-        find it out. Opens every file."""
+        find it out. Opens every file, unless all friends are those that files record."""
         if not self:
-            return self
+            return self._for_a_pass(())
         sizes, title = chain.entries, repr(chain)
         columns = [branch["name"] for branch in chain.trees[0].branches()]
         own = starts(sizes)
@@ -137,7 +143,12 @@ class Friends:
             _require_order(chain, chain.reshuffled, title)
         if self.arrays:
             _require_order(chain, chain.unordered, title)
-        return Friends(tuple(settled), self.arrays, own)
+        return self._for_a_pass(tuple(settled), own)
+
+    def _for_a_pass(self, given: tuple[Friend, ...], own: tuple[int, ...] | None = None) -> Friends:
+        made = Friends(given, self.arrays, own, is_pinned=True)
+        made._recorded = self._recorded  # opened once, for all passes
+        return made
 
     def current(self, files: Iterable[int] | None) -> Friends:
         """These friends for one question of the user's: see Chain.current."""
@@ -148,13 +159,19 @@ class Friends:
 
     def changed(self) -> SourceError | None:
         """The error for a file of a friend that is not what the pass has seen of it."""
-        errors = (each.chain.changed() for each in self.given)
+        errors = (chain.changed() for chain in self._of_pass())
         return next((error for error in errors if error is not None), None)
+
+    def _of_pass(self) -> list[FriendChain]:
+        """All friends whose files the pass has looked at."""
+        with self._lock:
+            recorded = [*(self._pinned or {}).values()]
+        return [*(each.chain for each in self.given), *recorded]
 
     def states(self) -> dict[str, FileState]:
         """The states of those near files that the pass has opened, by path."""
-        given = (each.chain.states().items() for each in self.given)
-        return {path: state for states in given for path, state in states}
+        states = (chain.states().items() for chain in self._of_pass())
+        return {path: state for each in states for path, state in each}
 
     def foreign(self, chain: FriendChain, file: int, tree: FileTree) -> Foreign | None:
         """The friends' columns for the entries of one file, whose tree is `tree`; None if it has no
@@ -176,7 +193,7 @@ class Friends:
         several = [(each, later(each, title, lambda: chain.entries), file) for each in self.given]
         mixed = path if tree.is_reshuffled else None
         for each in recorded:  # of the tree, whose passes are many
-            mine = replaced(each, chain=each.chain.pinned())
+            mine = replaced(each, chain=self._as_seen(each.chain))
             several.append((mine, later(mine, path, lambda: [tree.num_entries], mixed), 0))
         names = [(each.alias, list(each.chain.branches)) for each, _, _ in several]
         names += [(each.alias, list(each.columns)) for each in self.arrays if each.alias]
@@ -194,6 +211,15 @@ class Friends:
                 ),
             ]
         )
+
+    def _as_seen(self, recorded: FriendChain) -> FriendChain:
+        """A friend that files record, for the one pass that these are for: it looks at the friend
+        once, whichever files record it. Outside of passes each look is one of its own."""
+        new = recorded.pinned()
+        with self._lock:
+            if self._pinned is None:
+                return new
+            return self._pinned.setdefault(recorded.locations[0], new)
 
     def _first(self, chain: FriendChain, file: int) -> int:
         return chain.first_entry(file) if self._starts is None else self._starts[file]
@@ -219,6 +245,16 @@ class Friends:
         with self._lock:
             self._recorded[file] = tree, friends
         return friends
+
+
+def _received(
+    given: tuple[Friend, ...],
+    arrays: tuple[ArrayColumns, ...],
+    starts: tuple[int, ...] | None,
+    is_pinned: bool,
+) -> Friends:
+    """The friends in another process."""
+    return Friends(given, arrays, starts, is_pinned=is_pinned)
 
 
 def _require_order(chain: FriendChain, has_none: Remembered[bool], words: str) -> None:

@@ -161,7 +161,15 @@ class OpenTrees:
 
     def sees(self, others: OpenTrees) -> None:
         """Takes files for what these other trees of the same files, which are for one question,
-        have seen of them if they are near, for a pass that goes by the answer."""
+        have seen of them, for a pass that goes by the answer."""
+
+    def matched(self) -> dict[int, Identity]:
+        """What the files on servers are for a pass that goes by what was seen of them before: other
+        processes have to see the same. Near files have states, for other hosts may have copies."""
+        return {}
+
+    def match(self, seen: Mapping[int, Identity]) -> None:
+        """Takes files for what was seen of them, by their numbers."""
 
     def current(self, numbers: Iterable[int]) -> OpenTrees:
         """Returns these trees for one question of the user's: those of these files that are on
@@ -190,6 +198,7 @@ class _Pinned(OpenTrees):
         self._coming: dict[int, Answer[Identity]] = {}
         self._samples: dict[str, Sample | None] = {}
         self._uuids: dict[int, str | None] = {}
+        self._matched: dict[int, Identity] = {}
         if not self.far:
             return
         paths = {n: self.locations[n].path for n in soon if n in self.far and self._is_single(n)}
@@ -255,9 +264,17 @@ class _Pinned(OpenTrees):
 
     def sees(self, others: OpenTrees) -> None:
         if isinstance(others, _Pinned):
-            for number, identity in others._identities.items():
-                if _is_near(self.locations[number]):
-                    self._identities.setdefault(number, identity)
+            self.match(others._identities)
+
+    def match(self, seen: Mapping[int, Identity]) -> None:
+        for number, identity in seen.items():
+            is_far = number in self.far and self._is_single(number)
+            if is_far or _is_near(self.locations[number]):
+                known = self._identities.setdefault(number, identity)
+                self._matched |= {number: known} if is_far else {}
+
+    def matched(self) -> dict[int, Identity]:
+        return dict(self._matched)
 
     def pinned(self, soon: Iterable[int] = (), *, assume: bool = False) -> OpenTrees:
         return self
@@ -298,6 +315,7 @@ class _Current(_Pinned):
         self._coming = {}
         self._samples = {}
         self._uuids = {}
+        self._matched = {}
         paths = {number: self.locations[number].path for number in numbers}
         are_known = all(self.knows(number) for number in paths)
         seen = source.recent_identities(paths.values(), soon=not are_known)
