@@ -354,3 +354,20 @@ def test_what_is_no_table(given, error):
 def test_different_cuts_are_not_put_side_by_side():
     with pytest.raises(tm.QueryError, match="the cuts of tt are not those of dy"):
         tm.cut_table({"dy": COUNTS, "tt": tm.CutFlow([tm.Cut("x", 1, 1, 1, 1)])})
+
+
+@pytest.mark.parametrize("flag", [{"is_data": True}, {"is_mc": False}, {"process": "data"}])
+def test_metadata_say_what_is_data(flag):
+    """As they do for templates; several data sets of data are added."""
+    values = {"dy": shape([4.0, 2.0]), "Run2016B": shape([3.0, 1.0]), "data": shape([9.0, 9.0])}
+    metadata = {"Run2016B": flag, "data": {"is_mc": True}}
+    container = tm.plot.stack(tm.ByDataset(values, metadata)).axes[0].containers[0]
+    assert container.get_label() == "Run2016B"
+    assert container[0].get_ydata().tolist() == [3.0, 1.0]
+    metadata = {"Run2016B": flag, "data": flag}
+    container = tm.plot.stack(tm.ByDataset(values, metadata)).axes[0].containers[0]
+    assert container.get_label() == "data"
+    assert container[0].get_ydata().tolist() == [12.0, 10.0]
+    assert not tm.plot.stack(tm.ByDataset(values, metadata), data=None).axes[0].containers
+    with pytest.raises(ValueError, match="ratio=True needs data"):
+        tm.plot.stack({"dy": values["dy"]}, ratio=True)

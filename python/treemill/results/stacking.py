@@ -12,6 +12,7 @@ from ..errors import QueryError
 from ..faces import short_errors
 from ..query.booking import Booking
 from .bins import bins_of
+from .by_dataset import ByDataset, is_measured
 from .categories import split, systematic
 from .histograms import checked, distinct, is_stack, label_of, saved, warn_without_errors
 from .variations import NOMINAL, Variations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["stack"]
 
 _DATA = "data"
-"""The usual name of the data."""
+"""The name of data that are not named otherwise."""
 
 
 @short_errors
@@ -56,8 +57,10 @@ def stack(
     path
         The file of the picture, in the format that the suffix names.
     data
-        The name of the data among them, or a histogram of data. The usual name may be absent. None:
-        all are processes.
+        The name of the data among them, or a histogram of data. If it is not given, data are what
+        is called so ("data", "data_obs"), and data sets whose metadata say so (`is_data`, `is_mc`,
+        `process`), as for `templates`; several are added, and there may be none. None: all are
+        processes.
     signal
         Names that are drawn as lines, and are not part of the sum.
     ratio
@@ -102,8 +105,9 @@ def stack(
     """
     from ..pictures.stacks import Stack, stacked  # start-up
 
+    results = results.value if isinstance(results, Booking) else results
     named = _named(results)
-    points = _data(named, data)
+    points = _data(named, data, results.metadata if isinstance(results, ByDataset) else {})
     lines = (signal,) if isinstance(signal, str) else tuple(signal)
     signals = {name: _taken(named, name, "signal").nominal for name in lines}
     if not named:
@@ -121,8 +125,6 @@ def stack(
 
 def _named(value: object) -> dict[str, Variations[Hist]]:
     """Histograms by the legend's words, each with its variations."""
-    if isinstance(value, Booking):
-        value = value.value
     if is_stack(value):
         each = [*value]
         return dict(zip(distinct(map(label_of, each)), map(_variations, each), strict=True))
@@ -163,13 +165,23 @@ def _alone(histograms: Mapping[str, Hist]) -> dict[str, Variations[Hist]]:
     return {name: Variations({NOMINAL: each}) for name, each in histograms.items()}
 
 
-def _data(named: dict[str, Variations[Hist]], data: object) -> tuple[str, Hist] | None:
+def _data(
+    named: dict[str, Variations[Hist]],
+    data: object,
+    metadata: Mapping[str, Mapping[str, object]],
+) -> tuple[str, Hist] | None:
     """The data with their name, taken out of the histograms."""
     if data is None:
         return None
     if isinstance(data, str):
-        if data == _DATA and _DATA not in named:
-            return None
+        if data == _DATA:
+            names = [name for name in named if is_measured(name, metadata.get(name, {}))]
+            if not names:
+                return None
+            measured = {name: named.pop(name).nominal for name in names}
+            _check(_alone(measured), None)  # those that are added have the same bins
+            first, *more = measured.values()
+            return names[0] if not more else _DATA, sum(more, first)
         return data, _taken(named, data, "data").nominal
     return _DATA, _of(_DATA, data).nominal
 
