@@ -135,6 +135,29 @@ def same(found, wanted):
         np.testing.assert_allclose(fields[0][name], fields[1][name], 1e-9, 1e-9)
 
 
+def test_of_what_was_added_no_numbers_of_one_job_are_taken(added, tmp_path):
+    """Also if one record is left, as of a file of results and one of another program's."""
+    paths = [tmp_path / name for name in ("a.root", "b.root")]
+    for number, path in enumerate(paths, 1):
+        made = hist.Hist(hist.axis.Regular(2, 0, 2), storage="Double")
+        made.fill([0.5] * number)
+        tm.save({"n": number, "of": {"array": np.array([number]), "h": made}}, path)
+    merged, first = tmp_path / "merged.root", tmp_path / "first.root"
+    added(*paths)
+    merged.rename(first)
+    with uproot.recreate(tmp_path / "other.root") as file:
+        file.mkdir("of")
+        file["of/h"] = np.histogram([0.5, 0.5], 2, (0, 2))
+    added(paths[0], tmp_path / "other.root")
+    for path, why in ((first, "joined from several files"), (merged, "written by another program")):
+        with pytest.warns(UserWarning, match=rf"{why}.* n \(a number\).*of/array"):
+            found = tm.load(path)
+        assert list(found) == ["of"]
+        assert list(found["of"]) == ["h"]
+        assert found["of"]["h"].values().tolist() == [3, 0]
+    assert tm.load(paths[0])["n"] == 1
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("order", [["first", "second"], ["second", "first"]])
 def test_what_was_added_is_loaded_as_the_results_of_one_job(saved, added, tmp_path, order):

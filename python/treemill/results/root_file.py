@@ -45,7 +45,8 @@ def write(results: Outline, path: str) -> None:
     top = results if isinstance(results, OutlineGroup) else OutlineGroup(items={"value": results})
     with uproot.recreate(path) as file:
         record = _put_all(file, top, "", "")
-        said = {"format": 1, "one": top is not results, "results": encoded(record)}
+        own = str(file.file.uuid)
+        said = {"format": 1, "one": top is not results, "results": encoded(record), "uuid": own}
         file[_RECORD] = json.dumps(said)
 
 
@@ -186,7 +187,9 @@ def read(path: str) -> Outline:
             if not names:
                 return others(file, path)
             said = [json.loads(str(file[name])) for name in reversed(names)]
-            results = _results([decoded(each["results"]) for each in said], file, path)
+            # ROOT may keep one record of several, and joins other programs' files, too.
+            is_copy = said[0].get("uuid", str(file.file.uuid)) != str(file.file.uuid)
+            results = _results([decoded(each["results"]) for each in said], file, path, is_copy)
             if said[0]["one"] and isinstance(results, OutlineGroup):
                 return results.items["value"]
             return results
@@ -200,19 +203,27 @@ def _is_record(name: str) -> bool:
     return name.rpartition(";")[0] == _RECORD
 
 
-def _results(records: Sequence[Outline], file: ReadOnlyDirectory, path: str) -> Outline:
+def _results(
+    records: Sequence[Outline], file: ReadOnlyDirectory, path: str, is_copy: bool
+) -> Outline:
     """What these records name. Several are of a file that ROOT has joined from files of results: a
-    warning names what is not known then. Raises UnsupportedError if nothing is."""
-    reading = _Reading(file, len(records) > 1)
+    warning names what is not known then. Raises UnsupportedError if nothing is. `is_copy`: whether
+    they were written for another file, which may have been joined."""
+    reading = _Reading(file, is_copy or len(records) > 1)
     found = reading.of(records, "", "")
     instead = "load each of the files that were joined, and add the results"
+    if len(records) == 1:
+        instead = "load the files that save() has written, and add the results if there are several"
     if found is None or (reading.left and isinstance(found, OutlineGroup) and not found.items):
         raise UnsupportedError(
             f"it was joined from several files, and what they hold was not added: {instead}",
             file=path,
         )
     if reading.left:
-        words = f"{path} was joined from several files. Left out: {first_few(reading.left)}"
+        how = "joined from several files"
+        if len(records) == 1:
+            how = "written by another program, such as hadd, from what may be several files"
+        words = f"{path} was {how}. Left out: {first_few(reading.left)}"
         warnings.warn(f"{words}; {instead}", stacklevel=outside())
     return found
 
