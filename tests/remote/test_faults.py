@@ -304,6 +304,31 @@ def test_a_firewall_that_allows_few_connections(server, paths, allowed):
     assert np.array_equal(found.view(flow=True), right.view(flow=True))
 
 
+@pytest.mark.parametrize(("allowed", "workers"), [(1, 1), (1, 2), (4, 2)])
+def test_worker_processes_behind_a_firewall_that_allows_few_connections(
+    server, paths, allowed, workers
+):
+    """Each needs a connection, and the session has one. Over HTTP they come to the right result;
+    clients of other protocols keep their connections, and the error says so."""
+    if isinstance(server, Ganesha) and allowed == 1:
+        pytest.skip("the error comes after more than 30 s")
+    names = [f"store/many/{i}.root" for i in range(10)]
+    for i, name in enumerate(names):
+        server.put(paths[i % 3], name)
+    right = total(tm.dataset([paths[i % 3] for i in range(10)], "Events")).value
+    with Relay(server, allowed) as relay, tm.connect(workers=workers, mode="processes") as session:
+        urls = [server.url(name).replace(f":{server.ports[0]}", f":{relay.port}") for name in names]
+        found = outcome(lambda: session.run(total(tm.dataset(urls, "Events"))))
+    if isinstance(found, Exception):
+        assert not isinstance(server, Nginx), found
+        assert isinstance(found, tm.SourceError)
+        assert allowed == 1
+        assert str(relay.port) in str(found)
+        assert not isinstance(server, XRootD) or "each worker process needs one" in str(found)
+    else:
+        assert np.array_equal(found.view(flow=True), right.view(flow=True))
+
+
 @pytest.mark.slow
 def test_a_connection_that_is_reset_every_second(server, tmp_path):
     """For a file that takes several seconds."""

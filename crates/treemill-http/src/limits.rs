@@ -12,8 +12,9 @@ pub(crate) const CONNECT: Duration = Duration::from_secs(8);
 /// may ask several servers.
 pub(crate) const SERVER_SILENCE: Duration = Duration::from_millis(9_800);
 
-/// How long a connection is kept that nothing uses.
-pub(crate) const IDLE: Duration = Duration::from_secs(60);
+/// How long a connection is kept that nothing uses. Not for long: a session that has worker processes needs it no more, and where
+/// a firewall allows few connections, the workers wait for it. They try for about 20 s.
+pub(crate) const IDLE: Duration = Duration::from_secs(5);
 
 /// Idle connections to one server that are kept at most: as many as may be busy.
 pub(crate) const MOST_IDLE: usize = treemill_transfer::IN_FLIGHT;

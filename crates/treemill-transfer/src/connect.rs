@@ -4,6 +4,7 @@
 use crate::limits::STAGGER;
 use crate::runtime::wait;
 use crate::trouble::{Kind, Trouble};
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 use tokio::net::{TcpStream, lookup_host};
@@ -113,11 +114,19 @@ async fn race(addresses: Vec<SocketAddr>) -> Result<Connected, Trouble> {
     }
 }
 
+/// Why a connection may be ended before anything was said over it.
+pub const CROWDED: &str = ". The server, or a firewall, may take no more connections at once: each worker process needs one, and \
+                           threads share one";
+
 async fn attempt(address: SocketAddr) -> Result<Connected, Trouble> {
     let begun = Instant::now();
     let connected = TcpStream::connect(address).await;
     let socket = connected.map_err(|error| {
-        Trouble::new(Kind::Unreachable, format!("no connection: {error}")).with_cause(error)
+        let why = match error.kind() {
+            ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => CROWDED,
+            _ => "",
+        };
+        Trouble::new(Kind::Unreachable, format!("no connection: {error}{why}")).with_cause(error)
     })?;
     let took = begun.elapsed();
     Ok(Connected { socket, took })

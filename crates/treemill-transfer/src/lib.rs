@@ -19,7 +19,7 @@ mod trial;
 mod trouble;
 
 pub use carrier::{Body, Carrier, Chunk, Part};
-pub use connect::{Connected, connect, look_up};
+pub use connect::{CROWDED, Connected, connect, look_up};
 pub use delivery::{insist, soon};
 pub use limits::{HEAD, IN_FLIGHT, SILENCE, WHOLE};
 pub use meter::Meter;

@@ -3,7 +3,7 @@
 use crate::limits;
 use std::fmt;
 use treemill_source::{Cause, SourceError, SourceErrorKind};
-use treemill_transfer::{Kind, Trouble};
+use treemill_transfer::{CROWDED, Kind, Trouble};
 
 /// What kind of error it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +77,14 @@ impl Error {
         error: impl std::error::Error + Send + Sync + 'static,
     ) -> Self {
         self.cause = Some(Cause::new(error));
+        self
+    }
+
+    /// Adds why a connection may be lost before the login.
+    pub(crate) fn before_login(mut self) -> Self {
+        if self.kind == ErrorKind::Connection {
+            self.what.push_str(CROWDED);
+        }
         self
     }
 

@@ -65,7 +65,7 @@ impl Session {
             checks_from: options.checks_from,
         };
         let begun = session.log_in(identity, tls, first, options);
-        let begun = begun.map_err(|error| error.at(server))?;
+        let begun = begun.map_err(|error| error.before_login().at(server))?;
         Ok(begun.map(|ticket| (session, ticket)))
     }
 
