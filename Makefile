@@ -141,14 +141,13 @@ flaky: test-packages test-programs
 test-oldest: build $(VENV)/oldest/.packages
 	PYTHONPATH=$(VENV)/oldest $(BIN)/python -m pytest $(if $(SLOW),,-m "not slow") tests/cluster/test_sessions.py \
 		tests/cluster/test_facilities.py tests/cluster/test_faults.py tests/cluster/test_retiring.py \
-		tests/cluster/test_kept_on_clusters.py tests/cluster/test_submasters_on_dask.py
+		tests/cluster/test_kept_on_clusters.py
 
 STRESS ?= 20
 stress: build
 	STRESS=$(STRESS) $(BIN)/python -m pytest -q tests/cluster/test_faults.py tests/cluster/test_kept_on_clusters.py \
 		tests/cluster/test_retiring.py tests/cluster/test_many_hosts.py tests/cluster/test_storms.py \
-		tests/cluster/test_submasters_on_dask.py tests/cluster/test_submaster_storms.py \
-		tests/cluster/test_submaster_faults.py tests/cluster/test_sites.py tests/cluster/test_many_processes.py
+		tests/cluster/test_sites.py tests/cluster/test_many_processes.py
 	$(BIN)/python -m pytest -q tests/remote/test_stability.py tests/remote/test_storages.py
 
 lint: $(VENV)/.packages build

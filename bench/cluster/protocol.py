@@ -28,8 +28,6 @@ _SLEEP = 2.5e-5
 """Seconds for which a worker that computes nothing sleeps for each entry."""
 _NAP = 25e-3
 """Seconds of a packet that needs no core."""
-_GROUP = 16
-"""Workers of a group, where some lead the others."""
 _COPIES = 4
 _LONG = 12
 """Copies of the usual files: the first packets of a worker, and the last ones, cannot be ahead."""
@@ -230,23 +228,21 @@ def throughput(sizes: Sequence[int], path: str, nap: str, rounds: int) -> Iterat
     its own watching of workers turned down, which takes a core with 64 of them. `nap`: a file that
     is as long as a worker is to have packets."""
     ends = sorted({sizes[0], sizes[-1]})
-    yield from _asleep(sizes, nap, rounds, None)
-    yield from _asleep(sizes[-1:], nap, rounds, _GROUP)
+    yield from _asleep(sizes, nap, rounds)
     yield from _throughput(sizes, path, rounds, QUIET, "Dask's profilers off", goal=1.0)
     yield from _throughput(ends, path, rounds, {}, "Dask as it is", goal=None)
 
 
-def _asleep(sizes: Sequence[int], path: str, rounds: int, submasters: int | None) -> Iterator[Row]:
+def _asleep(sizes: Sequence[int], path: str, rounds: int) -> Iterator[Row]:
     """Packets that need no core of this machine. Their ideal is that each worker begins one as soon
     as it has done another, from the call of run to its end."""
-    how = f"groups of {submasters}" if submasters else "the scheduler leads"
     shares: list[Row] = []
     for size in sizes:
         rates, busy = [], []
         with (
             cluster(size, QUIET) as client,
             _tiny_packets(),
-            tm.connect(client, submasters=submasters or False) as session,
+            tm.connect(client) as session,
         ):
             events = tm.dataset([path] * size, "Events")
             for counted in range(-1, rounds):
@@ -261,7 +257,7 @@ def _asleep(sizes: Sequence[int], path: str, rounds: int, submasters: int | None
                     rates.append(packets / seconds)
                     used = client.run_on_scheduler(time.process_time) - used
                     busy.append(100 * used / seconds)
-        about = f"{size} worker processes that sleep, {how}"
+        about = f"{size} worker processes that sleep"
         yield Row(f"packets of {1e3 * _NAP:g} ms per second, {about}", tuple(rates), "/s")
         shares.append(
             Row(f"of the ideal, {about}", tuple(100 * _NAP / size * r for r in rates), "%")

@@ -3,7 +3,6 @@
 import pytest
 import treemill as tm
 from click.testing import CliRunner
-from treemill.backends.dask import grouping
 from treemill.cli.main import cli
 from treemill.errors import QueryError
 from treemill.facility import measure
@@ -80,7 +79,7 @@ def test_workers_of_a_node_are_varied(cluster, made, tmp_path):
     path = tmp_path / "r.json"
     said = bench(
         *("run", made, "--on", cluster.scheduler_address, "--per-node", "1,3", "--repeat", 1),
-        *("--query", "none", "--baseline", "none", "--no-submasters", "-o", path),
+        *("--query", "none", "--baseline", "none", "-o", path),
     )
     found = load(path)
     # All four are on one host.
@@ -91,9 +90,8 @@ def test_workers_of_a_node_are_varied(cluster, made, tmp_path):
     assert "Rates against the workers of a node" in titles
 
 
-def test_workers_that_others_lead_have_a_verdict_too(cluster, made, tmp_path, monkeypatch):
-    monkeypatch.setattr(grouping, "_MANY", 1)  # as if there were more than five thousand
-    monkeypatch.setattr(measure, "broken_down", None)  # there is no trace
+def test_workers_without_a_trace_have_a_verdict_too(cluster, made, tmp_path, monkeypatch):
+    monkeypatch.setattr(measure, "_TRACE", 0)
     path = tmp_path / "r.json"
     said = bench(
         *("run", made, "--on", cluster.scheduler_address, "--workers", 4, "--repeat", 1),

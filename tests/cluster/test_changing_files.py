@@ -56,14 +56,7 @@ def dask(made):
 
 @pytest.fixture
 def session(made):
-    # Sub-masters lease a file as small as these to one process.
-    with tm.connect(made, submasters=False) as session:
-        yield session
-
-
-@pytest.fixture(params=[False, True], ids=["scheduler", "submasters"])
-def any_session(request, made):
-    with tm.connect(made, submasters=request.param) as session:
+    with tm.connect(made) as session:
         yield session
 
 
@@ -183,20 +176,20 @@ class Changing:
 
 
 @pytest.mark.parametrize("how", [in_place, by_rename])
-def test_workers_look_at_a_file_that_only_they_see(any_session, folders, dask, tmp_path, how):
+def test_workers_look_at_a_file_that_only_they_see(session, folders, dask, tmp_path, how):
     move(dask, folders[1], folders[1])
     new, events = write(tmp_path / "new.root", 3.0), tm.dataset(f"{SEEN}/a.root")
     with pytest.raises(ChangedError) as raised:
-        any_session.run(Changing(tmp_path / "flag", how, new, folders[1] / "a.root"), events)
+        session.run(Changing(tmp_path / "flag", how, new, folders[1] / "a.root"), events)
     assert raised.value.file == f"{SEEN}/a.root"
-    assert any_session.run(Changing(tmp_path / "flag", how, new, ""), events) == {"sum": 3 * N}
+    assert session.run(Changing(tmp_path / "flag", how, new, ""), events) == {"sum": 3 * N}
 
 
 @pytest.mark.parametrize("how", [in_place, by_rename])
 @pytest.mark.parametrize("at", ["a.root", "b.root"])
-def test_a_file_that_all_see_is_of_one_state(any_session, tmp_path, how, at):
+def test_a_file_that_all_see_is_of_one_state(session, tmp_path, how, at):
     files = [write(tmp_path / "a.root", 1.0), write(tmp_path / "b.root", 1.0)]
     change = Changing(tmp_path / "flag", how, write(tmp_path / "c.root", 3.0), tmp_path / at)
     with pytest.raises(ChangedError) as raised:
-        any_session.run(change, tm.dataset(files))
+        session.run(change, tm.dataset(files))
     assert raised.value.file == str(tmp_path / at)

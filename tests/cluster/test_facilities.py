@@ -14,13 +14,12 @@ from tests.waiting import until
 from .processes import Processes
 
 
-@pytest.mark.parametrize("submasters", [False, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("watched", ["--no-nanny", pytest.param("--nanny", marks=pytest.mark.slow)])
-def test_quiet_logs(tmp_path, events, submasters, watched, caplog):
+def test_quiet_logs(tmp_path, events, watched, caplog):
     caplog.set_level("WARNING")
     with Processes(tmp_path) as processes:
         processes.add(2, 1, watched)
-        with tm.connect(processes.address, submasters=submasters) as session:
+        with tm.connect(processes.address) as session:
             session._pool._client.wait_for_workers(2, timeout=60)
             for _ in range(3):
                 session.run(events.count(), events.hist("MET_pt", bins=20))
@@ -127,8 +126,7 @@ def certificate(folder):
     return private, public
 
 
-@pytest.mark.parametrize("submasters", [False, pytest.param(2, marks=pytest.mark.slow)])
-def test_tls(tmp_path, events, submasters):
+def test_tls(tmp_path, events):
     from distributed import Security
 
     private, public = certificate(tmp_path)
@@ -140,7 +138,7 @@ def test_tls(tmp_path, events, submasters):
     with Processes(tmp_path, ("--protocol", "tls", *words)) as processes:
         assert processes.address.startswith("tls://")
         processes.add(2)
-        with tm.connect(processes.address, security=security, submasters=submasters) as session:
+        with tm.connect(processes.address, security=security) as session:
             session._pool._client.wait_for_workers(2, timeout=60)
             histogram = session.run(events.hist("MET_pt", bins=(20, 0, 100)))
             assert np.array_equal(

@@ -146,7 +146,7 @@ import os, sys
 import treemill as tm
 
 events = tm.dataset(sys.argv[2:], tree="Events")
-session = tm.connect(sys.argv[1], submasters=int(os.environ["SUBMASTERS"]) or None)
+session = tm.connect(sys.argv[1])
 kind = os.environ["KIND"]
 if kind == "bookings":
     good = events.filter("nMuon >= 2")
@@ -165,11 +165,11 @@ sys.stdin.read()
 """
 
 
-def attached_after_the_client_was_killed(processes, events, kind, submasters=0):
+def attached_after_the_client_was_killed(processes, events, kind):
     """Kills a client, and gets its result in another session."""
     words = [sys.executable, "-c", textwrap.dedent(CLIENT), processes.address, *events.files]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    variables = os.environ | {"KIND": kind, "SUBMASTERS": str(submasters)}
+    variables = os.environ | {"KIND": kind}
     with subprocess.Popen(words, env=variables, **pipes) as client:
         name = client.stdout.readline().decode().strip()
         assert name

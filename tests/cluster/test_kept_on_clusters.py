@@ -71,9 +71,8 @@ def done_by(output, pids):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("submasters", [False, 2])
 @again
-def test_the_scheduler_is_killed_and_another_cluster_goes_on(events, tmp_path, submasters, turn):
+def test_the_scheduler_is_killed_and_another_cluster_goes_on(events, tmp_path, turn):
     folder, hurry = tmp_path / "kept", tmp_path / "hurry"
     spans = slow(hurry)
     for name in ("one", "two"):
@@ -95,7 +94,7 @@ def test_the_scheduler_is_killed_and_another_cluster_goes_on(events, tmp_path, s
     hurry.touch()
     with Processes(tmp_path / "two") as processes:
         second = {each.pid for each in processes.add(2, 2)}
-        with tm.connect(processes.address, submasters=submasters) as session:
+        with tm.connect(processes.address) as session:
             session._pool._client.wait_for_workers(2, timeout=60)
             output = session.run(spans, events, checkpoint=folder)
             report = session.report
@@ -107,10 +106,9 @@ def test_the_scheduler_is_killed_and_another_cluster_goes_on(events, tmp_path, s
             assert session.run(spans, events, checkpoint=folder) == output, "nothing is done again"
 
 
-@pytest.mark.parametrize("submasters", [False, True])
-def test_bookings_with_automatic_ranges_go_on(cluster, events, tmp_path, submasters):
+def test_bookings_with_automatic_ranges_go_on(cluster, events, tmp_path):
     good = events.filter("nMuon >= 1")
-    with tm.connect(cluster, submasters=submasters) as session:
+    with tm.connect(cluster) as session:
         plain = session.run(good.hist("MET_pt", bins=20), good.count())
         for before in (0, events.num_entries):
             found = session.run(good.hist("MET_pt", bins=20), good.count(), checkpoint=tmp_path)

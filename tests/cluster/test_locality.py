@@ -55,15 +55,13 @@ def reads(folder):
     return seen
 
 
-THREADS = {"alone": 1, "submasters": 2, "sites": 1}
-LED = pytest.mark.parametrize("led", THREADS)
+LED = pytest.mark.parametrize("led", ["alone", "sites"])
 """By whom the workers are led; as one of several sites, the other of which can read nothing."""
 
 
 def connected(address, led="alone"):
     """A session of the cluster's workers, when both are there."""
-    submasters = 2 if led == "submasters" else False
-    cluster = tm.connect(address, submasters=submasters)
+    cluster = tm.connect(address)
     cluster._pool._client.wait_for_workers(2, timeout=60)
     if led == "sites":
         return tm.connect({"it": cluster, "no": tm.connect(workers=1)}, reach={"it": "*"})
@@ -97,7 +95,7 @@ def test_hosts_of_addresses(file, tmp_path, together, led):
     with XRootD() as server, Processes(tmp_path) as processes:
         hosts, pids = ("127.0.0.1", "127.0.0.2"), {}
         for host in hosts:
-            (worker,) = processes.add(1, THREADS[led], "--no-nanny", "--host", host)
+            (worker,) = processes.add(1, 1, "--no-nanny", "--host", host)
             pids[worker.pid] = lambda name, host=host: f"//{host}:" in name
         for number in range(FILES):
             server.put(file, f"data/{number}.root")
@@ -115,7 +113,7 @@ def test_hosts_of_addresses(file, tmp_path, together, led):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("led", ["alone", "sites"])
+@LED
 def test_a_redirector_names_the_hosts(file, tmp_path, together, led):
     skip_without(link_missing() or Federation.missing())
     with Link(["client", "r", "s1", "s2"], here="client") as link:
@@ -161,7 +159,7 @@ def test_of_replicas_the_one_at_the_own_host_is_read(file, tmp_path, together, l
             with Processes(tmp_path, host=link.hosts["client"].address) as processes:
                 pids = {}
                 for server, host in zip((one, two), hosts, strict=True):
-                    (worker,) = processes.add(1, THREADS[led], "--no-nanny", enter=host.enter)
+                    (worker,) = processes.add(1, 1, "--no-nanny", enter=host.enter)
                     pids[worker.pid] = near[server].__contains__
                 with connected(processes.address, led) as session:
                     output = session.run(reads(together), events)

@@ -1,5 +1,5 @@
-"""Sixty-four worker processes of one thread on this machine: each entry is in the result once, with
-sub-masters and without, also if some processes are killed meanwhile.
+"""Sixty-four worker processes of one thread on this machine: each entry is in the result once,
+also if some processes are killed meanwhile.
 """
 
 import os
@@ -31,10 +31,9 @@ def many(tmp_path_factory):
         yield processes
 
 
-@pytest.mark.parametrize("submasters", [False, 16])
 @pytest.mark.parametrize("killed", [0, 3])
-def test_sixty_four_processes(many, events, tmp_path, submasters, killed):
-    with tm.connect(many.address, submasters=submasters, silence=60) as session:
+def test_sixty_four_processes(many, events, tmp_path, killed):
+    with tm.connect(many.address, silence=60) as session:
         alive = sum(worker.poll() is None for worker in many.workers)
         session._pool._client.wait_for_workers(alive, timeout=300)
         query = session.submit(slow(tmp_path, 1e-3 if killed else 0.0), events)

@@ -211,34 +211,3 @@ def test_a_cluster_that_is_scaled_down_loses_nothing(events, tmp_path):
         cluster.scale(1)
         check(events, query.result(60))
         saved(query)
-
-
-def inherited(client):
-    """How often what one that led has merged has become another one's."""
-    return desk(client, lambda desk: sum(lead.inherited for lead in desk._leads.values()))
-
-
-@pytest.mark.slow
-@again
-@pytest.mark.parametrize("how", ["retire", "SIGTERM"])
-def test_what_a_group_has_merged_is_saved_when_its_leader_is_sent_away(
-    processes,  # noqa: F811
-    events,
-    tmp_path,
-    how,
-    turn,
-):
-    processes.add(4, 1, "--nanny")
-    with tm.connect(processes.address, silence=20, submasters=2) as session:
-        client = session._pool._client
-        client.wait_for_workers(4, timeout=60)
-        query = started(session, events, tmp_path, 4e-4)
-        leader = held(client)[0]
-        if how == "retire":
-            client.retire_workers([leader])
-        else:
-            os.kill(client.run(os.getppid)[leader], signal.SIGTERM)
-        until(lambda: inherited(client) or query.done, "another one has it")
-        assert inherited(client) == 1
-        check(events, query.result(60))
-        assert query.report.complete

@@ -67,6 +67,30 @@ def test_two_sites_give_what_one_gives(events, mode):
         assert part == 19_900
 
 
+@pytest.mark.parametrize("nested", ["a list", "a session"])
+def test_a_site_may_itself_be_several_sites(events, nested, monkeypatch):
+    small = replace(LEASING, first=2000, longest=0.1, shortest=0.01)  # several leases in each tier
+    monkeypatch.setattr("treemill.backends.sites.pool.LEASING", small)
+    one, *others = (tm.connect(workers=1) for _ in range(4))
+    far = [others[0], [others[1], others[2]]]
+    if nested == "a session":
+        far = tm.connect([others[0], tm.connect(others[1:])])
+    with tm.connect({"near": one, "far": far}) as session:
+        assert session.workers == 4
+        the_same(session.run(bookings(events)), tm.run(bookings(events)))
+        assert session.report.entries == events.num_entries
+        out = session.run(lambda chunk: {"n": len(chunk)}, events, monitor=True)
+        assert out["n"] == session.report.measured.histograms["entries_per_worker"].sum()
+        assert out["n"] == events.num_entries
+
+
+def test_a_lost_site_of_a_site_leaves_its_part_to_the_others(events):
+    inner = Session(FederatedPool({"a": Watched(dies=True), "b": Watched()}))
+    with tm.connect([tm.connect(workers=1), inner]) as session:
+        assert session.run(events.count()) == events.num_entries
+        assert not session.report.missing
+
+
 @pytest.mark.parametrize("mode", ["threads", "processes"])
 def test_what_workers_of_all_sites_do_is_counted(events, mode, monkeypatch):
     small = replace(LEASING, first=2000, longest=0.1, shortest=0.01)  # several passes of each site

@@ -76,7 +76,6 @@ CALLS = {
     "keep": lambda at, x: connected("tcp://127.0.0.1:1", keep=x),
     "most": lambda at, x: connected("tcp://127.0.0.1:1", most=x),
     "on_host": lambda at, x: connected("tcp://127.0.0.1:1", on_host=x),
-    "submasters": lambda at, x: connected("tcp://127.0.0.1:1", submasters=x),
     "reach": lambda at, x: connected(["tcp://127.0.0.1:1"], reach=x),
     "start of workers": lambda at, x: tm.connect(mode="processes", start=x).close(),
     "entries": lambda at, x: tm.run(at["events"].count(), entries=x, progress=False),

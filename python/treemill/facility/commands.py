@@ -39,16 +39,6 @@ def bench() -> None:
     help="About this many workers, instead of a number of nodes. May be given several times.",
 )
 @click.option(
-    "--submasters",
-    type=click.IntRange(1),
-    help="Let sub-masters lead about this many workers each, as connect(submasters=…) does.",
-)
-@click.option(
-    "--threads",
-    type=click.IntRange(1),
-    help="With --submasters: the workers of each process; default: all of a node.",
-)
-@click.option(
     "--width",
     type=click.IntRange(1),
     help="The threads of each worker, which share its packets; default: one.",
@@ -64,9 +54,7 @@ def bench() -> None:
     type=click.FloatRange(0),
     help="Seconds to fetch and merge what a merger has, instead of the scenario's own.",
 )
-@click.option(
-    "--loads", is_flag=True, help="Say what the masters had to do; always so with --submasters."
-)
+@click.option("--loads", is_flag=True, help="Say what the master had to do.")
 @click.option(
     "--seeds",
     default=1,
@@ -86,8 +74,6 @@ def simulate_command(
     strategies: tuple[str, ...],
     nodes: tuple[int, ...],
     workers: tuple[int, ...],
-    submasters: int | None,
-    threads: int | None,
     width: int | None,
     roots: int | None,
     fetch: float | None,
@@ -125,14 +111,6 @@ def simulate_command(
         loaded = [
             replace(scenario, master=replace(scenario.master, fetch=fetch)) for scenario in loaded
         ]
-    if submasters is not None:
-        loaded = [
-            replace(scenario, submasters=submasters, threads=threads or scenario.threads)
-            for scenario in loaded
-        ]
-        strategies = strategies or ("treemill",)
-        if strategies != ("treemill",):
-            raise click.UsageError("only treemill has sub-masters")
     click.echo(simulations.HEADER)
     told = []
     for scenario in loaded:
@@ -144,7 +122,7 @@ def simulate_command(
         for outcome in simulations.outcomes(scenario, strategies or differ, numbers, seeds):
             click.echo(simulations.row(outcome))
             done.append(outcome)
-            if loads or outcome.loads[1:]:
+            if loads:
                 told.append(simulations.loads_row(outcome))
         rows.append(simulations.panels(f"{scenario.name}: {scenario.title}", done))
     if told:

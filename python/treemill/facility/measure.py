@@ -12,9 +12,9 @@ from . import page_cache
 from .scaling.breakdown import Breakdown, broken_down
 from .scaling.counted import counted
 from .scaling.measurements import Measurement
-from .scaling.plan import PlannedQuery, ScalingPlan, is_traced
+from .scaling.plan import PlannedQuery, ScalingPlan
 from .standard import EVENTS, Digest, Gaussians, booked, digest, same
-from .systems import is_here, session_on
+from .systems import session_on
 
 if TYPE_CHECKING:
     from ..dataset import Dataset
@@ -34,8 +34,6 @@ class Benchmark:
     say: Callable[[str], None]
     drops: bool = True
     """Whether caches are dropped before each run."""
-    submasters: bool | None = None
-    """Whether some workers of a cluster lead others; None: if there are many."""
     measured: list[Measurement] = field(default_factory=list)
     _hosts: int = 1  # of the workers of the session
     _digests: dict[tuple[str, int], Digest] = field(default_factory=dict)
@@ -44,9 +42,7 @@ class Benchmark:
         """Measures all of a plan on a system, with so many workers on each host at most. Raises
         TreemillError if a query fails."""
         for workers in plan.workers:
-            # A trace says more than counts, but sub-masters would not lead a query with one.
-            trace = _TRACE if is_here(system) or is_traced(workers, self.submasters) else 0
-            with session_on(system, workers, trace, on_host, self.submasters) as session:
+            with session_on(system, workers, _TRACE, on_host) as session:
                 self._warm_up(session)
                 for step in plan.steps(workers):
                     measured = self._step(session, system, step, self.events)

@@ -56,11 +56,6 @@ _FOLDER = Path("treemill-benchmark")
     help="Workers on each host of a cluster, at most: all that is measured with each number.",
 )
 @click.option(
-    "--submasters/--no-submasters",
-    default=None,
-    help="Whether some workers of a cluster lead others; default: with more than 5,000.",
-)
-@click.option(
     "--query",
     "queries",
     multiple=True,
@@ -115,7 +110,6 @@ def command(
     systems: tuple[str, ...],
     workers: tuple[int, ...] | None,
     per_node: tuple[int, ...] | None,
-    submasters: bool | None,
     queries: tuple[str, ...],
     rounds: int | None,
     scaling: str,
@@ -167,7 +161,7 @@ def command(
         scaling,
     )
     facts = machine.describe()  # before: the load is that of others
-    benchmark = Benchmark(data, click.echo, drops=not warm, submasters=submasters)
+    benchmark = Benchmark(data, click.echo, drops=not warm)
     ended: BaseException | None = None
     try:
         benchmark.baseline(plan, baseline)
@@ -189,7 +183,7 @@ def command(
             "workers on a node": per_node or "any",
             "scaling": plan.scaling,
             "baseline": baseline,
-            **dict(_extras(data, plan, submasters)),
+            **dict(_extras(data, plan)),
             "events of cpu": plan.cycles,
             "quick": quick,
         },
@@ -224,16 +218,12 @@ def _numbers(system: str, workers: tuple[int, ...] | None, on_host: int | None) 
     return sorted({min(each, there) for each in workers}) if workers else rising(there)
 
 
-def _extras(
-    data: Dataset, plan: ScalingPlan, submasters: bool | None
-) -> Iterator[tuple[str, object]]:
+def _extras(data: Dataset, plan: ScalingPlan) -> Iterator[tuple[str, object]]:
     """Settings that only some runs have."""
     from .standard import partial_share  # heavy: numpy
 
     if "partial" in plan.queries:
         yield "partial reads", f"{partial_share(data):.1%} of the bytes"
-    if submasters is not None:
-        yield "sub-masters", submasters
 
 
 def _bytes(data: Dataset) -> int:

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from ..pictures.line_charts import Panel, Series
-from .simulation.desk import MasterLoad
 from .simulation.run import SimulationOutcome, simulate
 from .simulation.scenario import Scenario
 
@@ -21,7 +20,7 @@ HEADER = (
     f"{'wasted':>7} {'last packet':>11} {'packets':>8} {'in vain':>7}"
 )
 LOADS_HEADER = (
-    f"{'scenario':14} {'workers':>7} {'masters':>16} {'messages/s':>10} {'busy':>6} {'merging':>7} "
+    f"{'scenario':14} {'workers':>7} {'messages/s':>10} {'busy':>6} {'merging':>7} "
     f"{'mean wait':>9} {'longest':>9} {'a decision':>10}"
 )
 
@@ -72,21 +71,15 @@ def row(outcome: SimulationOutcome) -> str:
 
 
 def loads_row(outcome: SimulationOutcome) -> str:
-    """Returns what the masters had to do, as lines under LOADS_HEADER. A decision is measured in
+    """Returns what the master had to do, as a line under LOADS_HEADER. A decision is measured in
     CPU time on this machine; all else follows from the scenario's costs."""
-    master, *others = outcome.loads
-    loads = [("master", master)]
-    if others:
-        loads.append((f"{len(others):,} sub-masters", MasterLoad.mean(others)))
-        busiest = max(others, key=lambda load: load.busy)
-        loads.append(("the busiest", busiest))
-    return "\n".join(
-        f"{outcome.scenario:14} {outcome.workers:7,} {name:>16} "
+    load = outcome.load
+    return (
+        f"{outcome.scenario:14} {outcome.workers:7,} "
         f"{load.messages / outcome.seconds:10,.1f} {load.busy / outcome.seconds:6.1%} "
         f"{load.merging / outcome.seconds:7.2%} "
         f"{1e3 * load.waited / max(load.messages, 1):6.2f} ms {1e3 * load.longest_wait:6.1f} ms "
         f"{1e6 * load.decisions / max(load.messages, 1):7.1f} us"
-        for name, load in loads
     )
 
 

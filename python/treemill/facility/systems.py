@@ -63,12 +63,10 @@ def session_on(
     workers: int | None,
     trace: int = 0,
     on_host: int | None = None,
-    submasters: bool | None = None,
 ) -> Iterator[Session]:
     """A session with so many workers, None: as many as there are. `on_host`: how many on each host
-    of a cluster that is there already, at most; `submasters`: whether some of its workers lead
-    others, None: if there are many. Raises UnsupportedError if Dask is needed and not there,
-    WorkerError if no scheduler answers."""
+    of a cluster that is there already, at most. Raises UnsupportedError if Dask is needed
+    and not there, WorkerError if no scheduler answers."""
     from ..session.front import connect  # start-up
 
     if system == "dask":
@@ -81,9 +79,7 @@ def session_on(
         with connect(workers=workers, mode=system, trace=trace) as session:
             yield session
     else:
-        with connect(
-            system, most=workers, on_host=on_host, trace=trace, submasters=submasters
-        ) as session:
+        with connect(system, most=workers, on_host=on_host, trace=trace) as session:
             yield session
 
 

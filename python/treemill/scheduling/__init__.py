@@ -2,15 +2,10 @@
 given by the caller. Has no clock, no thread and no I/O; knows nothing of the rest of treemill."""
 
 from .cost import Cost
-from .coverage import Coverage, Missing, News, gaps, joined
+from .coverage import Coverage, Missing, gaps, joined
 from .dataset_events import (
-    NOTHING_BEYOND,
-    Beyond,
-    FilesAdded,
     FileSize,
     FilesLocated,
-    GiveBack,
-    NoMoreFiles,
 )
 from .entities import Range, WorkerGone
 from .events import (
@@ -27,7 +22,6 @@ from .events import (
     FileOpened,
     Finish,
     Forget,
-    GivenBack,
     Halt,
     HandedOn,
     HandOn,
@@ -69,13 +63,11 @@ from .worker_tally import PER_DECADE, SECONDS, OfWorker
 
 __all__ = [
     "MEASURES",
-    "NOTHING_BEYOND",
     "OPENINGS",
     "PER_DECADE",
     "PROMISES",
     "SECONDS",
     "Action",
-    "Beyond",
     "Collect",
     "Collected",
     "Commit",
@@ -89,12 +81,9 @@ __all__ = [
     "FileFailed",
     "FileOpened",
     "FileSize",
-    "FilesAdded",
     "FilesLocated",
     "Finish",
     "Forget",
-    "GiveBack",
-    "GivenBack",
     "GroupCounts",
     "Halt",
     "HandOn",
@@ -108,8 +97,6 @@ __all__ = [
     "Missing",
     "Monitored",
     "Monitoring",
-    "News",
-    "NoMoreFiles",
     "OfWorker",
     "OpenAhead",
     "OpenFile",

@@ -26,7 +26,7 @@ class Assignment:
             return True
         # Near the end commits are as frequent as their cost allows: a worker that is overtaken with
         # a packet loses all that it has not committed. Not if all commits wait for the end.
-        if state.more or not state.policy.speculate:
+        if not state.policy.speculate:
             return False
         if state.policy.commit_seconds == float("inf"):
             return False
@@ -117,7 +117,7 @@ class Assignment:
     def copy(self, worker: WorkerState, now: float) -> Process | None:
         """Another worker's packet, if all other work is handed out."""
         state = self._state
-        if not state.policy.speculate or state.more:
+        if not state.policy.speculate:
             return None
         if state.ending.reason is not None or state.nodes.opening:
             return None
@@ -155,8 +155,6 @@ class Assignment:
         # Of a distant file, the bytes of a short last packet are on their way during the others.
         join = not worker.ahead
         left, commit = state.left, state.policy.commit_seconds
-        if state.more:  # more is asked for in time only if packets are short
-            left, commit = state.to_come, 0.0
         # On a distant file a packet that was promised does not wait as the first ones do.
         cost = None if worker.ahead else state.rates.cost(worker.number)
         entries = packet_entries(state.sizing, rate, total, left, workers, join, commit, cost)

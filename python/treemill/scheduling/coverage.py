@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from ..frozen import frozen
 from .entities import Range
 
-__all__ = ["Coverage", "Missing", "News", "gaps", "joined", "joined_missing"]
+__all__ = ["Coverage", "Missing", "gaps", "joined", "joined_missing"]
 
 
 @frozen
@@ -33,14 +33,6 @@ class Coverage:
     def entries(self) -> int:
         """Number of entries in the result."""
         return sum(stop - start for ranges in self.processed.values() for start, stop in ranges)
-
-
-@frozen
-class News:
-    """What has come into the result, by file, and what was given up, since the last look."""
-
-    processed: dict[int, list[Range]]
-    missing: list[Missing]
 
 
 def joined(ranges: Iterable[Range]) -> list[Range]:

@@ -120,11 +120,6 @@ class Retries:
         self.waiting.append(again)
         self.entries += again.entries
 
-    def remove(self, again: Again) -> None:
-        """Takes out this work."""
-        self.waiting = deque(each for each in self.waiting if each is not again)
-        self.entries -= again.entries
-
     def pick(self, worker: int, alone: bool, open_files: bool = True) -> Again | None:
         """Takes out the first work that the worker may try: anything if it is alone, else only work
         that it has not failed. `open_files`: whether that may be a file to be opened."""
@@ -194,13 +189,6 @@ class Totals:
         self.unknown -= 1
         self.files += 1
         self.known += entries
-
-    def added(self, files: Sequence[File]) -> None:
-        """Notes that there are more files."""
-        more = Totals.of(files)
-        self.known += more.known
-        self.files += more.files
-        self.unknown += more.unknown
 
     @property
     def mean(self) -> float:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import field
 
 from ..frozen import frozen
-from .dataset_events import FilesAdded, FilesLocated, GiveBack, NoMoreFiles
+from .dataset_events import FilesLocated
 from .measures import Spent
 from .steps import Step
 
@@ -218,10 +218,7 @@ Event = (
     | Refused
     | RefusedFrom
     | Tick
-    | FilesAdded
     | FilesLocated
-    | NoMoreFiles
-    | GiveBack
     | Stop
 )
 
@@ -344,16 +341,6 @@ class Dismiss:
 
 
 @frozen
-class GivenBack:
-    """Answer to GiveBack: entries `[start, stop)` of the file are not in the dataset any more; stop
-    None: all of a file of unknown size."""
-
-    file: int
-    start: int
-    stop: int | None
-
-
-@frozen
 class Halt:
     """All workers that have a packet end it early and answer PacketDone with the entry that they
     have reached: the query ends early. If Finish follows at once, it ends without their answers."""
@@ -372,4 +359,4 @@ Order = OpenFile | Process | Commit | Discard
 Hint = Prefetch | Reserve | Forget | OpenAhead
 """An action for a worker that leaves the worker's order alone, and that no order waits for."""
 
-Action = Order | Hint | Collect | Refuse | HandOn | RefuseFrom | Dismiss | GivenBack | Halt | Finish
+Action = Order | Hint | Collect | Refuse | HandOn | RefuseFrom | Dismiss | Halt | Finish

@@ -1,5 +1,5 @@
 """Adds up what groups of workers have counted (monitoring.py), each for itself, to what one
-coordinator would have counted. A group is what a sub-master leads, or a site. Pure.
+coordinator would have counted. A group is the workers of a site. Pure.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..frozen import replaced
-from .coverage import Coverage, Missing, News, joined, joined_missing
+from .coverage import Coverage, Missing, joined, joined_missing
 from .entities import Range
 from .events import Packet
 
@@ -69,10 +69,6 @@ class Ledger:
     _handing_on: dict[int, _Moving] = field(default_factory=dict)  # by merger, which may be lost
     _committed: dict[int, list[Range]] = field(default_factory=dict)  # by file
     _given_up: list[Missing] = field(default_factory=list)
-    _given_back: dict[int, list[Range]] = field(default_factory=dict)  # by file
-    _told: int = 0  # how many of those given up were news
-    news: dict[int, list[Range]] | None = None
-    """What has come into the result since the last `take_news`, by file, if that is kept."""
     _holders: dict[int, set[int]] = field(default_factory=dict)  # by packet, if there are several
     _failures: dict[int, int] = field(default_factory=dict)  # of copies of packets, by packet
     committed_entries: int = 0
@@ -181,7 +177,6 @@ class Ledger:
         packets += [packet for reserved in self.reserved.values() for packet in reserved]
         spans = [(packet.start, packet.stop) for packet in packets if packet.file == file]
         spans += self._committed.get(file, [])
-        spans += self._given_back.get(file, [])
         return spans + [(m.start, m.stop) for m in self._given_up if m.file == file and m.stop]
 
     def has_done(self, worker: int) -> bool:
@@ -324,8 +319,6 @@ class Ledger:
         for held in done:
             packet = held.finished()
             self._committed.setdefault(packet.file, []).append((packet.start, packet.stop))
-            if self.news is not None:
-                self.news.setdefault(packet.file, []).append((packet.start, packet.stop))
             entries += packet.stop - packet.start
         self.committed_entries += entries
         return entries
@@ -361,26 +354,6 @@ class Ledger:
     ) -> None:
         """Notes that these entries will not be in the result."""
         self._given_up.append(Missing(file, span[0], span[1], reason, error))
-
-    def give_back(self, file: int, span: Range) -> None:
-        """Notes that this range, which was handed out and has no owner now, leaves the dataset."""
-        self._given_back.setdefault(file, []).append(span)
-
-    def take_news(self) -> News:
-        """Returns what has changed since the last call, with neighbouring ranges joined."""
-        news, self.news = self.news or {}, {}
-        missing, self._told = self._given_up[self._told :], len(self._given_up)
-        return News({file: joined(news[file]) for file in sorted(news)}, missing)
-
-    @property
-    def has_news(self) -> bool:
-        """True if `take_news` has anything to tell."""
-        return bool(self.news) or self._told < len(self._given_up)
-
-    @property
-    def has_failures(self) -> bool:
-        """True if anything was given up since `take_news`."""
-        return self._told < len(self._given_up)
 
     def coverage(self, held: bool = False) -> Coverage:
         """The coverage now, with neighbouring ranges joined. `held`: what mergers have counts."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from .events import (
     Action,
+    Event,
     FileFailed,
     Packet,
     PacketDone,
@@ -83,9 +84,9 @@ class Monitoring:
         self._nodes: dict[str, list[float]] = {}
         self._kept: list[tuple[float, object, list[Process | Reserve]]] = []
 
-    def follow(self, now: float, event: object, actions: Iterable[Action]) -> None:
-        """Takes the next record: an event, or what a parent has said to a sub-master, and what
-        answered it. `now`: seconds since the pass began."""
+    def follow(self, now: float, event: Event, actions: Iterable[Action]) -> None:
+        """Takes the next record: an event, and what answered it. `now`: seconds since the pass
+        began."""
         work = [action for action in actions if isinstance(action, (Process, Reserve))]
         self._kept.append((now, event, work))
         if len(self._kept) > _KEPT or isinstance(event, _WITH_ERRORS):

@@ -8,11 +8,11 @@ files lie in heaps, whose keys are checked when they come to the top. Knows no p
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from heapq import heapify, heappop, heappush, heapreplace
 
 from .entities import File, WorkerState
-from .storage_node import Left, Part, StorageNode, host_of
+from .storage_node import Left, StorageNode, host_of
 
 __all__ = ["Nodes"]
 
@@ -43,23 +43,15 @@ class Nodes:
         self.opening: set[File] = set()  # of unknown size: workers open them, by an order or ahead
         self._named: dict[str | None, StorageNode] = {}
         for file, name in zip(files, names, strict=True):
-            self._add(file, name)
+            node = self._node(name)
+            self._of.append(node)
+            node.add(file)
         self._mean = 1.0  # expected entries of a file of unknown size
         self._rate: float | None = None  # of all readers, for nodes without readers so far
         self._heap: list[tuple[float, int, int]] = []
         """The nodes that have work, most left first. Their keys are bounds from above, within the
         factor by which a node is preferred; `_most_left` makes those true that come to the top."""
         self._weigh_all()
-
-    def add(self, file: File, name: str | None) -> None:
-        """Adds a file, which has the next number."""
-        self._place(self._add(file, name))
-
-    def _add(self, file: File, name: str | None) -> StorageNode:
-        node = self._node(name)
-        self._of.append(node)
-        node.add(file)
-        return node
 
     def _node(self, name: str | None) -> StorageNode:
         node = self._named.get(name)
@@ -140,25 +132,6 @@ class Nodes:
     def take(self, file: File, stop: int) -> tuple[int, int]:
         """Hands out the file's entries up to `stop`. Returns the range."""
         return self._of[file.number].take(file, stop)
-
-    def give_back(
-        self, wanted: float, mean: float, among: Set[int] | None, hosts: Set[str | None]
-    ) -> list[Part]:
-        """Takes out about this many entries that were never handed out, of the files `among`, from
-        the nodes that have most left; from those of these `hosts`, which have workers, when the
-        others have nothing left. `mean` as in `pick`."""
-        self._expect(mean)
-        given: list[Part] = []
-        nodes = [node for node in self._nodes if node.left.is_some]
-        while nodes and wanted > 0:
-            node = max(nodes, key=lambda node: (node.host not in hosts, self._weight(node)))
-            part = node.give_back(wanted, among)
-            if part is None:
-                nodes.remove(node)
-                continue
-            given.append(part)
-            wanted -= self._mean if part[2] is None else part[2] - part[1]
-        return given
 
     def begin_opening(self, file: File) -> None:
         """Notes that a worker opens the file, whose size is unknown. What it has is left still."""

@@ -17,8 +17,8 @@ from functools import cached_property
 from typing import Any
 
 from .assignment import Assignment
-from .coverage import News, joined
-from .dataset_events import FilesAdded, FileSize, FilesLocated, GiveBack, NoMoreFiles
+from .coverage import joined
+from .dataset_events import FileSize, FilesLocated
 from .entities import File, Range, Totals, WorkerGone, WorkerState
 from .events import (
     Action,
@@ -50,7 +50,6 @@ from .events import (
     WorkerLost,
 )
 from .feeding import Feeding
-from .growth import Growth
 from .mergers import Mergers
 from .merging import Merging
 from .nodes import Nodes
@@ -84,8 +83,6 @@ class Packetizer(View):
         policy = policy or Policy()
         dataset = [File.of(i, size) for i, size in enumerate(files)]
         ready = {file: joined(ranges) for file, ranges in (done or {}).items()}
-        if ready and policy.growing:
-            raise ValueError("a dataset that grows has nothing that was done before")
         for number, ranges in ready.items():
             dataset[number].begin_with(ranges)
         self._state = State(
@@ -94,7 +91,6 @@ class Packetizer(View):
             dataset,
             Nodes(dataset, nodes or [None] * len(dataset), max_foreign),
             Totals.of(dataset),
-            more=policy.growing,
         )
         super().__init__(self._state.totals, self._state.ledger)
         for number, ranges in ready.items():
@@ -107,26 +103,12 @@ class Packetizer(View):
         self._feeding = Feeding(
             self._state, assignment, self._promises, self._reserves, self._mergers
         )
-        if policy.growing:
-            self._state.ledger.news = {}
         self._believed = max([size.ahead for size in files if size is not None], default=0)
         self._far = self._believed > 0  # whether any file has been far so far
 
-    # A pass over files that are there, without mergers, needs neither of these.
-
     @cached_property
-    def growth(self) -> Growth:
-        """What there is to do: for callers that add files and have them given back."""
-        return Growth(self._state, self._feeding)
-
-    @cached_property
-    def _merging(self) -> Merging:
+    def _merging(self) -> Merging:  # a pass without mergers does not need it
         return Merging(self._state, self._mergers, self._recovery, self._feeding)
-
-    def take_news(self) -> News:
-        """Returns what has come into the result and what was given up since the last call; only if
-        the policy says `growing`."""
-        return self._state.ledger.take_news()
 
     # The one way in.
 
@@ -357,7 +339,6 @@ class Packetizer(View):
         holding = self._state.ledger.holding
         if holding:
             actions += [Collect(merger) for merger in self._mergers.rest(holding)]
-        if holding or (self._state.policy.growing and self._state.ending.reason is None):
             return
         if self._state.tainted and not self._state.ending.announced:
             actions.append(Halt())
@@ -369,9 +350,7 @@ class Packetizer(View):
 
 _OF_MERGERS = (MergerLost, MergerLeaving, Collected, Refused, RefusedFrom)
 """Events that have no effect if the merger was given up."""
-_ALWAYS = (
-    *(WorkerJoined, MergerJoined, FilesAdded, FilesLocated, NoMoreFiles, GiveBack, Stop, Tick),
-)
+_ALWAYS = (WorkerJoined, MergerJoined, FilesLocated, Stop, Tick)
 """Events that no worker or merger tells, or that are its first."""
 _REACTIONS: dict[type, Callable[[Packetizer, Any, float, list[Action]], None]] = {
     WorkerJoined: Packetizer._joined,
@@ -391,9 +370,6 @@ _REACTIONS: dict[type, Callable[[Packetizer, Any, float, list[Action]], None]] =
     Refused: lambda packetizer, *about: packetizer._merging.refused(*about),
     RefusedFrom: lambda packetizer, *about: packetizer._merging.refused_from(*about),
     Tick: Packetizer._tick,
-    FilesAdded: lambda packetizer, *about: packetizer.growth.add(*about),
-    NoMoreFiles: lambda packetizer, *about: packetizer.growth.end(*about),
-    GiveBack: lambda packetizer, *about: packetizer.growth.give_back(*about),
     FilesLocated: Packetizer._located,
     Stop: Packetizer._stop,
 }

@@ -29,8 +29,5 @@ class Policy:
     second."""
     reserve: bool = False
     """Whether workers get packets ahead, which they begin without asking; see reserves.py."""
-    growing: bool = False
-    """Whether files may be added and given back: then the query only ends by Stop, and is not ended
-    because no worker is left."""
     expected_workers: int = 0
     """The number of workers that will join: the first one must not take the share of all others."""

@@ -90,7 +90,7 @@ class Recovery:
 
     def end_if_alone(self, reason: str) -> None:
         """Notes that the query ends if no worker is left for what is not done."""
-        if self._state.policy.growing or self._state.workers:
+        if self._state.workers:
             return
         if not self._state.everything_handed_out:
             self.end(reason, WorkerGone(f"no worker is left: {reason}"))

@@ -39,7 +39,7 @@ class Reserves:
             return
         if worker.copied or worker.leaving:
             return
-        if state.ending.reason is not None or state.more or state.again.waiting:
+        if state.ending.reason is not None or state.again.waiting:
             return
         reserved = state.ledger.reserved.get(worker.number, ())
         if 2 * len(reserved) > RESERVES:

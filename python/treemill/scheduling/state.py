@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .dataset_events import Beyond
 from .entities import Ending, File, Retries, Totals, WorkerState
 from .ledger import Ledger
 from .nodes import Nodes
@@ -45,10 +44,6 @@ class State:
     files ahead."""
     tainted: set[int] = field(default_factory=set)
     """The tainted workers, for which the end does not wait."""
-    more: bool = False
-    """Whether files may still be added: then it is too early to run a packet twice."""
-    beyond: Beyond = field(default_factory=Beyond)
-    """What is expected to be added: packets need not get short before."""
     opening_seconds: float = 0.7
     """How long opening a far file takes, lately; before any was opened, five round trips over an
     ocean."""
@@ -65,11 +60,6 @@ class State:
         unknown size counts as many as the others on average."""
         known = self.nodes.left.entries + self.again.entries
         return known + self.totals.rest if self.totals.unknown else known
-
-    @property
-    def to_come(self) -> float:
-        """The entries that are left, and those that are expected to be added."""
-        return self.left + self.beyond.entries + self.beyond.files * self.totals.mean
 
     @property
     def everything_handed_out(self) -> bool:

@@ -7,7 +7,7 @@ A node is a disk that readers share, named `scheme://host/partition`.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Container, Set
+from collections.abc import Container
 from dataclasses import dataclass, field
 from functools import lru_cache
 from heapq import heapify, heappop, heappush, heapreplace
@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from .entities import File, WorkerState
 
-__all__ = ["Left", "Part", "StorageNode", "host_of", "node_of"]
+__all__ = ["Left", "StorageNode", "host_of", "node_of"]
 
 
 def node_of(url: str) -> str:
@@ -31,10 +31,6 @@ def host_of(node: str | None) -> str | None:
     if node is None or "://" not in node:
         return node
     return urlsplit(node).hostname or ""
-
-
-Part = tuple[File, int, int | None]
-"""Entries of a file, or (None) all of a file of unknown size."""
 
 
 @dataclass
@@ -120,28 +116,6 @@ class StorageNode:
         file.advance(stop)
         self._count_entries(span[0] - stop)
         return span
-
-    def give_back(self, wanted: float, among: Set[int] | None) -> Part | None:
-        """Takes out about this many entries of one of the files `among` (None: of any), or one of
-        unknown size; such ones first, then fresh ones. None if it has none of them."""
-        for file in reversed(self.fresh):
-            if file.entries is None and (among is None or file.number in among):
-                self.fresh.remove(file)
-                self._count(file, -1)
-                return file, 0, None
-        known = [file for file in self.fresh if file.entries is not None]
-        for file in [*reversed(known), *(file for _, _, file in sorted(self.started))]:
-            if not file.left or (among is not None and file.number not in among):
-                continue
-            stop, keep = file.entries or 0, file.left - int(min(wanted, file.left))
-            start = file.cut(keep) if keep else file.next
-            if start < stop:
-                file.entries = start
-                self._count_entries(start - stop)
-                if not file.left and file in known:
-                    self.fresh.remove(file)
-                return file, start, stop
-        return None
 
     def enter(self, worker: WorkerState) -> None:
         """Counts the worker among the readers."""

@@ -1,5 +1,5 @@
 """The parts that are not leased, and the choice among them: first those that lie near a site, then
-those that it can help others with. Knows sites by name; knows no sub-master."""
+those that it can help others with. Knows sites by name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .messages import Part
 __all__ = ["Reach", "UnleasedParts"]
 
 Rate = Callable[[Set[str]], float]
-"""Entries per second of all sub-masters at these sites."""
+"""Entries per second of these sites together."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,6 @@ class UnleasedParts:
         """`reach`: which sites a file is near to."""
         self._reach = reach
         self._piles: dict[Reach, _Pile] = {}
-        self._put: dict[int, Reach] = {}  # by file: the pile that its parts were put on last
         self._tried = _Pile(Reach())  # parts of files that a site cannot open
         self._barred: dict[int, set[str]] = {}  # by file: sites that cannot open it
 
@@ -66,16 +65,6 @@ class UnleasedParts:
         for pile in self._all:
             yield from pile.parts
 
-    @property
-    def entries(self) -> int:
-        """Entries of parts of known size."""
-        return sum(pile.entries for pile in self._all)
-
-    @property
-    def unknown(self) -> int:
-        """Files of unknown size."""
-        return sum(pile.unknown for pile in self._all)
-
     def left(self, mean: float) -> float:
         """Entries; a file of unknown size counts `mean`."""
         return sum(pile.left(mean) for pile in self._all)
@@ -85,23 +74,10 @@ class UnleasedParts:
         if part.file in self._barred:
             pile = self._tried
         else:
-            reach = self._put[part.file] = self._reach(part.file)
+            reach = self._reach(part.file)
             pile = self._piles.get(reach) or self._piles.setdefault(reach, _Pile(reach))
         pile.parts.append(part)
         pile.count(part, 1)
-
-    def move(self, files: Set[int]) -> None:
-        """Puts the parts of these files where they belong now."""
-        moved = []
-        for reach in {self._put[file] for file in files if file in self._put}:
-            pile = self._piles[reach]
-            its = [part for part in pile.parts if part.file in files]
-            pile.parts = deque(part for part in pile.parts if part.file not in files)
-            for part in its:
-                pile.count(part, -1)
-            moved += its
-        for part in moved:
-            self.add(part)
 
     def bar(self, site: str, file: int) -> None:
         """Notes that a site cannot open a file, of which nothing is in the pool."""
@@ -142,18 +118,6 @@ class UnleasedParts:
                 wanted -= mean if part.stop is None else part.stop - part.start
         return parts
 
-    def take_any(self, wanted: float, mean: float, among: Set[int] | None) -> list[Part]:
-        """Takes out about this many entries of the files `among`; more if a part is larger."""
-        parts: list[Part] = []
-        for pile in self._all:
-            for part in list(pile.parts) if wanted > 0 else ():
-                if wanted > 0 and (among is None or part.file in among):
-                    pile.parts.remove(part)
-                    pile.count(part, -1)
-                    parts.append(part)
-                    wanted -= max(mean, 1.0) if part.stop is None else part.stop - part.start
-        return parts
-
     def take_out_of_reach(self, sites: Collection[str]) -> list[Part]:
         """Takes out the parts that none of these sites may read."""
         if not self.restricted:
@@ -169,7 +133,11 @@ class UnleasedParts:
 
     def clear(self) -> list[Part]:
         """Takes out everything."""
-        return [*self.take_any(float("inf"), 1.0, None)]
+        parts = [*self]
+        for pile in self._all:
+            pile.parts.clear()
+            pile.entries = pile.unknown = 0
+        return parts
 
     def _pop(self, pile: _Pile, wanted: float) -> Part:
         part = pile.parts.popleft()

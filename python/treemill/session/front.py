@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from ..backends.base import Pool
     from ..monitoring.report import Report
 
+    Sites = Mapping[object, object] | Sequence[object]
+    Reach = Mapping[str, str | Sequence[str]]
+
 __all__ = ["connect", "report", "run"]
 
 
@@ -36,12 +39,11 @@ def connect(
     start: str | None = None,
     trace: int = 0,
     security: object = None,
-    reach: Mapping[str, str | Sequence[str]] | None = None,
+    reach: Reach | None = None,
     wait: float = 300.0,
     keep: float = 86400.0,
     most: int | None = None,
     on_host: int | None = None,
-    submasters: bool | int | None = None,
 ) -> Session:
     """Make a session with local workers; no daemon is needed. With an address, make one with the
     workers of a Dask cluster.
@@ -76,9 +78,8 @@ def connect(
         shares no memory, but suits systems whose libraries do not survive a fork (macOS).
     trace
         The number of records that the report of a query keeps of its workers' events and actions
-        (`report.trace`): 10,000 take some MB. Of a cluster's workers the scheduler leads all then,
-        whatever `submasters` says. Reports of several sites have none; `run(trace="trace.root")`
-        writes a trace of theirs, too.
+        (`report.trace`): 10,000 take some MB. Reports of several sites have none;
+        `run(trace="trace.root")` writes a trace of theirs, too.
     security
         A `distributed.Security` with the certificates for a cluster that uses TLS.
     reach
@@ -93,11 +94,6 @@ def connect(
         The number of a cluster's workers that may take part in a query; None: all.
     on_host
         The same for each host.
-    submasters
-        Whether some of a cluster's workers lead those of their rack or host, so that the scheduler
-        hears of each group about once a second and not of each packet; or how many workers a group
-        has. None: if more than 5,000 workers are expected, in groups of up to 500
-        (docs/clusters.md).
 
     Returns
     -------
@@ -137,10 +133,6 @@ def connect(
             raise QueryError(f"{name} must be 1 or more, not {number!r}")
         if number is not None and address is None:
             raise QueryError(f"{name}= is for clusters; workers= is how many there are here")
-    if not (submasters is None or isinstance(submasters, bool) or _is_whole(submasters, 2)):
-        raise QueryError(f"submasters is True, False or 2 and more workers, not {submasters}")
-    if submasters is not None and address is None:
-        raise QueryError("submasters= is for clusters: workers of this machine need none")
     for name, given in (("mode", mode != "threads"), ("memory", memory), ("start", start)):
         if given and address is not None:
             raise QueryError(
@@ -149,10 +141,17 @@ def connect(
     if address is not None:
         from ..backends.dask.admission import Limits  # start-up
         from ..backends.dask.connection import connected  # start-up
+        from ..backends.sites.pool import FederatedPool  # start-up
+
+        def together(sites: Sites, reach: Reach | None = None) -> Pool:
+            named = sites if isinstance(sites, Mapping) else dict(enumerate(sites))
+            return FederatedPool({str(name): pool_of(site) for name, site in named.items()}, reach)
 
         def pool_of(site: object) -> Pool:
             if isinstance(site, Session):
                 return site._pool
+            if isinstance(site, list | tuple | dict):
+                return together(site)
             return connected(
                 site,
                 security,
@@ -163,17 +162,11 @@ def connect(
                 keep=keep,
                 trace=trace,
                 limits=Limits(most, on_host),
-                submasters=submasters,
             )
 
-        if not isinstance(address, list | tuple | dict):
-            return Session(pool_of(address))
-        from ..backends.sites.pool import FederatedPool  # start-up
-
-        named = address if isinstance(address, dict) else dict(enumerate(address))
-        return Session(
-            FederatedPool({str(name): pool_of(site) for name, site in named.items()}, reach)
-        )
+        if isinstance(address, list | tuple | dict):
+            return Session(together(address, reach))
+        return Session(pool_of(address))
     if reach is not None:
         raise QueryError("reach= is for several sites: connect([a, b], reach={...})")
     size = workers or available_cores()

@@ -27,7 +27,6 @@ class DaskOptions(TypedDict, total=False):
     keep: float
     trace: int
     limits: Limits
-    submasters: bool | int | None
 
 
 def connected(address: object, security: object = None, **options: Unpack[DaskOptions]) -> DaskPool:

@@ -222,7 +222,7 @@ class Crew:
         merger, giver = self._mergers.get(message.merger), message.giver
         if merger is None:
             return  # it is lost, as the scheduler knows or will know
-        reading = self._fetching[giver] = self._around.fetch(message.address, message.of, giver)
+        reading = self._fetching[giver] = self._around.fetch(message.address, self.name, giver)
         try:
             commits, covers, data = reading.result()
             if commits != message.commits:

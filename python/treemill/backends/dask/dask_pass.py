@@ -23,7 +23,6 @@ from ..saving import Saving
 from .admission import Limits
 from .blobs import into
 from .fetched_result import FetchedResult
-from .grouping import group_size
 from .line import Line
 from .messages import PassEnded, PassRequest, Status
 from .resumption import Resumption, kept_of
@@ -47,7 +46,6 @@ class Settings(Protocol):
     keep: float
     trace: int
     limits: Limits
-    submasters: bool | int | None
     closed: bool
 
 
@@ -213,21 +211,10 @@ class DaskPass(Pass):
             kept=kept_of(self._request),
             limits=pool.limits,
             addresses=_at_hosts(self._request.addresses()),
-            submasters=self._group_size(),
             second_runs=task.second_runs,
         )
         self._line.put(blobs)
         self._line.ask("begin", self.name, request)
-
-    def _group_size(self) -> int | None:
-        """Returns how many workers a sub-master leads; None: there are none. Only the scheduler
-        records packets, for a file as for the report, and leases around what a checkpoint has need
-        its files' sizes."""
-        done = self._before.covers or {}
-        unknown = any(self._files[file] is None for file in done)
-        if unknown or max(self._pool.trace, self._request.trace):
-            return None
-        return group_size(self._pool.submasters, self.workers)
 
     def _locate(self) -> None:
         """Finds out beside the pass where its files lie, if workers are on several hosts."""

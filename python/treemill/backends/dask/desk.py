@@ -14,17 +14,12 @@ from ...frozen import replaced
 from ...scheduling import Coverage, Monitored
 from .admission import Admitted, room
 from .demand import demand
-from .group_lead import GroupLead
-from .group_messages import Down, Inherit, Renounce
 from .lead import Lead
 from .mailbox import Mailbox, Parcel
-from .master import Master
 from .messages import HeldPartial, Listed, PassRequest, Status
 from .polling import poll_seconds
 
 __all__ = ["Desk"]
-
-Make = Callable[[str, PassRequest, Callable[[], float]], Lead | Master]
 
 _BLOB_SECONDS = 600.0
 """Seconds for which bytes are kept that no pass needs."""
@@ -36,7 +31,6 @@ class _Process:
 
     host: str
     threads: int
-    place: str  # its rack, if it says one, or its host
     start: str | None = None  # which start of its loop the mailbox belongs to
     mail: Mailbox = field(default_factory=Mailbox)
     leaving: bool = False
@@ -52,13 +46,11 @@ class Desk:
     """The state of the plugin. `news` holds the addresses with new mail, and `changed` the passes
     of which a client wants to hear; the caller clears both."""
 
-    def __init__(self, clock: Callable[[], float], make: Make | None = None) -> None:
-        """`make`: makes what leads a pass; None: as its request says."""
+    def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._make = make or _make
         self._processes: dict[str, _Process] = {}
         self._heard: dict[str, float] = {}
-        self._leads: dict[str, Lead | Master] = {}
+        self._leads: dict[str, Lead] = {}
         self._ended: dict[str, float] = {}  # when passes have ended
         self._told: dict[str, int] = {}  # which change of a pass is news already
         self._ripe: dict[str, float] = {}  # since when results wait for a client
@@ -69,10 +61,10 @@ class Desk:
 
     # Dask's workers.
 
-    def add(self, address: str, host: str, threads: int, rack: str | None = None) -> None:
+    def add(self, address: str, host: str, threads: int) -> None:
         """One of Dask's workers is there. It takes part once its loop has said so."""
         if address not in self._processes:
-            self._processes[address] = _Process(host, threads, rack or host)
+            self._processes[address] = _Process(host, threads)
 
     def remove(self, address: str, reason: str, fault: bool = True) -> None:
         """One of Dask's workers is gone. `fault`: whether its packets may be to blame."""
@@ -150,7 +142,7 @@ class Desk:
                 self._hear(about, address, message)
         return True
 
-    def _hear(self, lead: Lead | Master, address: str, message: object) -> None:
+    def _hear(self, lead: Lead, address: str, message: object) -> None:
         try:
             out = lead.hear(address, message)
         except Exception as error:  # else the process would say it again and again
@@ -214,34 +206,22 @@ class Desk:
         """Makes a pass, once."""
         if name in self._leads:
             return
-        lead = self._leads[name] = self._make(name, request, self._clock)
+        lead = self._leads[name] = Lead(name, request, self._clock)
         self._admitted[name] = {}
         for address, process in self._processes.items():
             if process.start is not None:
                 self._admit(lead, address, process)
-        if isinstance(lead, Master):
-            self._post(lead, lead.begin())
 
-    def tell(self, name: str, message: Down | Inherit | Renounce) -> None:
-        """The scheduler has said something to the sub-master that leads a pass."""
-        lead = self._leads[name]
-        assert isinstance(lead, GroupLead)
-        self._post(lead, lead.handle(message))
-
-    def _admit(self, lead: Lead | Master, address: str, process: _Process) -> None:
+    def _admit(self, lead: Lead, address: str, process: _Process) -> None:
         """Lets a process take part in a pass, with as many workers as the pass may have."""
         admitted = self._admitted[lead.name]
         beside = (each for other, each in admitted.items() if lead.has(other))
         threads = room(lead.request.limits, process.host, process.threads, beside)
         if threads and not process.leaving:
             admitted[address] = Admitted(process.host, threads)
-            if isinstance(lead, Master):
-                out = lead.join(address, process.host, threads, process.place)
-            else:
-                out = lead.join(address, process.host, threads)
-            self._post(lead, out)
+            self._post(lead, lead.join(address, process.host, threads))
 
-    def lead(self, name: str) -> Lead | Master:
+    def lead(self, name: str) -> Lead:
         """The pass with this name. Raises QueryError if there is none."""
         lead = self._leads.get(name)
         if lead is None:
@@ -338,7 +318,7 @@ class Desk:
             self._post(lead, lead.fail(QueryError("the result was not fetched in time")))
             self.changed.add(name)
 
-    def _post(self, lead: Lead | Master, out: list[tuple[str, object]]) -> None:
+    def _post(self, lead: Lead, out: list[tuple[str, object]]) -> None:
         for address, message in out:
             process = self._processes.get(address)
             if process is not None:
@@ -347,10 +327,6 @@ class Desk:
         if self._told.get(lead.name) != lead.change:  # clients need not hear of each packet
             self._told[lead.name] = lead.change
             self.changed.add(lead.name)
-
-
-def _make(name: str, request: PassRequest, clock: Callable[[], float]) -> Lead | Master:
-    return (Lead if request.submasters is None else Master)(name, request, clock)
 
 
 def _digests(request: PassRequest) -> Iterable[str]:

@@ -24,7 +24,6 @@ from ...errors import UnsupportedError
 from ...monitoring.dashboard_screen import Screen
 from .desk import Desk
 from .equipping import Equipping
-from .grouping import rack_of
 from .loop import NAME, ReadAnswer
 from .messages import VERSION, Status
 from .page import DeskBoard
@@ -229,7 +228,7 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
         known = self._scheduler.workers.get(address)
         if known is None:
             return None
-        self._desk.add(address, known.host, known.nthreads, rack_of(known.resources))
+        self._desk.add(address, known.host, known.nthreads)
         well = self._desk.hear(address, start, pickle.loads(parcel))
         self._wake(address)
         if not well:

@@ -21,10 +21,6 @@ class Holders:
         self._sent: dict[tuple[int, int], int] = {}  # the same by merger and worker
         self._next = 0
 
-    def begin_at(self, number: int) -> None:
-        """Makes this the number of the first merger."""
-        self._next = number
-
     def elect(self, host: str, processes: Iterable[Participant]) -> Participant | None:
         """Makes a process of this host a merger, if it has none; of any host if there is no merger
         at all. Those that leave do not count."""
@@ -65,10 +61,6 @@ class Holders:
         """Notes that the partials of a merger are another one's."""
         self._commits[to] = self._commits.get(to, 0) + self._commits.pop(merger, 0)
 
-    def inherited(self, merger: int, commits: int) -> None:
-        """Notes that the merger has this many partials that were another sub-master's."""
-        self._commits[merger] = self._commits.get(merger, 0) + commits
-
     def told(
         self, work: str, action: Refuse | RefuseFrom | HandOn | Dismiss
     ) -> tuple[str, object] | None:
@@ -85,6 +77,6 @@ class Holders:
         if isinstance(action, HandOn):
             part = self.part(action.merger)
             about = (part.merger, part.address, part.commits)
-            return to.address, Fetch(work, action.to, *about, work)
+            return to.address, Fetch(work, action.to, *about)
         self.dismiss(action.merger)
         return to.address, Drop(work, action.merger)

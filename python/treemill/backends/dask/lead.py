@@ -6,8 +6,9 @@ Pure but for the clock that it is given: messages in, messages out. Knows addres
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from ...errors import WorkerError
 from ...frozen import replaced
 from ...scheduling import (
     Action,
@@ -58,26 +59,30 @@ from .messages import (
     Unreached,
 )
 from .participant import Participant
-from .pass_state import Messages, PassState
 from .places import Places
-from .rules import Led, led_by
+from .rules import led_by
 
 __all__ = ["Lead"]
 
+Messages = list[tuple[str, object]]
+"""Messages to be sent now, with addresses."""
 
-class Lead(PassState):
+
+class Lead:
     """The state of one pass. Methods return the messages to be sent now, with addresses."""
 
-    def __init__(
-        self,
-        name: str,
-        request: PassRequest,
-        clock: Callable[[], float],
-        led: Led | None = None,
-    ) -> None:
-        """`name`: what messages call the pass. `led`: what leads it, if that is made already."""
-        super().__init__(name, request, clock)
-        self._packetizer, self._coordinator = led or led_by(request, clock)
+    def __init__(self, name: str, request: PassRequest, clock: Callable[[], float]) -> None:
+        """`name`: what messages call the pass."""
+        self.name = name
+        self.request = request
+        self.change = 0  # counts what a client wants to hear of at once
+        self._clock = clock
+        self._out: Messages = []
+        self._alone_since: float | None = clock()
+        self._deadline: tuple[float, str] | None = None
+        self._ended: PassEnded | None = None
+        self._settled: dict[int, int] | None = None
+        self._packetizer, self._coordinator = led_by(request, clock)
         self._before = self._packetizer.committed_entries
         self._processes: dict[str, Participant] = {}
         self._of: dict[int, Participant] = {}  # by worker
@@ -86,7 +91,6 @@ class Lead(PassState):
         self._places = Places(request.nodes)
         self._gone = Pulse()  # the counters of processes that are lost
         self._losses = Losses(self._packetizer)
-        self._sent = self._packetizer.sent  # the packets on the way to a merger
         self._begun = False
         self._any_leaving = False  # whether a process has ever been told to leave
         self._move(self._places.nodes(request.addresses))
@@ -94,8 +98,9 @@ class Lead(PassState):
     # What others may read.
 
     @property
-    def _addresses(self) -> Collection[str]:
-        return self._processes.keys()
+    def over(self) -> bool:
+        """True if the pass has ended."""
+        return self._ended is not None
 
     def has(self, address: str) -> bool:
         """True if the process takes part."""
@@ -180,6 +185,11 @@ class Lead(PassState):
             if alone or (process.merger is None and process.joined <= self._packetizer.idle):
                 self._say(process.address, End(self.name))
                 self._lose(process.address, f"worker {process.address} was retired", fault=False)
+
+    def lose(self, address: str, reason: str, fault: bool = True) -> Messages:
+        """A process is lost. `fault`: whether its packets may be to blame."""
+        self._lose(address, reason, fault)
+        return self._told()
 
     def _lose(self, address: str, reason: str, fault: bool = True) -> None:
         process = self._processes.pop(address, None)
@@ -285,8 +295,11 @@ class Lead(PassState):
         if nodes:
             self._handle(FilesLocated(nodes))
 
-    def _ask_to_stop(self, reason: str) -> None:
+    def stop(self, reason: str) -> Messages:
+        """Tells workers to end at their next batch and to commit."""
         self._handle(Stop(reason))
+        self._deadline = self._deadline or (self._clock() + self.request.patience, reason)
+        return self._told()
 
     def abort(self, reason: str) -> Messages:
         """Ends with what mergers have; the work that is not committed is lost."""
@@ -298,19 +311,44 @@ class Lead(PassState):
                 self._handle(WorkerLost(number, reason))
         return self._told()
 
-    def _collected(self, holders: Collection[int]) -> None:
-        for merger in holders:
+    def settle(self, commits: Mapping[int, int]) -> tuple[bool, Messages]:
+        """A client has got the partials of these mergers. `commits`: how many are in each. False if
+        that is not all of the result, or not what the result is now."""
+        parts = self.parts()
+        if parts is None or {each.merger: each.commits for each in parts} != dict(commits):
+            return self._settled == commits, self._told()  # it may not have heard that it was
+        self._settled = dict(commits)
+        for merger in commits:
             self._handle(Collected(merger))
-
-    def _last_lost(self) -> str | None:
-        return self._losses.reason
-
-    def _tick(self) -> None:
-        self._handle(Tick())
+        return True, self._told()
 
     def fail(self, error: BaseException) -> Messages:
         """Ends the pass with an error."""
         self._carry_out(self._coordinator.fail(error))
+        return self._told()
+
+    # Time.
+
+    def tick(self, heard: Mapping[str, float]) -> Messages:
+        """Time has passed. `heard`: when each process was last heard of."""
+        now, request = self._clock(), self.request
+        for address in list(self._processes):
+            if now - heard.get(address, now) > request.silence:
+                self._say(address, End(self.name))
+                self._lose(address, f"did not answer for {request.silence:g} seconds")
+        if self.over:
+            return self._told()
+        if self._alone_since is not None and now - self._alone_since > request.wait:
+            words = f"no worker has been there for {request.wait:g} seconds"
+            lost = self._losses.reason
+            last = f"; the last one was lost during this query: {lost}" if lost else ""
+            todo = "start workers, or give connect() a longer wait="
+            return self.fail(WorkerError(f"given up: {words}{last}; {todo}"))
+        if self._deadline is not None and now > self._deadline[0]:
+            reason = self._deadline[1]
+            self._deadline = None
+            return self.abort(f"{reason}; a worker was not done {request.patience:g} s later")
+        self._handle(Tick())
         return self._told()
 
     # Actions.
@@ -339,7 +377,7 @@ class Lead(PassState):
         act = Act(self.name, action)
         if isinstance(action, Commit) and action.merger is not None:
             address = self._holders.part(action.merger).address
-            act = Act(self.name, action, address, ranges_of(self._sent(action.worker)))
+            act = Act(self.name, action, address, ranges_of(self._packetizer.sent(action.worker)))
         elif isinstance(action, Process) and self._coordinator.begins(action.worker):
             self._begun = True
             self.change += 1
@@ -351,18 +389,24 @@ class Lead(PassState):
         return None if counts is None else counts()
 
     def _end(self, error: BaseException | None) -> None:
-        self._end_with(
-            PassEnded(
-                error,
-                self._coordinator.coverage(),
-                self._coordinator.committed_entries,
-                self._coordinator.trace,
-                self.sizes(),
-                self.monitored(),
-            )
+        """Ends the pass, and lets its processes go."""
+        self._ended = PassEnded(
+            error,
+            self._coordinator.coverage(),
+            self._coordinator.committed_entries,
+            self._coordinator.trace,
+            self.sizes(),
+            self.monitored(),
         )
+        self.change += 1
+        for address in self._processes:
+            self._say(address, End(self.name))
+
+    def _say(self, address: str, message: object) -> None:
+        self._out.append((address, message))
 
     def _told(self) -> Messages:
         if not self.over:
             self._send_off()
-        return super()._told()
+        out, self._out = self._out, []
+        return out

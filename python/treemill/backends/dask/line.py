@@ -151,7 +151,7 @@ class Line:
                 reading.cancel()
 
     async def _read(self, work: str, part: HeldPartial) -> ReadAnswer:
-        about = {"work": part.work or work, "merger": part.merger}
+        about = {"work": work, "merger": part.merger}
         client = self._client
         if self._reaches_workers:
             with suppress(OSError, TimeoutError):  # it is gone, or hidden from this process

@@ -19,7 +19,6 @@ from distributed.protocol.serialize import to_serialize
 
 from ..merged import Ranges
 from .crew import Handed, Read
-from .group_loop import GroupLoop
 from .mailbox import Parcel
 from .merger import RefusedByMerger, Unreachable
 from .requests import asked
@@ -83,10 +82,7 @@ class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
         self._later: asyncio.TimerHandle | None = None
         self._closed = False
         self._station: Station | None = None
-        self._groups = GroupLoop(worker, self._there)
-        worker.handlers.update(
-            treemill_take=self.take, treemill_read=self.read, treemill_group=self._groups.exchange
-        )
+        worker.handlers.update(treemill_take=self.take, treemill_read=self.read)
         self._tasks = [asyncio.create_task(self._poll()), asyncio.create_task(self._flush())]
 
     async def teardown(self, worker: Worker) -> None:
@@ -100,7 +96,6 @@ class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
         self._closed = True
         for task in self._tasks:
             task.cancel()
-        self._groups.close()
         if self._station is not None:
             self._station.end()
         self._threads.shutdown(wait=False)
@@ -117,7 +112,6 @@ class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
                 hand=self._hand,
                 read=self._read,
                 awake=self._awake,
-                converse=self._groups.converse,
             )
         return self._station
 
@@ -134,7 +128,6 @@ class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
             self._later.cancel()
             self._later = None
         self._something.set()
-        self._groups.wake()
 
     async def _poll(self) -> None:
         while not self._closed:

@@ -9,16 +9,15 @@ from ...errors import WorkerError
 from ...frozen import replaced
 from ...scheduling import MergerLost, Packetizer, WorkerLost
 
-__all__ = ["IN_A_ROW", "Losses", "given_up"]
+__all__ = ["Losses"]
 
-IN_A_ROW = 5
-"""Processes that may be lost before any work was done: before one of their workers has done a
-packet, or one that leads a group has handed up something."""
+_IN_A_ROW = 5
+"""Processes that may be lost before one of their workers has done a packet."""
 
 
-def given_up(address: str, reason: str) -> WorkerError:
+def _given_up(address: str, reason: str) -> WorkerError:
     """The error if so many are lost."""
-    words = f"{IN_A_ROW} of Dask's workers in a row were lost before they had done anything"
+    words = f"{_IN_A_ROW} of Dask's workers in a row were lost before they had done anything"
     why = "a limit of their memory, or a crash of compiled code: their logs say which"
     return WorkerError(f"given up: {words}: {reason}. Usual reasons are {why}", worker=address)
 
@@ -36,7 +35,7 @@ class Losses:
     def process_lost(self, address: str, reason: str, fault: bool) -> WorkerError | None:
         """Counts a lost process. Returns an error if too many were lost in a row."""
         self._in_a_row += fault
-        return None if self._in_a_row < IN_A_ROW else given_up(address, reason)
+        return None if self._in_a_row < _IN_A_ROW else _given_up(address, reason)
 
     def work_was_done(self) -> None:
         """Notes that a worker has done a packet."""

@@ -37,7 +37,7 @@ __all__ = [
     "Unreached",
 ]
 
-VERSION = 6
+VERSION = 7
 """The version of these messages. Client, scheduler and workers must have the same one."""
 
 
@@ -96,8 +96,6 @@ class PassRequest:
     """How many workers may take part."""
     addresses: Mapping[int, Sequence[str]] = field(default_factory=dict)
     """All addresses of each file that has several of them, each at a host."""
-    submasters: int | None = None
-    """How many workers a sub-master leads; None: the scheduler leads all of them."""
     second_runs: bool = True
     """Whether a packet may be run by two workers."""
 
@@ -155,8 +153,6 @@ class Fetch:
     giver: int
     address: str
     commits: int
-    of: str
-    """What that process calls the pass."""
 
 
 @frozen
@@ -235,8 +231,6 @@ class HeldPartial:
     address: str
     commits: int
     """The number of partials of workers that are merged in it."""
-    work: str | None = None
-    """What its process calls the pass; None: as the scheduler does."""
 
 
 @frozen

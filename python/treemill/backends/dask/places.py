@@ -74,14 +74,10 @@ class Places:
         self._files[node] = self._files.get(node, 0) + 1
         return node
 
-    def host(self, name: str) -> str:
-        """The name for a host that is called so."""
-        return self._of_workers.get(name, name)
-
     def _named(self, node: str) -> str:
         """The node, with its host by the name that is used."""
         host = host_of(node) or ""
         self._of_files.add(host)
         scheme, _, rest = node.partition("://")
         partition = rest.rpartition("/")[2]
-        return f"{scheme}://{self.host(host)}/{partition}"
+        return f"{scheme}://{self._of_workers.get(host, host)}/{partition}"

@@ -51,15 +51,12 @@ class DaskPool(Pool):
         keep: float = 86400.0,
         trace: int = 0,
         limits: Limits = UNLIMITED,
-        submasters: bool | int | None = None,
     ) -> None:
         """`owned`: whether `close` closes the client. `workers`: how many are expected; None: as
-        many as there are. `limits`: how many may take part. `submasters`: whether there are some,
-        or how many workers each leads; None: if there are many workers."""
+        many as there are. `limits`: how many may take part."""
         self._client = client
         self._owned = owned
         self.limits = limits
-        self.submasters = submasters
         self._wanted = workers
         self.line = Line(client, silence)
         hello = self.line.install()

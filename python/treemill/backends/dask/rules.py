@@ -3,46 +3,21 @@ coordinator. Pure but for the clock that it is given."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
-from typing import Protocol
+from collections.abc import Callable
 
-from ...scheduling import Action, Coverage, Event, Monitored, Monitoring, Packetizer, Policy, Trace
+from ...scheduling import Monitoring, Packetizer, Policy
 from ..coordinator import Coordinator
 from .messages import PassRequest
 
-__all__ = ["Coordinates", "Led", "led_by"]
+__all__ = ["led_by"]
 
-
-class Coordinates(Protocol):
-    """What a lead needs of a coordinator; see there."""
-
-    began: float
-    ended: float | None
-
-    @property
-    def trace(self) -> Trace | None: ...  # noqa: D102
-    @property
-    def workers(self) -> Set[int]: ...  # noqa: D102
-    @property
-    def expected_entries(self) -> int: ...  # noqa: D102
-    @property
-    def committed_entries(self) -> int: ...  # noqa: D102
-    def handle(self, event: Event) -> list[Action]: ...  # noqa: D102
-    def begins(self, worker: int) -> bool: ...  # noqa: D102
-    def monitored(self) -> Callable[[], Monitored] | None: ...  # noqa: D102
-    def coverage(self) -> Coverage: ...  # noqa: D102
-    def fail(self, error: BaseException) -> list[Action]: ...  # noqa: D102
-
-
-Led = tuple[Packetizer, Coordinates]
-"""What leads a pass."""
 
 ROOTS = 2
 """Parts of which the result consists at most: with more, their mergers join in pairs at the end.
 The simulation says which number is best (docs/packetizer.md)."""
 
 
-def led_by(request: PassRequest, clock: Callable[[], float]) -> Led:
+def led_by(request: PassRequest, clock: Callable[[], float]) -> tuple[Packetizer, Coordinator]:
     """Makes both."""
     policy = Policy(
         skip_errors=request.skip_errors,

@@ -1,6 +1,5 @@
 """What one of Dask's worker processes has of treemill: its crews, its mailbox to the scheduler,
-what groups.py has of groups with sub-masters, and the bytes and packages that it has got. Knows no
-Dask: loop.py carries its messages.
+and the bytes and packages that it has got. Knows no Dask: loop.py carries its messages.
 """
 
 from __future__ import annotations
@@ -20,9 +19,7 @@ from concurrent.futures import Future
 
 from ..merged import Ranges
 from ..portable_error import portable
-from .conversation import Conversation
 from .crew import Crew, Handed, Read
-from .groups import ABOUT_GROUPS, Groups
 from .mailbox import Mailbox, Parcel
 from .merger import RefusedByMerger
 from .messages import Act, Begin, Crashed, Drop, End, Fetch, Hold, Recall, RecallFrom
@@ -46,13 +43,11 @@ class Station:
         hand: Hand,
         read: Callable[[str, str, int], Future[Read]],
         awake: Callable[[bool], None],
-        converse: Callable[[Conversation], None] = lambda made: None,
     ) -> None:
         """`folder`: where packages are put. `fetch` gets bytes from the scheduler, and waits.
         `hand` hands a partial to another process, and `read` gets what a merger there has. `awake`
         is called, on any thread, when there is something to be sent: at once, or (False) with what
-        else there will be within some milliseconds. `converse` keeps up a conversation with a
-        sub-master until it is over."""
+        else there will be within some milliseconds."""
         self.address = address
         self.hand = hand
         self.fetch = read
@@ -68,7 +63,6 @@ class Station:
         self._paths: tuple[str, ...] = ()
         self._unpacked_digests: set[str] = set()
         self._crews: dict[str, Crew] = {}
-        self.groups = Groups(address, self.say, converse, self._end_crew)
         self.restart()
 
     def _ask_names(self) -> None:
@@ -76,7 +70,6 @@ class Station:
 
     def restart(self) -> None:
         """Begins anew, because the scheduler has given this process up."""
-        self.groups.end()
         for crew in self._crews.values():
             crew.end()
         with self._lock:
@@ -87,15 +80,10 @@ class Station:
     # Messages.
 
     def say(self, message: object, soon: bool = True) -> None:
-        """Sends a message to those who lead its pass, at once or (not `soon`) with others."""
-        talk = self.groups.talks.get(message.work)  # type: ignore[attr-defined]
+        """Sends a message to the scheduler, at once or (not `soon`) with others."""
         with self._lock:
-            if talk is None:
-                self._mail.put(message)
-                was_awake, self._is_awake = self._is_awake, True
-            else:
-                talk.mail.put(message)
-                was_awake, talk.is_awake = talk.is_awake, True
+            self._mail.put(message)
+            was_awake, self._is_awake = self._is_awake, True
         if soon or not was_awake:
             self._awake(soon)
 
@@ -115,10 +103,10 @@ class Station:
             self._is_awake = False
             return self._mail.parcel()
 
-    def hear(self, parcel: Parcel, talk: Conversation | None = None) -> None:
-        """Handles what the scheduler has sent, or the sub-master of a conversation."""
+    def hear(self, parcel: Parcel) -> None:
+        """Handles what the scheduler has sent."""
         with self._lock:
-            messages = (self._mail if talk is None else talk.mail).take(parcel)
+            messages = self._mail.take(parcel)
         for message in messages:
             try:
                 self._handle(message)
@@ -126,39 +114,18 @@ class Station:
                 told = portable(error, f"worker {self.address} failed", self.address)
                 self.say(Crashed(message.work, told))  # type: ignore[attr-defined]
 
-    def parcel_of(self, talk: Conversation) -> Parcel:
-        """Returns what is to be sent in a conversation."""
-        with self._lock:
-            talk.is_awake = False
-            return talk.mail.parcel()
-
-    def restart_with(self, talk: Conversation) -> None:
-        """Begins a conversation anew, because the sub-master knows nothing of this process."""
-        self._end_crew(talk.name)
-        with self._lock:
-            talk.restart()
-
-    def _end_crew(self, name: str) -> None:
-        crew = self._crews.pop(name, None)
-        if crew is not None:
-            crew.end()
-
     def _handle(self, message: object) -> None:
         if isinstance(message, Begin):
             self._crews[message.work] = Crew(message, self)
             return
-        if isinstance(message, ABOUT_GROUPS):
-            self.groups.hear(message)
-            return
         assert isinstance(message, Hold | Act | Recall | Fetch | RecallFrom | Drop | End)
-        if isinstance(message, End):
-            self._end_crew(message.work)
-            self.groups.leave(message.work)
-            return
         crew = self._crews.get(message.work)
         if crew is None:
             return
-        if isinstance(message, Drop):
+        if isinstance(message, End):
+            del self._crews[message.work]
+            crew.end()
+        elif isinstance(message, Drop):
             crew.drop(message.merger)
         else:
             crew.hear(message)

@@ -26,7 +26,7 @@ from ...scheduling import (
 )
 from ...scheduling.leasing import Leasing
 from ...scheduling.lessor import Lessor
-from ...scheduling.messages import Downward, HandedUp, LessorEvent, Opened, SubLost, Upward
+from ...scheduling.messages import Downward, HandedUp, LessorEvent, Opened, SiteLost, Upward
 from ...scheduling.unleased_parts import Reach
 from ...workers.workload import Partial
 from ..base import Pass, Pool, Request
@@ -277,7 +277,7 @@ class FederatedPass(Pass):
             site.abort(reason)
 
     def _end(self, reason: str) -> list[LessorEvent]:
-        return [Stop(reason), *(SubLost(number, reason) for number in self._sites)]
+        return [Stop(reason), *(SiteLost(number, reason) for number in self._sites)]
 
     # What the sites say.
 
@@ -334,7 +334,7 @@ class FederatedPass(Pass):
                     for site in self._sites.values():
                         site.send(order)
                 else:
-                    self._sites[order.sub].send(order)
+                    self._sites[order.site].send(order)
         for order in orders:
             if isinstance(order, Finish):
                 self._finish(order.error)

@@ -18,9 +18,9 @@ from ...scheduling.messages import (
     Grant,
     Part,
     Returned,
+    SiteJoined,
+    SiteLost,
     Standing,
-    SubJoined,
-    SubLost,
     TakeBack,
     Upward,
 )
@@ -135,7 +135,7 @@ class Site:
 
     def _work(self) -> None:
         try:
-            self._tell([SubJoined(self.number, self.name)], None, None)
+            self._tell([SiteJoined(self.number, self.name)], None, None)
             self._ask()
             while not isinstance(item := self._next(), Finish):
                 if item is None:
@@ -148,7 +148,7 @@ class Site:
                     self._ask()
         except BaseException as error:
             self.lost = error
-            self._tell([SubLost(self.number, f"{self.name}: {error}")], None, None)
+            self._tell([SiteLost(self.number, f"{self.name}: {error}")], None, None)
 
     def _next(self) -> Downward | _Outcome | None:
         try:
@@ -163,7 +163,7 @@ class Site:
             self._asked = False
             self._waiting += item.parts
         elif isinstance(item, TakeBack):
-            self._tell([Returned(self.number, tuple(self._back(item)), True)], None, None)
+            self._tell([Returned(self.number, tuple(self._back(item)))], None, None)
         elif isinstance(item, Halt):
             self._halted = True
             if self._running is None:

@@ -1,5 +1,5 @@
 """Where the time of a query's workers went, from what the master has counted: for queries without a
-trace, such as those whose workers are led by sub-masters. Pure.
+trace. Pure.
 
 Counts are sums and bins, so that this is coarser than the breakdown of a trace. The sums of packets
 and of waiting are exact. The rest is time in which workers had no packet: it is divided by how many

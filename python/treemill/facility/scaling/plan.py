@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...backends.dask.grouping import group_size
 from ...errors import QueryError
 
-__all__ = ["BASELINES", "QUERIES", "SCALINGS", "PlannedQuery", "ScalingPlan", "is_traced", "rising"]
+__all__ = ["BASELINES", "QUERIES", "SCALINGS", "PlannedQuery", "ScalingPlan", "rising"]
 
 QUERIES: Mapping[str, str] = {
     "none": "files are opened, no column is read: what the session and the packetizer cost",
@@ -79,16 +78,6 @@ class ScalingPlan:
         if self.scaling == "strong":
             return events
         return max(events * workers // max(self.workers), 1)
-
-
-def is_traced(workers: int, submasters: bool | None) -> bool:
-    """True if so many workers leave a trace. Those that sub-masters lead do not; `submasters`:
-    whether there are some, None: as sessions have it.
-
-    >>> is_traced(100, None), is_traced(101, None), is_traced(101, False)
-    (True, False, True)
-    """
-    return group_size(submasters, workers) is None
 
 
 def rising(most: int) -> list[int]:

@@ -36,7 +36,7 @@ LIMITS: Mapping[str, tuple[str, str]] = {
     ),
     "packetizer": (
         "workers wait for their next packet {share:.0%} of the time",
-        "larger packets, fewer workers for so short a query, or sub-masters",
+        "larger packets, or fewer workers for so short a query",
     ),
     "merging": (
         "results are merged {share:.0%} of the time",

@@ -3,7 +3,7 @@ and no queue."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -27,20 +27,6 @@ class MasterLoad:
     longest_wait: float = 0.0
     decisions: float = 0.0
     """Seconds of CPU that its decisions took in reality, if they were measured."""
-
-    @classmethod
-    def mean(cls, loads: Sequence[MasterLoad]) -> MasterLoad:
-        """The mean of several, and the longest of their waits."""
-        n = max(len(loads), 1)
-        return cls(
-            round(sum(load.messages for load in loads) / n),
-            sum(load.busy for load in loads) / n,
-            round(sum(load.merges for load in loads) / n),
-            sum(load.merging for load in loads) / n,
-            sum(load.waited for load in loads) / n,
-            max((load.longest_wait for load in loads), default=0.0),
-            sum(load.decisions for load in loads) / n,
-        )
 
 
 class MasterDesk:

@@ -34,9 +34,9 @@ class OneMaster:
         return sum(packet.stop - packet.start for packet in self.result)
 
     @property
-    def loads(self) -> tuple[MasterLoad, ...]:
+    def load(self) -> MasterLoad:
         """What the master had to do."""
-        return (self._desk.load,)
+        return self._desk.load
 
     def begin(self) -> None:
         """See Masters."""

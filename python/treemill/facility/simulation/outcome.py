@@ -3,7 +3,7 @@ data."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ...scheduling import Timeline
 from .desk import MasterLoad
@@ -30,8 +30,8 @@ class SimulationOutcome(Timeline):
     """Events of the dataset."""
     fetched: bool = False
     """Whether a client has fetched what mergers had."""
-    loads: tuple[MasterLoad, ...] = ()
-    """What the master had to do, then its sub-masters, if there are any."""
+    load: MasterLoad = field(default_factory=MasterLoad)
+    """What the master had to do."""
 
     @property
     def last_merges(self) -> float:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from ...scheduling import Packet
 from .cluster import Cluster
 from .engine import Engine
-from .groups import SimulatedGroups
 from .one_master import OneMaster
 from .outcome import SimulationOutcome
 from .scenario import Scenario
@@ -20,19 +19,13 @@ def simulate(
     scenario: Scenario, strategy: str = "treemill", clock: Callable[[], float] | None = None
 ) -> SimulationOutcome:
     """Runs the query of a scenario once, with the named strategy. `clock`: CPU seconds of this
-    process, by which it is measured what masters' decisions take."""
+    process, by which it is measured what the master's decisions take."""
     cluster = Cluster(scenario)
     engine = Engine(scenario, cluster)
-    masters: OneMaster | SimulatedGroups
-    if scenario.submasters:
-        if strategy != "treemill":
-            raise ValueError(f"{strategy} has no sub-masters")
-        masters = SimulatedGroups(engine, clock)
-    else:
-        masters = OneMaster(engine, strategy, STRATEGIES[strategy](scenario, cluster), clock)
-    engine.masters = masters
+    master = OneMaster(engine, strategy, STRATEGIES[strategy](scenario, cluster), clock)
+    engine.masters = master
     engine.run()
-    entries, twice = _counted(masters.result)
+    entries, twice = _counted(master.result)
     return SimulationOutcome(
         scenario=scenario.name,
         strategy=strategy,
@@ -41,8 +34,8 @@ def simulate(
         entries=entries,
         twice=twice,
         expected=cluster.events,
-        fetched=bool(scenario.submasters) or scenario.roots is not None,
-        loads=masters.loads,
+        fetched=scenario.roots is not None,
+        load=master.load,
         **vars(engine.timeline.timeline()),
     )
 

@@ -80,15 +80,12 @@ class Faults:
     slowdown: float = 2.0
     """The factor by which these nodes are slower."""
     deaths: int = 0
-    """The number of workers (with sub-masters: of processes) that die, evenly spread over the time
+    """The number of workers that die, evenly spread over the time
     `deaths_until`. Each is replaced by a new one after `rejoin` seconds."""
     deaths_until: float = 60.0
     rejoin: float = 5.0
     merger_deaths: int = 0
     """The number of mergers that die, evenly spread over the time `deaths_until`."""
-    submaster_deaths: int = 0
-    """The number of processes that die while they lead a group, evenly spread over the time
-    `deaths_until`. Each is replaced by a new one after `rejoin` seconds."""
 
 
 @dataclass(frozen=True)
@@ -125,15 +122,9 @@ class Scenario:
     """If given, each node has a merger, and a client fetches what they have, one after another,
     once workers have nothing left. If more mergers than this hold something then, they join
     before. 0: they do not join."""
-    submasters: int = 0
-    """How many workers each sub-master leads, as in `connect(submasters=…)`; their costs are those
-    of the master. A client fetches what each has merged at the end. 0: the master leads all
-    workers itself."""
     width: int = 1
     """The threads of a worker: a process that gets packets for all of its threads, which share each
     of them, and that reports and commits once for all."""
-    threads: int = 0
-    """The workers of each process, if there are sub-masters. 0: all of a node."""
     max_foreign: int | None = None
     """The greatest number of readers from other hosts on one node."""
     seed: int = 1
