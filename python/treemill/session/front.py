@@ -54,8 +54,8 @@ def connect(
         A Dask cluster: the address of its scheduler ("tcp://host:8786"), a `distributed.Client`
         or a cluster object; None: this machine. Needs `treemill[cluster]`. Several of these, or
         sessions, in a list or by name in a dictionary: sites with data of their own or with
-        replicas, which work on one query together. A site may be such a list, too. A file that a site cannot open is left to the
-        others (docs/sites.md).
+        replicas, which work on one query together. A site may be such a list, too. A file that a
+        site cannot open is left to the others (docs/sites.md).
     workers
         The number of workers; None: one per core.
     mode
