@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError, near
-from ..language.expression import parse, Expression
+from ..language.expression import Expression, parse
 from ..language.external_functions import ExternalFunction
 from .axes import AutomaticAxis, Axis, FixedAxis, GrowingAxis
 from .axis_ranges import MOST_OF_ALL

@@ -10,7 +10,6 @@ from .._system.whole_file import whole_file
 from ..errors import UnsupportedError, local_path, writing
 from ..faces import short_errors
 from ..query.booking import compute
-from .._system.whole_file import whole_file
 from . import hdf5_file, json_file, root_file
 from .outline import Outline, outline, rebuilt
 

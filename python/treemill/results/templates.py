@@ -14,8 +14,6 @@ from ..query.booking import Booking, compute
 from .bins import bins_of
 from .by_dataset import ByDataset, is_measured
 from .categories import split, systematic
-from .variations import NOMINAL, Variations
-from .._system.whole_file import whole_file
 from .root_histograms import check_exact, is_profile, root_histogram
 from .template_checks import TemplateFinding, findings
 from .template_names import VARIATION, Pattern, check_names, levels_of, renamer

@@ -17,7 +17,6 @@ from ..monitoring.report import MissingEntries, Report
 from ..monitoring.worker_histograms import WorkerHistograms
 from ..scheduling import Coverage, WorkerGone, node_of
 from ..workers.workload import Span
-from ..packetizer import Coverage, WorkerGone, node_of
 from .read_tally import ReadTally
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from ..data.rows import CollectedRows, Sink
-from ..errors import QueryError, SourceError, UnsupportedError, writing, outside
+from ..errors import QueryError, SourceError, UnsupportedError, outside, writing
 from ..frozen import replaced
 from ..query.node import Booking
 from ..query.planning import Plan
