@@ -322,6 +322,7 @@ class WatchedWorkload(Forwarding):
 def test_several_sites_have_one_trace(events, tmp_path, steps, monkeypatch):
     monkeypatch.setattr("treemill.backends.sites.pool.LEASING", replace(LEASING, first=4000))
     path = tmp_path / "trace.root"
+    tm.cache.clear()  # or threads find in it what other tests have read
     sites = {"here": tm.connect(workers=2), "there": tm.connect(workers=1, mode="processes")}
     with tm.connect(sites) as session:
         session.run(events.hist("MET_pt", bins=(50, 0, 200)), trace=path, trace_steps=steps)

@@ -79,7 +79,7 @@ def test_workers_read_a_far_file_as_it_was_when_it_was_matched(whole, tmp_path, 
 
 WORKER = """
 import pickle, sys
-from treemill.arrays.columns import numbers
+from treemill.data.columns import numbers
 from treemill.errors import ChangedError
 with open(sys.argv[1], "rb") as file:
     chain = pickle.load(file)
