@@ -21,7 +21,7 @@ from unittest.mock import patch
 import treemill as tm
 from treemill.facility.systems import session_on
 from treemill.scheduling import Monitoring
-from treemill.scheduling.cost import Cost
+from treemill.scheduling.sizing import Cost
 
 from . import data, machine, publish
 from .measured import Row, in_turn, ratios

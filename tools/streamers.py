@@ -1,4 +1,4 @@
-"""python tools/streamers.py: makes python/treemill/writing/streamers.py anew, from a tree with
+"""python tools/streamers.py: makes python/treemill/writing/file.py anew, from a tree with
 every kind of leaf that the ROOT of this environment writes, objects included."""
 
 import base64

@@ -59,7 +59,7 @@ def install() -> None:
 
 def nap(seconds: float) -> None:
     """From now on each packet begins with so much sleep, which counts as its work."""
-    from treemill.workers.side_work import SideWork
+    from treemill.workers.worker import SideWork
 
     _nap[0] = seconds
     if hasattr(SideWork, "naps"):

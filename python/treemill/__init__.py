@@ -23,15 +23,13 @@ from ._system.processor import warn_if_lacking
 from .dataset import Dataset, dataset
 from .faces import short_errors
 from .fileset import Fileset, fileset
-from .uproot_words import FUNCTIONS
+from .migration_hints import UPROOT_FUNCTIONS
 
 if TYPE_CHECKING:
     from ._system.cache import cache
     from .cli.ipython_completion import Shell
     from .data.file_constants import DataFile
-    from .data.luminosity_files import lumi_mask
-    from .data.mask import LumiMask
-    from .data.sections import LumiSections
+    from .data.luminosity import LumiMask, LumiSections, lumi_mask
     from .errors import (
         FormatError,
         QueryError,
@@ -43,20 +41,19 @@ if TYPE_CHECKING:
     )
     from .functions.batched import Batched, batched
     from .functions.corrections import Correction, Corrections, corrections
-    from .functions.front import model
     from .functions.kernel import Kernel, kernel
+    from .functions.models import model
     from .functions.onnx import OnnxModel
     from .functions.trees import TreeModel
-    from .language.functions import function
-    from .monitoring.left_out import IncompleteWarning
-    from .monitoring.report import Report
+    from .language.expression import function
+    from .monitoring.report import IncompleteWarning, Report
     from .query.booking import Booking
     from .query.cutflow import Cut, CutFlow
     from .query.node import Node
     from .query.snapshot_target import SnapshotFile
     from .results.by_dataset import ByDataset
-    from .results.cut_table import CutTable, cut_table
     from .results.file_output import FileOutput
+    from .results.listing import CutTable, cut_table
     from .results.plotting import plot
     from .results.saving import load, save
     from .results.showing import show
@@ -137,21 +134,21 @@ _MODULES = {
     "DataFile": "data.file_constants",
     "Node": "query.node",
     "Query": "session.run",
-    "IncompleteWarning": "monitoring.left_out",
+    "IncompleteWarning": "monitoring.report",
     "Report": "monitoring.report",
     "cache": "_system.cache",
     "Cut": "query.cutflow",
     "CutFlow": "query.cutflow",
-    "CutTable": "results.cut_table",
-    "cut_table": "results.cut_table",
+    "CutTable": "results.listing",
+    "cut_table": "results.listing",
     "FileOutput": "results.file_output",
-    "function": "language.functions",
-    "LumiMask": "data.mask",
-    "LumiSections": "data.sections",
-    "lumi_mask": "data.luminosity_files",
+    "function": "language.expression",
+    "LumiMask": "data.luminosity",
+    "LumiSections": "data.luminosity",
+    "lumi_mask": "data.luminosity",
     "OnnxModel": "functions.onnx",
     "TreeModel": "functions.trees",
-    "model": "functions.front",
+    "model": "functions.models",
     "SnapshotFile": "query.snapshot_target",
     "Variations": "results.variations",
     "Selector": "workers.selector",
@@ -181,7 +178,7 @@ warn_if_lacking()
 def __getattr__(name: str) -> object:
     module = _MODULES.get(name)
     if module is None:
-        hint = f": {FUNCTIONS[name]}" if name in FUNCTIONS else ""
+        hint = f": {UPROOT_FUNCTIONS[name]}" if name in UPROOT_FUNCTIONS else ""
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
     value: object = getattr(importlib.import_module(f".{module}", __name__), name)
     if isinstance(value, FunctionType) and not hasattr(value, "__wrapped__"):

@@ -7,11 +7,10 @@ from typing import Protocol, Self, TypedDict, final
 import numpy as np
 from numpy.typing import NDArray
 
-from treemill.data.description import BranchDescription, TreeDescription
+from treemill.data.column_source import BranchDescription, Node, TreeDescription
 from treemill.data.foreign import Foreign
-from treemill.data.node import Node
 from treemill.errors import SourceError
-from treemill.functions.function_protocols import OwnFunction
+from treemill.functions.own_functions import OwnFunction
 
 __all__ = [
     "BATCH_ENTRIES",

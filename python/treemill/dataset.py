@@ -187,7 +187,7 @@ class Dataset(ReadMethods, Bookable):
         >>> events.show("Muon_*", "MET_*")  # doctest: +ELLIPSIS
         <dataset ...
         """
-        from .pictures.branch_table import print_branches  # start-up
+        from .pictures.tables import print_branches  # start-up
 
         aliases = {name: text for name, text in self.aliases.items() if _fits(name, names)}
         branches = [branch for branch in self.branches.values() if _fits(branch.name, names)]

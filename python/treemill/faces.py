@@ -22,7 +22,7 @@ from types import FrameType, FunctionType
 from typing import Generic, ParamSpec, TypeVar, overload
 
 from .errors import QueryError, TreemillError, outside
-from .uproot_words import KEYWORDS
+from .migration_hints import UPROOT_KEYWORDS
 
 __all__ = ["Words", "completed", "face", "lacking", "short_errors"]
 
@@ -95,7 +95,7 @@ def _unknown_option(error: TypeError, function: Callable[..., object]) -> QueryE
     match = _UNEXPECTED.match(str(error))
     if match is None or match[1] != function.__qualname__:
         return None
-    hint = KEYWORDS.get(match[2])
+    hint = UPROOT_KEYWORDS.get(match[2])
     if hint is not None:
         return QueryError(f"{error}: {hint}")
     near = get_close_matches(match[2], inspect.signature(function).parameters, 1)

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 from treemill.errors import QueryError
-from treemill.facility.event_files import noted
+from treemill.facility.generate import noted
 from treemill.facility.generate_command import generate
 from treemill.facility.recipe import Recipe
 

@@ -8,7 +8,7 @@ import dask
 import pytest
 import treemill as tm
 from distributed import LocalCluster
-from treemill.monitoring.work import OVERVIEW
+from treemill.monitoring.view import OVERVIEW
 
 from tests.dashboard.test_dashboard_server import Client
 

@@ -11,13 +11,13 @@ import pytest
 import treemill as tm
 import uproot
 from treemill.facility.hammer_board import HammerBoard, HammerState
-from treemill.facility.load_tests.account import Moment, Tally
+from treemill.facility.load_tests.telling import Moment, Tally
 from treemill.monitoring.progress import Progress
 from treemill.monitoring.report import Report
 from treemill.monitoring.server import Dashboard
 from treemill.monitoring.worker_histograms import WorkerHistograms
 from treemill.scheduling import Monitored, OfWorker
-from treemill.workers.selector_task import SelectorTask
+from treemill.workers.selector_workload import SelectorTask
 
 from tests.dashboard.held import held
 

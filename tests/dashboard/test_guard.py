@@ -5,7 +5,7 @@ import string
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.monitoring.guard import Guard, HttpRequest, Refusal
+from treemill.monitoring.server import Guard, HttpRequest, Refusal
 
 TOKEN = "s3cret-t0ken_"
 GUARD = Guard(TOKEN, ["node7.site.org"])

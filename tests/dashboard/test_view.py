@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.monitoring.figure import MOST_BINS, figure
 from treemill.monitoring.progress import Progress
-from treemill.monitoring.samples import Samples
-from treemill.monitoring.view import detail
+from treemill.monitoring.view import MOST_BINS, Samples, detail, figure
 
 
 def progress(seconds, entries, read=0, workers=2):

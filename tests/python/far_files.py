@@ -2,7 +2,7 @@
 are processes import it as `treemill_setup` of an uploaded package."""
 
 from treemill.workers import query_task as task
-from treemill.workers.query_workload import QueryWorkload
+from treemill.workers.query_task import QueryWorkload
 
 asked = []
 """What was asked of all files of this process: ("prefetch" or "forget", file, start, stop)."""

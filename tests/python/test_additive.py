@@ -9,7 +9,7 @@ import hist
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.workers.additive import Additive, Chunks
+from treemill.workers.user_selector import Additive, Chunks
 
 
 class Runs(tm.Selector):

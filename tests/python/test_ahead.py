@@ -4,8 +4,8 @@ import threading
 from types import SimpleNamespace
 
 import pytest
-from treemill.workers.query_workload import QueryWorkload
-from treemill.workers.side_work import FILES_AT_ONCE
+from treemill.workers.query_task import QueryWorkload
+from treemill.workers.worker import FILES_AT_ONCE
 from treemill.workers.workload import SpanWorkload
 
 FAR, NEAR = "root://host//data/{}.root", "/data/{}.root"

@@ -4,11 +4,10 @@ import json
 
 import pytest
 from treemill import QueryError
-from treemill.language.dialect import ALIAS
-from treemill.language.expression import parse
-from treemill.language.mentions import mentions, words
+from treemill.language.expression import mentions, parse, words
+from treemill.language.tokens import ALIAS
 from treemill.query.specification import Specification
-from treemill.workers.aliases import needed
+from treemill.workers.file_query import needed
 
 
 def names(aliases, branches, expression):

@@ -12,18 +12,17 @@ import treemill as tm
 from click.testing import CliRunner
 from treemill.cli.main import cli
 from treemill.errors import QueryError, SourceError
-from treemill.facility.blocks import BlockReader
 from treemill.facility.cache_dropper import CacheDropper, drop_files
-from treemill.facility.dataset_file import described
-from treemill.facility.multiplicities import counts
+from treemill.facility.making import Made, Room, check_room, described
+from treemill.facility.opendata import counts
 from treemill.facility.page_cache import drop
 from treemill.facility.recipe import SCHEMAS, Recipe
 from treemill.facility.scaling.breakdown import broken_down
 from treemill.facility.scaling.charts import compared, figures
 from treemill.facility.scaling.measurements import load
 from treemill.facility.scaling.page import page
+from treemill.facility.scan_storage import BlockReader
 from treemill.facility.standard import EVENTS, Gaussians
-from treemill.facility.survey import Made, Room, check_room
 from treemill.workers.cycles import Cycles
 
 

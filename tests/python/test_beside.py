@@ -24,8 +24,7 @@ from treemill.scheduling import (
     Process,
 )
 from treemill.session.front import connect
-from treemill.workers.side_work import SideWork
-from treemill.workers.worker import Worker
+from treemill.workers.worker import SideWork, Worker
 
 SECONDS = 30.0
 """After which a test gives up."""

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from treemill import QueryError, SourceError, UnsupportedError
-from treemill._system.whole_file import whole_file
+from treemill._system.files import whole_file
 from treemill.backends.saving import Keeping
 from treemill.checkpoint import Fingerprint, Folder, Pace, PassRecord, Wanted, digest
 from treemill.scheduling import FileSize, joined
@@ -103,11 +103,11 @@ def test_a_checkpoint_gives_what_was_saved_last(tmp_path):
 KILLED = """
 import os, signal, sys
 from treemill.checkpoint import Fingerprint, Folder, Wanted
-import treemill._system.whole_file
+import treemill._system.files
 folder = Folder(sys.argv[1])
 mine = folder.checkpoint(sys.argv[2], Wanted(Fingerprint({}, {}), [], {}))
 mine.load()
-treemill._system.whole_file.os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+treemill._system.files.os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 mine.save(b"half", {})
 """
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import treemill as tm
 from treemill.session.front import connect
-from treemill.workers import coffea_version
+from treemill.workers import chain_chunks
 
 
 @pytest.fixture(scope="module")
@@ -252,7 +252,7 @@ def test_a_coffea_that_is_too_old_or_absent_is_an_error_that_says_so(events, mon
     def count(chunk):
         return {"n": len(chunk)}
 
-    monkeypatch.setattr(coffea_version, "version", lambda name: "2025.3.0")
+    monkeypatch.setattr(chain_chunks, "version", lambda name: "2025.3.0")
     with (
         connect(workers=1) as session,
         pytest.raises(tm.UnsupportedError, match=r"2025\.7\.0 or newer .* this is 2025\.3\.0: pip"),
@@ -262,8 +262,8 @@ def test_a_coffea_that_is_too_old_or_absent_is_an_error_that_says_so(events, mon
     def absent(name):
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr(coffea_version, "version", absent)
-    monkeypatch.setattr(coffea_version, "find_spec", lambda name: None)
+    monkeypatch.setattr(chain_chunks, "version", absent)
+    monkeypatch.setattr(chain_chunks, "find_spec", lambda name: None)
     with (
         connect(workers=1) as session,
         pytest.raises(tm.UnsupportedError, match="need coffea: pip install coffea"),

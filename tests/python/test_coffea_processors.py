@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import treemill as tm
 from treemill.session.front import connect
-from treemill.workers.lazy_arrays import materialised
-from treemill.workers.pristine_copies import PristineCopies
+from treemill.workers.selector import PristineCopies
+from treemill.workers.user_selector import materialised
 
 coffea = pytest.importorskip("coffea.processor", reason="coffea is not installed")
 from coffea.nanoevents import BaseSchema, NanoAODSchema  # noqa: E402

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.facility.collisions.decays import at, decayed
 from treemill.facility.collisions.events import BAD_SECTIONS, recorded, simulated
-from treemill.facility.collisions.processes import PROCESSES
+from treemill.facility.collisions.processes import PROCESSES, at, decayed
 
 
 def mass(p):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from treemill.errors import QueryError
 from treemill.query.specification import Specification
-from treemill.workers import compiled_queries as module
-from treemill.workers.compiled_queries import KEPT, compiled
+from treemill.workers.file_query import KEPT, _kept, compiled
 
 
 def _of(expression: str, stop: float | int = 8.0, bins: int = 4) -> Specification:
@@ -19,7 +18,7 @@ def _of(expression: str, stop: float | int = 8.0, bins: int = 4) -> Specificatio
 
 @pytest.fixture(autouse=True)
 def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    module._kept.clear()
+    _kept.clear()
 
 
 def test_an_equal_specification_is_compiled_once() -> None:
@@ -50,7 +49,7 @@ def test_few_are_kept() -> None:
     first = compiled(_of("x", bins=1))
     for bins in range(2, KEPT + 2):
         compiled(_of("x", bins=bins))
-    assert len(module._kept) == KEPT
+    assert len(_kept) == KEPT
     assert compiled(_of("x", bins=1)) is not first
 
 

@@ -6,7 +6,7 @@ import hist
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.pictures.picture_words import check_formulas, shortened
+from treemill.pictures.picture_parts import check_formulas, shortened
 
 pytest.importorskip("mplhep")
 

@@ -8,9 +8,10 @@ import pickle
 import random
 
 import pytest
+from treemill.backends.base import Pulse
 from treemill.backends.dask.admission import Limits
-from treemill.backends.dask.demand import demand
-from treemill.backends.dask.desk import Desk
+from treemill.backends.dask.desk import Desk, demand
+from treemill.backends.dask.lead import led_by
 from treemill.backends.dask.mailbox import Mailbox
 from treemill.backends.dask.merger import Merger, RefusedByMerger
 from treemill.backends.dask.messages import (
@@ -28,9 +29,7 @@ from treemill.backends.dask.messages import (
     Tell,
     Unreached,
 )
-from treemill.backends.dask.rules import led_by
 from treemill.backends.merged import Merged
-from treemill.backends.pulse import Pulse
 from treemill.scheduling import (
     Commit,
     Committed,

@@ -7,16 +7,16 @@ import pytest
 
 pytest.importorskip("distributed", reason="needs Dask: pip install 'treemill[cluster]'")
 
-from treemill.backends.dask import equipping
-from treemill.backends.dask.equipping import Equipping
+from treemill.backends.dask import engine
+from treemill.backends.dask.engine import Equipping
 
 WELL = {"status": "OK"}
 
 
 def equipped(answers, look, monkeypatch, others=60.0):
     """What `look` gives of workers with these answers, each an object or an event to wait for."""
-    monkeypatch.setattr(equipping, "_AGAIN", 0.0)
-    monkeypatch.setattr(equipping, "_OTHERS", others)
+    monkeypatch.setattr(engine, "_AGAIN", 0.0)
+    monkeypatch.setattr(engine, "_OTHERS", others)
 
     async def broadcast(msg, workers, on_error):
         (address,) = workers

@@ -8,7 +8,7 @@ import uproot
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.cli.exerciser import exercise
+from treemill.cli.bench import exercise
 from treemill.cli.main import cli
 from treemill.facility.exerciser import ORDERS, SWITCHES, Exercise, ExerciseOutcome, Size, chosen
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from treemill.errors import QueryError
-from treemill.language.dialect import DRAW, LANGUAGE
 from treemill.language.expression import constant, parse
+from treemill.language.tokens import DRAW, LANGUAGE
 
 
 def strip(tree):

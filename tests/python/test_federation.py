@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.backends.sites.lease import told
 from treemill.backends.sites.pool import LEASING, FederatedPool
+from treemill.backends.sites.site import told
 from treemill.backends.threads import ThreadPool
 from treemill.cli.trace import load
 from treemill.errors import SourceError

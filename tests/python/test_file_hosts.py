@@ -6,7 +6,7 @@ import pytest
 from treemill.backends.dask.dask_pass import _at_hosts
 from treemill.data import source
 from treemill.data.own_host import is_own, nearest_first
-from treemill.session import file_hosts
+from treemill.session.run import addresses, located
 
 FAR, NEAR = "root://far.site.org//store/a.root", "root://127.0.0.1//store/a.root"
 
@@ -56,9 +56,9 @@ def asked(monkeypatch):
 def test_servers_are_asked_for_files_whose_replicas_are_not_known(asked):
     files = [FAR, "/data/b.root", "root://redirector//c.root", "root://alone//d.root", "/data/e"]
     replicas = {FAR: (FAR, NEAR), "/data/e": ("/data/e", NEAR)}
-    assert file_hosts.addresses(files, replicas) == {0: (FAR, NEAR), 4: ("/data/e", NEAR)}
-    assert _at_hosts(file_hosts.addresses(files, replicas)) == {0: [FAR, NEAR]}
-    (found,) = file_hosts.located(files, replicas, range(len(files)))
+    assert addresses(files, replicas) == {0: (FAR, NEAR), 4: ("/data/e", NEAR)}
+    assert _at_hosts(addresses(files, replicas)) == {0: [FAR, NEAR]}
+    (found,) = located(files, replicas, range(len(files)))
     assert found == {2: ["root://one//c.root", "root://two//c.root"]}
     assert asked == [["root://redirector//c.root", "root://alone//d.root"], [files[2]]]
 
@@ -66,8 +66,6 @@ def test_servers_are_asked_for_files_whose_replicas_are_not_known(asked):
 def test_many_files_are_told_in_parts(asked):
     files = [f"root://redirector//{number}.root" for number in range(600)]
     each = range(len(files))
-    parts = list(file_hosts.located(files, {}, each))
+    parts = list(located(files, {}, each))
     assert [len(part) for part in parts] == [256, 256, 88]
-    assert not list(
-        file_hosts.located(files, {each: (each, NEAR) for each in files}, range(len(files)))
-    )
+    assert not list(located(files, {each: (each, NEAR) for each in files}, range(len(files))))

@@ -243,7 +243,7 @@ def test_only_what_certainly_is_nobodys_is_removed(tmp_path, change, goes):
 
 def test_late_workers_leave_no_folder(tmp_path):
     """Where the folder of parts is gone, a worker's rows have nowhere to go, and make none."""
-    from treemill.data.stored import Store
+    from treemill.data.rows import Store
 
     client = parts.client_here()
     folder = parts.hidden_folder(str(tmp_path / "x.root"), client)

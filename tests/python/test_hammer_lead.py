@@ -6,10 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from treemill.errors import QueryError
-from treemill.facility.load_tests.account import HammerAccount, JobEnd
 from treemill.facility.load_tests.job_types import job_types
 from treemill.facility.load_tests.lead import Bounds, HammerLead, KillJob, Start
-from treemill.facility.load_tests.telling import HEAD, drawn, findings, line_of, rows
+from treemill.facility.load_tests.telling import (
+    HEAD,
+    HammerAccount,
+    JobEnd,
+    drawn,
+    findings,
+    line_of,
+    rows,
+)
 from treemill.facility.scaling.measurements import ResultsFile, load, save
 from treemill.facility.scaling.page import page
 

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from treemill.cli.dataset import dataset
 from treemill.data import open_trees
-from treemill.data.findings import Seen, findings
-from treemill.data.verification import VerifiedFile, verified_of
+from treemill.data.findings import Seen, VerifiedFile, findings, verified_of
 from treemill.facility.generate import write
 
 FILES = st.builds(

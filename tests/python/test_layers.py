@@ -19,21 +19,20 @@ MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
 MAY_USE = {
     "frozen": "",
     "errors": "",
-    "root_words": "",
-    "uproot_words": "",
+    "migration_hints": "",
     "io_report": "",
     "scheduling": "",
     "_system": "errors",
     "_core": "_system",
-    "faces": "errors uproot_words",
+    "faces": "errors migration_hints",
     "language": "errors",
     "checkpoint": "_core _system errors scheduling",
     "pictures": "_system",
-    "data": "_system errors faces language pictures uproot_words",
+    "data": "_system errors faces language pictures migration_hints",
     "functions": "_system checkpoint data errors",
     "writing": "data errors",
     "monitoring": "_system errors io_report pictures scheduling writing",
-    "query": "data errors faces functions language monitoring pictures root_words uproot_words",
+    "query": "data errors faces functions language migration_hints monitoring pictures",
     "results": "_system data errors faces pictures query writing",
     "workers": "_system data errors language query results scheduling writing",
     "backends": "_system checkpoint errors io_report monitoring scheduling workers",
@@ -50,10 +49,9 @@ WORD_OF_PYTHON = "frozen"
 
 # Libraries that only some modules may import.
 ONLY = {
-    "coffea": ["workers/coffea.py", "workers/coffea_files.py"],
+    "coffea": ["workers/coffea.py"],
     "uproot": [
         "data/uproot_fallback.py",
-        "data/uproot_source.py",
         "results",
         "writing",
         "facility",
@@ -81,7 +79,7 @@ ASKS_ABOUT_FILES = {
     "results/file_output.py",
     "checkpoint/folder.py",
     "session/packages.py",
-    "backends/dask/blobs.py",
+    "backends/dask/resumption.py",
     "facility",
     "cli",
 }
@@ -239,7 +237,7 @@ SLOW = {"concurrent.futures", "datetime", "glob", "json", "logging", "platform",
 
 
 def test_import_treemill_loads_nothing_heavy():
-    mine = {"treemill.session.session", "treemill.data.bridge", "treemill.data.verification"}
+    mine = {"treemill.session.session", "treemill.data.bridge", "treemill.data.findings"}
     assert not loaded("import treemill") & (HEAVY | SLOW | mine | {"numpy", "click"})
 
 

@@ -124,7 +124,7 @@ def test_show_with_a_glob_and_titles(events, capsys, tmp_path):
 
 
 def test_titles_that_say_more_are_shown(capsys, events):
-    from treemill.pictures.branch_table import print_branches
+    from treemill.pictures.tables import print_branches
 
     branches = [b._replace(title="transverse momentum") for b in events.branches.values()]
     print_branches("t", branches[:2])

@@ -4,8 +4,8 @@ import threading
 from types import SimpleNamespace
 
 from treemill.backends.base import Request
-from treemill.backends.sites.leased_request import leased_request
-from treemill.backends.sites.located_files import LocatedFiles
+from treemill.backends.sites.pool import LocatedFiles
+from treemill.backends.sites.site import leased_request
 from treemill.scheduling.messages import Part
 
 BATCHES = [{0: ["root://one//a"], 2: ["root://two//c"]}, {3: ["root://one//d"]}]

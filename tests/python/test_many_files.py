@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 import treemill as tm
 from treemill.data.chain import Chain
-from treemill.data.open_trees import OpenTrees
-from treemill.data.remembered import Sizes
+from treemill.data.open_trees import OpenTrees, Sizes
 from treemill.workers.file_query import PerFile
 from written import write
 

@@ -12,10 +12,9 @@ from treemill.monitoring.feedback import pick
 from treemill.monitoring.progress import Progress
 from treemill.monitoring.progress_bar import ProgressBar, numbers
 from treemill.monitoring.report import MissingEntries, Report
-from treemill.monitoring.several_queries import SeveralQueries
-from treemill.monitoring.watch import Watch
-from treemill.pictures.branch_table import size
+from treemill.monitoring.watch import SeveralQueries, Watch
 from treemill.pictures.pictures import save
+from treemill.pictures.tables import size
 from treemill.pictures.text_histogram import text
 from treemill.session.front import connect
 

@@ -20,7 +20,7 @@ from treemill.scheduling import (
     WorkerJoined,
     WorkerLost,
 )
-from treemill.workers.selector_task import SelectorTask
+from treemill.workers.selector_workload import SelectorTask
 
 SIX = {
     "packets_per_worker",

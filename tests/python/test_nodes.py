@@ -3,8 +3,7 @@
 import pytest
 from treemill.scheduling import node_of
 from treemill.scheduling.entities import File, WorkerState
-from treemill.scheduling.nodes import Nodes
-from treemill.scheduling.storage_node import Left, host_of
+from treemill.scheduling.nodes import Left, Nodes, host_of
 
 
 @pytest.mark.parametrize(

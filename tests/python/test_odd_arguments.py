@@ -13,7 +13,7 @@ import pytest
 import treemill as tm
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill._system.json_document import parsed, unpacked, whole
+from treemill._system.files import parsed, unpacked, whole
 from treemill.data.location import expand
 from treemill.errors import QueryError, SourceError, TreemillError, UnsupportedError
 from written import write
@@ -294,7 +294,7 @@ def test_packed_bytes_that_are_damaged_are_said_to_be(data, cut):
 @pytest.mark.filterwarnings("ignore")
 def test_devices_have_no_end(tmp_path, monkeypatch):
     monkeypatch.setattr("treemill.data.source._MOST_CONTENT", 1 << 20)
-    monkeypatch.setattr("treemill._system.json_document.whole.__defaults__", (1 << 20,))
+    monkeypatch.setattr("treemill._system.files.whole.__defaults__", (1 << 20,))
     (tmp_path / "endless.json").symlink_to("/dev/zero")
     for reads in (tm.dataset, tm.fileset, tm.lumi_mask, tm.load):
         with pytest.raises(TreemillError, match="more than"):

@@ -7,7 +7,7 @@ import treemill as tm
 from treemill.backends.dask.merger import Merger
 from treemill.data.identity import FileState
 from treemill.errors import ChangedError
-from treemill.workers.one_state import OneStateTask, States
+from treemill.workers.task import OneStateTask, States
 
 HERE, THERE = ("here", 1, 7), ("there", 1, 7)
 FIRST = FileState(100, "first", HERE, (5, 5))

@@ -12,9 +12,9 @@ from treemill.backends import threads
 from treemill.query.planning import plan
 from treemill.scheduling import FileSize, PacketDone, Packetizer, Policy, Process, WorkerJoined
 from treemill.workers import worker as worker_module
+from treemill.workers.chunk_size import PacketBoundaries
 from treemill.workers.file_query import PerFile
-from treemill.workers.packet_boundaries import PacketBoundaries
-from treemill.workers.query_workload import QueryWorkload
+from treemill.workers.query_task import QueryWorkload
 
 CLUSTERS = tuple(range(0, 500_000, 100_000))
 

@@ -1,6 +1,6 @@
 """Hosts that workers and files name in different ways are one host to the packetizer."""
 
-from treemill.backends.dask.places import Places
+from treemill.backends.dask.holders import Places
 
 
 def test_a_worker_known_by_its_number_reads_files_that_name_its_host():

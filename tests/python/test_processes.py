@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
-from treemill.backends.processes.channel import Channel
-from treemill.session.state import QueryNews
+from treemill.backends.processes.messages import Channel
+from treemill.session.run import QueryNews
 
 LINUX = pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="looks at processes in /proc")
 

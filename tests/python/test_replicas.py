@@ -7,7 +7,7 @@ import threading
 import pytest
 from treemill.data.filesets import fileset
 from treemill.data.location import Location, located
-from treemill.data.replicas import first_answer
+from treemill.data.remote import first_answer
 from treemill.errors import QueryError, SourceError
 
 LOGICAL = "/store/a.root"

@@ -5,7 +5,7 @@ import re
 import pytest
 import treemill as tm
 from treemill.facility.generate import Recipe, write_dataset
-from treemill.root_words import METHODS
+from treemill.migration_hints import ROOT_METHODS
 
 
 @pytest.fixture(scope="module")
@@ -15,7 +15,7 @@ def events(tmp_path_factory):
     return tm.dataset(folder / "events_000.root", tree="Events")
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", ROOT_METHODS)
 def test_the_error_names_a_method_that_there_is(events, name):
     fileset = tm.fileset({"dy": list(events.files)}, tree="Events")
     for of in (events, events.filter("nMuon > 0"), fileset):

@@ -8,17 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from treemill.errors import FormatError, QueryError, SourceError
 from treemill.facility.exerciser import Size
-from treemill.facility.scaling.breakdown import Breakdown, broken_down
+from treemill.facility.scaling.breakdown import Breakdown, broken_down, counted
 from treemill.facility.scaling.charts import figures
-from treemill.facility.scaling.conclusions import conclusion, conclusions
-from treemill.facility.scaling.counted import counted
-from treemill.facility.scaling.fits import linear, saturating
+from treemill.facility.scaling.conclusions import LIMITS, Facts, conclusion, conclusions, verdict
 from treemill.facility.scaling.measurements import Measurement, ResultsFile, StorageScan, load, save
 from treemill.facility.scaling.page import page
 from treemill.facility.scaling.plan import ScalingPlan, rising
-from treemill.facility.scaling.some_columns import nearest, share_of
-from treemill.facility.scaling.summary import baselines, summaries
-from treemill.facility.scaling.verdict import LIMITS, Facts, verdict
+from treemill.facility.scaling.summary import baselines, linear, saturating, summaries
+from treemill.facility.standard import nearest, share_of
 from treemill.scheduling import (
     Commit,
     Committed,
@@ -33,8 +30,7 @@ from treemill.scheduling import (
     Trace,
     WorkerJoined,
 )
-from treemill.scheduling.monitoring import BINS, WIDTH
-from treemill.scheduling.worker_tally import OfWorker, bin_of
+from treemill.scheduling.monitoring import BINS, WIDTH, OfWorker, bin_of
 
 NOTHING = Breakdown(0, 0, 0, 0, 0, 0, 0, 0)
 

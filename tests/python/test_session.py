@@ -11,10 +11,10 @@ import pytest
 import treemill as tm
 from treemill.backends.merged import Merged
 from treemill.errors import QueryError
-from treemill.results.booked_histograms import BookedHistograms
+from treemill.results.values import BookedHistograms
 from treemill.session.booking_run import BookedQuery
 from treemill.session.front import connect, default_session
-from treemill.session.state import QueryNews
+from treemill.session.run import QueryNews
 from treemill.workers import worker as worker_module
 
 

@@ -15,13 +15,31 @@ from treemill.errors import QueryError
 from treemill.facility.exerciser import Size
 from treemill.facility.scaling.measurements import ResultsFile, load, save
 from treemill.facility.scaling.page import page
-from treemill.facility.storage.figures import drawn
+from treemill.facility.storage.figures import HEAD, csv_rows, drawn, reading_rows, row_of
 from treemill.facility.storage.findings import findings, limit, ratios
-from treemill.facility.storage.latencies import binned, joined, percentile
-from treemill.facility.storage.matrix import WAYS, WHATS, Cell, Matrix, Target, window_of
-from treemill.facility.storage.reading import ReaderOutcome, Reading, lines, reading_of
-from treemill.facility.storage.steps import STEP, ahead, branches, fresh, layout, steps
-from treemill.facility.storage.tables import HEAD, csv_rows, row_of, rows
+from treemill.facility.storage.matrix import (
+    STEP,
+    WAYS,
+    WHATS,
+    Cell,
+    Matrix,
+    Target,
+    ahead,
+    branches,
+    fresh,
+    layout,
+    steps,
+    window_of,
+)
+from treemill.facility.storage.reading import (
+    ReaderOutcome,
+    Reading,
+    binned,
+    joined,
+    lines,
+    percentile,
+    reading_of,
+)
 
 TARGET = Target("root://h:1", "root", "flushed", (("root://h:1//a.root", "Events"),), {})
 names = st.sampled_from
@@ -237,7 +255,7 @@ def test_figures_tables_and_the_page(tmp_path):
         [1, 4],
         [500] * 2,
     )
-    table = [*rows(readings)]
+    table = [*reading_rows(readings)]
     assert len(table) == 2 * 2 * 3 * 2
     assert {len(row) for row in table} == {len(HEAD)}
     text = io.StringIO()

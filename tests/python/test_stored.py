@@ -4,9 +4,10 @@ was."""
 import awkward as ak
 import numpy as np
 import pytest
-from treemill.data import stored
+from treemill.data import rows
 from treemill.data.columns import Table, column_of
 from treemill.data.from_core import layout
+from treemill.data.rows import Store
 
 N = 1000
 COUNTS = np.arange(N) % 7
@@ -31,8 +32,8 @@ def table(core):
 
 @pytest.mark.parametrize("part", [1, 0.3, 0.001])
 def test_a_large_table_is_written_and_read_in_slices(table, tmp_path, monkeypatch, part):
-    monkeypatch.setattr(stored, "_SLICE_BYTES", int(part * table.nbytes))
-    store = stored.Store(str(tmp_path), "target")
+    monkeypatch.setattr(rows, "_SLICE_BYTES", int(part * table.nbytes))
+    store = Store(str(tmp_path), "target")
     first, second = store.add(table), store.add(table)
     store.close()
     for each in (second, first):

@@ -2,9 +2,8 @@
 
 import pytest
 from treemill.errors import QueryError
-from treemill.facility.event_files import unique, write
-from treemill.facility.recipe import Recipe
-from treemill.facility.survey import (
+from treemill.facility.generate import unique, write
+from treemill.facility.making import (
     Found,
     Made,
     Room,
@@ -15,6 +14,7 @@ from treemill.facility.survey import (
     spread,
     unwanted,
 )
+from treemill.facility.recipe import Recipe
 
 
 def test_a_survey_knows_the_files_of_the_dataset(tmp_path):

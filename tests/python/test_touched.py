@@ -4,8 +4,9 @@ import pytest
 import treemill as tm
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.workers import remembered_columns
-from treemill.workers.column_use import ColumnUse
+from treemill.workers import chunk_source
+from treemill.workers.chunk import ColumnUse
+from treemill.workers.chunk_source import _known, key_of, recall, remember
 
 
 def test_a_column_that_looks_do_not_touch_is_dropped_and_comes_back():
@@ -51,19 +52,19 @@ def test_a_selector_is_known_by_its_code():
         def process(self, events):
             return {"n": len(events) + 1}
 
-    assert remembered_columns.key_of(One()) == remembered_columns.key_of(One())
+    assert key_of(One()) == key_of(One())
     Other.__qualname__ = One.__qualname__
-    assert remembered_columns.key_of(One()) != remembered_columns.key_of(Other())
+    assert key_of(One()) != key_of(Other())
 
 
 def test_what_is_remembered_is_bounded(monkeypatch):
-    monkeypatch.setattr(remembered_columns, "_known", type(remembered_columns._known)())
-    monkeypatch.setattr(remembered_columns, "_MOST", 2)
+    monkeypatch.setattr(chunk_source, "_known", type(_known)())
+    monkeypatch.setattr(chunk_source, "_MOST", 2)
     for key in "abc":
-        remembered_columns.remember(key, {key})
-    assert [remembered_columns.recall(key) for key in "abc"] == [frozenset(), {"b"}, {"c"}]
-    remembered_columns.remember("b", {"x"})
-    assert remembered_columns.recall("b") == {"x"}
+        remember(key, {key})
+    assert [recall(key) for key in "abc"] == [frozenset(), {"b"}, {"c"}]
+    remember("b", {"x"})
+    assert recall("b") == {"x"}
 
 
 @pytest.mark.parametrize("mode", ["threads", "processes"])
@@ -74,4 +75,4 @@ def test_local_files_teach_nothing(events, mode):
 
     with tm.connect(workers=1, mode=mode) as session:
         session.run(Local(), events, progress=False)
-    assert not remembered_columns.recall(remembered_columns.key_of(Local()))
+    assert not recall(key_of(Local()))

@@ -13,14 +13,13 @@ import pytest
 import treemill as tm
 import uproot
 from packet_history import History
-from treemill.backends.pulse import KnownCounters, Pulse
+from treemill.backends.base import KnownCounters, Pulse
 from treemill.cli.trace import load
-from treemill.facility.event_files import write
 from treemill.facility.exerciser import COUNTERS
+from treemill.facility.generate import write
 from treemill.facility.replay import replay
 from treemill.io_report import IOReport
-from treemill.monitoring.recorded import About, Recorded
-from treemill.monitoring.row import EVENTS, STEPS, Row
+from treemill.monitoring.recorded import EVENTS, STEPS, About, Recorded, Row
 from treemill.monitoring.rows import rows
 from treemill.monitoring.summary import STAGES, summary
 from treemill.monitoring.text import lines

@@ -14,12 +14,11 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
-from treemill._system.whole_file import whole_file
-from treemill.data.stored import Store
+from treemill._system.files import whole_file
+from treemill.data.rows import Store
 from treemill.errors import writing
 from treemill.monitoring.file import write as write_trace
-from treemill.monitoring.recorded import About, Recorded
-from treemill.monitoring.row import Row
+from treemill.monitoring.recorded import About, Recorded, Row
 from treemill.results.histograms import saved
 from treemill.writing.file import RootFile
 

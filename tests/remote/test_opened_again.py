@@ -6,7 +6,7 @@ import threading
 
 import pytest
 import treemill as tm
-from treemill.workers.query_workload import QueryWorkload
+from treemill.workers.query_task import QueryWorkload
 
 from tests.remote.conftest import asked_of, settle, skip_without
 from tools.servers.nginx import Nginx

@@ -4,7 +4,8 @@ results are those of local files."""
 import awkward as ak
 import pytest
 import treemill as tm
-from treemill.workers import chain_chunks, remembered_columns
+from treemill.workers import chain_chunks, chunk_source
+from treemill.workers.chunk_source import _known, key_of, recall
 
 from .conftest import settle
 
@@ -28,7 +29,7 @@ class Sums(tm.Selector):
 @pytest.fixture(autouse=True)
 def forgotten(monkeypatch, nothing_remembered):
     """No selector was run before, and none is helped by columns that it may not need."""
-    monkeypatch.setattr(remembered_columns, "_known", type(remembered_columns._known)())
+    monkeypatch.setattr(chunk_source, "_known", type(_known)())
     monkeypatch.setattr(chain_chunks, "_LEARNING_BYTES", 0)
 
 
@@ -52,7 +53,7 @@ def test_what_was_touched_is_known_to_the_next_run(xrootd, paths, files, mode, f
     first, many = run(distant, mode)
     assert first["entries"] == expected["entries"]
     assert first["sums"] == pytest.approx(expected["sums"])
-    assert remembered_columns.recall(remembered_columns.key_of(Sums())) == TOUCHED
+    assert recall(key_of(Sums())) == TOUCHED
     again, few = run(distant, mode)
     assert again["entries"] == expected["entries"]
     assert again["sums"] == pytest.approx(expected["sums"])
@@ -64,7 +65,7 @@ def test_little_is_read_before_it_is_touched_and_the_limit_holds(xrootd, paths, 
     url = xrootd.url("store/trees/events_2.root")
     settle(url)
     _, one_by_one = run(tm.dataset(url, tree="Events"))
-    remembered_columns._known.clear()
+    _known.clear()
     monkeypatch.setattr(chain_chunks, "_LEARNING_BYTES", 1 << 30)
     output, together = run(tm.dataset(url, tree="Events"))
     assert output["entries"] == 7321

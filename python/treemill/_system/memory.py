@@ -5,6 +5,7 @@ limit. Knows nothing of treemill.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -12,7 +13,69 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["available"]
+__all__ = ["available", "keep_freed_memory", "limit", "private_bytes"]
+
+# The memory that this process shares with no other: its size, and a limit. Knows nothing of
+# treemill.
+
+
+def limit(more: int) -> int:
+    """Makes the system refuse more than `more` further bytes, if it can. Returns the number of
+    private bytes that this process should not exceed, for systems that cannot."""
+    import resource
+
+    private = private_bytes()
+    with contextlib.suppress(OSError, ValueError):
+        data = _status("VmData:")
+        if data is not None:
+            _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+            resource.setrlimit(resource.RLIMIT_DATA, (data + more, hard))
+    return private + more
+
+
+def private_bytes() -> int:
+    """The bytes of memory that this process shares with no other."""
+    anonymous_bytes = _status("RssAnon:")
+    if anonymous_bytes is not None:
+        return anonymous_bytes
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def _status(line: str) -> int | None:
+    with contextlib.suppress(OSError, IndexError, ValueError), open("/proc/self/status") as status:
+        return int(status.read().split(line)[1].split()[0]) * 1024
+    return None
+
+
+# What becomes of memory that NumPy's arrays have freed. Knows nothing of treemill.
+
+_LARGEST = 31 << 20
+"""Bytes below the most that glibc's threshold rises to on machines of 64 bits, 32 MiB."""
+
+
+@functools.cache
+def keep_freed_memory() -> None:
+    """Make this process keep memory of freed arrays for the next ones, as long as it runs.
+
+    The C library asks the kernel for each array above a threshold and gives it back at once, and
+    the kernel clears each new page: that can take longer than what is done with the array. glibc
+    raises the threshold, and with it what it keeps at the end of its heap, to the size of the
+    largest array that was freed so, up to 32 MiB. This frees one of nearly that size, which is
+    never touched. It does nothing with other C libraries, or if `MALLOC_MMAP_THRESHOLD_` or
+    another of glibc's variables fixes the threshold.
+
+    Source: mallopt(3), M_MMAP_THRESHOLD.
+
+    Examples
+    --------
+    >>> keep_freed_memory()
+    """
+    import numpy as np
+
+    with contextlib.suppress(MemoryError):  # the process may have a limit
+        np.empty(_LARGEST, np.uint8)
 
 
 def available(root: str = "/") -> int | None:

@@ -20,8 +20,7 @@ from ..scheduling import Event, Forget, Hint, Order, Process, Sizing, Tick, Work
 from ..workers.worker import Worker
 from ..workers.workload import Partial
 from .base import Pool, Request, worker_error
-from .coordinated_pass import CoordinatedPass
-from .stuck_threads import leave_behind
+from .coordinated_pass import CoordinatedPass, leave_behind
 
 if TYPE_CHECKING:
     from treemill._core import Control

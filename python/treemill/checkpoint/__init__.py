@@ -6,10 +6,8 @@ name.
 """
 
 from .digest import by_attribute, digest
-from .fingerprint import Fingerprint
-from .folder import Checkpoint, Folder, Wanted
-from .pace import Pace
-from .record import PassRecord
+from .folder import Checkpoint, Folder, Pace, Wanted
+from .record import Fingerprint, PassRecord
 
 __all__ = [
     "Checkpoint",

@@ -15,14 +15,28 @@ from pathlib import Path
 from typing import IO
 
 from .. import _core
-from .._system.whole_file import remove_left, whole_file
+from .._system.files import remove_left, whole_file
 from ..errors import QueryError, SourceError, local_path
 from ..scheduling import Range
-from .fingerprint import Fingerprint, changed
-from .pace import Pace
-from .record import PassRecord
+from .record import Fingerprint, PassRecord, changed
 
-__all__ = ["Checkpoint", "Folder", "Wanted"]
+__all__ = ["Checkpoint", "Folder", "Pace", "Wanted"]
+
+# When the next commit to disk is due. Pure: times are given by the caller.
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How often is kept: as often as asked for, unless that cost more than a share of the time."""
+
+    every: float = 5.0
+    """Seconds between two commits to disk, at least."""
+    share: float = 0.02
+    """The share of the time that keeping may take."""
+
+    def wait(self, cost: float) -> float:
+        """The seconds to wait after a commit to disk that took `cost` seconds."""
+        return max(self.every, cost / self.share - cost)
 
 
 class Folder:

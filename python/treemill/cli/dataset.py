@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .._system.written_files import write_text
+from .._system.files import write_text
 from ..data.filesets import named_fileset
 from ..data.findings import Finding, Seen, findings
-from ..data.inspection import Contents, looked_at
-from ..data.listing import listed, text
+from ..data.inspection import Contents, listed, looked_at, text
 from ..errors import SourceError, TreemillError, local_path
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .._system.written_files import picture_file
+from .._system.files import picture_file
 from ..facility.options import NewFolder
 
 if TYPE_CHECKING:

@@ -8,16 +8,81 @@ expression and the place in it if an expression is wrong; 2 for wrong usage; 130
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import io
 import os
 import sys
-from typing import ClassVar, NoReturn, TypeAlias
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, NoReturn, TypeAlias
 
 import click
 
-from ..errors import TreemillError, without_credentials
+from .._system.files import picture_file, whole_file, write_text
+from ..errors import TreemillError, UnsupportedError, local_path, without_credentials, writing
+
+if TYPE_CHECKING:
+    from ..session.draw import Drawn
 
 __all__ = ["cli", "main"]
+
+# Writes a histogram to a file, in the format that the file's suffix names.
+
+
+def check(path: str) -> None:
+    """Raises UnsupportedError if `write` cannot write such a file. To be called before the work."""
+    suffix = Path(local_path(path)).suffix.lower()
+    if suffix not in _WRITERS:
+        raise UnsupportedError(f"cannot write {path}: give it one of {' '.join(_WRITERS)}")
+    if _WRITERS[suffix] is _picture:
+        for module in ("matplotlib", "mplhep"):
+            if importlib.util.find_spec(module) is None:
+                raise UnsupportedError(f"pictures need {module}: pip install 'treemill[plot]'")
+
+
+def write(drawn: Drawn, path: str, log: bool = False) -> None:
+    """Writes the histogram. Raises SourceError if the file cannot be written. `log`: draw a picture
+    on a logarithmic scale."""
+    _WRITERS[Path(path).suffix.lower()](drawn, path, log)
+
+
+def _picture(drawn: Drawn, path: str, log: bool) -> None:
+    from ..pictures.pictures import save  # start-up
+
+    with picture_file(path) as (file, form):
+        save([drawn.histogram], [drawn.title], file, log, form)
+
+
+def _root(drawn: Drawn, path: str, _log: bool) -> None:
+    import uproot
+
+    with writing(path), whole_file(path) as whole, uproot.recreate(whole) as file:
+        file[_object_name(drawn.name)] = drawn.histogram
+
+
+def _object_name(words: str) -> str:
+    """A name that ROOT's prompt can use, of letters, digits and underscores."""
+    name = "".join(c if c.isascii() and c.isalnum() else "_" for c in words).strip("_")
+    return name if name and not name[0].isdigit() else f"h_{name}"
+
+
+def _json(drawn: Drawn, path: str, _log: bool) -> None:
+    import json
+
+    import uhi.io.json
+
+    text = json.dumps(drawn.histogram, default=uhi.io.json.default, allow_nan=False)
+    write_text(path, text + "\n")
+
+
+_WRITERS: dict[str, Callable[[Drawn, str, bool], None]] = {
+    ".png": _picture,
+    ".pdf": _picture,
+    ".svg": _picture,
+    ".root": _root,
+    ".json": _json,
+}
+
 
 _Axis: TypeAlias = int | tuple[int, float, float]
 """The bins of one axis: their number, or (number, low, high)."""
@@ -194,9 +259,8 @@ def draw(
     """
     from ..dataset import dataset  # start-up
     from ..language.clike import dimensions  # start-up
-    from ..query.draw_request import Drawing  # start-up
+    from ..query.description import Drawing  # start-up
     from ..session.draw import drawn  # start-up
-    from .histogram_file import check, write  # start-up
 
     if output is not None:
         check(output)

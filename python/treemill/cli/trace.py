@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from .._system.written_files import picture_file, write_text
+from .._system.files import picture_file, write_text
 from ..errors import FormatError, QueryError, SourceError, UnsupportedError
 from ..monitoring.recorded import About, Recorded, of_columns
 
@@ -54,7 +54,7 @@ def report(file: str, most: int, figure: str | None, html: str | None) -> None:
     for line in lines(measured, most):
         click.echo(line)
     if figure is not None:
-        from ..monitoring.figures import figures  # start-up
+        from ..monitoring.trace_page import figures  # start-up
         from ..pictures.line_charts import save  # start-up
 
         with picture_file(figure) as (picture, form):

@@ -16,7 +16,7 @@ from ..errors import UnsupportedError
 from . import official_xrootd, over_fsspec
 
 if TYPE_CHECKING:
-    from .bridge_protocols import BridgedFile, State
+    from .column_source import BridgedFile, State
 
 __all__ = ["check", "list_folder", "open_file", "stat"]
 

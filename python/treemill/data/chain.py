@@ -12,7 +12,7 @@ from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from .._system.working_folder import working_folder
+from .._system.files import working_folder
 from ..errors import FormatError, QueryError, SourceError, TreemillError
 from ..frozen import frozen, replaced
 from .branch import Branches, branch_list
@@ -25,8 +25,7 @@ from .filesets import FilesetFiles, fileset, metadata_of
 from .foreign import ExtendedTree, Foreign, joined
 from .friends import Friends
 from .location import Location, as_seen_from, expand, require_present
-from .open_trees import OpenTrees
-from .remembered import Remembered, Sizes
+from .open_trees import OpenTrees, Remembered, Sizes
 from .source import is_same
 
 if TYPE_CHECKING:

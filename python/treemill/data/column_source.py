@@ -5,13 +5,110 @@ substitutes, a tree with foreign columns. Only protocols, no code.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
     from .._core import Column, Control
-    from .description import BranchDescription
 
-__all__ = ["ColumnSource", "Reader", "TreeColumns"]
+__all__ = ["BranchDescription", "BridgedFile", "ColumnSource", "Reader", "State", "TreeColumns"]
+
+# The dicts in which the core describes a file's trees and a tree's branches, as types for type
+# checkers. crates/treemill-py makes them in file.rs and listing.rs.
+
+TreeDescription = TypedDict(
+    "TreeDescription", {"path": str, "cycle": int, "class": str, "title": str}
+)
+"""A tree or an RNTuple of a file. `path`: its directories and its name."""
+
+
+class BranchDescription(TypedDict):
+    """A branch of a tree, or a field of an RNTuple: what `Branch` has for users, by the names that
+    the core gives."""
+
+    name: str
+    also: tuple[str, ...]
+    path: str
+    parent: str | None
+    title: str
+    cpp_type: str
+    supported: bool
+    reason: str | None
+    kind: str
+    dtype: str | None
+    item: str | None
+    len: int | None
+    usable: tuple[str, ...]
+    unusable: tuple[str, ...]
+    counter: str | None
+    is_member: bool
+    total_bytes: int
+    zip_bytes: int
+    baskets: int
+
+
+# The types of nodes: a column as a tree of tuples with plain buffers at its leaves, in which
+# values cross between the core and Python. crates/treemill-py makes them in nodes.rs. Types only,
+# for type checkers: no code runs here.
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Literal, TypeAlias
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from .._core import Values
+
+    Leaf: TypeAlias = Values | NDArray[np.generic]
+    """Numbers in memory; also offsets and bytes."""
+    BitsNode: TypeAlias = tuple[Literal["bits"], Leaf, int, int]
+    """Bools, the lowest bit of a byte first: bytes, the first bit, how many."""
+    ListNode: TypeAlias = tuple[Literal["list"], Leaf, "Node"]
+    """Offsets, which begin with 0, and items."""
+    StringNode: TypeAlias = tuple[Literal["string"], Leaf, Leaf]
+    """Offsets and bytes."""
+    RegularNode: TypeAlias = tuple[Literal["regular"], int, int, "Node"]
+    """Arrays of one length: items in each, how many arrays, all items."""
+    RecordNode: TypeAlias = tuple[Literal["record"], Sequence[str] | None, Sequence["Node"], int]
+    """Names (None: those of a tuple, which are numbers), members, how many."""
+    OptionNode: TypeAlias = tuple[Literal["option"], BitsNode | None, "Node", int]
+    """Bits of the values that are there (None: all of them), values, how many."""
+    PlacesNode: TypeAlias = tuple[Literal["places"], Leaf, "Node"]
+    """An option that only Python makes: places in the values, negative ones for missing values."""
+    UnionNode: TypeAlias = tuple[Literal["union"], Leaf, Leaf, Sequence["Node"]]
+    """Tags, places within the alternatives, alternatives."""
+    NothingNode: TypeAlias = tuple[Literal["nothing"], int]
+    """Values of no type: how many."""
+    Node: TypeAlias = (
+        Leaf
+        | BitsNode
+        | ListNode
+        | StringNode
+        | RegularNode
+        | RecordNode
+        | OptionNode
+        | PlacesNode
+        | UnionNode
+        | NothingNode
+    )
+
+
+# What files are to the bridges between the core and Python's protocols. Types only.
+
+State: TypeAlias = "tuple[int, bool, str | None]"
+"""Bytes of a file, whether it is a folder, and what tells its state from any other; None if nothing
+that the server says does."""
+
+
+class BridgedFile(Protocol):
+    """An open file. Its methods may be called by `at_once` threads at the same time."""
+
+    told: State
+    at_once: int
+
+    def read(self, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
+        """The bytes of each half-open range."""
+
 
 Reader: TypeAlias = Literal["core", "uproot", "no"]
 """What reads a branch; "no": nothing can."""

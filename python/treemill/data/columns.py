@@ -21,7 +21,7 @@ from .kinds import Kind, Kinds, of_node
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .node import BitsNode, Leaf, Node
+    from .column_source import BitsNode, Leaf, Node
 
 __all__ = [
     "Column",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._core import Column
-    from .node import ListNode, Node, OptionNode, RecordNode, RegularNode
+    from .column_source import ListNode, Node, OptionNode, RecordNode, RegularNode
 
 __all__ = ["cast", "fitted", "widest"]
 

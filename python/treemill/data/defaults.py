@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._core import Column
-    from .node import Node
+    from .column_source import Node
 
 __all__ = ["ERROR", "Default", "MissingDefaults", "column", "policy"]
 

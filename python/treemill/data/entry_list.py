@@ -141,7 +141,7 @@ class _Stored(Protocol):
 def _from_root(locations: Sequence[Location], count: Entries, text: str) -> Selection:
     import numpy as np
 
-    from .uproot_source import uproot_file  # start-up
+    from .uproot_fallback import uproot_file  # start-up
 
     path, name = split_tree(text)
     if name is None:

@@ -18,8 +18,7 @@ from .uproot_fallback import Fallback, Known, cannot_read
 
 if TYPE_CHECKING:
     from .._core import Column, Control
-    from .column_source import Reader
-    from .description import BranchDescription
+    from .column_source import BranchDescription, Reader
 
 __all__ = ["UNORDERED", "FileTree", "Others", "Sample"]
 
@@ -90,7 +89,7 @@ class FileTree:
 
     def in_uproot(self) -> object:
         """The file as uproot opens it."""
-        from .uproot_source import uproot_file  # heavy: uproot
+        from .uproot_fallback import uproot_file  # heavy: uproot
 
         return uproot_file(self.path, self._opened.file)
 

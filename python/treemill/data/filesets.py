@@ -7,7 +7,7 @@ Turns what the user wrote into locations and ranges of entries; opens no ROOT fi
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,9 +21,65 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from .verification import VerifiedFile
+    from .findings import VerifiedFile
 
 __all__ = ["FilesetFiles", "fileset", "metadata_of", "named_fileset"]
+
+# The specification of data sets that RDataFrame's FromSpec reads, as a fileset. Pure.
+
+_KNOWN = ("samples", "friends", "range")
+
+
+def is_specification(document: Mapping[object, object]) -> bool:
+    """True if it is one: a mapping with "samples", which are mappings with "trees" and "files"."""
+    samples = document.get("samples")
+    return (
+        isinstance(samples, Mapping)
+        and set(document) <= set(_KNOWN)
+        and all(isinstance(each, Mapping) and "trees" in each for each in samples.values())
+    )
+
+
+def from_specification(document: Mapping[object, object]) -> Mapping[object, object]:
+    """The fileset of its samples. Raises UnsupportedError for friends and ranges, QueryError for
+    samples that make no sense."""
+    if document.get("friends"):
+        raise UnsupportedError(
+            "friends in a specification of RDataFrame's are not read: add them to a data set, "
+            "treemill.dataset(…).add_friend(…)"
+        )
+    if document.get("range"):
+        raise UnsupportedError(
+            f"the range {document['range']} in a specification of RDataFrame's is not read: leave "
+            "it out, and give entries= to run"
+        )
+    samples = document["samples"]
+    assert isinstance(samples, Mapping)
+    return {str(name): _sample(str(name), each) for name, each in samples.items()}
+
+
+def _sample(name: str, sample: Mapping[str, object]) -> dict[str, object]:
+    trees, files = _texts(name, "trees", sample), _texts(name, "files", sample)
+    if len(trees) not in (1, len(files)):
+        raise QueryError(
+            f"the sample {name!r} has {len(trees)} trees and {len(files)} files: name one tree for "
+            "all of them, or one for each"
+        )
+    metadata = sample.get("metadata") or {}
+    if len(trees) == 1:
+        return {"files": files, "treename": trees[0], "metadata": metadata}
+    # A file may be there several times, with another tree each time.
+    of_trees = [{file: tree} for file, tree in zip(files, trees, strict=True)]
+    return {"files": of_trees, "metadata": metadata}
+
+
+def _texts(name: str, key: str, sample: Mapping[str, object]) -> list[str]:
+    texts = sample.get(key)
+    listed = [texts] if isinstance(texts, str) else texts
+    if isinstance(listed, Sequence) and listed and all(isinstance(each, str) for each in listed):
+        return [str(each) for each in listed]
+    raise QueryError(f"the sample {name!r} needs a list of {key}, not {texts!r:.80}")
+
 
 Steps = tuple[tuple[int, int], ...]
 """Ranges of a file's entries."""
@@ -164,7 +220,7 @@ def _plain(files: object) -> object:
     """Turn JSON files, and coffea's specifications of files, which are models of pydantic, into
     mappings."""
     if isinstance(files, str | os.PathLike) and str(files).endswith(_JSON):
-        from .._system.json_document import parsed  # start-up: few datasets come from JSON files
+        from .._system.files import parsed  # start-up: few datasets come from JSON files
 
         path = source.address(str(files))
         try:
@@ -204,7 +260,6 @@ def _add(collected: FilesetFiles, name: str | None, contents: object, tree: str 
 def _from_root(contents: Mapping[object, object]) -> Mapping[object, object]:
     """Returns what RDataFrame's `FromSpec` reads, in the form of a fileset; anything else as it
     is."""
-    from .root_specification import from_specification, is_specification  # start-up
 
     return from_specification(contents) if is_specification(contents) else contents
 
@@ -242,7 +297,7 @@ def _files(files: object, of: str) -> Iterator[_FilesetFile]:
             if replicas is not None and not isinstance(replicas, list | tuple):
                 raise QueryError(f"{of}: replicas are a list of addresses, not {replicas!r:.80}")
             copies = None if replicas is None else list(replicas)
-            from .verification import verified_of  # start-up: few datasets come from JSON files
+            from .findings import verified_of  # start-up: few datasets come from JSON files
 
             steps, verified = _steps(each, of), verified_of(each, of)
             yield _FilesetFile(path, each.get("object_path"), steps, copies, verified)

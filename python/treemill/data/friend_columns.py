@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from .identity import FileState
     from .kinds import Kind
     from .location import Location
-    from .open_trees import OpenTrees
-    from .remembered import Remembered
+    from .open_trees import OpenTrees, Remembered
 
 __all__ = [
     "Align",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .file_tree import FileTree
     from .identity import FileState
     from .location import Location
-    from .remembered import Remembered
+    from .open_trees import Remembered
 
 __all__ = ["Friends", "index_names"]
 

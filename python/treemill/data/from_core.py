@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._core import Column
-    from .node import BitsNode, Leaf, Node
+    from .column_source import BitsNode, Leaf, Node
 
     Array: TypeAlias = NDArray[np.generic]
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._core import Values
-    from .node import Node
+    from .column_source import Node
 
 __all__ = ["NOTHING", "STRING", "Kind", "Kinds", "in_words", "number", "of_node"]
 

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from .._system.working_folder import working_folder
+from .._system.files import working_folder
 from ..errors import QueryError, SourceError, without_credentials
 from ..frozen import frozen, replaced
 from . import source
 
 if TYPE_CHECKING:
-    from .verification import VerifiedFile
+    from .findings import VerifiedFile
 
 __all__ = [
     "Location",

@@ -22,7 +22,7 @@ from .forks import has_inherited
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from .bridge_protocols import State
+    from .column_source import State
 
 __all__ = ["PREFIX", "SCHEMES", "check", "list_folder", "open_file", "stat"]
 

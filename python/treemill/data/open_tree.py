@@ -18,7 +18,7 @@ from .source import Identity
 
 if TYPE_CHECKING:
     from .._core import File, Tree
-    from .description import BranchDescription
+    from .column_source import BranchDescription
 
 __all__ = ["OpenTree", "changed", "shared"]
 

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from .._system.cache import prepare
 from ..errors import QueryError, SourceError, TreemillError
 from . import source
-from .answer import Answer
-from .assumptions import NO_ASSUMPTIONS, Assumptions
+from .assumptions import NO_ASSUMPTIONS, Answer, Assumptions
 from .defaults import ERROR, MissingDefaults
 from .file_tree import FileTree, Sample
 from .location import Location
@@ -28,8 +27,9 @@ from .uproot_fallback import Known
 
 if TYPE_CHECKING:
     from .._core import File
+    from .file_tree import FileTree
 
-__all__ = ["OpenTrees", "tree_names"]
+__all__ = ["OpenTrees", "Remembered", "Sizes", "tree_names"]
 
 _KEPT = 64
 """Files that stay open, at most: fewer than systems allow, more than there are workers."""
@@ -467,3 +467,70 @@ def _only_tree(path: str, names: list[str]) -> str:
     raise QueryError(
         f"{path} has {len(names)} trees; say which: {shown}", file=path, suggestions=names[:10]
     )
+
+
+# What follows from a file's metadata, kept while the file stays as it is: values, and the files'
+# sizes. Opens files by the trees that it is given.
+
+Value = TypeVar("Value")
+
+
+class Remembered(Generic[Value]):
+    """Values that follow from a file's metadata, kept while the file stays as it is.
+    Thread-safe."""
+
+    def __init__(self, trees: OpenTrees, name: str, make: Callable[[FileTree], Value]) -> None:
+        """`name`: the key of the values, which chains of the same trees share."""
+        self._trees = trees
+        self._name = name
+        self._make = make
+
+    def peek(self, number: int) -> Value | None:
+        """The value if it is known and the file is as it was, else None. Opens nothing."""
+        if not self._trees.knows(number):
+            return None
+        return cast("Value | None", self._trees.remembered(number).get(self._name))
+
+    def __getitem__(self, number: int) -> Value:
+        known = self._trees.remembered(number)
+        if self._name not in known:
+            known[self._name] = self._make(self._trees[number])
+        return cast(Value, known[self._name])
+
+
+class Sizes(Remembered[tuple[int, tuple[int, ...]]]):
+    """The entries of each file, and where its clusters start. For files that were verified before
+    these are what was found then: if a file has changed since, opening it is an error."""
+
+    _name = "sizes"
+
+    def __init__(self, trees: OpenTrees, *, is_pinned: bool = False) -> None:
+        """`is_pinned`: whether the trees are for one pass."""
+        self._trees = trees
+        self._is_pinned = is_pinned
+        self._starts, self._lock = [0], threading.Lock()
+
+    def first_entry(self, number: int) -> int:
+        """The number in all files of this file's first entry. Opens the files before it."""
+        if not self._is_pinned:  # files may change from call to call
+            return sum(self[before][0] for before in range(number))
+        with self._lock:
+            starts = self._starts
+            while len(starts) <= number:
+                starts.append(starts[-1] + self[len(starts) - 1][0])
+            return starts[number]
+
+    @staticmethod
+    def _make(tree: FileTree) -> tuple[int, tuple[int, ...]]:
+        return int(tree.num_entries), tuple(tree.clusters)
+
+    def peek(self, number: int) -> tuple[int, tuple[int, ...]] | None:
+        """See Remembered."""
+        return self._verified(number) or super().peek(number)
+
+    def __getitem__(self, number: int) -> tuple[int, tuple[int, ...]]:
+        return self._verified(number) or super().__getitem__(number)
+
+    def _verified(self, number: int) -> tuple[int, tuple[int, ...]] | None:
+        verified = self._trees.locations[number].verified
+        return None if verified is None else (verified.entries, verified.clusters)

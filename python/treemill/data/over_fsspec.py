@@ -22,7 +22,7 @@ from ..errors import MissingPackageError
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
-    from .bridge_protocols import State
+    from .column_source import State
 
 __all__ = ["knows", "list_folder", "open_file", "stat"]
 

@@ -4,20 +4,177 @@ names become. The first file of a dataset says so. Reads no column.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import fnmatch
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from .branch_group import BranchGroup, leaves
-from .branch_names import group_named, select
-from .foreign import ExtendedTree
+from ..errors import QueryError, unquoted
+from ..language.expression import is_product, parse
+from .branch import BranchGroup, group_of, is_group, leaves
+from .foreign import ENTRY, LOCAL_ENTRY, ExtendedTree
+from .uproot_fallback import cannot_read
 
 if TYPE_CHECKING:
-    from .branch import Branch
+    from .branch import Branch, Branches
     from .chain import Chain
     from .column_source import TreeColumns
 
 __all__ = ["Named", "ReadPlan", "plan"]
+
+# The branches that names and globs mean when columns are read, whether they can be read, and
+# which names are expressions. Reads no column.
+
+
+def select(
+    chain: Chain, branches: Branches, names: str | Sequence[str] | None
+) -> tuple[list[str], frozenset[str], list[str]]:
+    """The branches that `names` (names, globs or expressions) mean, each once; which of them are
+    expressions; and the branches that are meant too, and left out because nothing reads them. The
+    branches of a glob are in the tree's order. A name that a branch has means that branch, even if
+    it could be a glob or an expression too; a text that matches branches is a glob. None: all
+    branches of the first file that can be read, each value once: members rather than groups of
+    them. A name that the first file lacks is kept if it has a default."""
+    if names is None:
+        plain, unread = _readable(branches, branches)
+        return plain, frozenset(), unread
+    chosen: dict[str, None] = {}
+    expressions = set()
+    left: dict[str, None] = {}
+    for name in [names] if isinstance(names, str) else names:
+        if name not in branches and name.startswith("`"):
+            name = unquoted(name) or name
+        if name in branches:
+            _require_readable(branches, name)
+            chosen[name] = None
+        # A path, which may have brackets in it, or a name with a default.
+        elif name in chain.trees[chain.first].by_name or _has_default(chain, name):
+            chosen[name] = None
+        elif any(fitting := _fitting(branches, name)):
+            chosen.update(dict.fromkeys(fitting[0]))
+            left.update(dict.fromkeys(fitting[1]))
+        elif paths := _paths_to(branches, name):
+            raise QueryError(f"no branch has the path {name}", suggestions=paths)
+        elif _is_expression(chain, name):
+            chosen[name] = None
+            expressions.add(name)
+        elif _is_regex(name):
+            raise QueryError(
+                f"{name} is no glob, and branches are not chosen by regular expressions: write "
+                "[name for name in events.branches if re.search(…, name)]"
+            )
+        elif _is_glob(name):
+            raise QueryError(f"no readable branch matches {name}")
+        else:
+            raise chain.trees[chain.first].lacks(name)
+    if left and not chosen:
+        _require_readable(branches, next(iter(left)))
+    return list(chosen), frozenset(expressions), [name for name in left if name not in chosen]
+
+
+def _is_glob(name: str) -> bool:
+    """True if it may be a glob: brackets are one only around signs of names, as in Jet_[ep]*."""
+    rest = _CLASS.sub("?", name)
+    return "[" not in rest and any(sign in rest for sign in "*?")
+
+
+_CLASS = re.compile(r"\[!?[\w.#:-]+\]")
+"""A sign out of several."""
+
+
+def _is_regex(name: str) -> bool:
+    """True if it is a regular expression as uproot takes them: between slashes, then flags."""
+    return _REGEX.fullmatch(name) is not None
+
+
+_REGEX = re.compile(r"/.+/[a-z]*")
+
+
+def _paths_to(branches: Branches, name: str) -> list[str]:
+    """Whole paths that end like this one, at most three; none if it may be a ratio."""
+    first, slash, _ = name.partition("/")
+    group = branches.get(first)
+    if not slash or (first and (group is None or group.path not in branches.children)):
+        return []
+    end = f"/{name.lstrip('/')}"
+    return [path for path in branches.paths if f"/{path}".endswith(end)][:3]
+
+
+def _fitting(branches: Branches, name: str) -> tuple[list[str], list[str]]:
+    """The branches that a glob matches, and those of them that nothing reads; none if it is a
+    product or an element of branches."""
+    if not _is_glob(name) or _is_arithmetic(branches, name):
+        return [], []
+    fitting = fnmatch.filter(branches, name)
+    matches, left = _readable(branches, fitting)
+    # Columns that are read by name only, such as a friend's, if nothing else matches.
+    return matches or [match for match in fitting if branches[match].readable], left
+
+
+def _is_arithmetic(branches: Branches, name: str) -> bool:
+    if "?" in name:
+        return False
+    if "[" in name:
+        return name.partition("[")[0] in branches
+    return is_product(name, branches)
+
+
+def _is_expression(chain: Chain, name: str) -> bool:
+    """True if it is an expression. A single name is one only if it is an alias, a constant of the
+    file, or what entries are numbered by."""
+    if name.isidentifier():
+        known = (ENTRY, LOCAL_ENTRY)
+        return name in (*known, *chain.aliases) or name in chain.constants.names(chain.first)
+    globbed = _GLOB.fullmatch(name) is not None and not _is_arithmetic(chain.branches, name)
+    try:
+        return not globbed and bool(parse(name))
+    except QueryError:
+        return False
+
+
+_GLOB = re.compile(r"[\w.]*[*?][\w.*?]*")
+"""A text that is meant as a glob, whether or not a branch matches."""
+
+
+def _readable(branches: Branches, names: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Those of these branches that have data that no other branch has: the readable ones, and those
+    that nothing reads."""
+    plain: list[str] = []
+    left: list[str] = []
+    for name in names:
+        branch = branches[name]
+        if branch.is_member or is_group(branch, branches.children.get(branch.path, [])):
+            continue
+        (plain if branch.readable else left).append(name)
+    return plain, left
+
+
+def _has_default(chain: Chain, name: str) -> bool:
+    """True if the branch has a default. A glob gives defaults only to branches of some file."""
+    missing = chain.trees.missing
+    if not missing.has(name):
+        return False
+    return name in missing.names or chain.trees[chain.first].sample(name) is not None
+
+
+def _require_readable(branches: Branches, name: str) -> None:
+    branch, group = branches[name], group_named(branches, name)
+    if group is None and branch.kind == "group":
+        raise QueryError(f"{name} has no data, of its own or of branches in it", branch=name)
+    for each in [branch] if group is None else leaves(group):
+        if not each.readable:
+            raise cannot_read(each.path, each.cpp_type, each.reason)
+
+
+def group_named(branches: Branches, name: str) -> BranchGroup[Branch] | None:
+    """The group of branches of this name, if there is one and it holds data."""
+    branch = branches.get(name)
+    if branch is None or not is_group(branch, branches.children.get(branch.path, [])):
+        return None
+    group = group_of(branch, branches.children)
+    return group if group.members else None
+
 
 Named = str | tuple[str, ...] | None
 """Names, globs and expressions that are asked for; None: all that can be read."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from .._core import Control
 from ..errors import QueryError, UnsupportedError, outside, unquoted
-from .branch_group import BranchGroup
+from .branch import BranchGroup
 from .chunked_column import ChunkedColumn, Chunks, ExpressionColumn, RecordColumn
 from .chunked_columns import ChunkedColumns
 from .columns import kind_of, picked

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Protocol
 
-from .._system.json_document import whole
+from .._system.files import whole
 from ..errors import SourceError, sound_path
 from . import forks as forks  # from the beginning: it notes what later forks inherit
 from .identity import FileState, Identity
@@ -275,7 +275,7 @@ def identity_of_any(replicas: Sequence[str], name: str | None) -> Identity:
     Only the size counts, and what those are that are near: replicas have times and tags of their
     own, and the one that answers may be another one each time. The core compares their first and
     last bytes when it opens them."""
-    from .replicas import first_answer  # start-up: most files have one address
+    from .remote import first_answer  # start-up: most files have one address
 
     near = identity_of_near(replicas)
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from ..errors import MissingPackageError, WorkerError
 from . import facts
-from .fact_types import FileFacts, ProcessFacts
-from .verdicts import Wiring
+from .verdicts import FileFacts, ProcessFacts, Wiring
 
 if TYPE_CHECKING:
     from distributed import Client

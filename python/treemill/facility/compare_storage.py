@@ -16,9 +16,8 @@ from pathlib import Path
 
 import click
 
+from .._system.files import write_text
 from .._system.memory import available
-from .._system.written_files import write_text
-from . import machine
 from .cache_dropper import drop_files
 from .crew import ALONE, Told
 from .exerciser import Size
@@ -28,11 +27,10 @@ from .reader import Job
 from .scaling.conclusions import conclusion
 from .scaling.measurements import ResultsFile, save
 from .scaling.plan import rising
-from .storage.matrix import WAYS, WHATS, Matrix, Target, window_of
+from .storage.figures import csv_rows, row_of
+from .storage.matrix import WAYS, WHATS, Matrix, Target, branches, layout, window_of
 from .storage.reading import ReaderOutcome, Reading, reading_of
-from .storage.steps import branches, layout
-from .storage.tables import csv_rows, row_of
-from .systems import cores
+from .systems import cores, describe
 
 __all__ = ["command", "measured", "targets"]
 
@@ -115,7 +113,7 @@ def command(
     )
     seconds = seconds or (1.0 if quick else 5.0)
     click.echo(f"{len(matrix)} measurements of {seconds:g} s")
-    facts = machine.describe()  # before: the load is that of others
+    facts = describe()  # before: the load is that of others
     notes: list[str] = []
     readings: list[Reading] = []
     try:

@@ -22,8 +22,7 @@ from typing import Any
 from treemill import _core
 
 from .reader import Job, Reader, cause
-from .storage.latencies import binned, joined
-from .storage.reading import ReaderOutcome
+from .storage.reading import ReaderOutcome, binned, joined
 
 __all__ = ["ALONE", "Told", "run"]
 

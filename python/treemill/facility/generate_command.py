@@ -16,8 +16,8 @@ from .options import NewFolder
 from .systems import is_here, on_each_process, session_on
 
 if TYPE_CHECKING:
+    from .making import Made
     from .recipe import Recipe
-    from .survey import Made
 
 __all__ = ["command", "generate"]
 
@@ -115,9 +115,18 @@ def generate(
     force: bool = False,
 ) -> list[str]:
     """Writes the files of a recipe, and their description. Returns lines for the user."""
-    from .dataset_file import NAME, check_unused, described, write_description  # heavy: numpy
-    from .making import bytes_per_event  # heavy: numpy
-    from .survey import Survey, check_free, check_room, kept, spread  # heavy: numpy
+    from .making import (  # heavy: numpy  # heavy: numpy
+        NAME,
+        Survey,
+        bytes_per_event,  # heavy: numpy
+        check_free,
+        check_room,
+        check_unused,
+        described,
+        kept,
+        spread,
+        write_description,
+    )
 
     recipe.check()
     # On a cluster the folder is the workers'.
@@ -168,8 +177,13 @@ def _made(
     force: bool,
 ) -> list[Made]:
     """Lets workers make the files. Afterwards each is on one host, and nothing else is left."""
-    from .making import FileMaker  # heavy: numpy
-    from .survey import Survey, Sweep, kept, unwanted  # heavy: numpy
+    from .making import (  # heavy: numpy
+        FileMaker,  # heavy: numpy
+        Survey,
+        Sweep,
+        kept,
+        unwanted,
+    )
 
     suffix = f".{uuid.uuid4().hex[:12]}.tmp"
     maker = FileMaker(place, recipe, missing, force=force, expected=expected, suffix=suffix)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..monitoring.progress import Progress
 from ..monitoring.report import MissingEntries, Report
-from .load_tests.account import Moment, Tally, efficiency_of
+from .load_tests.telling import Moment, Tally, efficiency_of
 
 if TYPE_CHECKING:
     from hist import Hist

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import WorkerError
 from . import page_cache
-from .scaling.breakdown import Breakdown, broken_down
-from .scaling.counted import counted
+from .scaling.breakdown import Breakdown, broken_down, counted
 from .scaling.measurements import Measurement
 from .scaling.plan import PlannedQuery, ScalingPlan
 from .standard import EVENTS, Digest, Gaussians, booked, digest, same

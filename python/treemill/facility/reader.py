@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ..errors import TreemillError
-from .storage.latencies import binned, joined
-from .storage.reading import ReaderOutcome
-from .storage.steps import ahead, fresh, steps
+from .storage.matrix import ahead, fresh, steps
+from .storage.reading import ReaderOutcome, binned, joined
 
 if TYPE_CHECKING:
     from treemill._core import Control

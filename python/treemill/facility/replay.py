@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from statistics import mean
 
-from ..monitoring.recorded import Recorded
-from ..monitoring.row import Row
+from ..monitoring.recorded import Recorded, Row
 from ..monitoring.summary import TraceSummary, WorkerSummary, summary
 from ..scheduling import FileSize, Packetizer, Policy, Timeline, WorkerLost
 from .simulation.cluster import Machine, SimulatedFile, SimulatedNode

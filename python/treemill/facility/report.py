@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from .._system.written_files import picture_file, write_text
+from .._system.files import picture_file, write_text
 from ..errors import SourceError, UnsupportedError
 from .scaling.conclusions import conclusion
 from .scaling.measurements import load

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import TreemillError
-from . import machine
 from .generate_command import generate
 from .options import Numbers
 from .page_cache import DROPPED, NO_DATA
@@ -20,7 +19,7 @@ from .recipe import Recipe
 from .scaling.conclusions import conclusion
 from .scaling.measurements import ResultsFile, save
 from .scaling.plan import BASELINES, QUERIES, SCALINGS, ScalingPlan, rising
-from .systems import HERE, has_dask, is_here, there_are
+from .systems import HERE, describe, has_dask, is_here, there_are
 
 if TYPE_CHECKING:
     from ..dataset import Dataset
@@ -160,7 +159,7 @@ def command(
         1000 * made if made else (_QUICK_EVENTS if quick else _EVENTS),
         scaling,
     )
-    facts = machine.describe()  # before: the load is that of others
+    facts = describe()  # before: the load is that of others
     benchmark = Benchmark(data, click.echo, drops=not warm)
     ended: BaseException | None = None
     try:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._system.whole_file import whole_file
+from .._system.files import whole_file
 from ..errors import QueryError
 from .collisions.events import BAD_SECTIONS, recorded, simulated
 from .collisions.processes import LUMINOSITY, PROCESSES, SCALE_FACTORS
-from .event_files import TREE, write_columns
+from .generate import TREE, write_columns
 
 if TYPE_CHECKING:
     from .physics import Columns

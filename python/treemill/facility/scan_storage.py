@@ -3,25 +3,86 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Sequence, Sized
 from datetime import UTC, datetime
+from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import click
 
-from . import machine, page_cache
-from .blocks import BlockReader
+from . import page_cache
 from .options import Numbers
 from .scaling.conclusions import conclusion
 from .scaling.measurements import ResultsFile, StorageScan, save
 from .scaling.plan import rising
-from .systems import cores, is_here, session_on
+from .systems import cores, describe, is_here, session_on
 
 if TYPE_CHECKING:
     from ..session.session import Session
 
-__all__ = ["command", "scan"]
+__all__ = ["BlockReader", "command", "scan"]
+
+# Reads the bytes of files in blocks, wherever they lie, and makes nothing of them: a selector
+# without data, whose cycles are numbers of blocks. Knows no ROOT file and no session.
+
+
+class _Numbers(Sized, Protocol):
+    """A chunk of numbers of blocks."""
+
+    start: int
+    stop: int
+
+
+class BlockReader:
+    """Reads blocks of files one after the other, as they are numbered over all files."""
+
+    def __init__(self, files: Sequence[tuple[str, int]], block: int) -> None:
+        """`files`: addresses and sizes in bytes. `block`: bytes of a block."""
+        self.files = list(files)
+        self.block = block
+        self._ends = list(accumulate(-(-size // block) for _, size in files))
+        self.__name__ = "scan-storage"
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    def place(self, number: int) -> tuple[str, int, int]:
+        """The file of a block, and where it starts and ends there.
+
+        >>> BlockReader([("a", 10), ("b", 5)], 4).place(3)
+        ('b', 0, 4)
+        """
+        file = bisect_right(self._ends, number)
+        path, size = self.files[file]
+        start = (number - (self._ends[file - 1] if file else 0)) * self.block
+        return path, start, min(start + self.block, size)
+
+    def spans(self, start: int, stop: int) -> list[tuple[str, int, int]]:
+        """Returns what these blocks are of each file, in order.
+
+        >>> BlockReader([("a", 10), ("b", 5)], 4).spans(1, 4)
+        [('a', 4, 10), ('b', 0, 4)]
+        """
+        ranges: list[tuple[str, int, int]] = []
+        for number in range(start, stop):
+            path, first, last = self.place(number)
+            if ranges and ranges[-1][0] == path and ranges[-1][2] == first:
+                first = ranges.pop()[1]
+            ranges.append((path, first, last))
+        return ranges
+
+    def __call__(self, numbers: _Numbers) -> dict[str, object]:
+        """Reads these blocks. Raises SourceError if a file cannot be read, or is shorter now."""
+        from treemill import _core  # heavy: core
+
+        done = 0
+        for path, start, stop in self.spans(numbers.start, numbers.stop):
+            read, _ = _core.Stored(path).drain(start, stop, self.block)
+            done += read
+        return {"bytes": done}
+
 
 _MANY = 4
 """Readers for each core, at most, if nothing else is said."""
@@ -68,7 +129,7 @@ def command(
     opened_files = opened(dataset[0] if len(dataset) == 1 else list(dataset))
     files = [(path, _size(path)) for path in opened_files.files]
     reader = BlockReader(files, block << 20)
-    about = machine.describe()
+    about = describe()
     scans = scan(
         reader, system, readers or rising(_MANY * cores()), rounds, click.echo, drops=not warm
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,6 @@ import numpy as np
 from ..errors import QueryError
 from ..workers.selector import Chunk, Inputs, Selector
 from .exerciser import Size
-from .scaling.some_columns import nearest, share_of
 
 if TYPE_CHECKING:
     from hist import Hist
@@ -22,7 +21,60 @@ if TYPE_CHECKING:
     from ..dataset import Dataset
     from ..query.node import Booking
 
-__all__ = ["EVENTS", "Digest", "Gaussians", "booked", "digest", "partial_share", "same"]
+__all__ = [
+    "EVENTS",
+    "Digest",
+    "Gaussians",
+    "booked",
+    "digest",
+    "nearest",
+    "partial_share",
+    "same",
+    "share_of",
+]
+
+# Which branches make up a share of a dataset's bytes, as nearly as whole branches can. Pure: it
+# knows names and sizes.
+
+
+def nearest(sizes: Iterable[Size], share: float) -> list[str]:
+    """The branches whose bytes together are near to this share of all bytes: a small and a large
+    one in turn, as users take them, without those that would go beyond it; and then one of these if
+    that comes nearer. At least one, if there are any.
+
+    >>> nearest([Size("a", 50), Size("b", 30), Size("c", 12), Size("d", 8)], 0.2)
+    ['d', 'c']
+    """
+    left = sorted(sizes, key=lambda size: (size.zip_bytes, size.branch))
+    wanted = share * sum(size.zip_bytes for size in left)
+    selection: list[Size] = []
+    beyond: list[Size] = []
+    taken = 0
+    small = True
+    while left:
+        size = left.pop(0 if small else -1)
+        if taken + size.zip_bytes > wanted:
+            beyond.append(size)
+            continue
+        selection.append(size)
+        taken += size.zip_bytes
+        small = not small
+    smallest = min(beyond, key=lambda size: size.zip_bytes, default=None)
+    if smallest is not None and (not taken or taken + smallest.zip_bytes - wanted < wanted - taken):
+        selection.append(smallest)
+    return [size.branch for size in selection]
+
+
+def share_of(sizes: Sequence[Size], names: Iterable[str]) -> float:
+    """The part of all bytes that these branches have.
+
+    >>> share_of([Size("a", 30), Size("b", 10)], ["b"])
+    0.25
+    """
+    chosen = set(names)
+    whole = sum(size.zip_bytes for size in sizes)
+    return sum(size.zip_bytes for size in sizes if size.branch in chosen) / max(whole, 1)
+
 
 _PARTIAL = 0.2
 """The share of the bytes that `partial` reads, as nearly as whole branches can."""

@@ -2,21 +2,298 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from functools import cached_property, update_wrapper
 from typing import TYPE_CHECKING, overload
 
+import numpy as np
+
 from ..errors import QueryError
-from .failures import parameter_names, title_of, words
-from .function_protocols import Given, Output, UserFunction, of_items
-from .identity import identity_of
+from .own_functions import (
+    Given,
+    Output,
+    UserFunction,
+    identity_of,
+    of_items,
+    parameter_names,
+    title_of,
+    words,
+)
 
 if TYPE_CHECKING:
+    import awkward as ak
+
     from treemill import _core
 
-    from .function_protocols import Handed, Values
+    from .own_functions import Handed, Values
 
 __all__ = ["Batched", "Returns", "batched", "outputs_of"]
+
+# The core's buffers as the arrays that users' functions take, and what these give as buffers.
+
+_DTYPES = {"bool": np.bool_, "int": np.int64, "uint": np.uint64, "float": np.float64}
+_STORED = {"bool": np.uint8, "int": np.int64, "float": np.float64}
+_SAMPLES = {"bool": True, "int": 1, "uint": 1, "float": 1.0, "str": ""}
+_WORDS = {"bool": "bools", "int": "integers", "float": "floats"}
+
+
+def column(handed: Handed, kind: str, constant: bool) -> object:
+    """An argument as the user's function takes it."""
+    item, is_list = of_items(kind)
+    if item == "str":
+        assert isinstance(handed, list)
+        texts = [text.decode(errors="replace") for text in handed]
+        return texts[0] if constant else np.array(texts, object)
+    if is_list:
+        import awkward as ak
+
+        assert isinstance(handed, tuple)
+        items, offsets = handed
+        content = ak.contents.NumpyArray(_typed(items, item))
+        index = ak.index.Index32(np.asarray(offsets))
+        return ak.Array(ak.contents.ListOffsetArray(index, content))
+    values = _typed(handed, item)
+    return values[0].item() if constant else values
+
+
+def empty(kind: str, constant: bool) -> object:
+    """An argument of no entries; of a constant, some value."""
+    item, is_list = of_items(kind)
+    if constant:
+        return _SAMPLES[item]
+    if item == "str":
+        return np.array([], object)
+    values: Values = np.array([], _DTYPES[item])
+    if not is_list:
+        return values
+    import awkward as ak
+
+    index = ak.index.Index32(np.zeros(1, np.int32))
+    return ak.Array(ak.contents.ListOffsetArray(index, ak.contents.NumpyArray(values)))
+
+
+def together(
+    columns: Sequence[object], records: Sequence[Sequence[str] | None] | None
+) -> list[object]:
+    """Arguments, with the columns of records as arrays of records."""
+    if records is None:
+        return list(columns)
+    import awkward as ak
+
+    rest = iter(columns)
+    return [
+        next(rest) if names is None else ak.zip({name: next(rest) for name in names})
+        for names in records
+    ]
+
+
+def _typed(handed: Handed, item: str) -> Values:
+    values = np.asarray(handed)
+    if item == "uint":
+        return values.view(np.uint64)
+    return values.astype(np.bool_) if item == "bool" else values
+
+
+def outputs_in(result: object, names: Sequence[str] | None) -> list[Output]:
+    """Returns what a call without entries says of outputs. Raises QueryError if it says nothing."""
+    outputs: list[Output] = []
+    lists = 0
+    for name, each in _parts(result, names):
+        for number, (member, layout, is_list) in enumerate(_members(name, each)):
+            if number == 0 and is_list:
+                lists += 1
+            kind = _kind(layout)
+            if kind is None:
+                raise QueryError(f"the type of {_named(member)} is not known")
+            outputs.append((member, kind, lists - 1 if is_list else None))
+    if not outputs:
+        raise QueryError("it gives nothing")
+    return outputs
+
+
+def nothing(outputs: Sequence[Output]) -> tuple[list[Values], list[Values]]:
+    """Returns what is given for no entries."""
+    lists = {number for _, _, number in outputs if number is not None}
+    values: list[Values] = [np.empty(0, _STORED[kind]) for _, kind, _ in outputs]
+    return values, [np.empty(0, np.int64) for _ in lists]
+
+
+def values_of(
+    result: object, rows: int, outputs: Sequence[Output], names: Sequence[str] | None
+) -> tuple[list[Values], list[Values]]:
+    """Values and lengths of lists, in the order of outputs. Raises QueryError for other things."""
+    values: list[Values] = []
+    lengths: dict[int, Values] = {}
+    parts = {
+        member: (layout, is_list, own)
+        for name, each in _parts(result, names)
+        for member, layout, is_list, own in _measured(name, each, rows)
+    }
+    for name, kind, number in outputs:
+        if name not in parts:
+            raise QueryError(f"it gave {_listed(parts)}, and says that it gives {_named(name)}")
+        layout, is_list, own = parts[name]
+        if is_list != (number is not None):
+            gave, says = ("lists", "one value") if is_list else ("one value", "lists")
+            raise QueryError(f"{_named(name)} has {gave} of entries, and it says {says}: {_SAY}")
+        values.append(_stored(name, layout, kind))
+        if number is not None:
+            assert own is not None
+            known = lengths.setdefault(number, own)
+            if known is not own and not np.array_equal(known, own):
+                raise QueryError(f"{_named(name)} has lists of other lengths than its neighbours")
+    return values, [lengths[number] for number in sorted(lengths)]
+
+
+_SAY = "say what it gives, treemill.batched(…, returns=…)"
+
+
+def _parts(result: object, names: Sequence[str] | None) -> Iterator[tuple[str | None, object]]:
+    """Returns what a function gives, by name; None: it is all."""
+    if names is not None:
+        if isinstance(result, Mapping):
+            result = [result[name] for name in names if name in result]
+        if not isinstance(result, (tuple, list)) or len(result) != len(names):
+            count = len(result) if isinstance(result, (tuple, list)) else "one"
+            raise QueryError(f"it gave {count} where {len(names)} are wanted: {', '.join(names)}")
+        yield from zip(names, result, strict=True)
+    elif isinstance(result, Mapping):
+        yield from ((str(name), each) for name, each in result.items())
+    elif isinstance(result, tuple) and hasattr(result, "_fields"):
+        yield from zip(result._fields, result, strict=True)
+    elif isinstance(result, tuple):
+        raise QueryError(
+            "it gives a tuple: give a dictionary of names, or define all its columns at once, "
+            "define(['a', 'b'], function)"
+        )
+    elif isinstance(result, np.ndarray) and result.dtype.names:
+        yield from ((name, result[name]) for name in result.dtype.names)
+    else:
+        yield None, result
+
+
+def _members(name: str | None, each: object) -> Iterator[tuple[str | None, Values | None, bool]]:
+    for member, layout, is_list, _ in _measured(name, each, None):
+        yield member, layout, is_list
+
+
+def _measured(
+    name: str | None, each: object, rows: int | None
+) -> Iterator[tuple[str | None, Values | None, bool, Values | None]]:
+    """Names, values as NumPy arrays or None if they have no type, whether they are the items of
+    lists, and the lengths of these."""
+    if isinstance(each, list):
+        import awkward as ak
+
+        each = ak.Array(each)
+    if type(each).__module__.partition(".")[0] == "awkward":
+        yield from _of_awkward(name, each, rows)
+        return
+    if np.ma.is_masked(each):
+        raise QueryError(f"{_named(name)} has missing values: fill them, numpy.ma.filled(…)")
+    values = np.asarray(each)
+    if values.ndim == 0 and rows is not None:
+        values = np.broadcast_to(values, (rows,))
+    _check_length(name, values, rows)
+    if values.ndim == 2:
+        lengths = np.full(len(values), values.shape[1], np.int64)
+        yield name, values.reshape(-1), True, lengths
+    elif values.ndim > 2:
+        raise QueryError(f"{_named(name)} has {values.ndim} dimensions; numbers and lists have one")
+    else:
+        yield name, values, False, None
+
+
+def _of_awkward(
+    name: str | None, array: ak.Array, rows: int | None
+) -> Iterator[tuple[str | None, Values | None, bool, Values | None]]:
+    import awkward as ak
+
+    array = ak.Array(array) if not isinstance(array, ak.Array) else array
+    _check_length(name, array, rows)
+    if array.ndim == 1 and ak.fields(array):
+        for field in ak.fields(array):
+            member = field if name is None else f"{name}_{field}"
+            yield from _of_awkward(member, array[field], rows)
+        return
+    is_list = array.ndim > 1
+    _check_not_missing(name, array)
+    if array.ndim > 2:
+        raise QueryError(f"{_named(name)} has lists in lists, which expressions cannot take back")
+    lengths = np.asarray(ak.num(array, axis=1), np.int64) if is_list else None
+    flat = ak.flatten(array, axis=1) if is_list else array
+    fields = ak.fields(flat)
+    if not fields:
+        yield name, _plain(name, flat), is_list, lengths
+    for field in fields:
+        member = field if name is None else f"{name}_{field}"
+        yield member, _plain(member, flat[field]), is_list, lengths
+
+
+def _plain(name: str | None, array: ak.Array) -> Values | None:
+    import awkward as ak
+
+    if str(ak.type(array)).endswith("unknown"):
+        return None
+    if "?" in str(ak.type(array)) or "option" in str(ak.type(array)):
+        _check_not_missing(name, array)
+        array = ak.fill_none(array, 0)
+    try:
+        values: Values = ak.to_numpy(array)
+        return values
+    except ValueError as error:
+        message = f"{_named(name)} has no numbers but {ak.type(array)}: {error}"
+        raise QueryError(message) from None
+
+
+def _check_not_missing(name: str | None, array: ak.Array) -> None:
+    import awkward as ak
+
+    if ak.any(ak.is_none(array)):
+        raise QueryError(f"{_named(name)} has missing values: fill them, ak.fill_none(…)")
+
+
+def _check_length(name: str | None, values: Sized, rows: int | None) -> None:
+    if rows is not None and len(values) != rows:
+        raise QueryError(f"{_named(name)} has {len(values)} values for {rows} entries")
+
+
+def _kind(values: Values | None) -> str | None:
+    if values is None:
+        return None
+    by_kind = {"b": "bool", "i": "int", "u": "int", "f": "float"}
+    return by_kind.get(values.dtype.kind)
+
+
+def _stored(name: str | None, values: Values | None, kind: str) -> Values:
+    """Values as the core takes them. Raises QueryError for those that do not fit."""
+    if values is None:
+        return np.array([], _STORED[kind])
+    own = _kind(values)
+    if own is None:
+        raise QueryError(f"{_named(name)} has values of type {values.dtype}")
+    order = ["bool", "int", "float"]
+    if order.index(own) > order.index(kind):
+        gave, says = _WORDS[own], _WORDS[kind]
+        raise QueryError(f"{_named(name)} has {gave}, and it says {says}: {_SAY}")
+    if values.dtype.itemsize > 8:
+        raise QueryError(f"{_named(name)} has values of type {values.dtype}; 64 bits are kept")
+    if (
+        kind == "int"
+        and values.dtype == np.uint64
+        and values.astype(np.uint64).max(initial=0) > np.iinfo(np.int64).max
+    ):
+        raise QueryError(f"{_named(name)} has integers above 2^63")
+    return np.ascontiguousarray(values, dtype=_STORED[kind])
+
+
+def _named(name: str | None) -> str:
+    return "what it gives" if name is None else f"{name} of what it gives"
+
+
+def _listed(names: Mapping[str | None, object]) -> str:
+    return ", ".join("one thing" if name is None else name for name in names)
+
 
 Returns = str | Mapping[str, str] | None
 """The type of what a callable gives, or types by name; None: those of a call without entries."""
@@ -172,7 +449,6 @@ class _FittedBatched:
 
     def try_without_entries(self) -> None:
         """Learns what it gives from a call with no entries."""
-        from .columns import empty, outputs_in, together  # heavy: numpy
 
         columns = [empty(kind, constant) for kind, constant in self._given]
         try:
@@ -196,7 +472,6 @@ class _FittedBatched:
 
     def call(self, rows: int, arguments: Sequence[Handed]) -> tuple[list[Values], list[Values]]:
         """Calls it with arrays."""
-        from .columns import column, nothing, together, values_of  # heavy: numpy
 
         if rows == 0:  # many functions cannot be called so
             return nothing(self.outputs)

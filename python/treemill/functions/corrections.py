@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..errors import FormatError
-from . import document as documents
+from .evaluation import Given, read_document
 
 if TYPE_CHECKING:
     from treemill import _core
@@ -25,7 +25,7 @@ MAX_BYTES = 1 << 28
 """Bytes of a document's text."""
 
 
-def corrections(document: documents.Given) -> Corrections:
+def corrections(document: Given) -> Corrections:
     """Read corrections in correctionlib's JSON, schema version 2.
 
     They are called from expressions, by a name that `params=` or `with_params` gives them, and
@@ -66,7 +66,7 @@ def corrections(document: documents.Given) -> Corrections:
     >>> 0 < weighted.mean("w").value <= 1
     True
     """
-    file = documents.read(document, MAX_BYTES)
+    file = read_document(document, MAX_BYTES)
     return Corrections(file.content, file.name)
 
 

@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 import numpy as np
 
 from ..errors import QueryError
-from .failures import parameter_names, title_of, words
-from .function_protocols import Given, UserFunction
-from .identity import identity_of
 from .numba_code import Compiled, check_signature, compiled
+from .own_functions import Given, UserFunction, identity_of, parameter_names, title_of, words
 
 if TYPE_CHECKING:
     from treemill import _core
 
-    from .function_protocols import Handed
+    from .own_functions import Handed
 
 __all__ = ["Kernel", "kernel"]
 

@@ -17,8 +17,15 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import MissingPackageError, QueryError
-from .failures import parameter_count, parameter_names, place_of, without_colours
-from .function_protocols import Given, Output, of_items
+from .own_functions import (
+    Given,
+    Output,
+    of_items,
+    parameter_count,
+    parameter_names,
+    place_of,
+    without_colours,
+)
 
 if TYPE_CHECKING:
     from numba.core.base import BaseContext

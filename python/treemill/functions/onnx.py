@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import FormatError, MissingPackageError, QueryError, UnsupportedError, first_line
-from .function_protocols import Given, Output, of_items
+from .own_functions import Given, Output, of_items
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from treemill import _core
 
-    from .function_protocols import Handed, Values
+    from .own_functions import Handed, Values
 
 __all__ = ["OnnxModel", "onnx"]
 

@@ -14,8 +14,7 @@ from unicodedata import normalize
 
 from ..errors import QueryError
 from . import tokens, treeformula
-from .dialect import LANGUAGE, Dialect
-from .tokens import Piece
+from .tokens import LANGUAGE, Dialect, Piece
 
 __all__ = ["Rewritten", "dimensions", "rewrite"]
 

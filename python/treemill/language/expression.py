@@ -6,20 +6,22 @@ branch, no function and no type.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ast
+import keyword
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError, quoted
 from . import function_registry
-from .dialect import LANGUAGE, Dialect
-from .external_functions import ExternalFunction
-from .mentions import names, words
-from .tree_node import Tree
+from .function_registry import ExternalFunction
+from .tokens import LANGUAGE, Dialect
+from .tree_node import Json, Tree
 
 if TYPE_CHECKING:
-    from .tree_bounds import Reduction
+    from .tree_node import Reduction
 
 __all__ = [
     "Constant",
@@ -28,12 +30,72 @@ __all__ = [
     "called",
     "column",
     "constant",
+    "function",
+    "is_product",
     "measured",
+    "mentions",
     "parse",
     "product",
     "provided",
     "weighted",
+    "words",
 ]
+
+# Which names the syntax trees of expressions mention, and which columns these may mean. Pure:
+# standard library only.
+
+_NAMED = {"name": "id", "attribute": "name"}
+"""The part that has the name, by kind of node."""
+
+
+def words(tree: Tree) -> frozenset[str]:
+    """Returns all names and attributes in a syntax tree."""
+    return frozenset(_named(tree, _NAMED))
+
+
+def names(tree: Tree) -> frozenset[str]:
+    """Returns all names in a syntax tree, without attributes."""
+    return frozenset(_named(tree, {"name": "id"}))
+
+
+def _named(tree: Tree, keys: Mapping[str, str]) -> Iterator[str]:
+    pending: list[Json] = [tree]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, Mapping):
+            key = keys.get(str(each.get("kind")))
+            if key is not None:
+                yield str(each[key])
+            pending += each.values()
+        elif isinstance(each, list):
+            pending += each
+
+
+def mentions(known: Set[str], name: str) -> bool:
+    """True if expressions of these words can mean the column `name`: by its name, or as a member
+    of the collection that it belongs to (`Jet.pt` means `Jet_pt`). If in doubt, they can."""
+    if name in known:
+        return True
+    return any(
+        name[sign.end() :] in known and mentions(known, name[: sign.start()])
+        for sign in re.finditer(r"[._]", name)
+    )
+
+
+# Whether a text with stars, such as `Jet_*` or `MET_pt*2`, is a glob or a product.
+
+_NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE]\d+)?")
+
+
+def is_product(text: str, names: Container[str]) -> bool:
+    """True for a product, whose factors are numbers and names that there are.
+
+    >>> is_product("MET_pt*1.5", {"MET_pt"}), is_product("MET_*", {"MET_pt"})
+    (True, False)
+    """
+    factors = re.split(r"[*]+", text)
+    return all(factor in names or _NUMBER.fullmatch(factor) is not None for factor in factors)
+
 
 Constant = bool | int | float | str
 Weight = str | float | None
@@ -213,3 +275,55 @@ def _parse(
 
     reduction = parsed(text, dialect, bound)
     return Expression(text, reduction.tree), reduction
+
+
+# `treemill.function`: functions of the user's own, as expressions.
+
+
+def function(signature: str, body: str) -> None:
+    """Make a function that expressions written from now on can call.
+
+    The function does not see the variables of the expression that calls it. It may call functions
+    that were made before, and so never itself. If a name is used again, expressions that are
+    written later mean the new function.
+
+    Parameters
+    ----------
+    signature
+        Its name and parameters, as "mt(a, met)".
+    body
+        An expression over the parameters and the dataset's columns.
+
+    Raises
+    ------
+    QueryError
+        For an invalid signature or expression.
+
+    Examples
+    --------
+    >>> tm.function("mt(a, met)", "sqrt(2 * a.pt * met.pt * (1 - cos(a.phi - met.phi)))")
+    >>> masses = events.filter("nMuon >= 1").hist("mt(Muon[0], MET)", bins=(100, 0, 200))
+    """
+    name, params = _signature(signature)
+    expression, size = measured(body, params)
+    function_registry.register(
+        function_registry.UserFunction(
+            name, params, expression.to_json(), size.depth, size.json, size.nodes
+        )
+    )
+
+
+def _signature(text: str) -> tuple[str, tuple[str, ...]]:
+    wrong = f"a function's signature is like 'mt(a, met)', not {text!r}"
+    try:
+        call = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise QueryError(wrong) from None
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)) or call.keywords:
+        raise QueryError(wrong)
+    params = tuple(arg.id for arg in call.args if isinstance(arg, ast.Name))
+    if len(params) != len(call.args) or not params or len(set(params)) != len(params):
+        raise QueryError(f"{wrong}: it takes one or more different names")
+    if any(keyword.iskeyword(param) for param in params):
+        raise QueryError(wrong)
+    return call.func.id, params

@@ -4,10 +4,59 @@ grammar.
 
 from __future__ import annotations
 
+from typing import Protocol, runtime_checkable
+
 from ..frozen import frozen
 from .tree_node import Tree
 
-__all__ = ["UserFunction", "find", "names", "register", "remove", "version"]
+__all__ = [
+    "ENTRIES",
+    "TREE_WEIGHT",
+    "ExternalFunction",
+    "Preloaded",
+    "UserFunction",
+    "find",
+    "names",
+    "register",
+    "remove",
+    "version",
+]
+
+# What expressions may call that is no function of the language: corrections and the like. Pure:
+# knows no document and no core.
+
+
+@runtime_checkable
+class ExternalFunction(Protocol):
+    """A function, or functions by name, given to expressions as a parameter. It can be pickled."""
+
+    @property
+    def identity(self) -> str:
+        """What tells it from all others: equal ones have equal texts."""
+
+    def core(self) -> object:
+        """The core's object, `_core.Functions`."""
+
+
+@runtime_checkable
+class Preloaded(Protocol):
+    """A function with things to do once for all workers of a template, before they are forked."""
+
+    def preload(self) -> None:
+        """Does them."""
+
+
+# Names of what treemill adds to expressions, which mean it even if a branch is called by the
+# language's word for it: translations of `Entry$` and the like, and columns of tables. Pure.
+
+OWN_ENTRY = "number_of_the_entry_"
+"""The number of an entry in the dataset: `Entry$`."""
+OWN_LOCAL_ENTRY = "number_of_the_entry_in_its_file_"
+"""The number of an entry in its file: `LocalEntry$`."""
+ENTRIES = "number_of_entries_"
+"""`Entries$`, to which a drawing gives its value."""
+TREE_WEIGHT = "weight_of_the_tree_"
+"""What TTree::SetWeight has set for an entry's tree."""
 
 
 @frozen

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any, TypeAlias
 
-from .recorded import About, Recorded, of_columns
-from .row import Row
+from .recorded import About, Recorded, Row, of_columns
 
 Json: TypeAlias = dict[str, Any]
 

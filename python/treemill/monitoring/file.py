@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from .._system.whole_file import whole_file
+from .._system.files import whole_file
 from ..errors import QueryError, UnsupportedError, local_path, writing
 from .recorded import Recorded
 

@@ -1,8 +1,10 @@
 """The progress bar of terminals, drawn by rich: events, events/s, MB/s, workers, time left, and a
-histogram below it."""
+histogram below it.
+"""
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -11,13 +13,14 @@ from rich.progress import BarColumn, TaskProgressColumn, TextColumn
 from rich.progress import Progress as RichProgress
 from rich.text import Text
 
+from ..pictures.html import picture
 from ..pictures.text_histogram import text
 from .progress import Progress
 
 if TYPE_CHECKING:
     from hist import Hist
 
-__all__ = ["ProgressBar", "numbers"]
+__all__ = ["NotebookBar", "ProgressBar", "numbers"]
 
 
 class _WithPicture(RichProgress):
@@ -98,3 +101,32 @@ def _clock(seconds: float) -> str:
     hours, rest = divmod(whole, 3600)
     minutes, rest = divmod(rest, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+# The progress bar of notebooks: one output, drawn anew by each update, with a bar and a picture.
+# The only module that imports IPython.
+
+
+class NotebookBar:
+    """A bar below the running cell."""
+
+    def __init__(self) -> None:
+        from IPython.display import HTML
+        from IPython.display import display as show
+
+        self._html = HTML
+        self._handle = show(HTML(""), display_id=True)
+        self._picture = ""
+
+    def draw(self, name: str, histogram: Hist) -> None:
+        """Sets the picture below the bar, which the next update shows."""
+        self._picture = picture(name, histogram)
+
+    def update(self, progress: Progress) -> None:
+        """Draws the bar with these numbers."""
+        bar = f'<progress value="{progress.entries}" max="{max(progress.expected, 1)}"></progress>'
+        words = html.escape(f"{progress.phase}: {numbers(progress)}")
+        self._handle.update(self._html(f"<div>{bar} {words}</div>{self._picture}"))
+
+    def close(self) -> None:
+        """Ends the display. The last state stays below the cell."""

@@ -5,12 +5,126 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_type_hints
+from typing import Any, NamedTuple, TypeAlias, get_type_hints
 
 from ..scheduling import Sizing
-from .row import Row
 
-__all__ = ["COLUMNS", "About", "Recorded", "RecordedFile", "of_columns"]
+__all__ = [
+    "COLUMNS",
+    "EVENTS",
+    "STEPS",
+    "About",
+    "Recorded",
+    "RecordedFile",
+    "Row",
+    "RowValues",
+    "of_columns",
+]
+
+# A row of a trace, and the names of its events, which are here and nowhere else. Plain data.
+
+EVENTS = {
+    "start": "the pass began",
+    "worker joined": "a worker can work",
+    "worker leaving": "a worker will go, and gets no more packets",
+    "worker lost": "a worker is gone, with what it had not committed",
+    "file assigned": "a worker got its first packet of a file",
+    "file released": "the worker got a packet of another file, or was lost, or the pass ended",
+    "open": "a worker was told to open a file",
+    "file opened": "a worker has opened a file; `seconds`: since it was told to",
+    "file failed": "a worker could not open a file",
+    "assigned": "a worker was given a packet",
+    "reserved": "a worker was given a packet to begin when it has done the one in hand",
+    "promised": "a worker was told to fetch a packet's bytes ahead",
+    "forgotten": "a promise was taken back",
+    "packet": "a packet is done; `seconds`: what it took its worker",
+    "packet failed": "a packet failed",
+    "discard": "a worker has thrown away what it had not committed",
+    "commit": "a worker's packets are handed over; `seconds`: since it was told to; `entries`: all "
+    "of them",
+    "merger joined": "a merger can merge",
+    "merger leaving": "a merger will go, and hands on what it has",
+    "handed on": "another merger has taken over what a merger had; `seconds`: since the merger was "
+    "told to hand it on",
+    "merger lost": "a merger is gone, with what it had not handed over",
+    "merge": "what a worker has committed is merged; `seconds`: the time that took, within that of "
+    "its commit. Without a worker: what a merger had is in the result; `seconds`: since it was "
+    "told to hand it over",
+    "lease": "a site began with a part of the dataset, in sessions of several sites",
+    "lease ended": "a site has processed its part; what it has committed is in the result",
+    "stop": "the query was told to end early",
+    "end": "the pass is over",
+}
+"""The names of the master's events, and when they happened."""
+STEPS = {
+    "bound": "a worker had the file of its packet open, and the query bound to it, for the first "
+    "time",
+    "read": "a worker read `ranges` with `bytes` in total from `source`; `seconds`: until the last "
+    "bytes came",
+    "wait": "the worker waited for bytes of a server",
+    "decompress": "the worker decompressed a basket or page; `bytes`: the size after that",
+    "decode": "the worker decoded bytes of a basket or page; `entries`: rows of the column",
+    "evaluate": "the worker evaluated the query over a batch, or a selector over a chunk: `start` "
+    "to `stop`",
+    "left out": "the number of steps of the packet for which there was no room; `bytes`: the bytes "
+    "of their reads",
+}
+"""The names of workers' steps, in traces that have them, and what they were. Steps inside of others
+are there, too."""
+
+
+class Row(NamedTuple):
+    """An event. Numbers that an event does not have are -1, and times 0."""
+
+    time: float
+    """Seconds from the query's start. An event is seen when the master hears of it."""
+    event: str
+    """One of `EVENTS` or `STEPS`."""
+    phase: str = ""
+    """What the pass was for: queries with automatic ranges have two."""
+    worker: int = -1
+    host: str = ""
+    """The worker's, if it is another than the master's."""
+    file: str = ""
+    node: str = ""
+    """The node that serves the file: scheme, host and first folder."""
+    packet: int = -1
+    attempt: int = 0
+    start: int = -1
+    """The first entry of the packet, in the file."""
+    stop: int = -1
+    """The entry after the last one."""
+    entries: int = 0
+    ok: bool = True
+    counted: bool = False
+    """Whether the entries of a packet are in the result. Each entry is in one such packet."""
+    seconds: float = 0.0
+    latency: float = 0.0
+    opening: float = 0.0
+    cpu: float = 0.0
+    bytes_read: int = 0
+    reads: int = 0
+    requests: int = 0
+    bytes_decompressed: int = 0
+    bytes_from_cache: int = 0
+    waits: int = 0
+    waited: float = 0.0
+    reading: float = 0.0
+    decompressing: float = 0.0
+    decoding: float = 0.0
+    reason: str = ""
+    """Why something failed, was lost or stopped."""
+    bytes: int = 0
+    """The bytes of a step."""
+    source: str = ""
+    """The server of a read: scheme, host and port, or "this machine"."""
+    ranges: str = ""
+    """The bytes of a read in its file: first-stop, with spaces between ranges."""
+
+
+RowValues: TypeAlias = dict[str, Any]
+"""The values of some columns of a row, by the names and of the types that Row has."""
+
 
 COLUMNS: dict[str, type] = {
     name: kind for name, kind in get_type_hints(Row).items() if name in Row._fields

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..writing.branches import BranchValues, OutputBranch
-from ..writing.codecs import Codec
-from ..writing.file import RootFile
+from ..writing.file import Codec, RootFile
 from ..writing.tree import TreeWriter
 from .recorded import COLUMNS, Recorded
 

@@ -1,5 +1,6 @@
 """One row for each event of a query, from the packetizer's records. Pure: records and names in,
-rows out."""
+rows out.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +22,7 @@ from ..scheduling import (
     Forget,
     HandedOn,
     HandOn,
+    LeasedTrace,
     MergerJoined,
     MergerLeaving,
     MergerLost,
@@ -36,16 +38,89 @@ from ..scheduling import (
     RefusedFrom,
     Reserve,
     Spent,
+    Step,
     Stop,
     WorkerJoined,
     WorkerLeaving,
     WorkerLost,
     node_of,
 )
-from .row import Row, RowValues
-from .step_rows import StepRows
+from .recorded import Row, RowValues
 
-__all__ = ["Place", "rows"]
+__all__ = ["Place", "StepRows", "leased_rows", "rows"]
+
+# Rows of what workers did, step by step, beside the row of the packet that it was done for. Pure.
+
+
+class StepRows:
+    """Adds rows of steps to the rows of a pass."""
+
+    def __init__(self, rows: list[Row]) -> None:
+        self.are_there = False
+        self._rows = rows
+        self._bound: set[tuple[int, str]] = set()
+        """Workers and the files that they have open."""
+        self._reading: dict[tuple[int, int], int] = {}
+        """The row of each read that is on its way, by worker and number."""
+
+    def follow(self, steps: Sequence[Step]) -> None:
+        """Adds the steps of the packet that the last row is of, which ended with it."""
+        packet = self._rows[-1]
+        for step in steps:
+            self.are_there = True
+            if step.kind == "came":
+                self._came(packet, step)
+            elif step.kind != "bound" or (packet.worker, packet.file) not in self._bound:
+                self._rows.append(self._row(packet, step))
+
+    def _row(self, packet: Row, step: Step) -> Row:
+        values: RowValues = {}
+        file, node = packet.file, packet.node
+        if step.kind == "bound":
+            self._bound.add((packet.worker, packet.file))
+        elif step.kind == "read":
+            if step.seconds < 0:
+                self._reading[packet.worker, step.number] = len(self._rows)
+            ranges = " ".join(f"{start}-{stop}" for start, stop in step.ranges)
+            values = {"bytes": step.amount, "source": step.server, "ranges": ranges}
+            if "://" in step.file:  # a read ahead may be of another file than the packet
+                file = without_credentials(step.file)
+                node = node_of(file)
+        elif step.kind == "evaluate":
+            start, stop = step.ranges[0]
+            values = {"start": start, "stop": stop, "entries": step.amount}
+        elif step.kind == "decode":
+            values = {"entries": step.amount}
+        elif step.kind == "left out":
+            values = {"bytes": step.amount, "reason": f"{step.number:,} steps had no room"}
+        else:
+            values = {"bytes": step.amount}
+        return Row(
+            _end(packet, step),
+            step.kind,
+            packet.phase,
+            packet.worker,
+            packet.host,
+            file,
+            node,
+            packet.packet,
+            packet.attempt,
+            ok=step.ok,
+            seconds=max(step.seconds, 0.0),
+            **values,
+        )
+
+    def _came(self, packet: Row, step: Step) -> None:
+        """A read has ended that was told of with an earlier packet."""
+        at = self._reading.pop((packet.worker, step.number), None)
+        if at is not None:
+            time = _end(packet, step)
+            self._rows[at] = self._rows[at]._replace(time=time, seconds=step.seconds, ok=step.ok)
+
+
+def _end(packet: Row, step: Step) -> float:
+    return min(packet.time - step.ago + max(step.seconds, 0.0), packet.time)
+
 
 Place = Callable[[int], tuple[str, int]]
 """A file's name by its number, and the entry of the file that packets count as 0."""
@@ -341,3 +416,65 @@ _REACTIONS: dict[type, Callable[[_Follower, Any], None]] = {
     Stop: _Follower._stop,
     Finish: _Follower._finish,
 }
+
+
+# Rows of a pass that several sites did together, from the traces of their leases: as those of
+# one, with a number for each worker of each site. Pure.
+
+_NAMES = {"start": "lease", "end": "lease ended"}
+"""What the begin and the end of a site's pass are for the whole."""
+
+
+def leased_rows(
+    leases: Sequence[LeasedTrace],
+    place: Place,
+    *,
+    began: float,
+    seconds: float,
+    phase: str = "",
+    offset: float = 0.0,
+    reason: str = "",
+) -> list[Row]:
+    """The rows. `began`: when the pass was made, on the clock of the leases; `seconds`: how long it
+    took; `reason`: why it did not end well, if it did not."""
+    numbers: dict[tuple[str, int], int] = {}
+    all_rows: list[Row] = []
+    packets = 0
+    for lease in leases:
+
+        def inside(file: int, lease: LeasedTrace = lease) -> tuple[str, int]:
+            number, first = lease.parts[file]
+            name, begin = place(number)
+            return name, begin + first
+
+        rows_of_site = rows(
+            lease.trace.records,
+            inside,
+            phase=phase,
+            offset=offset + lease.began - began,
+            there=lease.trace.there,
+        )
+        all_rows += [_of_site(row, lease, numbers, packets) for row in rows_of_site]
+        packets += 1 + max((row.packet for row in rows_of_site), default=-1)
+    all_rows.sort(key=lambda row: row.time)
+    end = max(offset + seconds, all_rows[-1].time if all_rows else 0.0)
+    return [
+        Row(offset, "start", phase),
+        *all_rows,
+        Row(end, "end", phase, ok=not reason, reason=reason),
+    ]
+
+
+def _of_site(
+    row: Row, lease: LeasedTrace, numbers: dict[tuple[str, int], int], packets: int
+) -> Row:
+    worker = row.worker
+    if worker >= 0:
+        worker = numbers.setdefault((lease.site, worker), len(numbers))
+    return row._replace(
+        event=_NAMES.get(row.event, row.event),
+        worker=worker,
+        host=f"{lease.site}/{row.host}" if row.host else lease.site,
+        packet=row.packet + packets if row.packet >= 0 else -1,
+        counted=row.counted and lease.counted,
+    )

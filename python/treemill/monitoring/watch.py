@@ -12,19 +12,20 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import TYPE_CHECKING, Protocol, cast
 
 from .._system.terminal import in_notebook, wants_bar
+from ..io_report import IOReport
 from .feedback import histograms, pick
 from .progress import Progress
 
 if TYPE_CHECKING:
     from hist import Hist
 
-    from .notebook_bar import NotebookBar
-    from .progress_bar import ProgressBar
+    from .progress_bar import NotebookBar, ProgressBar
 
-__all__ = ["Feedback", "Watch", "Watched"]
+__all__ = ["Feedback", "SeveralQueries", "Watch", "Watched"]
 
 _FIRST_LOOK = 0.3
 _BAR_EVERY = 0.1
@@ -179,9 +180,69 @@ class Watch:
 
 def _bar(passing: bool) -> ProgressBar | NotebookBar:
     if in_notebook():
-        from .notebook_bar import NotebookBar  # heavy: rich
+        from .progress_bar import NotebookBar  # heavy: rich
 
         return NotebookBar()
     from .progress_bar import ProgressBar  # heavy: rich
 
     return ProgressBar(passing)
+
+
+# The progress of several queries that run one after another, as that of one query: a run over
+# several datasets has one progress bar. Pure.
+
+
+class SeveralQueries:
+    """Implements `Watched` for a sequence of queries. `start` must be called for each of them."""
+
+    def __init__(self, datasets: Sequence[tuple[str, int]]) -> None:
+        """`datasets` gives the name and the number of files of each dataset, in running order."""
+        self._datasets = datasets
+        self._ended: list[Progress] = []
+        self._current: Watched | None = None
+
+    def start(self, query: Watched) -> None:
+        """Makes this query the current one. The previous query has ended."""
+        if self._current is not None:
+            self._ended.append(self._current.progress)
+        self._current = query
+
+    @property
+    def progress(self) -> Progress:
+        """The sums over all queries. A query that has not started is estimated: its files are taken
+        to have as many entries as the files of the others have on average."""
+        now = None if self._current is None else self._current.progress
+        begun = self._ended if now is None else [*self._ended, now]
+        files = [number for _, number in self._datasets]
+        expected = sum(each.expected for each in begun)
+        rest = sum(files[len(begun) :])
+        seconds = sum(each.seconds for each in begun)
+        return Progress(
+            phase="" if now is None else self._phase(len(begun), now.phase),
+            entries=sum(each.entries for each in begun),
+            expected=expected + expected * rest // max(sum(files[: len(begun)]), 1),
+            bytes_read=sum(each.bytes_read for each in begun),
+            bytes_decompressed=sum(each.bytes_decompressed for each in begun),
+            bytes_from_cache=sum(each.bytes_from_cache for each in begun),
+            io=reduce(IOReport.plus, (each.io for each in begun), IOReport()),
+            seconds=seconds,
+            workers=0 if now is None else now.workers,
+            pass_seconds=seconds,
+        )
+
+    def _phase(self, number: int, phase: str) -> str:
+        name = self._datasets[number - 1][0]
+        return f"{name} ({number} of {len(self._datasets)}): {phase}"
+
+    @property
+    def titles(self) -> Sequence[str]:
+        """The titles of the current query's values."""
+        return () if self._current is None else self._current.titles
+
+    def measured(self, name: str) -> object:
+        """The current query's; see `Query.measured`."""
+        return None if self._current is None else self._current.measured(name)
+
+    def snapshot(self, within: float | None = None) -> object:
+        """The current query's values so far; see `Query.snapshot`."""
+        return None if self._current is None else self._current.snapshot(within)

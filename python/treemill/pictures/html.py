@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Protocol, TypeGuard, TypeVar
 
-from .amounts import amount, percent
-from .branch_table import BranchRow, size
+from .tables import BranchRow, amount, percent, size
 
 if TYPE_CHECKING:
     from hist import Hist

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from .histogram_labels import axis_label, filled, is_logarithmic, is_profile
-from .legends import Legend
-from .looks import looks
 from .picture_parts import (
     Band,
+    Legend,
     contents_label,
     draw_band,
     drawing,
@@ -21,6 +20,7 @@ from .picture_parts import (
     errors_of,
     finished,
     frame,
+    looks,
     set_title,
     set_vertical,
 )

@@ -9,20 +9,20 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from .histogram_labels import axis_label
-from .intervals import are_counts, poisson_interval
-from .legends import Legend
-from .looks import Look, of_processes
 from .picture_parts import (
     Band,
+    Legend,
+    Look,
     contents_label,
     draw_band,
     drawing,
     errors_of,
     finished,
     frame,
+    of_processes,
     set_title,
 )
-from .ratios import divided, mark_outside, set_ratio_range
+from .ratios import are_counts, divided, mark_outside, poisson_interval, set_ratio_range
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,9 +13,64 @@ from typing import TYPE_CHECKING, Generic, Protocol
 
 from ..errors import TreemillError
 from ..faces import Words, face
-from .habits import OF_VALUES
 from .quantities import Known, Quantity
 from .steps import Params, Step
+
+__all__ = [
+    "OF_DATASETS",
+    "Booking",
+    "Located",
+    "Origin",
+    "Place",
+    "Services",
+    "compute",
+    "steps_to",
+]
+
+# What users look for at bookings and nodes and results and datasets have, and what to write
+# there. Pure: data only.
+
+_NAMES = (
+    *("axes", "counts", "density", "plot", "project", "show", "stack", "sum", "to_hist"),
+    *("to_latex", "to_list", "to_numpy", "tolist", "values", "variances", "view", "items", "keys"),
+    *("cumulative", "map", "nominal"),
+)
+OF_VALUES = {name: f"the result has it: .value.{name}" for name in _NAMES} | dict.fromkeys(
+    (
+        *(
+            "[]",
+            "bool",
+            "in",
+            "iteration",
+            "float()",
+            "int()",
+            "complex()",
+            "len()",
+            "round()",
+            "abs()",
+        ),
+        *("+", "-", "*", "/", "//", "%", "**", "- before it", "<", "<=", ">", ">="),
+    ),
+    "the result is its .value",
+)
+"""What to write for what results have and bookings do not; signs are operators."""
+
+_FIRST = "it is a method of datasets: call it there, before filters, definitions and parameters"
+OF_DATASETS = {
+    **dict.fromkeys(("add_friend", "define_per_file", "select_entries"), _FIRST),
+    **{
+        name: f"it is of datasets: events.{name}"
+        for name in ("aliases", "branches", "files", "index", "metadata", "name")
+    },
+    "io_report": "it is of datasets: events.io_report()",
+    "num_entries": "count() books the number of entries here",
+    "read": "arrays(names) computes columns here",
+    "show": "it is of datasets: events.show() prints the branches",
+    "to_arrow": "arrays(names) computes columns here; awkward.to_arrow_table makes a table of them",
+    "to_numpy": "take(name) books a column here, arrays(names) computes several",
+}
+"""What to write for what datasets have and places below them do not."""
+
 
 if TYPE_CHECKING:
     from typing import Any
@@ -26,9 +81,8 @@ if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
     from ..monitoring.report import Report
-    from .data_protocols import QueriedData
-    from .description import Description
-    from .draw_request import Drawing
+    from .description import Description, Drawing
+    from .steps import QueriedData
 
     Value = TypeVar("Value", default=object, covariant=True)
     Array = npt.NDArray[Any]
@@ -38,7 +92,6 @@ else:  # Python's own has no defaults before 3.13
 
     Value = TypeVar("Value", covariant=True)
 
-__all__ = ["Booking", "Located", "Origin", "Place", "Services", "compute", "steps_to"]
 
 Groups = dict[int, "int | None"]
 """The groups of bookings, by their numbers. A group is computed together; None: no query has begun

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import overload
 
 from ..errors import QueryError
-from ..pictures.amounts import amount, percent
+from ..pictures.tables import amount, percent
 
 __all__ = ["Cut", "CutFlow"]
 
@@ -145,7 +145,7 @@ class CutFlow(Sequence[Cut]):
         >>> flow.to_latex().startswith("\\\\begin{tabular}")
         True
         """
-        from ..pictures.latex import table  # start-up
+        from ..pictures.tables import table  # start-up
 
         rows = [
             [

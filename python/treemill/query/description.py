@@ -4,12 +4,28 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 
-from ..pictures.branch_table import plain
+from ..pictures.tables import plain
 
-__all__ = ["Column", "Description", "shown"]
+__all__ = ["Column", "Description", "Drawing", "shown"]
+
+# The arguments of `draw`, as the user writes them. Pure: standard library only.
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """The arguments of `draw`."""
+
+    expr: str | Sequence[str]
+    where: str | None = None
+    option: str = ""
+    bins: object = None
+    range: object = None
+    weight: str | None = None
+    profile: bool = False
+    log: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,7 +91,7 @@ def _cell(name: str, value: float | None) -> str:
     if value is None:
         return ""
     if name.startswith("bytes"):
-        from ..pictures.branch_table import size  # start-up
+        from ..pictures.tables import size  # start-up
 
         return size(int(value))
     if isinstance(value, int) and name not in ("min", "max"):

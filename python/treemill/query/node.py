@@ -4,24 +4,19 @@ bookings (histograms, counts, sums …) at them. Nothing here reads, computes or
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from keyword import iskeyword
 from typing import TYPE_CHECKING
 
-from .. import root_words
-from ..errors import QueryError, unquoted
+from ..errors import QueryError, quoted, unquoted
 from ..faces import face
-from ..language.expression import Expression, Weight, constant, parse, provided, weighted
-from ..language.external_functions import ExternalFunction
-from ..uproot_words import METHODS
-from .booking import Booking, Origin, Place, steps_to
-from .calls import as_provided, call, member, together
-from .collecting import Collects
-from .fills import Fills
-from .habits import OF_DATASETS
-from .looks import Looks
+from ..language.expression import Expression, Weight, called, constant, parse, provided, weighted
+from ..language.function_registry import ExternalFunction
+from ..language.tree_node import Tree
+from ..migration_hints import ROOT_METHODS, UPROOT_METHODS
+from .booking import OF_DATASETS, Booking, Origin, Place, steps_to
 from .quantities import Flow, Known
-from .saving import Saves
-from .statistics import Statistics
+from .statistics import Fills, Statistics
 from .steps import (
     Arguments,
     Define,
@@ -36,13 +31,95 @@ from .steps import (
     check_weight,
     vary_step,
 )
+from .values import Collects, Looks, Saves
 
 if TYPE_CHECKING:
-    from ..data.mask import LumiMask
+    from ..data.luminosity import LumiMask
     from .cutflow import CutFlow
-    from .data_protocols import QueriedBranch
+    from .steps import QueriedBranch
 
 __all__ = ["Bookable", "Booking", "Node", "Origin", "steps_to"]
+
+# Functions of the user's own as steps of a query: calls of columns, and what they give by name.
+
+
+def as_provided(value: object) -> ExternalFunction:
+    """A function as expressions take it: as it is, or a callable over batches."""
+    if isinstance(value, ExternalFunction):
+        return value
+    from ..functions.batched import Batched  # start-up
+
+    assert callable(value)
+    return Batched(value)
+
+
+def call(
+    function: Callable[..., object],
+    columns: Arguments,
+    names: Sequence[str] | None = None,
+) -> Expression:
+    """A function called with expressions, or with records of them; None: with the columns of its
+    parameters' names. `names` of what it gives, if that is a tuple."""
+    from ..functions.batched import Batched  # start-up
+
+    given = as_provided(function)
+    if names is not None:
+        if not isinstance(given, Batched):
+            raise QueryError("several names are defined by a Python function that gives a tuple")
+        given = given.named([_member(place) for place in range(len(names))])
+    if columns is None:
+        columns = _parameters(function)
+    listed = [columns] if isinstance(columns, (str, Mapping)) else list(columns)
+    if any(isinstance(each, Mapping) for each in listed):
+        if not isinstance(given, Batched):
+            raise QueryError("records of columns are given to Python callables over batches only")
+        given = given.of_records(
+            [tuple(each) if isinstance(each, Mapping) else None for each in listed]
+        )
+    arguments = [
+        text for each in listed for text in (each.values() if isinstance(each, Mapping) else [each])
+    ]
+    name = getattr(function, "__name__", "")
+    is_name = isinstance(name, str) and name.isidentifier() and not iskeyword(name)
+    return called(name if is_name else "function", given, arguments)
+
+
+def together(names: Sequence[str]) -> str:
+    """The column that stands for several which a function gives."""
+    if len(set(names)) != len(names) or len(names) < 2:
+        raise QueryError("a function that gives a tuple defines two or more columns, all different")
+    return ", ".join(names)
+
+
+def member(whole: str, place: int) -> Expression:
+    """One of several columns."""
+    text = f"{quoted(whole)}.{_member(place)}"
+    end = len(text)
+    column: Tree = {"kind": "name", "id": whole, "at": [0, end]}
+    tree: Tree = {"kind": "attribute", "value": column, "name": _member(place), "at": [0, end]}
+    return Expression(text, tree)
+
+
+def _member(place: int) -> str:
+    return f"part{place}"
+
+
+def _parameters(function: Callable[..., object]) -> list[str]:
+    import inspect  # start-up
+
+    try:
+        known = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        raise QueryError("say what it is called with: columns=[…]") from None
+    names = [
+        each.name
+        for each in known
+        if each.default is each.empty
+        and each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
+    ]
+    if not names:
+        raise QueryError("the function has no parameters: say what it is called with, columns=[…]")
+    return names
 
 
 def _column_name(name: object) -> str:
@@ -67,14 +144,14 @@ def _check_no_array(expr: object) -> None:
 def _expression(given: Definition | LumiMask, columns: Arguments) -> Expression:
     """What a user has given for a condition or a column, as an expression."""
     if not isinstance(given, str):
-        from ..data.mask import LumiMask  # start-up
+        from ..data.luminosity import LumiMask  # start-up
 
         if isinstance(given, LumiMask):
             return given.expression
     return call(given, columns) if callable(given) else parse(given)
 
 
-@face("node", habits=METHODS | root_words.METHODS)
+@face("node", habits=UPROOT_METHODS | ROOT_METHODS)
 class Bookable(Fills, Statistics, Collects, Looks, Saves):
     """An object with the methods that filter, define columns and book: a node, or a dataset, whose
     methods are those of its root."""

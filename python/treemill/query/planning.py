@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import QueryError, near
 from ..language.expression import Expression, parse
-from ..language.external_functions import ExternalFunction
+from ..language.function_registry import ExternalFunction
 from .axes import AutomaticAxis, Axis, FixedAxis, GrowingAxis
 from .axis_ranges import MOST_OF_ALL
 from .booking import Booking, Place, steps_to
@@ -26,7 +26,7 @@ from .specification import NumberedStep, PlacedBooking, Specification
 from .steps import Define, Filter, Relations, Step, Vary, affects, changed_by, mention
 
 if TYPE_CHECKING:
-    from .data_protocols import QueriedData
+    from .steps import QueriedData
 
 __all__ = ["NOMINAL", "Plan", "extents", "plan"]
 

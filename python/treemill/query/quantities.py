@@ -16,13 +16,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ..errors import QueryError, outside, unquoted
-from ..language.expression import Expression, column, parse
-from ..language.product import is_product
+from ..language.expression import Expression, column, is_product, parse
 from ..language.tree_node import Tree
 from .axes import Axis, FixedAxis
 
 if TYPE_CHECKING:
-    from .data_protocols import QueriedBranch
+    from .steps import QueriedBranch
 
 __all__ = [
     "Flow",

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NotRequired, TypedDict
 
-from ..language.external_functions import ExternalFunction
+from ..language.function_registry import ExternalFunction
 from .steps import Define
 
 __all__ = ["NumberedStep", "PlacedBooking", "Specification", "SpecifiedRelations"]

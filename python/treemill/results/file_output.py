@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ..data.file_tree import UNORDERED
 from ..data.kinds import Kind, Kinds, number
-from ..data.stored import Store, Stored
+from ..data.rows import Store, Stored
 from ..errors import QueryError, SourceError, local_path, writing
 from ..query.snapshot_target import check_tree, compression_of
 from .parts import claim, hidden_folder, remove, remove_if_empty
@@ -176,8 +176,12 @@ class FileOutput:
         >>> tm.dataset("skim.root").num_entries == events.num_entries
         True
         """
-        from ..writing.tables import planned, unequal_counts  # heavy: numpy
-        from ..writing.user_columns import lists_of, table_of  # heavy: numpy
+        from ..writing.tables import (  # heavy: numpy  # heavy: numpy
+            lists_of,
+            planned,
+            table_of,
+            unequal_counts,
+        )
 
         check_tree(tree)
         table = table_of(columns)
@@ -312,8 +316,10 @@ class FileOutput:
 
     def _written(self, path: str, name: str, pieces: Sequence[_Piece], is_ordered: bool) -> None:
         """Writes a ROOT file of these pieces. `is_ordered`: in the order of the input's entries."""
-        from ..writing.codecs import Codec  # start-up
-        from ..writing.file import RootFile  # start-up
+        from ..writing.file import (
+            Codec,  # start-up
+            RootFile,  # start-up
+        )
 
         codec, level = self._codec
         with writing(self.path):

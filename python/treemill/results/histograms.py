@@ -9,16 +9,18 @@ from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, TypeGuard
 
-from .._system.written_files import picture_file
+from .._system.files import picture_file
 from ..errors import QueryError
 
 if TYPE_CHECKING:
     import hist
     import numpy as np
+    from hist import Hist
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
 __all__ = [
+    "bins_of",
     "checked",
     "distinct",
     "is_stack",
@@ -28,6 +30,21 @@ __all__ = [
     "saved",
     "warn_without_errors",
 ]
+
+# The bins of histograms, for those that are added or compared bin by bin. Knows no file and no
+# plot.
+
+
+def bins_of(histogram: Hist) -> list[list[object]]:
+    """What the bins of each axis are: edges, or the values of an axis that is not continuous.
+    Names, labels and flow bins do not count."""
+    return [
+        [float(edge) for edge in axis.edges]
+        if axis.traits.continuous
+        else [axis.value(i) for i in range(axis.size)]
+        for axis in histogram.axes
+    ]
+
 
 _LONG = 60
 """Characters of what an error says of an object."""

@@ -9,7 +9,7 @@ import json
 import math
 from typing import TYPE_CHECKING
 
-from .._system.json_document import parsed, whole
+from .._system.files import parsed, whole
 from ..errors import FormatError, SourceError
 from .outline import Json, Leaf, Outline, OutlineGroup, unsupported
 from .uhi_description import described, from_description

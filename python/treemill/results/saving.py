@@ -6,7 +6,7 @@ from collections.abc import Callable
 from os import PathLike
 from typing import Any, NamedTuple
 
-from .._system.whole_file import whole_file
+from .._system.files import whole_file
 from ..errors import UnsupportedError, local_path, writing
 from ..faces import short_errors
 from ..query.booking import compute

@@ -5,7 +5,8 @@ Parquet and Feather by pyarrow. Knows tables of one schema; knows no rows and no
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Hashable, Mapping
+import struct
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,15 +14,104 @@ from ..data.columns import Table, empty, made
 from ..data.kinds import Kinds
 from ..errors import UnsupportedError
 from ..query.snapshot_target import SnapshotTarget, unfit
-from ..writing.codecs import Codec
+from ..writing.file import Codec, string
 
 if TYPE_CHECKING:
     import awkward
     import pyarrow
+    from uproot.writing.writable import WritableNTuple
 
     from ..writing.tables import BranchPlan
 
 __all__ = ["FILES", "Columns"]
+
+# Checksums of the pages of an RNTuple that uproot writes: without them ROOT copies no page, and
+# its `hadd` joins no such files. Knows blobs of bytes only.
+
+_CHECKSUM = struct.Struct("<Q")
+_FRAME = struct.Struct("<qI")
+"""What a list begins with: its length in bytes, which is negative, and its items."""
+_HEAD = 16
+"""Bytes before a page list's first frame: the envelope's type and length, the header's checksum."""
+_PAGE_LIST = 3
+_PAGE = 16
+"""Bytes of a page in a page list."""
+_COUNT = struct.Struct("<i")
+
+
+def add_page_checksums(ntuple: WritableNTuple) -> None:
+    """Has all pages that are written from now on followed by their checksums, and page lists say
+    so."""
+    written = ntuple._cascading
+    written.add_rblob = _checked(written.add_rblob)
+
+
+def _checked(add: Callable[..., object]) -> Callable[..., object]:
+    def checked(sink: object, data: object, *more: object) -> object:
+        blob = bytes(data)  # type: ignore[call-overload]
+        if not _is_envelope(blob):
+            blob += _checksum(blob)
+        elif blob[0] == _PAGE_LIST:
+            blob = _with_checked_pages(blob)
+        return add(sink, blob, *more)
+
+    return checked
+
+
+def _checksum(data: bytes) -> bytes:
+    import xxhash  # uproot needs it
+
+    return _CHECKSUM.pack(xxhash.xxh3_64_intdigest(data))
+
+
+def _is_envelope(blob: bytes) -> bool:
+    """Page lists and footers end with their own checksum; pages of uproot's do not."""
+    return blob[-8:] == _checksum(blob[:-8])
+
+
+def _with_checked_pages(page_list: bytes) -> bytes:
+    """A page list in which the number of each page's values is negative: a checksum follows it."""
+    made = bytearray(page_list[:-8])
+    at = _HEAD
+    at -= _FRAME.unpack_from(made, at)[0]  # the clusters' summaries
+    clusters = _FRAME.unpack_from(made, at)[1]
+    at += _FRAME.size
+    for _ in range(clusters):
+        columns = _FRAME.unpack_from(made, at)[1]
+        at += _FRAME.size
+        for _ in range(columns):
+            length, pages = _FRAME.unpack_from(made, at)
+            for page in range(pages):
+                place = at + _FRAME.size + page * _PAGE
+                _COUNT.pack_into(made, place, -_COUNT.unpack_from(made, place)[0])
+            at -= length
+    return bytes(made) + _checksum(bytes(made))
+
+
+# Which bit of which column says whether a column's values are valid, in the form in which
+# RDataFrame looks for it beside a tree: it takes other values for missing. Knows names only.
+
+MASKS_KIND = "unordered_map<string,pair<string,unsigned int> >"
+_PAIR = 0xA90BBCD8
+"""The checksum of ROOT's pair<string,unsigned int>, which stands for its version."""
+_STRING = 10
+_HAS_COUNT = 0x40000000
+
+
+def masks_name(tree: str) -> str:
+    """The name of the object for a tree."""
+    return f"R_rdf_column_to_bitmask_mapping_{tree}"
+
+
+def masks(bits: Mapping[str, tuple[str, int]]) -> bytes:
+    """The object. `bits`: the column with the bits, and the bit's number, by column."""
+    buffer = bytearray(struct.pack(">I", len(bits)))
+    for column, (mask, bit) in bits.items():
+        text = string(mask)
+        first = struct.pack(">IH", (len(text) + 2) | _HAS_COUNT, _STRING) + text
+        pair = struct.pack(">HI", 0, _PAIR) + first + struct.pack(">I", bit)
+        buffer += string(column) + struct.pack(">I", len(pair) | _HAS_COUNT) + pair
+    return bytes(buffer)
 
 
 @dataclass(frozen=True)
@@ -180,7 +270,6 @@ class _RNTuples(_SnapshotFile):
     def tree(self, name: str, columns: Columns) -> _Tree:
         """Begins an RNTuple from its type alone. Writing no entries would make an empty cluster,
         which ROOT does not read."""
-        from ..writing.page_checksums import add_page_checksums  # start-up
 
         none = {name: made(empty(kind)) for name, kind in columns.kinds.items()}
         form = _records(Table(none)).layout.form
@@ -233,10 +322,8 @@ class _TTrees(_SnapshotFile):
         from ..writing.tables import TableTree  # heavy: numpy
 
         if columns.masks:
-            from ..writing import masks  # start-up
-
-            data = masks.masks(columns.masks)
-            self._file.add(masks.KIND, masks.object_name(name), "", data)
+            data = masks(columns.masks)
+            self._file.add(MASKS_KIND, masks_name(name), "", data)
         plan = _planned(columns)
         return TableTree(self._file, name, plan, is_reshuffled=columns.is_reshuffled)
 

@@ -2,27 +2,225 @@
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
 from os import PathLike
-from typing import TYPE_CHECKING, TypeVar
+from string import Formatter
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from .._system.whole_file import whole_file
+from .._system.files import whole_file
 from ..errors import QueryError, UnsupportedError, local_path, writing
 from ..faces import short_errors
 from ..query.booking import Booking, compute
-from .bins import bins_of
 from .by_dataset import ByDataset, is_measured
-from .categories import split, systematic
+from .histograms import bins_of
 from .root_histograms import check_exact, is_profile, root_histogram
-from .template_checks import TemplateFinding, findings
-from .template_names import VARIATION, Pattern, check_names, levels_of, renamer
-from .variations import NOMINAL, Variations
+from .variations import NOMINAL, Variations, split, systematic
 
 if TYPE_CHECKING:
+    import numpy as np
+    from boost_histogram.axis import Axis
     from hist import Hist
+    from numpy.typing import NDArray
 
 __all__ = ["templates"]
+
+# What a fit would stumble over in templates: bins that are empty, negative or no number, empty
+# variations. Knows histograms by their labels; knows no file.
+
+_SHOWN = 3
+"""Bins that a message names."""
+
+
+class TemplateFinding(NamedTuple):
+    """One thing that is wrong with one template."""
+
+    kind: str
+    """"bad", "negative" or "empty"."""
+    name: str
+    words: str
+
+
+def findings(
+    nominal: Mapping[str, Hist], varied: Mapping[str, tuple[str, Hist]]
+) -> list[TemplateFinding]:
+    """Returns what is wrong. `nominal`: histograms by name; `varied`: by name, with the name of the
+    nominal one."""
+    problems = [
+        each for name, histogram in nominal.items() for each in _of_one(name, histogram, None)
+    ]
+    for name, (base, histogram) in varied.items():
+        problems += _of_one(name, histogram, nominal[base])
+    return problems
+
+
+def _of_one(name: str, histogram: Hist, base: Hist | None) -> Iterator[TemplateFinding]:
+    import numpy as np
+
+    values = np.asarray(histogram.values(), float)
+    bad = ~np.isfinite(values)
+    if bad.any():
+        yield TemplateFinding("bad", name, f"{bins_in_words(histogram, bad)} no number")
+    negative = values < 0
+    if negative.any():
+        yield TemplateFinding("negative", name, f"{bins_in_words(histogram, negative)} negative")
+    if base is None:
+        empty = values == 0
+        if empty.all():
+            yield TemplateFinding("empty", name, "it is empty")
+        elif empty.any():
+            yield TemplateFinding("empty", name, f"{bins_in_words(histogram, empty)} empty")
+        return
+    expected = np.asarray(base.values(), float)
+    if not values.any() and expected.any():
+        yield TemplateFinding("empty", name, "it is empty, and the nominal one is not")
+        return
+    # Fits interpolate between logarithms of the two.
+    for where, which in (
+        ((values > 0) & (expected == 0), "the nominal one"),
+        ((values == 0) & (expected > 0), "this variation"),
+    ):
+        if where.any():
+            words = f"{bins_in_words(histogram, where)} empty in {which} only"
+            yield TemplateFinding("empty", name, words)
+
+
+def bins_in_words(histogram: Hist, chosen: NDArray[np.bool_]) -> str:
+    """The first of the chosen bins by their edges, with a verb: "bin 3 [40, 60) is"."""
+    import numpy as np
+
+    places = [tuple(map(int, at)) for at in np.argwhere(chosen)]
+    named = [_bin(histogram, at) for at in places[:_SHOWN]]
+    more = len(places) - len(named)
+    words = ", ".join(named) + (f" and {more} more" if more else "")
+    return f"bin{'s' if len(places) > 1 else ''} {words} {'are' if len(places) > 1 else 'is'}"
+
+
+def _bin(histogram: Hist, at: Sequence[int]) -> str:
+    words = [_range(axis, i) for axis, i in zip(histogram.axes, at, strict=True)]
+    numbers = ",".join(str(i + 1) for i in at)
+    return f"{numbers} {' x '.join(words)}"
+
+
+def _range(axis: Axis, i: int) -> str:
+    if not axis.traits.continuous:
+        return repr(axis.value(i))
+    low, high = axis.bin(i)
+    return f"[{low:.6g}, {high:.6g})"
+
+
+# The names of a fit's templates: what results in nested mappings are called by a pattern such as
+# "{region}/{process}_{variation}". Pure: standard library only.
+
+VARIATION = "variation"
+_WORDS = {"up": "Up", "down": "Down", "dn": "Down", "nom": "Nominal"}
+_FOLDER = re.compile(r"(^|/)\{variation[^}]*\}(/|$)")
+_JOINED = re.compile(r"[_\-.: ]+\{variation[^}]*\}")
+_JOINS = re.compile(r"\{variation[^}]*\}[_\-.: ]*")
+
+
+def variation_word(name: str) -> str:
+    """A variation's name as Combine has it: "jes:up" is "jesUp", "pdf:7" is "pdf7"."""
+    group, colon, tag = name.rpartition(":")
+    if not colon:
+        return name
+    return group + (_WORDS.get(tag.lower(), tag))
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A pattern with the fields that it names."""
+
+    text: str
+    fields: tuple[str, ...]
+    """Without the variation, in the pattern's order."""
+    has_variation: bool
+
+    @classmethod
+    def parsed(cls, text: str) -> Pattern:
+        """Read a pattern. Raises QueryError if it is none."""
+        if not isinstance(text, str):
+            raise QueryError(f"a pattern of names is a text, not {text!r:.60}")
+        try:
+            parts = [*Formatter().parse(text)]
+        except ValueError as error:
+            raise QueryError(f"{text!r} is no pattern of names: {error}") from error
+        names = [name for _, name, _, _ in parts if name is not None]
+        wrong = [name for name in names if not name.isidentifier()]
+        if wrong or not names:
+            raise QueryError(
+                f"{text!r} is no pattern of names: it needs fields such as {{region}}, {{process}} "
+                "and {variation}"
+            )
+        fields = tuple(dict.fromkeys(name for name in names if name != VARIATION))
+        return cls(text, fields, VARIATION in names)
+
+    def name(self, labels: Mapping[str, str], variation: str | None) -> str:
+        """The name of a template. The nominal one's (None) has no variation and no sign that joins
+        it; if the variation is a folder, or the name in one, it is "nominal"."""
+        text = self.text
+        if variation is None:
+            variation = "nominal"
+            if not _FOLDER.search(text):
+                text = _JOINED.sub("", text, count=1) if _JOINED.search(text) else text
+                text = _JOINS.sub("", text)
+        return text.format(**labels, **{VARIATION: variation})
+
+
+def check_names(names: Collection[str]) -> None:
+    """Raises QueryError for names by which objects in a ROOT file are not found."""
+    for name in names:
+        *folders, last = name.split("/")
+        sign = next((sign for sign in name if sign in ";\x7f" or not sign.isprintable()), "")
+        within = next((each for each in accumulate(folders, "{}/{}".format) if each in names), "")
+        for is_so, why in (
+            (sign, f"of {sign!r}, by which ROOT does not find it"),
+            (":" in "".join(folders), "a folder's name has ':', which ends the name of a file"),
+            (not all((*folders, last)), "a name in it is empty"),
+            ({".", ".."} & {*folders, last}, "it has a part that is a path to other folders"),
+            (within, f"{within!r} is a template, and cannot be its folder too"),
+        ):
+            if is_so:
+                raise QueryError(
+                    f"a template cannot be called {name!r}, because {why}: give the results other "
+                    "keys, or use name= or rename="
+                )
+
+
+def levels_of(pattern: Pattern, levels: Sequence[str] | None) -> tuple[str, ...]:
+    """The fields by level of the results: the given ones, or those of the pattern in its order."""
+    if levels is None:
+        return pattern.fields
+    if isinstance(levels, str):
+        raise QueryError(f"levels= is a list of fields, [{levels!r}, …], not a text")
+    if not isinstance(levels, (list, tuple)) or not all(isinstance(each, str) for each in levels):
+        raise QueryError(f"levels= is a list of fields, not {levels!r:.60}")
+    wrong = [name for name in levels if name not in pattern.fields]
+    if wrong:
+        raise QueryError(f"levels= names {wrong[0]!r}, which {pattern.text!r} does not have")
+    if sorted(levels) != sorted(pattern.fields):
+        raise QueryError(
+            f"levels= names all fields of {pattern.text!r} once, which are "
+            f"{', '.join(pattern.fields)}, in the order of the results' levels; got {[*levels]}"
+        )
+    return tuple(levels)
+
+
+def renamer(
+    rename: Mapping[str, str] | Callable[[str], str] | None,
+) -> Callable[[str], str]:
+    """A function from variations to what they are called."""
+    if rename is None:
+        return variation_word
+    if callable(rename):
+        return rename
+    if not isinstance(rename, Mapping):
+        raise QueryError(f"rename= is a mapping or a function, not {rename!r:.60}")
+    return lambda name: rename.get(name, variation_word(name))
+
 
 T = TypeVar("T")
 

@@ -1,12 +1,7 @@
 """Decides which worker processes which entries next. Pure: events in, actions out, with the time
 given by the caller. Has no clock, no thread and no I/O; knows nothing of the rest of treemill."""
 
-from .cost import Cost
 from .coverage import Coverage, Missing, gaps, joined
-from .dataset_events import (
-    FileSize,
-    FilesLocated,
-)
 from .entities import Range, WorkerGone
 from .events import (
     Action,
@@ -20,6 +15,8 @@ from .events import (
     Event,
     FileFailed,
     FileOpened,
+    FileSize,
+    FilesLocated,
     Finish,
     Forget,
     Halt,
@@ -48,18 +45,14 @@ from .events import (
     WorkerLeaving,
     WorkerLost,
 )
-from .group_counts import GroupCounts
-from .measures import MEASURES, Measure, Spent
-from .monitoring import Monitored, Monitoring
-from .outcome import Outcome
+from .measures import MEASURES, Measure, Spent, Step
+from .monitoring import PER_DECADE, SECONDS, GroupCounts, Monitored, Monitoring, OfWorker
+from .nodes import host_of, node_of
 from .packetizer import Packetizer
-from .policy import Policy
-from .sizing import OPENINGS, PROMISES, Sizing
-from .steps import Step
-from .storage_node import host_of, node_of
-from .timeline import Span, Timeline, TimelineReader
-from .trace import LeasedTrace, Record, Trace
-from .worker_tally import PER_DECADE, SECONDS, OfWorker
+from .sizing import OPENINGS, PROMISES, Cost, Sizing
+from .state import Policy
+from .timeline import LeasedTrace, Record, Span, Timeline, TimelineReader, Trace
+from .view import Outcome
 
 __all__ = [
     "MEASURES",

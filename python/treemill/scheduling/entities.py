@@ -8,8 +8,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .dataset_events import FileSize
-from .events import Packet, Process
+from .events import FileSize, Packet, Process
 
 Range = tuple[int, int]
 

@@ -1,16 +1,37 @@
 """The events that a packetizer handles and the actions that it returns: plain values, which any
 transport can carry. Files, workers and mergers are numbers; a file's number is its place in the
-dataset. Knows no names."""
+dataset. Knows no names.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from ..frozen import frozen
-from .dataset_events import FilesLocated
-from .measures import Spent
-from .steps import Step
+from .measures import Spent, Step
+
+__all__ = []
+
+# What a packetizer is told of its dataset: sizes of files, and places.
+
+
+@frozen
+class FileSize:
+    """A file's entries and cuts, if they are known before a worker has opened it. `ahead`: as in
+    FileOpened, if that is known too; it is believed of all files until workers have seen some."""
+
+    entries: int
+    cuts: tuple[int, ...] = ()
+    ahead: int = 0
+
+
+@frozen
+class FilesLocated:
+    """It has become known which nodes these files lie on, by their numbers. It changes nothing for
+    those of which a worker has begun something."""
+
+    nodes: Mapping[int, str]
 
 
 @frozen

@@ -4,13 +4,80 @@ from __future__ import annotations
 
 from .assignment import Assignment
 from .entities import WorkerState
-from .events import Action, Commit
+from .events import Action, Commit, Forget, OpenAhead, Reserve
 from .mergers import Mergers
 from .promises import Promises
-from .reserves import Reserves
+from .recovery import Recovery
+from .sizing import RESERVES
 from .state import State
 
-__all__ = ["Feeding"]
+__all__ = ["Feeding", "Reserves"]
+
+# Gives workers packets ahead, which they begin as soon as they have done the one in hand, without
+# asking: then none of them waits for an answer. One is enough if packets are long; of short ones
+# as many are reserved as last longer together than an answer takes, and what workers say of
+# several travels in one message. Only if the policy says `reserve`. A reserved packet cannot be
+# taken back from a worker that may have begun it. So none is reserved near the end, or where the
+# worker is to commit first; and work that came back is never reserved, so that it is known which
+# packet was to blame if a worker is lost. Far files have promises instead (promises.py), whose
+# bytes come ahead. When nothing of the worker's file is left, a packet of the next file is
+# reserved. If that file's size is not known, the worker opens it beside its packet, and has a
+# packet of it once it has.
+
+
+class Reserves:
+    """Reserves packets and takes them back."""
+
+    def __init__(self, state: State, assignment: Assignment, recovery: Recovery) -> None:
+        self._state = state
+        self._assignment = assignment
+        self._recovery = recovery
+
+    def fill(self, worker: WorkerState, now: float, actions: list[Action]) -> None:
+        """Reserves packets for a worker that has begun one now, if it is worth it."""
+        state, packet = self._state, worker.packet
+        if not state.policy.reserve or packet is None or worker.ahead:
+            return
+        if worker.copied or worker.leaving:
+            return
+        if state.ending.reason is not None or state.again.waiting:
+            return
+        reserved = state.ledger.reserved.get(worker.number, ())
+        if 2 * len(reserved) > RESERVES:
+            return  # all at once when half of them are used up
+        rate = state.rates.of(worker.number)
+        if rate is None or worker.number in state.ledger.promises:
+            return
+        # One that becomes due meanwhile waits for the reserved packets, too.
+        holds = state.ledger.has_done(worker.number)
+        if holds and self._assignment.commit_is_due(worker, now):
+            return
+        ahead = sum([each.stop - each.start for each in reserved])
+        mine, total = packet.stop - packet.start, state.rates.total(state.sharing)
+        for count in range(len(reserved), RESERVES):
+            if count and ahead >= state.sizing.ahead * rate:
+                return
+            if state.left * rate < 2 * (mine + ahead) * total:
+                return  # others may have nothing to do before this worker begins it
+            file = self._assignment.file_ahead(worker)
+            if file is None:
+                return
+            if file.entries is None:
+                state.nodes.begin_opening(file)
+                worker.coming[file] = now
+                actions.append(OpenAhead(worker.number, file.number))
+                return
+            reserve = self._assignment.reserve(worker, file)
+            actions.append(Reserve(worker.number, reserve))
+            ahead += reserve.stop - reserve.start
+
+    def drop(self, worker: WorkerState, actions: list[Action]) -> None:
+        """Puts back what was reserved for a worker. If it has begun any of that, its partial cannot
+        be used; the caller sees to it."""
+        for packet in self._state.ledger.release_reserved(worker.number):
+            span = (packet.start, packet.stop)
+            self._recovery.put_back(packet.file, span, packet.attempt, None)
+            actions.append(Forget(worker.number, packet))
 
 
 class Feeding:

@@ -1,7 +1,8 @@
 """The lessor: a state machine that leases the dataset to sites, from their messages to orders for
 them. A site asks for more before it has done what it has. Near the end, what a site has not begun
 is taken back from those that have most of it (known_sites.py). What a lost site had not handed up
-is leased to others. The query is over when every entry is in the result or given up."""
+is leased to others. The query is over when every entry is in the result or given up.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +11,6 @@ from typing import Any
 
 from . import Coverage, FileSize, Finish, Halt, Stop, Tick, WorkerGone
 from .account import Done, LeaseAccount, parts_left
-from .extent import Extent
 from .known_sites import KnownSite, KnownSites
 from .leasing import Leasing
 from .messages import (
@@ -32,6 +32,50 @@ from .messages import (
 from .unleased_parts import Reach, UnleasedParts
 
 __all__ = ["Lessor"]
+
+# How large a dataset is, as far as it is known: the entries of files that were opened, and the
+# number of those that were not. Only notes numbers; knows no file and no part.
+
+
+class Extent:
+    """The number of entries of a dataset."""
+
+    __slots__ = ("_known", "_sized", "unknown")
+
+    def __init__(self) -> None:
+        self._known = self._sized = 0  # entries and number of files whose size is known
+        self.unknown = 0
+        """The number of files whose size is not known."""
+
+    @property
+    def mean(self) -> float:
+        """Entries of a file, as far as sizes are known; 0: of none."""
+        return self._known / self._sized if self._sized else 0.0
+
+    @property
+    def expected(self) -> int:
+        """Entries of all files; a file of unknown size counts as many as the others on average."""
+        return self._known + int(self.unknown * self.mean)
+
+    def enter(self, entries: int | None) -> None:
+        """Adds a file, or a part of one. None: its size is not known."""
+        if entries is None:
+            self.unknown += 1
+        else:
+            self._known += entries
+            self._sized += 1
+
+    def leave(self, entries: int | None) -> None:
+        """Takes out what was added. Its size still counts for the mean."""
+        if entries is None:
+            self.unknown -= 1
+        else:
+            self._known -= entries
+
+    def opened(self, entries: int) -> None:
+        """Notes the size of a file that was added without one."""
+        self.unknown -= 1
+        self.enter(entries)
 
 
 class Lessor:

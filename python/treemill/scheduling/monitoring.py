@@ -5,8 +5,12 @@ the newest, so that its size depends on the number of workers and nodes alone. P
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeVar
 
 from .events import (
     Action,
@@ -20,16 +24,96 @@ from .events import (
     WorkerJoined,
     WorkerLost,
 )
-from .worker_tally import OfWorker, WorkerTally
+from .measures import Spent
 
 __all__ = [
     "BINS",
+    "PER_DECADE",
+    "SECONDS",
     "WIDTH",
+    "GroupCounts",
     "Monitored",
     "Monitoring",
+    "OfWorker",
+    "WorkerTally",
+    "bin_of",
     "halved",
     "spread",
 ]
+
+# Sums and bins what the packets of one worker took. Packets wait in rows until many of them can
+# be added at once: added one by one they would cost more than the rest of the monitoring. Pure;
+# knows no event.
+
+SECONDS = (-5, 3)
+"""Times are binned from 10^-5 s to 10^3 s."""
+PER_DECADE = 10
+_EDGES = [
+    10.0 ** (at / PER_DECADE) for at in range(SECONDS[0] * PER_DECADE, SECONDS[1] * PER_DECADE + 1)
+]
+_ALWAYS = ("packets", "entries", "seconds")
+"""Measures that a packet has even if its worker measured nothing."""
+_COLUMNS = (*Spent._fields, *_ALWAYS)
+_SPREAD = ("latency", "seconds", "cpu")
+"""The measures that are binned for each packet."""
+_ROWS = 256
+"""Rows that wait."""
+
+
+@dataclass(slots=True)
+class OfWorker:
+    """What one worker has done."""
+
+    host: str = ""
+    sums: dict[str, float] = field(default_factory=dict)
+    """The sum of each measure over the worker's packets."""
+    spread: dict[str, dict[int, int]] = field(default_factory=dict)
+    """The number of packets in each bin of each measure; see `bin_of`."""
+
+
+def bin_of(seconds: float) -> int:
+    """The bin of a time; -1 below the first one, and the number of bins above the last one."""
+    return bisect_right(_EDGES, seconds) - 1
+
+
+class WorkerTally:
+    """The packets of one worker."""
+
+    def __init__(self, host: str) -> None:
+        self._counts = OfWorker(host)
+        self._rows: list[tuple[float, ...]] = []
+        self._unmeasured: list[tuple[float, ...]] = []
+
+    def add(self, spent: Spent | None, entries: int, seconds: float) -> None:
+        """Adds a packet. `spent`: what its worker has measured, if it measures."""
+        if spent is None:
+            self._unmeasured.append((1, entries, seconds))
+        else:
+            self._rows.append((*spent, 1, entries, seconds))
+        if len(self._rows) + len(self._unmeasured) >= _ROWS:
+            self._add_up_all()
+
+    def counts(self) -> OfWorker:
+        """The sums so far. The caller gets a copy."""
+        self._add_up_all()
+        counts = self._counts
+        spread = {name: dict(bins) for name, bins in counts.spread.items()}
+        return OfWorker(counts.host, dict(counts.sums), spread)
+
+    def _add_up_all(self) -> None:
+        self._add_up(_COLUMNS, self._rows)
+        self._add_up(_ALWAYS, self._unmeasured)
+
+    def _add_up(self, names: Iterable[str], rows: list[tuple[float, ...]]) -> None:
+        sums, spread = self._counts.sums, self._counts.spread
+        for name, column in zip(names, zip(*rows, strict=True), strict=False):
+            sums[name] = sum(column, sums.get(name, 0))
+            if name in _SPREAD:
+                bins = spread.setdefault(name, {})
+                for place, packets in Counter(map(partial(bisect_right, _EDGES), column)).items():
+                    bins[place - 1] = bins.get(place - 1, 0) + packets
+        rows.clear()
+
 
 BINS = 120
 """The most bins of time; when they are full, pairs of them become one."""
@@ -182,3 +266,89 @@ def spread(bins: list[float], width: float, start: float, stop: float, weight: f
         return
     for at in range(first, end + 1):
         bins[at] += weight * max(min(stop, (at + 1) * width) - max(start, at * width), 0.0)
+
+
+# Adds up what groups of workers have counted (monitoring.py), each for itself, to what one
+# coordinator would have counted. A group is the workers of a site. Pure.
+
+_Key = TypeVar("_Key", bound=Hashable)
+_Number = TypeVar("_Number", int, float)
+_Who = tuple[int, int, str]
+"""A worker: its group, its number there, and its host."""
+
+
+class GroupCounts:
+    """The counts of all groups of one pass."""
+
+    def __init__(self) -> None:
+        self._groups: dict[int, tuple[Monitored, float]] = {}
+        self._closed = _GroupSums()
+        self._numbers: dict[_Who, int] = {}
+
+    def update(self, group: int, counted: Monitored, since: float = 0.0) -> None:
+        """Takes what a group has counted, in place of what it said before. `since`: when it began
+        to count, in seconds since the pass began."""
+        self._groups[group] = counted, since
+
+    def close(self, group: int) -> None:
+        """Keeps what the group has said last. What it says next is added to that."""
+        said = self._groups.pop(group, None)
+        if said is not None:
+            self._closed.add(group, *said)
+
+    def total(self, seconds: float) -> Monitored:
+        """Returns what all have counted. `seconds`: since the pass began. A worker keeps the number
+        that it gets here first."""
+        sums = _GroupSums()
+        sums.add_all(self._closed)
+        for group, said in self._groups.items():
+            sums.add(group, *said)
+        numbers = self._numbers
+        workers = {
+            numbers.setdefault(who, len(numbers)): worker for who, worker in sums.workers.items()
+        }
+        return Monitored(seconds, workers, sums.width, sums.nodes)
+
+
+class _GroupSums:
+    """Counts that are added up."""
+
+    def __init__(self) -> None:
+        self.workers: dict[_Who, OfWorker] = {}
+        self.width = WIDTH
+        self.nodes: dict[str, list[float]] = {}
+
+    def add(self, group: int, counted: Monitored, since: float) -> None:
+        for number, worker in counted.workers.items():
+            self._add_worker((group, number, worker.host), worker)
+        self._add_nodes(counted.nodes, counted.width, since)
+
+    def add_all(self, other: _GroupSums) -> None:
+        for who, worker in other.workers.items():
+            self._add_worker(who, worker)
+        self._add_nodes(other.nodes, other.width, 0.0)
+
+    def _add_worker(self, who: _Who, worker: OfWorker) -> None:
+        sums = self.workers.setdefault(who, OfWorker(worker.host))
+        _add(sums.sums, worker.sums)
+        for name, bins in worker.spread.items():
+            _add(sums.spread.setdefault(name, {}), bins)
+
+    def _add_nodes(self, nodes: Mapping[str, list[float]], width: float, since: float) -> None:
+        last = max(
+            (at for bins in nodes.values() for at, spent in enumerate(bins) if spent), default=0
+        )
+        while self.width < width or self.width * BINS < since + (last + 1) * width:
+            self.width *= 2
+            self.nodes = {node: halved(bins) for node, bins in self.nodes.items()}
+        for node, bins in nodes.items():
+            sums = self.nodes.setdefault(node, [0.0] * BINS)
+            for at, spent in enumerate(bins):
+                if spent:
+                    start = since + at * width
+                    spread(sums, self.width, start, start + width, spent / width)
+
+
+def _add(sums: dict[_Key, _Number], values: Mapping[_Key, _Number]) -> None:
+    for name, value in values.items():
+        sums[name] = sums.get(name, 0) + value

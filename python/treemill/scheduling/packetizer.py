@@ -2,7 +2,7 @@
 
 A worker stays with its file while the file has entries left; nodes.py chooses the next file. On far
 files, a worker is promised its next packets while it does one (promises.py). On near ones, it may
-have packets ahead, which it begins without asking, and open its next file meanwhile (reserves.py).
+have packets ahead, which it begins without asking, and open its next file meanwhile (feeding.py).
 A failed packet goes to another worker, a limited number of times (recovery.py). A worker without
 work runs a packet that another one is late with (assignment.py, speculation.py). Mergers get
 partials in turn (mergers.py); the entries of a lost merger are handed out again, those of one that
@@ -18,7 +18,6 @@ from typing import Any
 
 from .assignment import Assignment
 from .coverage import joined
-from .dataset_events import FileSize, FilesLocated
 from .entities import File, Range, Totals, WorkerGone, WorkerState
 from .events import (
     Action,
@@ -30,6 +29,8 @@ from .events import (
     Event,
     FileFailed,
     FileOpened,
+    FileSize,
+    FilesLocated,
     Finish,
     Forget,
     Halt,
@@ -49,17 +50,14 @@ from .events import (
     WorkerLeaving,
     WorkerLost,
 )
-from .feeding import Feeding
+from .feeding import Feeding, Reserves
 from .mergers import Mergers
 from .merging import Merging
-from .nodes import Nodes
-from .policy import Policy
+from .nodes import Nodes, host_of
 from .promises import Promises
 from .recovery import Recovery
-from .reserves import Reserves
 from .sizing import Sizing
-from .state import State
-from .storage_node import host_of
+from .state import Policy, State
 from .view import View
 
 

@@ -1,6 +1,7 @@
 """The state of one query, which the parts of the packetizer share. Each field says what must be
-true of it; validation.py checks that. Changed by packetizer.py, assignment.py, promises.py,
-feeding.py and recovery.py only."""
+true of it; view.py checks that. Changed by packetizer.py, assignment.py, promises.py,
+feeding.py and recovery.py only.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +10,37 @@ from dataclasses import dataclass, field
 from .entities import Ending, File, Retries, Totals, WorkerState
 from .ledger import Ledger
 from .nodes import Nodes
-from .policy import Policy
 from .sizing import Rates, Sizing
 
-__all__ = ["State"]
+__all__ = ["Policy", "State"]
+
+# The parameters by which a query is led. The sizes of packets are in sizing.py. Plain data.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """The parameters; times in seconds."""
+
+    max_attempts: int = 3
+    """The number of attempts after which a packet or a file is given up."""
+    skip_errors: bool = False
+    """Whether the query goes on without the entries that were given up; else it ends with the
+    error."""
+    commit_seconds: float = 1.0
+    """Workers are asked to commit about this often; `inf`: only when there is nothing to do."""
+    collect_seconds: float | None = 5.0
+    """Mergers that get partials are asked to hand over about this often. None: they are not asked;
+    their partials are fetched once only they hold something."""
+    roots: int | None = None
+    """If more mergers than this hold something at the end, they join in pairs until no more do.
+    None: they do not join."""
+    speculate: bool = False
+    """Whether idle workers run packets that others are late with. This needs a Tick about every
+    second."""
+    reserve: bool = False
+    """Whether workers get packets ahead, which they begin without asking; see feeding.py."""
+    expected_workers: int = 0
+    """The number of workers that will join: the first one must not take the share of all others."""
 
 
 @dataclass

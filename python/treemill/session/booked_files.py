@@ -6,27 +6,72 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, cast
 
+from ..data.entry_ranges import starts
+from ..data.reader import read
 from ..data.rows import CollectedRows, Sink
 from ..errors import QueryError, SourceError, UnsupportedError, outside, writing
 from ..frozen import replaced
 from ..query.node import Booking
 from ..query.planning import Plan
 from ..query.rows import Rows, Snapshot
-from ..query.snapshot_target import SnapshotFile, SnapshotTarget
+from ..query.snapshot_target import SnapshotFile, SnapshotTarget, titles_of, without_dimensions
 from ..results.by_dataset import ByDataset
 from ..results.parts import claim, client_here, hidden_folder, remove
-from .copied_trees import CopiedTree, copied
-from .node_chain import chain_at
+from .subset import chain_at
 
 if TYPE_CHECKING:
     from ..data.chain import Chain
-    from ..data.varied_rows import VariedRows
+    from ..data.columns import Table
+    from ..data.rows import VariedRows
 
 __all__ = ["BookedFiles", "check_paths"]
+
+# Other trees of a dataset's files, such as NanoAOD's Runs, as snapshots copy them: all entries of
+# all files, all columns that can be read. Knows chains; knows no query.
+
+_STEP_BYTES = 32 << 20
+
+
+class CopiedTree:
+    """Implements results.snapshot.Copied."""
+
+    def __init__(self, chain: Chain, name: str) -> None:
+        self.name = name
+        self._trees = chain.sibling(list(chain.files), name)
+        kinds = read(self._trees, None, 0, 0).to_table().kinds
+        self._stored = {without_dimensions(column): column for column in kinds}
+        if len(self._stored) < len(kinds):
+            raise UnsupportedError(
+                f"copy_trees= cannot copy {name}, in which the names of two branches differ by "
+                "dimensions only: leave it out"
+            )
+        self.kinds = {own: kinds[column] for own, column in self._stored.items()}
+        branches = self._trees.branches
+        self.titles = titles_of(branches, self._stored)
+        self.counters: dict[str, str] = {}
+        for own, column in self._stored.items():
+            counter = branches[column].counter if column in branches else None
+            if counter is not None and counter in self._stored:
+                self.counters[own] = counter
+
+    def tables(self) -> Iterator[Table]:
+        """Yields all entries, in tables of some MB."""
+        trees = self._trees
+        for file, (first, end) in enumerate(pairwise(starts(trees.entries))):
+            each = sum(trees.bytes[file].values()) // max(end - first, 1)
+            step = max(_STEP_BYTES // max(each, 1), 1)
+            for start in range(first, end, step):
+                yield read(trees, self._stored, start, min(start + step, end)).to_table()
+
+
+def copied(chain: Chain, names: Sequence[str]) -> list[CopiedTree]:
+    """The dataset's other trees of these names. Raises QueryError if a file has none."""
+    return [CopiedTree(chain, name) for name in names]
 
 
 class BookedFiles:
@@ -76,7 +121,7 @@ class BookedFiles:
         joined = plan.joined.get(index)
         if joined is None:
             return None
-        from ..data.varied_rows import VariedRows  # heavy: numpy
+        from ..data.rows import VariedRows  # heavy: numpy
 
         names, results, changed = zip(*joined.variations, strict=True)
         return VariedRows(results, names, changed, joined.tree)

@@ -21,19 +21,15 @@ from ..query.node import Booking
 from ..query.planning import Plan, extents, plan
 from ..query.quantities import Hist
 from ..query.specification import Specification
-from ..results.booked_histograms import BookedHistograms
-from ..results.booked_value import booked_value, value_by_dataset
-from ..results.values import categories
+from ..results.values import BookedHistograms, booked_value, categories, value_by_dataset
 from ..workers.query_task import QueryTask
 from ..workers.task import Task
 from ..workers.workload import no_entries
 from .booked_files import BookedFiles
 from .keeping import KeptQuery
-from .node_chain import as_chain
 from .options import RunOptions
-from .run import Query
-from .state import QueryState
-from .subset import known_sizes
+from .run import Query, QueryState
+from .subset import as_chain, known_sizes
 
 if TYPE_CHECKING:
     from ..data.chain import Chain

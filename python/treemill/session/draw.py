@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING
 
 from ..errors import QueryError
 from ..language.clike import dimensions
-from ..language.dialect import DRAW
 from ..language.expression import Expression, column, parse, product
-from ..language.own_names import ENTRIES, TREE_WEIGHT
+from ..language.function_registry import ENTRIES, TREE_WEIGHT
+from ..language.tokens import DRAW
 from ..language.tree_node import Tree, child, children, word
 from ..query.axes import MOST, axes_from_bins
-from ..query.draw_request import Drawing
+from ..query.axis_specification import storage_of
+from ..query.description import Drawing
 from ..query.node import Booking, Node
 from ..query.quantities import Hist, Scalar
 from ..query.steps import Filter
-from ..query.storages import storage_of
-from .node_chain import chain_at
+from .subset import chain_at
 
 if TYPE_CHECKING:
     from hist import Hist as Histogram

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..errors import QueryError, quoted
 from ..language.clike import dimensions
 from ..language.expression import Expression, column, parse
-from ..language.own_names import ENTRY
-from ..pictures.branch_table import plain
+from ..language.function_registry import OWN_ENTRY
+from ..pictures.tables import plain
 from ..query.description import Column, Description, shown
 from ..query.node import Booking, Node
 from ..query.quantities import Quantiles, Scalar, named_columns
 from ..query.rows import Arrays
-from .node_chain import chain_at
+from .subset import chain_at
 
 if TYPE_CHECKING:
     import awkward as ak
@@ -79,7 +79,7 @@ def scanned(node: Node, names: Sequence[str], where: str | None, count: int) -> 
     """A table of the first entries, with one line for each item of lists."""
     passing = node if where is None else node.filter(where)
     columns = _columns(node, names, _SCANNED)
-    asked = [(ENTRY, column(ENTRY)), *columns]
+    asked = [(OWN_ENTRY, column(OWN_ENTRY)), *columns]
     entries = first_entries(passing, asked, count).to_list()
     titles = [title for title, _ in columns]
     rows: list[list[str]] = []

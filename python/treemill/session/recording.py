@@ -12,13 +12,10 @@ from time import monotonic
 from ..backends.base import Pass, Pool, Request, sizing_of
 from ..errors import without_credentials
 from ..monitoring.file import check, write
-from ..monitoring.leased_rows import leased_rows
-from ..monitoring.recorded import About, Recorded, RecordedFile
-from ..monitoring.row import Row
-from ..monitoring.rows import Place, rows
+from ..monitoring.recorded import About, Recorded, RecordedFile, Row
+from ..monitoring.rows import Place, leased_rows, rows
 from ..scheduling import FileSize, LeasedTrace, Sizing, Trace
-from ..workers.stepwise import StepwiseTask
-from ..workers.task import Task
+from ..workers.task import StepwiseTask, Task
 from .account import Account
 from .options import RunOptions
 

@@ -1,6 +1,6 @@
 """A running query: its passes one after another, its end, its result.
 
-It drives the passes of a pool. booking_run.py and selector_run.py say what is computed, account.py
+It drives the passes of a pool. booking_run.py and selector_run.py say what is computed, telling.py
 how far the query is. Knows backends, tasks and partials by their protocols; shows nothing.
 """
 
@@ -9,26 +9,134 @@ from __future__ import annotations
 import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import Enum, auto
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from ..backends.base import Pass, Pool, Request, Results
 from ..backends.merged import Merged
-from ..errors import TreemillError
+from ..data import source
+from ..errors import FormatError, SourceError, TreemillError
 from ..frozen import replaced
 from ..monitoring.progress import Progress
 from ..monitoring.report import Report
 from ..monitoring.worker_histograms import HISTOGRAMS
-from ..scheduling import FileSize
+from ..scheduling import FileSize, node_of
 from ..workers.task import Task
 from ..workers.workload import Span
 from .account import Account
-from .file_hosts import addresses, located, nodes
 from .options import RunOptions
-from .state import QueryNews, QueryState
 from .subset import useful_workers
-from .unchanged import Unchanged
+
+if TYPE_CHECKING:
+    from ..data.chain import Chain
+
+__all__ = ["Query", "QueryNews", "QueryState"]
+
+# Where the files of a pass lie: the hosts that their addresses and those of their replicas name,
+# and those that servers name when they are asked. So workers may read the files of their own
+# host. Knows no worker.
+
+_BATCH = 256
+"""Files whose hosts are told at once: the first are wanted before the last are known."""
+
+
+def nodes(files: Sequence[str]) -> list[str | None]:
+    """The node of each file; None if its name has no host.
+
+    >>> nodes(["root://server//store/a.root", "/data/b.root"])
+    ['root://server/store', None]
+    """
+    return [node_of(file) if source.is_url(file) else None for file in files]
+
+
+def addresses(
+    files: Sequence[str], replicas: Mapping[str, Sequence[str]]
+) -> dict[int, Sequence[str]]:
+    """All addresses of each file that has several, by its number. `replicas`: these, by its path.
+
+    >>> addresses(["/a.root", "root://one//b.root"], {"root://one//b.root": ["root://one//b.root"]})
+    {1: ['root://one//b.root']}
+    """
+    if not replicas:
+        return {}
+    return {number: replicas[file] for number, file in enumerate(files) if file in replicas}
+
+
+def located(
+    files: Sequence[str], replicas: Mapping[str, Sequence[str]], wanted: Iterable[int]
+) -> Iterator[dict[int, list[str]]]:
+    """The addresses of the files `wanted`, by their numbers, at the hosts that have them. Only of
+    files whose servers lead to others; servers that lead nowhere are asked once, and none is asked
+    for files with `replicas`."""
+    by_server: dict[str, list[int]] = {}
+    for number in wanted:
+        file = files[number]
+        if source.is_url(file) and file not in replicas:
+            by_server.setdefault(source.server(file), []).append(number)
+    first = source.hosts([files[numbers[0]] for numbers in by_server.values()])
+    leading = [n for numbers in by_server.values() if first.get(files[numbers[0]]) for n in numbers]
+    leading.sort()
+    for begin in range(0, len(leading), _BATCH):
+        batch = leading[begin : begin + _BATCH]
+        hosts = source.hosts([files[number] for number in batch])
+        yield {number: hosts[files[number]] for number in batch if hosts.get(files[number])}
+
+
+# Whether the files of a pass are at its end what they were when it began. A worker looks after
+# each of its packets. What no worker sees is a file that changes between the packets of one
+# process and those of another one, or after its last packet. Knows no worker.
+
+
+class Unchanged:
+    """The files of one pass, as this process has seen them."""
+
+    def __init__(self, chain: Chain, spans: Sequence[Span] | None, pool: Pool) -> None:
+        """`chain`: for the pass. `spans`: the parts of files to go through; None: all entries of
+        all files. To be made before the pass begins: workers of other processes look by
+        themselves, later."""
+        self._chain = chain
+        self._spans = spans
+        if not pool.remembers:
+            numbers = range(len(chain.locations))
+            chain.trees.look(numbers if spans is None else {file for file, *_ in spans})
+
+    def error(self, ended: Pass, error: BaseException | None) -> BaseException | None:
+        """The error of a pass that has ended with `error`: of a file that has changed since and of
+        which entries are in the result, or that may be why the pass has failed."""
+        if error is not None:
+            is_of_bytes = isinstance(error, (FormatError, SourceError))
+            return (self._chain.changed() if is_of_bytes else None) or error
+        places = ended.coverage().processed
+        files = places if self._spans is None else {self._spans[place][0] for place in places}
+        return self._chain.changed(files) or self._chain.friends.changed()
+
+
+# The words for a query's course: the state that the user has put it in, and the news of it. Pure.
+
+
+class QueryState(Enum):
+    """What the user has asked of a query since its start."""
+
+    RUNNING = auto()
+    """Nothing: it ends when all entries are processed."""
+    STOPPED = auto()
+    """The query is to end soon: what is done by then becomes the result."""
+    ABORTED = auto()
+    """The query is to end at once: there is no result."""
+
+
+class QueryNews(Enum):
+    """What a thread that waits for a query hears."""
+
+    AT_WORK = auto()
+    """All workers of the last pass have got their first packets. May never come."""
+    DONE = auto()
+    """The query has ended, well or not."""
+    INTERRUPT = auto()
+    """The user has pressed Ctrl-C."""
+
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -44,8 +152,6 @@ else:  # Python's own has no defaults before 3.13
     from typing import TypeVar
 
     Result = TypeVar("Result", covariant=True)
-
-__all__ = ["Query"]
 
 
 class Query(ABC, Generic[Result]):

@@ -4,20 +4,53 @@ and its data. Knows no worker and no query that runs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ..backends.base import Pool
 from ..errors import QueryError
-from ..monitoring.several_queries import SeveralQueries
+from ..monitoring.watch import Feedback, SeveralQueries, Watch
 from ..query.node import Bookable, Booking, Node, Origin
 from ..query.rows import Snapshot
-from .node_chain import chain_at
-from .shapes import is_shape, leaves
+from .booking_run import BookedQuery
+from .keeping import KeptQuery, folder_for
+from .options import RunOptions
+from .subset import chain_at
+from .wait import hearing, wait
 
 if TYPE_CHECKING:
     from ..data.chain import Chain
 
-__all__ = ["as_one", "by_dataset", "data_of", "is_selector"]
+__all__ = ["as_one", "by_dataset", "computed_by_dataset", "data_of", "is_selector", "mapped"]
+
+# Values in dicts, lists and tuples, in one another: the values alone, and the same shape with
+# other values. Pure.
+
+
+def is_shape(value: object) -> bool:
+    """True if it is a dict, a list or a tuple."""
+    return isinstance(value, Mapping | list | tuple)
+
+
+def leaves(value: object) -> Iterator[object]:
+    """Everything in `value` that is no dict, list or tuple, in order."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for each in value:
+            yield from leaves(each)
+    else:
+        yield value
+
+
+def mapped(value: object, change: Callable[[object], object]) -> object:
+    """Dicts, lists and tuples as they are in `value`, with what `change` makes of each leaf."""
+    if isinstance(value, Mapping):
+        return {key: mapped(each, change) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        changed = [mapped(each, change) for each in value]
+        return changed if isinstance(value, list) else tuple(changed)
+    return change(value)
 
 
 def is_selector(what: Sequence[object]) -> bool:
@@ -74,3 +107,52 @@ def by_dataset(bookings: Sequence[object]) -> list[list[Booking]]:
 
         check_paths(files)
     return grouped
+
+
+# Bookings of several datasets, one dataset after the other, shown as one query.
+
+
+def computed_by_dataset(
+    groups: Sequence[Sequence[Booking]],
+    options: RunOptions,
+    pool: Pool,
+    start: Callable[[BookedQuery], BookedQuery],
+    progress: bool | None,
+    feedback: Feedback | None,
+) -> dict[int, object]:
+    """Values by the bookings' numbers. Each group is of one dataset. `start` starts a query. Raises
+    QueryError if one trace is asked for of several queries."""
+    if options.trace is not None and len(groups) > 1:
+        raise QueryError(
+            f"trace= is for one dataset, and the bookings are of {len(groups)}: run each dataset's "
+            "bookings with a trace of their own"
+        )
+    values: dict[int, object] = {}
+    if not groups:
+        return values
+    together = as_one(groups) if len(groups) > 1 else None
+    folder = None if options.checkpoint is None else folder_for(options.checkpoint, pool)
+    watch: Watch | None = None
+
+    def kept(number: int) -> KeptQuery | None:
+        return None if folder is None else KeptQuery(folder, number)
+
+    queries = (BookedQuery(group, pool, options, kept(i)) for i, group in enumerate(groups))
+    try:
+        following = next(queries, None)
+        while following is not None:
+            query, following = following, next(queries, None)
+            with hearing() as news:
+                start(query)
+                if together is not None:
+                    together.start(query)
+                if watch is None:
+                    watch = Watch(together or query, progress, feedback)
+                ahead = None if following is None else following.compile_ahead
+                results = wait(query, news, watch, ahead)
+            booked = zip(query.bookings, results, strict=True)
+            values |= {each.number: value for each, value in booked}
+    finally:
+        if watch is not None:
+            watch.close()
+    return values

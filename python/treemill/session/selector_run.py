@@ -15,18 +15,16 @@ from ..query.node import Node
 from ..results.file_output import file_outputs
 from ..scheduling import FileSize
 from ..workers.bookings import BookedValues
-from ..workers.job import ChainData, CycleData, SelectorJob
+from ..workers.chunk_source import key_of, recall
+from ..workers.job import ChainData, CycleData, OutputPartial, SelectorJob, drop_files, finish_files
 from ..workers.node_columns import derivation
-from ..workers.partial import OutputPartial, drop_files, finish_files
-from ..workers.remembered_columns import key_of, recall
 from ..workers.selector import ProcessorSelector, Selector, take_booked
-from ..workers.selector_task import SelectorTask
+from ..workers.selector_workload import SelectorTask
 from ..workers.task import Task
 from ..workers.workload import Partial, no_entries
 from .keeping import KeptQuery, of_selector, refuse_end_worker
 from .options import RunOptions
-from .run import Query
-from .state import QueryState
+from .run import Query, QueryState
 from .subset import known_sizes
 
 if TYPE_CHECKING:

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from hist import Hist
 
     from ..io_report import IOReport
-    from ..query.data_protocols import QueriedData
-    from ..query.description import Description
-    from ..query.draw_request import Drawing
+    from ..query.description import Description, Drawing
+    from ..query.steps import QueriedData
 
 __all__ = ["SERVICES"]
 
@@ -41,13 +40,13 @@ class _Services:
 
     def io_report(self) -> IOReport:
         """Returns what reading took in the last run of this process."""
-        from .read_tally import last_run  # start-up
+        from .account import last_run  # start-up
 
         return last_run()
 
     def explain(self, data: QueriedData, bookings: Sequence[Booking]) -> str:
         from ..workers.explain import explained  # start-up
-        from .node_chain import as_chain  # start-up
+        from .subset import as_chain  # start-up
 
         return explained(as_chain(data), bookings)
 

@@ -14,14 +14,12 @@ from ..errors import QueryError
 from ..faces import face
 from ..monitoring.watch import Feedback, Watch
 from ..query.node import Booking
-from .account import Account
+from .account import Account, begin_run
 from .options import RunKeywords, RunOptions, with_options
 from .packages import Package, PackageStore
 from .queries import Queries
-from .read_tally import begin_run
 from .run import Query
-from .run_arguments import by_dataset, data_of, is_selector
-from .shapes import mapped
+from .run_arguments import by_dataset, data_of, is_selector, mapped
 from .typed_run import typed
 from .wait import hearing, wait, watch_aside
 
@@ -279,7 +277,7 @@ class Session:
                 query = self._select(what, options, feedback)
                 with closing(Watch(query, progress, feedback)) as watch:
                     return wait(query, news, watch)
-        from .dataset_sequence import computed_by_dataset  # start-up
+        from .run_arguments import computed_by_dataset  # start-up
 
         options.for_bookings()
         groups = by_dataset(what)

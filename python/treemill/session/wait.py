@@ -11,8 +11,7 @@ from typing import TypeVar
 from .._system.interrupt import Interrupts
 from ..errors import QueryInterrupted
 from ..monitoring.watch import Watch
-from .run import Query
-from .state import QueryNews
+from .run import Query, QueryNews
 
 __all__ = ["hearing", "wait", "watch_aside"]
 

@@ -15,7 +15,7 @@ from ..query.node import Booking
 from ..query.planning import plan
 from ..query.quantities import Hist
 from ..query.rows import Snapshot
-from ..results.booked_value import booked_value, value_by_dataset
+from ..results.values import booked_value, value_by_dataset
 from .query_task import QueryTask
 from .workload import no_entries
 

@@ -1,16 +1,21 @@
 """Chunks of a chain's files, or of what a node of a query selects and defines. Implements
-`chunk_source.ChunkSource`."""
+`chunk_source.ChunkSource`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import functools
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from .chunk_size import FIRST_CHUNK, ChunkPace, chunk_of
-from .chunk_source import OBJECTS
-from .column_use import ColumnUse
-from .packet_boundaries import PacketBoundaries
-from .remembered_columns import Key, recall, remember
+from ..errors import MissingPackageError, UnsupportedError
+from .chunk import ColumnUse
+from .chunk_size import FIRST_CHUNK, ChunkPace, PacketBoundaries, chunk_of
+from .chunk_source import OBJECTS, Key, recall, remember
+from .selector import Selector
 
 if TYPE_CHECKING:
     import awkward as ak
@@ -19,12 +24,41 @@ if TYPE_CHECKING:
     from ..data.chain import Chain
     from ..data.file_constants import DataFile
     from ..data.file_tree import FileTree
+    from ..data.schemas import ObjectSchema
     from ..errors import SourceError
     from .chunk_source import ChunkReader, Places, ReaderMaker
     from .node_columns import NodeColumns
     from .workload import FileState
 
-__all__ = ["ChainChunks"]
+__all__ = ["ChainChunks", "reader_of"]
+
+# Which versions of coffea treemill works with. Imports nothing of coffea's.
+
+OLDEST = "2025.7.0"
+"""The first version with virtual arrays, of which treemill makes the events of processors."""
+
+
+def check_coffea() -> None:
+    """Raises UnsupportedError if coffea is too old, and MissingPackageError if it is not there."""
+    try:
+        found = version("coffea")
+    except PackageNotFoundError:
+        if find_spec("coffea") is None:
+            raise MissingPackageError(
+                "coffea's schemas and processors need coffea: pip install coffea"
+            ) from None
+        return  # a copy that was not installed
+    if _numbers(found) < _numbers(OLDEST):
+        raise UnsupportedError(
+            f"treemill needs coffea {OLDEST} or newer for coffea's schemas and processors, and "
+            f"this is {found}: pip install --upgrade coffea"
+        )
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Year, month and number; what follows, as of a release candidate, does not count."""
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+
 
 _LEARNING_BYTES = 4_000_000
 """Bytes of a file on a server that the first chunk of a selector may bring though it does not touch
@@ -217,3 +251,38 @@ class ChainChunks:
         sizes = self._chain.bytes[file]
         total = sum(sizes.get(name, 0) for name in (sizes if columns is None else columns))
         return total / max(self._chain.sizes[file][0], 1)
+
+
+# Chooses what makes a selector's chunks: treemill, or coffea for coffea's own processors.
+
+
+def reader_of(
+    selector: Selector,
+    schema: str | Callable[..., object] | None = None,
+    datas: ObjectSchema | None = None,
+) -> ReaderMaker:
+    """Returns what makes the readers of the selector's chunks. `schema` is one of coffea's or
+    its name in coffea, which makes the chunks; None: a coffea processor's own schema if it has one,
+    else that of the data."""
+    processor = getattr(selector, "processor", None)
+    is_coffeas = _is_coffeas(processor)
+    if schema is None and is_coffeas:
+        schema = getattr(processor, "schema", None)
+        if isinstance(schema, str):
+            from ..data.schemas import coffeas  # start-up
+
+            schema = coffeas(schema)
+        if schema is None and datas is not None:
+            schema = datas.coffea
+    if schema is not None or is_coffeas:
+        check_coffea()
+        from .coffea import coffea_reader  # heavy: coffea
+
+        return functools.partial(coffea_reader, schema=schema)
+    from .chunk import EventReader  # heavy: awkward
+
+    return functools.partial(EventReader, collections=selector.collections)
+
+
+def _is_coffeas(processor: object) -> bool:
+    return any(base.__module__.startswith("coffea.") for base in type(processor).__mro__)

@@ -6,20 +6,119 @@ selector and no packet.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import awkward as ak
 import numpy as np
 
-from ..data.columns import picked
+from ..data.columns import column_of, picked
 from ..data.from_core import layout
-from ..errors import FormatError, TreemillError
+from ..errors import FormatError, TreemillError, UnsupportedError
 from .chunk_form import Layout, form_key, layout_of
 from .chunk_source import OBJECTS
-from .column_use import ColumnUse
-from .read_ahead import Window
+
+if TYPE_CHECKING:
+    from .._core import Column, Control
+    from ..data.column_source import ColumnSource
+
+__all__ = ["ChunkColumns", "ColumnUse", "EventReader", "Events"]
+
+# Which columns a selector's chunks have touched, and so will touch again. Pure: it reads nothing.
+# Columns that are read ahead are given to awkward as they are, and then it cannot be seen whether
+# they are touched. So now and then a chunk is a *look*: it is given columns only when it touches
+# them. A column that several looks in a row have not touched is no longer expected.
+
+_PATIENCE = 3
+"""Looks in a row that do not touch a column before it is dropped: one may have no entry that needs
+it."""
+_RARELY = 64
+"""Chunks between looks, at most; the first ones are 1, 2, 4 … chunks apart."""
+
+
+class ColumnUse(set[str]):
+    """The columns that the next chunk is expected to touch.
+
+    >>> touched = Touched()
+    >>> touched.begin()  # the first chunk is a look
+    True
+    >>> touched.add("MET_pt")
+    >>> sorted(touched)
+    ['MET_pt']
+    """
+
+    def __init__(self, known: Iterable[str] = ()) -> None:
+        """`known`: what earlier runs have touched."""
+        super().__init__(known)
+        self._looking = False
+        self._chunks = 0
+        self._next = 1
+        self._seen: set[str] = set()
+        self._idle: dict[str, int] = {}
+
+    def add(self, name: str) -> None:
+        """Notes that the chunk has touched a column."""
+        super().add(name)
+        self._seen.add(name)
+
+    def begin(self) -> bool:
+        """Begins a chunk. Says whether it is a look."""
+        if self._looking:
+            self._end_look()
+        self._seen = set()
+        self._chunks += 1
+        self._looking = self._chunks >= self._next
+        if self._looking:
+            self._next = self._chunks + min(self._chunks, _RARELY)
+        return self._looking
+
+    def _end_look(self) -> None:
+        idle = {name: self._idle.get(name, 0) + 1 for name in self - self._seen}
+        self.difference_update(name for name, looks in idle.items() if looks >= _PATIENCE)
+        self._idle = {name: looks for name, looks in idle.items() if looks < _PATIENCE}
+
+
+# Columns that are read ahead: a range of entries of one tree, from which chunks are cut. Baskets
+# are decompressed once per window rather than once per chunk, and all columns that are likely to
+# be touched are read together. Knows trees and columns; no selector, no packet and no awkward.
+
+
+class Window:
+    """Entries `[start, stop)` of a tree. The columns that were read are kept."""
+
+    def __init__(
+        self, tree: ColumnSource, span: tuple[int, int], optional: Collection[str]
+    ) -> None:
+        """`optional` names the columns whose values may be missing."""
+        self.start, self.stop = span
+        self._tree = tree
+        self._optional = optional
+        self._columns: dict[str, Column] = {}
+
+    def covers(self, start: int, stop: int) -> bool:
+        """True if these entries are in the window."""
+        return self.start <= start and stop <= self.stop
+
+    def read(self, names: Sequence[str], control: Control | None) -> None:
+        """Reads these columns together, unless they are read already. `control` counts what is
+        read."""
+        missing = [name for name in names if name not in self._columns]
+        if not missing:
+            return
+        columns = self._tree.read(missing, self.start, self.stop, control)
+        for name, each in zip(missing, columns, strict=True):
+            column: Column = column_of(each)
+            if column.null_count and name not in self._optional:
+                raise UnsupportedError(
+                    f"branch {name} has missing values, but its type allows none", branch=name
+                )
+            self._columns[name] = column
+
+    def cut(self, name: str, start: int, stop: int) -> Column:
+        """The entries `[start, stop)` of a column that was read; nothing is copied."""
+        return self._columns[name].slice(start - self.start, stop - start)
+
 
 if TYPE_CHECKING:
     from awkward.contents import Content
@@ -31,7 +130,6 @@ if TYPE_CHECKING:
 
     Buffer = NDArray[np.generic]
 
-__all__ = ["ChunkColumns", "EventReader", "Events"]
 
 Buffers = dict[str, "Buffer | Callable[[], Buffer]"]
 """awkward's buffers by key, or functions that give them."""

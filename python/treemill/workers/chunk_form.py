@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import awkward as ak
 from awkward.forms import Form, RecordForm
 
-from ..data.branch_group import BranchGroup, counts_items, group_of
+from ..data.branch import BranchGroup, counts_items, group_of
 from ..data.columns import column_of, empty, kind_of
 from ..data.from_core import layout_of_node
 from ..data.kinds import Kind, number

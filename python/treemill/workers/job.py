@@ -2,23 +2,82 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
 from ..frozen import frozen
+from ..results.file_output import file_outputs
 from ..results.parts import Client, client_here
 from .chunk_size import FIRST_CHUNK, FIRST_OF_COFFEA, SHARE_OF_COFFEA
+from .chunk_source import remember
+from .merge import merge
 from .selector import ProcessorSelector, Selector
 
 if TYPE_CHECKING:
     from ..data.chain import Chain
-    from .chunk_source import ChunkSource
+    from .chunk_source import ChunkSource, Key
     from .node_columns import Derivation
     from .query_task import QueryTask
-    from .workload import Span
+    from .selector import Output
+    from .workload import Partial, Span
 
-__all__ = ["ChainData", "CycleData", "SelectorJob"]
+__all__ = ["ChainData", "CycleData", "OutputPartial", "SelectorJob", "drop_files", "finish_files"]
+
+# A selector's output as workers hand it over, and the end of the files in a merged output.
+
+
+class OutputPartial:
+    """What a selector has put into its output since the last commit, with the partial of the
+    bookings that are computed along with it, if any."""
+
+    def __init__(self, output: Output, bookings: Partial | None = None) -> None:
+        self.output = output
+        self.bookings = bookings
+        self.learned: tuple[Key, frozenset[str]] | None = None
+        """What is to be remembered of the selector in the process that gets this."""
+
+    def merge(self, other: OutputPartial) -> None:
+        """See Partial."""
+        self.output = merge(self.output, other.output)
+        if self.bookings is not None and other.bookings is not None:
+            self.bookings.merge(other.bookings)
+
+    def dumps(self) -> bytes:
+        """See Partial."""
+        import cloudpickle
+
+        bookings = None if self.bookings is None else self.bookings.dumps()
+        data: bytes = cloudpickle.dumps((self.output, bookings, self.learned), protocol=5)
+        return data
+
+    @staticmethod
+    def loads(data: bytes, load: Callable[[bytes], Partial] | None = None) -> OutputPartial:
+        """Rebuilds a partial from its `dumps()`. `load` rebuilds the bookings' partial."""
+        import pickle
+
+        output, bookings, learned = pickle.loads(data)
+        if learned is not None:
+            remember(*learned)
+        return OutputPartial(output, None if load is None else load(bookings))
+
+    def results(self) -> list[object]:
+        """See Partial. The output is a copy, which does not change if more is merged."""
+        bookings = [] if self.bookings is None else self.bookings.results()
+        return [copy.deepcopy(self.output), *bookings]
+
+
+def finish_files(output: object) -> None:
+    """Puts the files that workers have written into their places."""
+    for file in file_outputs(output):
+        file.finish()
+
+
+def drop_files(output: object) -> None:
+    """Removes what workers have written, because there will be no result."""
+    for file in file_outputs(output):
+        file.drop()
 
 
 class _Data(Protocol):
@@ -57,7 +116,7 @@ class ChainData:
     def preload(self, selector: Selector) -> None:
         """See _Data."""
         from . import chain_chunks  # noqa: F401  # start-up
-        from .readers import reader_of  # start-up
+        from .chain_chunks import reader_of  # start-up
 
         reader_of(selector, self.schema, self.chain.schema)
         if self.derivation is not None:
@@ -65,9 +124,11 @@ class ChainData:
 
     def chunks(self, selector: Selector, workers: int, known: Iterable[str]) -> ChunkSource:
         """See _Data."""
-        from .chain_chunks import ChainChunks  # start-up
-        from .readers import reader_of  # start-up
-        from .remembered_columns import key_of  # start-up
+        from .chain_chunks import (
+            ChainChunks,  # start-up
+            reader_of,  # start-up
+        )
+        from .chunk_source import key_of  # start-up
 
         node = None
         if self.derivation is not None:

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..data.columns import Table
-from ..data.rows import CollectedRows, Order, Sink
-from ..data.stored import Store, Stored
+from ..data.rows import CollectedRows, Order, Sink, Store, Stored
 from .workload import Bound, Forwarding, Workload
 
 if TYPE_CHECKING:

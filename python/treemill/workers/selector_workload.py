@@ -12,23 +12,26 @@ import time
 from typing import TYPE_CHECKING
 
 from .._core import Control
-from .._system.freed_memory import keep_freed_memory
+from .._system.memory import keep_freed_memory
 from ..errors import QueryError
 from ..results.file_output import file_outputs
 from .chunk_size import PACKET_SECONDS
-from .partial import OutputPartial
+from .job import OutputPartial
+from .selector import commits_only_at_end
 from .user_selector import ChunkPlace, UserSelector
+from .workload import SpanWorkload, opaque
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from .._core import Control
     from ..errors import SourceError
     from .chunk_source import ChunkSource
-    from .job import SelectorJob
+    from .job import OutputPartial, SelectorJob
     from .selector import Inputs, Selector
     from .workload import Bound, FileState, Partial, Workload
 
-__all__ = ["SelectorWorkload"]
+__all__ = ["SelectorTask", "SelectorWorkload"]
 
 Promises = dict[tuple[int, int, int], object]
 """What was asked for packets that are not begun, by file, start and stop."""
@@ -210,3 +213,54 @@ class _BoundSelector:
             source.took(last - first, now - before)
             before = now
         return None
+
+
+# A selector in a form that can be sent to workers. Implements `worker.task.Task`; knows no packet
+# and no transport.
+
+
+class SelectorTask:
+    """A selector's job, and the inputs."""
+
+    least_seconds = 0.1
+    alone_entries = 0
+
+    def __init__(self, job: SelectorJob, inputs: Inputs) -> None:
+        self.inputs: Inputs | None = inputs
+        self.commit_seconds = float("inf") if commits_only_at_end(job.selector) else 1.0
+        self.second_runs = job.second_runs
+        self.share_entries = job.data.share(job.selector)
+        self._job = job
+
+    def __getstate__(self) -> dict[str, object]:
+        return self.__dict__ | {"inputs": None}
+
+    def preload(self) -> None:
+        """See Task. Also imports hist, which most selectors fill, and what makes each chunk's
+        random numbers: numpy would load that in every worker."""
+        import hist  # noqa: F401
+        import numpy.random  # noqa: F401
+
+        from . import chunk  # noqa: F401  # heavy: awkward
+
+        self._job.data.preload(self._job.selector)
+
+    def control(self) -> Control:
+        """See Task."""
+        from treemill import _core  # heavy: core
+
+        return _core.Control()
+
+    def workload(self, number: int) -> Workload[Partial]:
+        """See Task. Each worker has a workload of its own, with its own selector."""
+
+        workload = SelectorWorkload(self._job, self.inputs or {}, number)
+        spans = self._job.spans
+        return opaque(workload) if spans is None else opaque(SpanWorkload(workload, spans))
+
+    def load(self, data: bytes) -> OutputPartial:
+        """See Task."""
+        from .job import OutputPartial  # start-up
+
+        bookings = self._job.bookings
+        return OutputPartial.loads(data, None if bookings is None else bookings.load)

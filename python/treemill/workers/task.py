@@ -1,17 +1,20 @@
 """The protocol of tasks: what a pass computes, in a form that can be sent to workers. Queries and
-selectors implement it. Knows workloads and partials; knows no packet and no transport."""
+selectors implement it. Knows workloads and partials; knows no packet and no transport.
+"""
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
-from .workload import Partial, Workload
+from ..errors import ChangedError
+from .workload import Bound, FileState, Forwarding, Partial, Workload, opaque
 
 if TYPE_CHECKING:
     from treemill._core import Control
 
-__all__ = ["Task"]
+__all__ = ["OneStateTask", "States", "StepwiseTask", "Task", "WrappedTask"]
 
 
 class Task(Protocol):
@@ -46,3 +49,162 @@ class Task(Protocol):
 
     def load(self, data: bytes) -> Partial:
         """Rebuilds a partial from the bytes of its `dumps()`."""
+
+
+# A task around another one, which does all of it. Classes derived from it change what they differ
+# in.
+
+
+class WrappedTask:
+    """See Task."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self.commit_seconds = task.commit_seconds
+        self.least_seconds = task.least_seconds
+        self.alone_entries = task.alone_entries
+        self.second_runs = task.second_runs
+        self.share_entries = task.share_entries
+
+    @property
+    def inputs(self) -> Mapping[str, object] | None:
+        """See Task."""
+        return self._task.inputs
+
+    @inputs.setter
+    def inputs(self, inputs: Mapping[str, object] | None) -> None:
+        self._task.inputs = inputs
+
+    def preload(self) -> None:
+        """See Task."""
+        self._task.preload()
+
+    def control(self) -> Control:
+        """See Task."""
+        return self._task.control()
+
+    def workload(self, number: int) -> Workload[Partial]:
+        """See Task."""
+        return self._task.workload(number)
+
+    def load(self, data: bytes) -> Partial:
+        """See Task."""
+        return self._task.load(data)
+
+
+# A task whose workers keep what they do, step by step, for a trace. Knows no step.
+
+
+class StepwiseTask(WrappedTask):
+    """See Task."""
+
+    def control(self) -> Control:
+        """See Task."""
+        control = super().control()
+        control.keep_steps()
+        return control
+
+
+# A task whose partials know which states of files they are of. Each process looks at files by
+# itself, and two of them may see two states of one: their partials do not go together, wherever
+# they meet. Knows no file and no transport.
+
+
+class States:
+    """The states of files that were seen, by path: one of each file."""
+
+    def __init__(self, seen: Mapping[str, FileState] | None = None) -> None:
+        self.seen = dict(seen or {})
+
+    def add(self, others: Mapping[str, FileState]) -> None:
+        """Adds what another process has seen. Raises ChangedError, and adds nothing, if it has seen
+        another state of a file."""
+        for path, state in others.items():
+            if path in self.seen and not self.seen[path].agrees(state):
+                raise ChangedError(
+                    f"{path} is not the same file for all workers, or was written to while they "
+                    "read it: run again",
+                    file=path,
+                )
+        self.seen = {**others, **self.seen}
+
+    def inner(self, partial: _PartialOfStates) -> Partial:
+        """The partial itself, which goes with what was seen before. Raises ChangedError."""
+        self.add(partial.states.seen)
+        return partial.inner
+
+
+class _PartialOfStates:
+    """A partial, and the states of the files that it is of. Implements Partial."""
+
+    def __init__(self, inner: Partial, states: States) -> None:
+        self.inner = inner
+        self.states = states
+        self.files: set[int] = set()
+        """The files of which it has entries, by their numbers, until it is finished."""
+
+    def merge(self, other: _PartialOfStates) -> None:
+        """See Partial. Raises ChangedError if the other one is of another state of a file."""
+        self.inner.merge(self.states.inner(other))
+
+    def results(self) -> list[object]:
+        """See Partial."""
+        return self.inner.results()
+
+    def dumps(self) -> bytes:
+        """See Partial."""
+        return pickle.dumps((self.states.seen, self.inner.dumps()))
+
+
+class OneStateTask(WrappedTask):
+    """A task whose partials are merged only if they are of the same states of files."""
+
+    def workload(self, number: int) -> Workload[Partial]:
+        """See Task."""
+        return opaque(_Workload(super().workload(number)))
+
+    def load(self, data: bytes) -> _PartialOfStates:
+        """See Task."""
+        seen, inner = pickle.loads(data)
+        return _PartialOfStates(super().load(inner), States(seen))
+
+
+class _Workload(Forwarding[Partial]):
+    def bound(self, file: int) -> _OfFile:
+        return _OfFile(self.inner.bound(file), file)
+
+    def finish(self, partial: _PartialOfStates) -> _PartialOfStates:
+        partial.inner = self.inner.finish(partial.inner)
+        partial.states.add(self.inner.states(partial.files))
+        partial.files = set()
+        return partial
+
+    def discard(self, partial: _PartialOfStates) -> None:
+        self.inner.discard(partial.inner)
+
+
+class _OfFile:
+    """A workload bound to one file. Implements Bound."""
+
+    def __init__(self, bound: Bound[Partial], file: int) -> None:
+        self._bound = bound
+        self._file = file
+
+    def partial(self) -> _PartialOfStates:
+        return _PartialOfStates(self._bound.partial(), States())
+
+    def run(self, start: int, stop: int, partial: _PartialOfStates, control: Control) -> int | None:
+        partial.files.add(self._file)
+        return self._bound.run(start, stop, partial.inner, control)
+
+    def prefetch(self, start: int, stop: int, control: Control) -> None:
+        self._bound.prefetch(start, stop, control)
+
+    def forget(self, start: int, stop: int) -> None:
+        self._bound.forget(start, stop)
+
+    def ahead(self) -> int:
+        return self._bound.ahead()
+
+    def bytes_of(self, start: int, stop: int) -> int:
+        return self._bound.bytes_of(start, stop)

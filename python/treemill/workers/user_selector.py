@@ -6,10 +6,13 @@ Knows what the user's methods may do; knows no data, no packet and no partial.
 from __future__ import annotations
 
 import copy
+import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -17,15 +20,222 @@ from ..errors import QueryError, TreemillError, WorkerError
 from ..frozen import frozen
 from ..results.file_output import file_outputs, writing_at, written
 from ..results.parts import Client, work_for
-from .additive import Additive, Chunks
-from .lazy_arrays import materialised
 from .merge import check, check_neutral, merge
 from .selector import Chunk, Inputs, Output, Selector, commits_only_at_end
 
 if TYPE_CHECKING:
+    from _collections_abc import dict_items, dict_values
+
+    import awkward
+
     from ..data.file_constants import DataFile
 
-__all__ = ["ChunkPlace", "UserSelector"]
+__all__ = ["Additive", "ChunkPlace", "Chunks", "UserSelector", "materialised"]
+
+# A selector's output while `process` adds to it. `process` may change what an earlier chunk has
+# put there, but must not replace it by something that was made without it. `output["n"] += 1`
+# binds the name anew, as `output["n"] = len(events)` does; but it reads the name first. So the
+# output notes which keys each chunk has read. Knows dicts, and nothing of their values.
+
+Results = dict[Any, object]
+"""Results by name. A nested dict may have keys of any kind."""
+
+
+class Chunks:
+    """Counts the chunks of one output. All dicts of the output ask the same object."""
+
+    def __init__(self, name: str) -> None:
+        """`name` of the output, for messages."""
+        self.name = name
+        self.number = 0
+        self.at_work = False
+
+    def begin(self) -> None:
+        """Notes that `process` begins with the next chunk."""
+        self.number += 1
+        self.at_work = True
+
+    def end(self) -> None:
+        """Notes that `process` has returned: later changes of the output are not its own."""
+        self.at_work = False
+
+
+class Additive(Results):
+    """A dict of results that notes what is read. Dicts in it become Additive too. Copies and
+    pickles are plain dicts."""
+
+    def __init__(self, values: Results, chunks: Chunks, name: str) -> None:
+        super().__init__(values)
+        self._chunks = chunks
+        self._name = name
+        self._seen: dict[object, int] = {}  # the chunk that last read or bound a key
+        self.adopt()
+
+    def adopt(self) -> None:
+        """Makes the plain dicts that were put into it Additive."""
+        for key, value in self._plain_items():
+            if type(value) is dict:
+                results = Additive(value, self._chunks, f"{self._name}[{key!r}]")
+                super().__setitem__(key, results)
+            elif type(value) is Additive:
+                value.adopt()
+
+    def plain(self) -> Results:
+        """A copy that consists of plain dicts."""
+        return {
+            key: value.plain() if isinstance(value, Additive) else value
+            for key, value in self._plain_items()
+        }
+
+    def _plain_items(self) -> list[tuple[object, object]]:
+        return list(super().items())
+
+    def check_replacement(self, other: Mapping[Any, object]) -> None:
+        """Raises QueryError if `other`, which was bound in place of this dict, has lost or replaced
+        a value."""
+        for key, old in self._plain_items():
+            self._check(key, old, other.get(key))
+
+    def _check(self, key: object, old: object, new: object) -> None:
+        chunks = self._chunks
+        if not chunks.at_work or self._seen.get(key) == chunks.number or new is old or old is None:
+            return
+        if isinstance(old, str | bool) and type(new) is type(old) and new == old:
+            return  # text and Booleans may be bound anew if they are the same in all chunks
+        what = f"{self._name}[{key!r}]"
+        raise QueryError(
+            f"process replaces {what}, so that what earlier chunks put there is lost: add to it, "
+            f"{what} += …, or return a dict, which is added: return {{{key!r}: …}}"
+        )
+
+    def _note(self, key: object) -> None:
+        self._seen[key] = self._chunks.number
+
+    # Changes.
+
+    def __setitem__(self, key: object, value: object) -> None:
+        if key in self:
+            self._check(key, super().__getitem__(key), value)
+        self._note(key)
+        super().__setitem__(key, value)
+
+    def update(self, *others: Any, **values: object) -> None:
+        """Updates as a dict does, key by key."""
+        for key, value in dict(*others, **values).items():
+            self[key] = value
+
+    def __ior__(self, other: object) -> Additive:
+        self.update(other)
+        return self
+
+    # Reads.
+
+    def __getitem__(self, key: object) -> object:
+        self._note(key)
+        return super().__getitem__(key)
+
+    def get(self, key: object, default: object = None) -> object:
+        """Gets a value as a dict does."""
+        self._note(key)
+        return super().get(key, default)
+
+    def setdefault(self, key: object, default: object = None) -> object:
+        """Gets or sets a value as a dict does."""
+        self._note(key)
+        return super().setdefault(key, default)
+
+    def pop(self, key: object, *default: object) -> object:
+        """Removes a value as a dict does."""
+        self._note(key)
+        return super().pop(key, *default)
+
+    def items(self) -> dict_items[object, object]:
+        """Gives the items as a dict does; all values count as read."""
+        self._note_all()
+        return super().items()
+
+    def values(self) -> dict_values[object, object]:
+        """Gives the values as a dict does; all of them count as read."""
+        self._note_all()
+        return super().values()
+
+    def _note_all(self) -> None:
+        for key in super().__iter__():
+            self._note(key)
+
+    def __iter__(self) -> Iterator[object]:
+        # Because of this method dict(x) and {**x} call __getitem__.
+        return super().__iter__()
+
+    def __or__(self, other: Mapping[Any, object]) -> Results:
+        return dict(self.items()) | dict(other)
+
+    def __ror__(self, other: Mapping[Any, object]) -> Results:
+        return dict(other) | dict(self.items())
+
+    def copy(self) -> Results:
+        """A plain dict with these values."""
+        return dict(self.items())
+
+    def __reduce__(self) -> tuple[type[Results], tuple[Results]]:
+        return dict, (self.plain(),)
+
+    def __reduce_ex__(self, protocol: object) -> tuple[type[Results], tuple[Results]]:
+        return self.__reduce__()
+
+
+# Reads what is left to be read in a selector's output. awkward's virtual arrays are read when
+# they are touched, and until then they hold all of their chunk in memory. Recognises awkward's
+# arrays without importing awkward; knows no chunk and no selector.
+
+K = TypeVar("K", contravariant=True)
+
+
+class _Container(Protocol[K]):
+    def __setitem__(self, key: K, value: object, /) -> None: ...
+
+
+def materialised(value: object) -> object:
+    """The value with all of its arrays read. Dicts, lists and accumulators are changed in place;
+    arrays and tuples may be replaced. Raises what reading raises."""
+    loaded = sys.modules.get("awkward")
+    return value if loaded is None else _read(value, loaded)
+
+
+def _read(value: object, ak: ModuleType) -> object:
+    if isinstance(value, ak.Array):
+        return _array(value, ak)
+    if isinstance(value, MutableMapping):
+        _replace(value, value.items(), ak)
+    elif isinstance(value, list | deque):
+        _replace(value, enumerate(value), ak)
+    elif type(value) is tuple:
+        return tuple(_read(each, ak) for each in value)
+    elif _is_accumulator(value):
+        _replace(vars(value), vars(value).items(), ak)
+    return value
+
+
+def _replace(container: _Container[K], items: Iterable[tuple[K, object]], ak: ModuleType) -> None:
+    for key, each in list(items):
+        value = _read(each, ak)
+        if value is not each:
+            container[key] = value
+
+
+def _is_accumulator(value: object) -> bool:
+    """True if it is one of coffea's accumulators, or like them."""
+    return hasattr(value, "__dict__") and hasattr(value, "identity") and hasattr(value, "add")
+
+
+def _array(array: awkward.Array, ak: ModuleType) -> awkward.Array:
+    own = {name: each for name, each in array.attrs.items() if not name.startswith("@")}
+    if array.layout.is_all_materialized and len(own) == len(array.attrs):
+        return array
+    # The copy has only the entries that are in the array. It has no awkward attributes with "@":
+    # they hold the chunk (coffea's events, from which references to other collections are read).
+    layout = ak.to_packed(ak.materialize(array), highlevel=False)
+    return ak.Array(copy.deepcopy(layout), behavior=array.behavior, attrs=own or None)
 
 
 @frozen

@@ -5,8 +5,14 @@ Knows no other worker, no session and no transport.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Generic
+import contextlib
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
+from operator import sub
+from time import perf_counter, thread_time
+from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias
 
 from ..errors import (
     ChangedError,
@@ -18,6 +24,8 @@ from ..errors import (
     WorkerError,
 )
 from ..scheduling import (
+    OPENINGS,
+    PROMISES,
     Commit,
     Committed,
     Discard,
@@ -35,15 +43,216 @@ from ..scheduling import (
     PacketFailed,
     Prefetch,
     Process,
+    Spent,
+    Step,
 )
-from .meter import meter
-from .side_work import SideWork
 from .workload import Bound, P, Workload
 
 if TYPE_CHECKING:
     from treemill._core import Control
 
-__all__ = ["Worker"]
+    from .workload import Bound
+
+__all__ = ["FILES_AT_ONCE", "SideWork", "Worker"]
+
+# Measures what packets take of one worker: its clocks, and the counters of its reads. Knows no
+# packet.
+
+Counted: TypeAlias = tuple[int, int, int, int, int, int, float, float, float, float]
+"""What a control counts: the counters of `Spent`."""
+
+
+class _Counts(Protocol):
+    @property
+    def counted(self) -> Counted:
+        """See `Control`."""
+
+
+class Meter:
+    """The meter of one worker. The worker's thread calls all methods."""
+
+    steps: Sequence[Step] = ()
+    """What was done for the packet that has ended, one step after another, if that is kept."""
+
+    def __init__(self, control: _Counts) -> None:
+        """`control`: the worker's own, which no other worker counts with."""
+        self._control = control
+        self._counted = control.counted
+        self._answered = self._began = self._opened = perf_counter()
+        self._cpu = 0.0
+
+    def begin(self) -> None:
+        """A packet begins."""
+        self._began = self._opened = perf_counter()
+        self._cpu = thread_time()
+
+    def opened(self) -> None:
+        """The packet's file is open."""
+        self._opened = perf_counter()
+
+    def end(self) -> tuple[float, Spent]:
+        """The packet has ended: the seconds that it took, and what was measured."""
+        cpu, seconds = thread_time() - self._cpu, perf_counter() - self._began
+        before, self._counted = self._counted, self._control.counted
+        opening = self._opened - self._began
+        since = map(sub, self._counted, before)
+        return seconds, Spent(self._began - self._answered, opening, cpu, *since)
+
+    def answered(self) -> None:
+        """The worker has nothing more to do for its order."""
+        self._answered = perf_counter()
+
+
+class _Taken:
+    """A control whose steps are taken out together with what it has counted."""
+
+    def __init__(self, control: Control) -> None:
+        self._control = control
+        self.steps: list[Step] = []
+
+    @property
+    def counted(self) -> Counted:
+        counted, steps = self._control.take_steps()
+        self.steps = [Step(*step) for step in steps]
+        return counted
+
+
+class _StepMeter(Meter):
+    """A meter that has the worker's steps, too."""
+
+    def __init__(self, control: Control) -> None:
+        self._taken = _Taken(control)
+        super().__init__(self._taken)
+
+    def end(self) -> tuple[float, Spent]:
+        """See Meter."""
+        seconds, spent = super().end()
+        late = perf_counter() - self._began - seconds  # this thread may have had to wait since
+        bound = Step("bound", 0, seconds, spent.opening, 0, [], "", "", True)
+        steps = [step._replace(ago=step.ago - late) for step in self._taken.steps]
+        self.steps = [bound, *steps]
+        return seconds, spent
+
+
+def meter(control: Control) -> Meter:
+    """The meter of the worker that has this control to itself."""
+    return _StepMeter(control) if control.keeps_steps else Meter(control)
+
+
+# What a worker does beside its order: opens files that it will need, and asks for the bytes of
+# packets that are promised to it, on threads of its own. What goes wrong there is no event: the
+# order that needs the bytes will meet it again. Knows no packetizer but its hints, and no
+# transport.
+
+FILES_AT_ONCE = 1 + PROMISES + OPENINGS
+"""Files on servers that one worker is at, at most: the one that it reads, those that its promises
+are in, and those that it has opened ahead."""
+_AT_ONCE = OPENINGS + 2
+"""Threads of one worker, at most: most of them wait for a file to be opened."""
+
+
+class SideWork(Generic[P]):
+    """The promises to one worker, and what is done for them. Thread-safe."""
+
+    def __init__(self, workload: Workload[P], control: Control) -> None:
+        """`control` counts what is asked for."""
+        self._workload = workload
+        self._control = control
+        self._lock = threading.Lock()
+        self._tasks: deque[Callable[[], None]] = deque()
+        self._threads = 0
+        self._promised: dict[int, tuple[Packet, Bound[P] | None]] = {}
+        """The packets by number; no bound until their bytes have been asked for."""
+        self._has_begun = False
+        self._waiting: list[Packet] = []
+        """Those that were promised before the worker has begun anything."""
+
+    def do(self, task: Callable[[], None]) -> None:
+        """Does this on another thread, soon. It must raise nothing."""
+        with self._lock:
+            self._tasks.append(task)
+            if self._threads == _AT_ONCE:
+                return
+            self._threads += 1
+        threading.Thread(target=self._work, name="treemill-beside", daemon=True).start()
+
+    def _work(self) -> None:
+        # Threads end when there is nothing to do: most workers never need one.
+        self._control.enter()
+        while True:
+            with self._lock:
+                if not self._tasks:
+                    self._threads -= 1
+                    return
+                task = self._tasks.popleft()
+            task()
+
+    def prefetch(self, packet: Packet) -> None:
+        """Asks for the bytes of a packet, unless it is begun or forgotten before. What comes with a
+        worker's first packet waits until that one has asked for its own bytes: servers answer in
+        the order in which they are asked."""
+        with self._lock:
+            self._promised[packet.number] = packet, None
+            if not self._has_begun:
+                self._waiting.append(packet)
+                return
+        self.do(lambda: self._prefetch(packet))
+
+    def _prefetch(self, packet: Packet) -> None:
+        with self._lock:
+            if packet.number not in self._promised or self._control.stopped:
+                return
+        try:
+            bound = self._workload.bound(packet.file)  # may have to open the file
+            with self._lock:  # so that it cannot be forgotten before it is asked for
+                if packet.number in self._promised:
+                    bound.prefetch(packet.start, packet.stop, self._control)
+                    self._promised[packet.number] = packet, bound
+        except Exception:  # the packet itself will meet it again
+            return
+
+    def forget(self, packet: Packet) -> None:
+        """Drops what was fetched of a packet, and does not ask for the rest."""
+        with self._lock:
+            self._forget(packet.number)
+
+    def _forget(self, number: int) -> None:
+        packet, bound = self._promised.pop(number, (None, None))
+        if packet is not None and bound is not None:
+            bound.forget(packet.start, packet.stop)
+
+    def begin(self, packet: Packet) -> None:
+        """Notes that the worker begins the packet, which is no promise any more."""
+        self._has_begun = True  # before the look: who promises something meanwhile sees it
+        if self._promised:
+            self.pass_on(packet)
+            if self._waiting:
+                self._begin_first(packet)
+
+    def _begin_first(self, packet: Packet) -> None:
+        with self._lock:
+            waiting, self._waiting = self._waiting, []
+        with contextlib.suppress(Exception):  # the packet itself meets it next
+            self._workload.bound(packet.file).prefetch(packet.start, packet.stop, self._control)
+        for promised in waiting:
+            self.do(partial(self._prefetch, promised))
+
+    def pass_on(self, packet: Packet) -> None:
+        """Notes that the packet is no promise any more: this worker begins it, or another one that
+        has the same workload, and so what was fetched."""
+        if self._promised:
+            with self._lock:
+                self._promised.pop(packet.number, None)
+
+    def leave(self) -> None:
+        """Does nothing more of what waits, and drops what was fetched. The pass is over: if it was
+        stopped, servers need not go on sending."""
+        with self._lock:
+            for number in list(self._promised):
+                self._forget(number)
+            self._waiting.clear()
+            self._tasks.clear()
+
 
 # Errors that another try would raise again, from the same bytes and the same question.
 _FINAL = (ChangedError, FormatError, UnsupportedError, QueryError, MemoryError)

@@ -17,7 +17,7 @@ from ..errors import UnsupportedError
 
 if TYPE_CHECKING:
     from .._core import Column
-    from ..data.node import Node
+    from ..data.column_source import Node
 
 __all__ = [
     "BranchValues",

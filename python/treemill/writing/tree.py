@@ -9,16 +9,87 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import entry_bytes
 from .branches import TEXT, BranchValues, OutputBranch
-from .buffer import Buffer, string
-from .file import RootFile, key_length
+from .file import Buffer, RootFile, key_length, string
 
 __all__ = ["TreeWriter"]
+
+# The bytes of entries of different lengths, as they lie in baskets: items one after another, and
+# objects of C++ (strings, vectors) with what ROOT writes before each. Knows NumPy only.
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .branches import BranchValues
+
+    Bytes = tuple[NDArray[np.uint8], NDArray[np.int64]]
+
+
+_HAS_COUNT = 0x40000000
+_HEAD = np.dtype([("count", ">u4"), ("version", ">u2"), ("items", ">u4")])
+"""What lies before a vector's items. The count is of the bytes after it."""
+_VERSION = 10
+"""The version that ROOT writes before a vector."""
+
+
+def big_endian(items: NDArray[np.generic]) -> NDArray[np.generic]:
+    """The items in the byte order of ROOT's files."""
+    return items.astype(items.dtype.newbyteorder(">"), copy=False)
+
+
+def lists(values: BranchValues) -> Bytes:
+    """The bytes of all entries, and where each entry ends; before them a zero."""
+    assert values.offsets is not None
+    each = values.items.itemsize * int(np.prod(values.items.shape[1:], dtype=np.int64))
+    return big_endian(values.items).reshape(-1).view(np.uint8), values.offsets * each
+
+
+def vectors(values: BranchValues) -> Bytes:
+    """The same for entries that are objects of class vector: before the items of each are the
+    number of its bytes, a version, and the number of its items."""
+    assert values.offsets is not None
+    data, ends = lists(values)
+    heads = np.zeros(len(ends) - 1, _HEAD)
+    heads["count"] = np.diff(ends) + _HEAD.itemsize - 4 | _HAS_COUNT
+    heads["version"] = _VERSION
+    heads["items"] = np.diff(values.offsets)
+    return _headed(heads.view(np.uint8), np.full(len(heads), _HEAD.itemsize), data, ends)
+
+
+def strings(values: BranchValues) -> Bytes:
+    """The same for strings: before each is its length, in one byte if it is below 255, else in
+    five."""
+    assert values.offsets is not None
+    lengths = np.diff(values.offsets)
+    is_long = lengths >= 255
+    heads = np.zeros((len(lengths), 5), np.uint8)
+    heads[:, 0] = np.minimum(lengths, 255)
+    heads[:, 1:] = lengths.astype(">u4").view(np.uint8).reshape(-1, 4)
+    sizes = np.where(is_long, 5, 1)
+    used = np.arange(5) < sizes[:, np.newaxis]
+    return _headed(heads[used], sizes, np.asarray(values.items, np.uint8), values.offsets)
+
+
+def _headed(
+    heads: NDArray[np.uint8],
+    sizes: NDArray[np.integer],
+    data: NDArray[np.uint8],
+    ends: NDArray[np.int64],
+) -> Bytes:
+    """Entries with a head before each. `sizes`: the bytes of each head."""
+    lengths = np.diff(ends)
+    runs = np.stack([sizes, lengths], axis=1).reshape(-1)
+    is_head = np.repeat(np.tile([True, False], len(lengths)), runs)
+    joined = np.empty(len(is_head), np.uint8)
+    joined[is_head] = heads
+    joined[~is_head] = data[int(ends[0]) : int(ends[-1])]
+    return joined, np.concatenate([[0], np.cumsum(sizes + lengths)]).astype(np.int64)
+
 
 _BASKET = 1 << 20
 """About the number of bytes of a basket's entries before compression."""
@@ -91,8 +162,8 @@ class _Object:
     type: int
 
 
-_STRING = _Object(entry_bytes.strings, 2, -1)
-_VECTOR = _Object(entry_bytes.vectors, 6, 0)
+_STRING = _Object(strings, 2, -1)
+_VECTOR = _Object(vectors, 6, 0)
 
 
 def _object(branch: OutputBranch) -> _Object | None:
@@ -162,13 +233,13 @@ class TreeWriter:
         if values.offsets is None:
             each = values.items.nbytes // entries
             step = max(_BASKET // max(each, 1), 1)
-            swapped = entry_bytes.swapped(values.items)
+            swapped = big_endian(values.items)
             for at in range(0, entries, step):
                 data = swapped[at : at + step].tobytes()
                 yield min(step, entries - at), data, (len(data), each)
             return
         own = _object(written.branch)
-        raw, ends = (entry_bytes.lists if own is None else own.entries)(values)
+        raw, ends = (lists if own is None else own.entries)(values)
         # Offsets take room too: 4 bytes for each entry.
         room = ends + 4 * np.arange(len(ends))
         at = 0

@@ -1,9 +1,8 @@
-"""Workers of a Dask cluster. The master of each pass lives on Dask's scheduler, as a plugin; worker
-loops live in Dask's workers, beside its tasks; partials go from worker to worker.
+"""Workers of a Dask cluster. The master of each pass lives on Dask's scheduler, as a plugin;
+worker loops live in Dask's workers, beside its tasks; partials go from worker to worker.
 
-`mailbox.py`, `lead.py`, `losses.py`, `holders.py`, `places.py`, `rules.py`, `demand.py`,
-`absent.py` and `desk.py` are pure: state and messages. `crew.py` and `merger.py` do the work in a
-worker's process by callables that they are given. `engine.py` with `equipping.py` and `loop.py`
-meet distributed's internals, on the scheduler and on workers. Nothing here is imported before a
-session on a cluster is made, or a cluster is checked.
+`mailbox.py`, `lead.py`, `holders.py` and `desk.py` are pure: state and messages. `crew.py` and
+`merger.py` do the work in a worker's process by callables that they are given. `engine.py` and
+`loop.py` meet distributed's internals, on the scheduler and on workers. Nothing here is imported
+before a session on a cluster is made, or a cluster is checked.
 """

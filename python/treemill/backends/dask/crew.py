@@ -7,15 +7,19 @@ Knows no Dask: it says and asks what it must by callables that it is given.
 from __future__ import annotations
 
 import contextlib
+import os
 import pickle
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Protocol
 
+from ...errors import TreemillError, WorkerError
 from ...frozen import replaced
 from ...scheduling import (
     Commit,
@@ -27,6 +31,7 @@ from ...scheduling import (
     HandedOn,
     Hint,
     Order,
+    Packet,
     PacketDone,
     PacketFailed,
     Process,
@@ -35,19 +40,93 @@ from ...scheduling import (
     Reserve,
     WorkerJoined,
 )
-from ...workers.one_state import OneStateTask
-from ...workers.task import Task
+from ...workers.task import OneStateTask, Task
 from ...workers.worker import Worker
 from ...workers.workload import Partial
+from ..base import Pulse
 from ..merged import Ranges
-from ..portable_error import portable
-from ..pulse import Pulse
+from ..pickled import portable
 from .merger import Merger, RefusedByMerger, Unreachable
 from .messages import Act, Begin, Crashed, Fetch, Hold, Loaded, Recall, RecallFrom, Tell, Unreached
-from .reserved_packets import ReservedPackets
-from .worker_errors import cannot_load, with_place
 
-__all__ = ["Crew", "Handed", "Read", "Surroundings"]
+__all__ = ["Crew", "Handed", "Read", "ReservedPackets", "Surroundings"]
+
+# Errors of a Dask worker, with the worker and what to do. Knows no pass and no transport.
+
+
+def cannot_load(error: Exception, address: str) -> BaseException:
+    """The error of a process that cannot load what a pass is to do."""
+    told = portable(error, f"worker {address} cannot load the selector", address)
+    if isinstance(error, ModuleNotFoundError) and isinstance(told, TreemillError):
+        told.message += "; session.upload(folder) puts modules on the workers"
+    return told
+
+
+def with_place(failed: PacketFailed | FileFailed, address: str) -> PacketFailed | FileFailed:
+    """The event with an error that can be sent, and that says where it happened. Files may be
+    there for some workers only, and relative paths begin at each worker's own folder."""
+    worker = f"{failed.worker} on {address}"
+    error = portable(failed.error, f"worker {worker} failed", worker)
+    if isinstance(error, WorkerError):
+        error.worker = worker
+    else:
+        error.add_note(f"This happened on worker {worker}, in the folder {os.getcwd()}.")
+    return replaced(failed, error=error)
+
+
+# The packets that the workers of a process may begin without an order, and when what they have
+# done must be told: not each time, if more than half of the packets are there still. Knows no
+# transport.
+
+
+@dataclass(eq=False, slots=True)
+class _Queue:
+    packets: deque[Packet] = field(default_factory=deque)
+    filled: int = 0  # how many there were after the last one was added
+    is_told: bool = False  # since then, that few are left
+
+
+class ReservedPackets:
+    """The queues of the workers, by number. Thread-safe: the event loop adds and forgets, workers
+    take."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._queues: dict[int, _Queue] = {}
+
+    def add(self, worker: int, packet: Packet) -> None:
+        """The worker may begin the packet after those that it has."""
+        with self._lock:
+            queue = self._queues.setdefault(worker, _Queue())
+            queue.packets.append(packet)
+            queue.filled, queue.is_told = len(queue.packets), False
+
+    def forget(self, worker: int, packet: Packet) -> bool:
+        """The worker may not begin the packet any more. False if it was not there: it may have
+        begun it."""
+        with self._lock:
+            queue = self._queues.get(worker)
+            if queue is None or packet not in queue.packets:
+                return False
+            queue.packets.remove(packet)
+            return True
+
+    def begin(self, worker: int, packet: Packet) -> None:
+        """The worker was ordered to do the packet: the word that it is ahead came too late."""
+        self.forget(worker, packet)
+
+    def take(self, worker: int) -> tuple[Packet, bool] | None:
+        """The next packet of the worker, if there is one, and whether it is time to tell what the
+        worker has done: others should be reserved before these are used up."""
+        with self._lock:
+            queue = self._queues.get(worker)
+            if queue is None or not queue.packets:
+                return None
+            packet = queue.packets.popleft()
+            is_time = not queue.is_told and 2 * len(queue.packets) <= queue.filled
+            queue.is_told = queue.is_told or is_time
+            return packet, is_time
+
 
 Read = tuple[int, Ranges, "bytes | None"]
 """What a merger has; see Merger."""

@@ -6,6 +6,7 @@ Pure but for the clock that it is given. Knows no transport: engine.py calls it 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -13,13 +14,58 @@ from ...errors import QueryError
 from ...frozen import replaced
 from ...scheduling import Coverage, Monitored
 from .admission import Admitted, room
-from .demand import demand
 from .lead import Lead
 from .mailbox import Mailbox, Parcel
 from .messages import HeldPartial, Listed, PassRequest, Status
-from .polling import poll_seconds
 
-__all__ = ["Desk"]
+__all__ = ["Desk", "demand", "poll_seconds"]
+
+# How many of Dask's workers the passes can keep busy, for clusters that grow and shrink. Pure.
+
+
+def demand(passes: Iterable[Status], seconds: float, threads: float) -> int:
+    """The number of Dask's workers with which the passes would be done after `seconds`.
+
+    Parameters: `seconds`, Dask's `distributed.adaptive.target-duration`; `threads` of one of
+    Dask's workers. A pass that has done nothing yet wants the workers that it has, and one at
+    least: how long it takes is not known.
+
+    >>> from treemill.backends.base import Pulse
+    >>> done = Pulse(entries=500)
+    >>> half = Status(0, done, expected=1000, before=0, workers=2, seconds=60.0, begun=True)
+    >>> demand([half], seconds=5.0, threads=4)
+    6
+    """
+    workers = 0.0
+    for each in passes:
+        if each.ended is not None or each.parts is not None:
+            continue
+        left = each.expected - each.before - each.pulse.entries
+        spent = each.seconds * each.workers
+        if each.pulse.entries and spent:
+            workers += max(left * spent / each.pulse.entries / seconds, 1.0)
+        else:
+            workers += max(each.workers, 1)
+    return math.ceil(workers / max(threads, 1.0))
+
+
+# How long the scheduler lets a process wait for news. News come at once in any case: the wait
+# only says how often a process is heard of that has nothing to say. Pure.
+
+_POLL = 5.0
+_CALLS = 100.0
+"""So many such calls a second are wanted at most: each costs the scheduler 0.25 ms."""
+
+
+def poll_seconds(silence: float, processes: int) -> float:
+    """The seconds, if a process is given up that was not heard of for `silence` seconds. With many
+    processes they are more, but never more than half of that.
+
+    >>> poll_seconds(60, 4), poll_seconds(2, 4), poll_seconds(60, 1000), poll_seconds(60, 5000)
+    (5.0, 0.5, 10.0, 30.0)
+    """
+    return max(min(_POLL, silence / 4), min(processes / _CALLS, silence / 2))
+
 
 _BLOB_SECONDS = 600.0
 """Seconds for which bytes are kept that no pass needs."""
@@ -112,7 +158,7 @@ class Desk:
         return any(lead.needs(address) for lead in self._leads.values())
 
     def demand(self, seconds: float, threads: float) -> int:
-        """Returns how many of Dask's workers the passes can keep busy; see demand.py."""
+        """Returns how many of Dask's workers the passes can keep busy; see desk.py."""
         return demand((lead.status() for lead in self._leads.values()), seconds, threads)
 
     def hear(self, address: str, start: str, parcel: Parcel) -> bool:

@@ -8,27 +8,59 @@ import asyncio
 import pickle
 import warnings
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...errors import UnsupportedError, WorkerError
-from .absent import absent
 from .crew import Read
-from .engine import Hello, install
-from .equipping import LONGEST
-from .loop import ReadAnswer, opened
+from .engine import LONGEST, Hello, install
+from .loop import ReadAnswer, asked, opened
 from .merger import RefusedByMerger
 from .messages import VERSION, HeldPartial, Status
-from .requests import asked
 from .version import differs
 
 if TYPE_CHECKING:
     from distributed import Client
 
 __all__ = ["Gone", "Line"]
+
+# What is said of workers that take no part in a session, because treemill is not on them. Pure.
+
+_SHOWN = 3
+"""Addresses that are told."""
+
+
+def absent(refused: Mapping[str, str], silent: Sequence[str]) -> str:
+    """Which workers take no part, why, and what to do. `refused`: why a worker cannot load
+    treemill, by address. `silent`: those that do not answer.
+
+    >>> absent({}, ["tcp://a:1", "tcp://b:1"])[:40]
+    'nothing is heard of tcp://a:1, tcp://b:1'
+    """
+    by_reason: dict[str, list[str]] = {}
+    for address, reason in refused.items():
+        by_reason.setdefault(reason, []).append(address)
+    parts = [
+        f"treemill cannot be loaded on {_named(addresses)}: {reason} (install the client's version "
+        "there, and start these workers anew)"
+        for reason, addresses in by_reason.items()
+    ]
+    if silent:
+        parts.append(
+            f"nothing is heard of {_named(silent)} (look for processes that are stopped or "
+            "overloaded; a worker takes part once it answers)"
+        )
+    return "; ".join(parts)
+
+
+def _named(addresses: Sequence[str]) -> str:
+    named = ", ".join(addresses[:_SHOWN])
+    more = len(addresses) - _SHOWN
+    return named if more <= 0 else f"{named} and {more} more"
+
 
 _T = TypeVar("_T")
 

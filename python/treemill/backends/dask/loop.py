@@ -14,6 +14,7 @@ import pickle
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from distributed.core import ConnectionPool, send_recv
 from distributed.diagnostics.plugin import WorkerPlugin
 from distributed.protocol.serialize import to_serialize
 
@@ -21,13 +22,25 @@ from ..merged import Ranges
 from .crew import Handed, Read
 from .mailbox import Parcel
 from .merger import RefusedByMerger, Unreachable
-from .requests import asked
 from .station import Station
 
 if TYPE_CHECKING:
     from distributed import Worker
 
-__all__ = ["NAME", "LoopPlugin", "opened"]
+__all__ = ["NAME", "LoopPlugin", "asked", "opened"]
+
+# Requests to a server of Dask over one of a pool's connections.
+
+
+async def asked(pool: ConnectionPool, address: str, seconds: float, **message: object) -> Any:
+    """The answer of a server, over a connection of a pool that is there or is made within this many
+    seconds."""
+    comm = await pool.connect(address, timeout=seconds)
+    try:
+        return await send_recv(comm, **message)
+    finally:
+        pool.reuse(address, comm)
+
 
 NAME = "treemill"
 """The plugins are called so, here and on the scheduler."""
@@ -241,7 +254,7 @@ class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
 
 
 def _portable(error: BaseException, address: str) -> bytes:
-    from ..portable_error import portable  # start-up
+    from ..pickled import portable  # start-up
 
     if isinstance(error, RefusedByMerger):
         return pickle.dumps(error)

@@ -11,8 +11,8 @@ from dataclasses import field
 
 from ...frozen import frozen
 from ...scheduling import Coverage, Event, FileSize, Halt, Hint, Monitored, Order, Sizing, Trace
+from ..base import Pulse
 from ..merged import Ranges
-from ..pulse import Pulse
 from .admission import UNLIMITED, Limits
 
 __all__ = [

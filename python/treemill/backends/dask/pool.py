@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from distributed import Client
 
 from .admission import UNLIMITED, Limits
-from .blobs import into, zipped
 from .dask_pass import DaskPass
-from .resumption import Resumption, found_again, kept_of
+from .resumption import Resumption, found_again, into, kept_of, zipped
 
 __all__ = ["DaskPool"]
 

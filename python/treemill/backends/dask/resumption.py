@@ -4,21 +4,44 @@ cluster still has because its client was killed.
 
 from __future__ import annotations
 
+import hashlib
+import io
 import pickle
+import zipfile
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from ...checkpoint.digest import digest
 from ...errors import QueryError
 from ...workers.workload import Partial
 from ..base import Request
 from ..merged import Merged, Ranges
-from .blobs import into
 from .line import Line
 from .messages import Kept, Listed
 
-__all__ = ["Resumption", "found_again", "kept_of"]
+__all__ = ["Resumption", "found_again", "into", "kept_of", "zipped"]
+
+# Bytes that are sent once and named by their content: tasks, inputs, packages, queries.
+
+
+def zipped(folder: str) -> bytes:
+    """The files of a folder as an archive. The same files give the same bytes."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for path in sorted(Path(folder).rglob("*")):
+            if path.is_file():
+                name = path.relative_to(folder).as_posix()
+                archive.writestr(zipfile.ZipInfo(name), path.read_bytes())
+    return buffer.getvalue()
+
+
+def into(blobs: dict[str, bytes], data: bytes) -> str:
+    """Adds bytes to `blobs`. Gives their digest."""
+    digest = hashlib.blake2b(data, digest_size=20).hexdigest()
+    blobs[digest] = data
+    return digest
 
 
 @dataclass(frozen=True)

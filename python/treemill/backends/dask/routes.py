@@ -2,7 +2,8 @@
 everyone who reaches Dask's server sees it.
 
 `engine.py` adds the requests to a scheduler when the first session connects. With this module among
-`distributed.scheduler.http.routes` they are there from the scheduler's start, below its prefix."""
+`distributed.scheduler.http.routes` they are there from the scheduler's start, below its prefix.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +11,140 @@ import asyncio
 import importlib
 import json
 import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tornado.web import Application, RequestHandler
 
-from ...monitoring.dashboard_page import HEADERS, document, policy
-from ...monitoring.dashboard_screen import Screen
+from ...monitoring.board import KeptAccount
+from ...monitoring.dashboard_page import HEADERS, Screen, document, policy
+from ...monitoring.progress import Progress
+from ...monitoring.report import Report
+from ...monitoring.worker_histograms import WorkerHistograms
+from ...scheduling import Monitored
+from .desk import Desk
 from .loop import NAME
-from .page import NoBoard
+from .messages import Listed
 
 if TYPE_CHECKING:
     from distributed import Scheduler
 
-__all__ = ["application", "routes"]
+__all__ = ["DeskBoard", "application", "routes"]
+
+# What the dashboard shows on the scheduler: the passes that the desk leads, of all sessions, and
+# the last ones that it had.
+
+
+@dataclass(frozen=True)
+class _Pass:
+    """Implements the dashboard's `KeptAccount`."""
+
+    id: str
+    title: str
+    done: bool
+    progress: Progress
+    measured: WorkerHistograms | None
+    feedback: str | None = None
+    traced: bool = False
+
+    @property
+    def report(self) -> Report:
+        """What the scheduler knows: which entries are in the result, the client says."""
+        progress = self.progress
+        return Report(
+            entries=progress.entries,
+            processed={},
+            missing=[],
+            seconds=progress.seconds,
+            bytes_read=progress.bytes_read,
+            bytes_decompressed=progress.bytes_decompressed,
+            workers=progress.workers,
+            measured=self.measured,
+        )
+
+
+_REMEMBERED = 50
+"""Passes that stay on the page after the desk has forgotten them."""
+
+
+def _gone(old: _Pass) -> _Pass:
+    """A pass that the desk has forgotten; how it ended is known if it was seen after that."""
+    return old if old.done else replace(old, done=True, measured=None)
+
+
+class NoBoard:
+    """A scheduler without the desk: no session has connected. Implements the dashboard's
+    `Board`."""
+
+    def named(self) -> str:
+        """See Board."""
+        return "no session of treemill has connected to this cluster"
+
+    def accounts(self) -> Sequence[KeptAccount]:
+        """See Board."""
+        return ()
+
+    def live(self, name: str) -> None:
+        """See Board: nothing can be asked for values or be stopped here."""
+        return
+
+    def trace_page(self, name: str) -> None:
+        """See Board: the scheduler does not know the names of files."""
+        return
+
+
+class DeskBoard(NoBoard):
+    """The passes of a desk, and the last ones that it had."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._known: dict[str, _Pass] = {}
+
+    def named(self) -> str:
+        """See Board."""
+        threads = self._desk.threads
+        return f"{threads} worker threads of this cluster"
+
+    def accounts(self) -> Sequence[KeptAccount]:
+        """See Board."""
+        passes = {each.work: self._pass(each) for each in self._desk.listed()}
+        gone = [_gone(old) for old in self._known.values() if old.id not in passes]
+        self._known = {each.id: each for each in [*gone[-_REMEMBERED:], *passes.values()]}
+        return tuple(self._known.values())
+
+    def _pass(self, each: Listed) -> _Pass:
+        status = self._desk.status(each.work)
+        progress = Progress(
+            phase="processing",
+            entries=each.entries,
+            expected=each.expected,
+            bytes_read=status.pulse.bytes_read,
+            bytes_decompressed=status.pulse.bytes_decompressed,
+            bytes_from_cache=status.pulse.bytes_from_cache,
+            io=status.pulse.io,
+            entries_before=status.before,
+            seconds=status.seconds,
+            workers=status.workers,
+            pass_seconds=status.seconds,
+        )
+        return _Pass(each.work, each.request.title, each.done, progress, self._measured(each))
+
+    def _measured(self, each: Listed) -> WorkerHistograms | None:
+        if each.request.served is None:
+            return None
+        known = self._known.get(each.work)
+        if each.done and known is not None and known.done:  # nothing is counted any more
+            return known.measured
+        counts = partial(self._counts, each.work)
+        # What workers do is counted when the page asks for it, but for what stays after the end.
+        return WorkerHistograms(counts() if each.done else counts)
+
+    def _counts(self, name: str) -> Monitored:
+        counts = self._desk.monitored(name)
+        assert counts is not None  # the pass counts
+        return counts
 
 
 class _Answer(RequestHandler):

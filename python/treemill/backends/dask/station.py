@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 
 from ..merged import Ranges
-from ..portable_error import portable
+from ..pickled import portable
 from .crew import Crew, Handed, Read
 from .mailbox import Mailbox, Parcel
 from .merger import RefusedByMerger

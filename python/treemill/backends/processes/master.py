@@ -23,11 +23,10 @@ from typing import Protocol
 
 from ...errors import WorkerError
 from ...workers.task import Task
+from ..coordinated_pass import leave_behind
 from ..pickled import pickled
-from ..stuck_threads import leave_behind
-from .channel import Channel
-from .loading import check_not_loading
 from .messages import (
+    Channel,
     DropTask,
     Exited,
     Fork,
@@ -39,7 +38,7 @@ from .messages import (
     StartFailed,
     TaskLoaded,
 )
-from .program import command
+from .spawn import check_not_loading, command
 
 __all__ = ["TemplateWorkers", "cause"]
 

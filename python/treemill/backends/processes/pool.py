@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from ..._system.working_folder import working_folder
+from ..._system.files import working_folder
 from ...errors import UnsupportedError, WorkerError
 from ...io_report import IOReport
 from ...scheduling import (
@@ -27,13 +27,11 @@ from ...scheduling import (
     WorkerJoined,
     WorkerLost,
 )
-from ...workers.one_state import OneStateTask, States
-from ..base import Pool, Request, worker_error
+from ...workers.task import OneStateTask, States
+from ..base import KnownCounters, Pool, Pulse, Request, worker_error
 from ..coordinated_pass import CoordinatedPass
-from ..pulse import KnownCounters, Pulse
-from .channel import Channel
 from .master import TemplateWorkers, cause
-from .messages import Hand, WorkerCrashed
+from .messages import Channel, Hand, WorkerCrashed
 
 __all__ = ["ProcessPass", "ProcessPool"]
 

@@ -6,18 +6,64 @@ Knows no packet and no message.
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import socket
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import IO
 
+from ...errors import QueryError
 from ...workers.task import Task
-from .loading import loading
-from .program import command
 
-__all__ = ["main", "parcel", "spawn"]
+__all__ = ["check_not_loading", "command", "loading", "main", "parcel", "spawn"]
+
+# Whether this process loads what workers need: a script that it imports for that must not start
+# worker processes, which would import the script again, without end.
+
+_is_loading = False
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Notes that this process, which has one thread, loads a task."""
+    global _is_loading
+    before, _is_loading = _is_loading, True
+    try:
+        yield
+    finally:
+        _is_loading = before
+
+
+def check_not_loading() -> None:
+    """Raises QueryError if this process loads a task."""
+    if _is_loading:
+        raise QueryError(
+            "worker processes import the module that a function or a class of the query is in, and "
+            "that module starts worker processes when it is imported: put what it does as a script "
+            'below `if __name__ == "__main__":`'
+        )
+
+
+# Commands that start one of this folder's modules in a fresh interpreter. Knows no module of
+# them.
+
+_START = """
+import importlib, json, sys
+module, path, arguments = sys.argv[1], *map(json.loads, sys.argv[2:])
+sys.path[:] = path
+importlib.import_module(module).main(*arguments)
+"""
+
+
+def command(module: str, path: Sequence[str], *arguments: int | str) -> list[str]:
+    """The command that calls `main(*arguments)` of a module, with this import path."""
+    coded = [json.dumps(path), json.dumps(arguments)]
+    return [sys.executable, "-c", _START, f"{__package__}.{module}", *coded]
+
 
 _NO_LIMIT = -1
 

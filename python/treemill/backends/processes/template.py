@@ -20,10 +20,9 @@ from functools import singledispatchmethod
 from typing import IO
 
 from ...workers.task import Task
-from ..portable_error import portable
-from .channel import Channel
-from .loading import loading
+from ..pickled import portable
 from .messages import (
+    Channel,
     DropTask,
     Exited,
     Fork,
@@ -36,7 +35,7 @@ from .messages import (
     StartFailed,
     TaskLoaded,
 )
-from .spawn import parcel, spawn
+from .spawn import loading, parcel, spawn
 from .worker_process import run
 
 __all__ = ["Template"]

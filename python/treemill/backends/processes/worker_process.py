@@ -24,7 +24,7 @@ from typing import NoReturn
 
 from ..._system.cache import turn_off
 from ..._system.farewell import leave
-from ..._system.private_memory import limit, private_bytes
+from ..._system.memory import limit, private_bytes
 from ...frozen import replaced
 from ...scheduling import (
     Event,
@@ -37,14 +37,12 @@ from ...scheduling import (
     Process,
     WorkerJoined,
 )
-from ...workers.one_state import OneStateTask
-from ...workers.task import Task
+from ...workers.task import OneStateTask, Task
 from ...workers.worker import Worker
 from ...workers.workload import Partial
-from ..portable_error import portable
-from ..pulse import Pulse
-from .channel import Channel
-from .messages import Hand, WorkerCrashed
+from ..base import Pulse
+from ..pickled import portable
+from .messages import Channel, Hand, WorkerCrashed
 
 __all__ = ["run"]
 

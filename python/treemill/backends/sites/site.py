@@ -1,21 +1,36 @@
 """A site of a federation: one thread, which runs a pass on the site's pool for each lease, asks for
-the next lease meanwhile, and tells the lessor what has come of each."""
+the next lease meanwhile, and tells the lessor what has come of each.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from time import monotonic
 
+from ...frozen import replaced
 from ...io_report import IOReport
-from ...scheduling import Coverage, Finish, Halt, LeasedTrace, Trace
+from ...scheduling import (
+    Coverage,
+    FileSize,
+    Finish,
+    GroupCounts,
+    Halt,
+    LeasedTrace,
+    Monitored,
+    Trace,
+)
 from ...scheduling.messages import (
     Asked,
     Downward,
     Ended,
+    Failed,
     Grant,
+    HandedUp,
+    Opened,
     Part,
     Returned,
     SiteJoined,
@@ -24,13 +39,153 @@ from ...scheduling.messages import (
     TakeBack,
     Upward,
 )
-from ...workers.workload import Partial
+from ...workers.task import Task, WrappedTask
+from ...workers.workload import Partial, SpanWorkload, Workload
 from ..base import Pass, Pool, Request
-from .lease import size_of, told
-from .leased_request import leased_request
-from .site_counts import SiteCounts
 
-__all__ = ["Counted", "Site"]
+__all__ = ["Counted", "Site", "SiteCounts", "leased_request", "told"]
+
+# What has come of a lease: the messages to the lessor about a pass that has ended. Pure.
+
+
+def told(sub: int, parts: Sequence[Part], coverage: Coverage) -> list[Upward]:
+    """The messages about a pass whose file `i` was the part `i`."""
+    ranges, failed = [], []
+    messages: list[Upward] = []
+    for number, part in enumerate(parts):
+        spans = coverage.processed.get(number, [])
+        missing = [gap for gap in coverage.missing if gap.file == number]
+        if part.stop is None:
+            if any(gap.stop is None for gap in missing):
+                size = None
+            else:
+                ends = [stop for _, stop in spans] + [gap.stop or 0 for gap in missing]
+                size = FileSize(max(ends, default=0))
+            if size is not None:
+                messages.append(Opened(sub, part.file, size))
+        ranges += [(part.file, part.start + start, part.start + stop) for start, stop in spans]
+        for gap in missing:
+            if gap.error is not None:  # else it is what was left when it was stopped
+                stop = None if gap.stop is None else part.start + gap.stop
+                if gap.stop is None and part.stop is not None:
+                    stop = part.stop  # a part of a file that could not be opened
+                rest = replaced(part, start=part.start + gap.start, stop=stop)
+                failed.append(Failed(sub, rest, gap.error))
+    if ranges:
+        messages.append(HandedUp(sub, tuple(ranges)))
+    return [*messages, *failed]
+
+
+def size_of(parts: Sequence[Part], mean: float) -> float:
+    """Entries of parts; a file of unknown size counts `mean`."""
+    return sum(mean if part.stop is None else part.stop - part.start for part in parts)
+
+
+# A task on the parts of files that a site has leased: to the site's workers they are its files.
+
+
+class LeasedTask(WrappedTask):
+    """See Task."""
+
+    def __init__(self, task: Task, parts: Sequence[Part]) -> None:
+        super().__init__(task)
+        self._spans = [(part.file, part.start, part.stop) for part in parts]
+
+    def workload(self, number: int) -> Workload[Partial]:
+        """See Task."""
+        return SpanWorkload(super().workload(number), self._spans)
+
+
+# What the workers of all sites have done in one pass: each lease is a pass of a site's own, which
+# counts for itself. Safe to be used by several threads; asks passes, and knows nothing of leases.
+
+
+class SiteCounts:
+    """The counts of one pass. Its seconds begin when this is made."""
+
+    def __init__(self) -> None:
+        self._began = monotonic()
+        self._ended: float | None = None
+        self._sums = GroupCounts()
+        self._running: dict[int, Pass] = {}  # by site
+        self._lock = threading.Lock()
+
+    def begins(self, site: int, running: Pass) -> None:
+        """A site begins a pass."""
+        with self._lock:
+            self._running[site] = running
+
+    def ends(self, site: int) -> None:
+        """The site's pass has ended."""
+        with self._lock:
+            self._update(site, self._running.pop(site), close=True)
+
+    def end(self) -> None:
+        """The pass of all sites has ended."""
+        self._ended = monotonic()
+
+    def now(self) -> Monitored:
+        """Returns what workers have done until now, or until the end. May ask clusters."""
+        with self._lock:
+            for site, running in self._running.items():
+                self._update(site, running)
+            return self._sums.total((self._ended or monotonic()) - self._began)
+
+    def _update(self, site: int, running: Pass, close: bool = False) -> None:
+        monitored = running.monitored
+        if monitored is not None:
+            self._sums.update(site, monitored(), max(running.began - self._began, 0.0))
+        if close:
+            self._sums.close(site)
+
+
+# What a lease asks of a site's pool, from what the whole pass asks: the parts of files that are
+# leased are the files of the site's pass. Knows no site and no lessor.
+
+
+def leased_request(
+    whole: Request, parts: Sequence[Part], workers: int, on_end: Callable[[Pass], None]
+) -> Request:
+    """The request for a pass over these parts. Failures are skipped: the lessor decides what comes
+    of them."""
+    served, locate = whole.served, whole.locate
+    return Request(
+        LeasedTask(whole.task, parts),
+        [part.size for part in parts],
+        workers,
+        skip_errors=True,
+        on_end=on_end,
+        trace=whole.trace,
+        served=None if served is None else lambda number: served(parts[number].file),
+        addresses=lambda: _by_part(parts, whole.addresses()),
+        nodes=lambda: _nodes(parts, whole.nodes()),
+        locate=None if locate is None else lambda wanted: _located(parts, wanted, locate),
+    )
+
+
+def _by_part(
+    parts: Sequence[Part], by_file: Mapping[int, Sequence[str]]
+) -> dict[int, Sequence[str]]:
+    return {n: by_file[part.file] for n, part in enumerate(parts) if part.file in by_file}
+
+
+def _nodes(parts: Sequence[Part], nodes: Sequence[str | None]) -> list[str | None]:
+    return [nodes[part.file] for part in parts] if nodes else []
+
+
+def _located(
+    parts: Sequence[Part],
+    wanted: Collection[int],
+    locate: Callable[[Collection[int]], Iterator[Mapping[int, Sequence[str]]]],
+) -> Iterator[dict[int, Sequence[str]]]:
+    numbers: dict[int, list[int]] = defaultdict(list)  # of a file's parts
+    for number in wanted:
+        numbers[parts[number].file].append(number)
+    for found in locate(sorted(numbers)):
+        mine = {number: at for file, at in found.items() for number in numbers.get(file, ())}
+        if mine:
+            yield mine
+
 
 _LOOK = 0.5
 """Seconds between two looks whether something should be taken back for another site."""

@@ -8,8 +8,17 @@ import awkward as ak
 import numpy as np
 
 from ..physics import angles, falling, jagged
-from .decays import coordinates
-from .processes import ELECTRON, HEAVY, LIGHT, MUON, NEUTRINO, PROCESSES, SCALE_FACTORS, Particles
+from .processes import (
+    ELECTRON,
+    HEAVY,
+    LIGHT,
+    MUON,
+    NEUTRINO,
+    PROCESSES,
+    SCALE_FACTORS,
+    Particles,
+    coordinates,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from ..._system.whole_file import whole_file
+from ..._system.files import whole_file
 from ...errors import FormatError, QueryError, SourceError
-from ..load_tests.account import Moment, Tally
+from ..load_tests.telling import Moment, Tally
 from ..storage.reading import Reading
 from .breakdown import Breakdown
 

@@ -11,7 +11,7 @@ from html import escape
 from ...monitoring import offline_page as parts
 from ...pictures.line_charts import svg
 from ..load_tests import telling
-from ..storage import tables
+from ..storage.figures import HEAD, reading_rows
 from ..storage.matrix import WAYS, WHATS
 from .charts import compared, figures
 from .conclusions import conclusion, conclusions
@@ -48,7 +48,7 @@ def _one(name: str, results: ResultsFile, several: bool) -> str:
     if overview:
         html.append(parts.section("What was measured", _MEASURED + _measured(results)))
     if results.readings:
-        rows = parts.table(tables.HEAD, tables.rows(results.readings))
+        rows = parts.table(HEAD, reading_rows(results.readings))
         html.append(parts.section("Storages", _words({**WHATS, **WAYS}) + rows))
     if results.jobs:
         html.append(parts.section("Jobs", parts.table(telling.HEAD, telling.rows(results.jobs))))

@@ -1,0 +1,237 @@
+"""Tables of numbers and texts, for terminals and for LaTeX."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+__all__ = [
+    "BranchRow",
+    "amount",
+    "percent",
+    "plain",
+    "print_branches",
+    "size",
+    "table",
+    "with_error",
+]
+
+# Numbers in tables: amounts, their errors, and shares. Pure: standard library only.
+
+_ALL_DIGITS = 1e5, 1e15
+"""The numbers between which all digits before the point are written, and none behind it."""
+_LARGE_ERROR, _SMALL = 1e7, 1e-3
+"""Plain digits say little if the error is larger than the first, or both numbers are smaller than
+the second: then a power of ten is taken out."""
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def amount(value: float, thousands: str = "") -> str:
+    """A count or a sum of weights. `thousands`: what separates them."""
+    low, high = _ALL_DIGITS
+    if isinstance(value, int):
+        return f"{value:{thousands}}"
+    return f"{value:{thousands}.0f}" if low <= abs(value) < high else f"{value:{thousands}.6g}"
+
+
+def with_error(value: float, error: float) -> str:
+    """A number and its error, which has two digits and decides how many the number has behind the
+    point."""
+    if not (math.isfinite(value) and math.isfinite(error) and error > 0):
+        return f"{amount(value, ',')} ± {amount(error)}"
+    larger = max(abs(value), error)
+    if error >= _LARGE_ERROR or larger < _SMALL:
+        power = _power(larger)
+        one, other = _aligned(value / 10.0**power, error / 10.0**power)
+        return f"({one} ± {other})×10{str(power).translate(_RAISED)}"  # noqa: RUF001
+    one, other = _aligned(value, error)
+    return f"{one} ± {other}"
+
+
+def percent(part: float) -> str:
+    """A share, such as an efficiency; a dash for NaN, which is a share of nothing."""
+    return "-" if math.isnan(part) else f"{100 * part:.2f} %"
+
+
+def _power(value: float) -> int:
+    return math.floor(math.log10(value))
+
+
+def _aligned(value: float, error: float) -> tuple[str, str]:
+    behind = 1 - _power(error)
+    shown = max(behind, 0)
+    return f"{value:,.{shown}f}", f"{round(error, behind):,.{shown}f}"
+
+
+# Tables for LaTeX, from texts. Pure: standard library only.
+
+_FORMULAS = "αβγδεζηθικλμνξπρστυφχψωµΓΔΘΛΞΠΣΦΨΩ≤≥≠≈±×·→∞∈ℓ"  # noqa: RUF001
+_COMMANDS = (
+    "alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
+    "upsilon varphi chi psi omega mu Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega "
+    "leq geq neq approx pm times cdot to infty in ell"
+)
+"""What LaTeX calls these signs, which it has in formulas only. The other Greek letters look like
+Latin ones, and have no names."""
+_SIGNS = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{sign: f"${sign}$" for sign in "<>"},
+    **{sign: rf"$\{name}$" for sign, name in zip(_FORMULAS, _COMMANDS.split(), strict=True)},
+    **{sign: f"$^{{{n}}}$" for sign, n in zip("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789", strict=True)},
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+}
+
+
+def escaped(text: str) -> str:
+    """A text as LaTeX prints it."""
+    return "".join(_SIGNS.get(sign, sign) for sign in text)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A `tabular` of these texts, with lines of the package booktabs. The first column is of words,
+    the others of numbers."""
+    lines = [" & ".join(map(escaped, each)) + r" \\" for each in (head, *rows)]
+    return "\n".join(
+        [
+            rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}",
+            r"\toprule",
+            lines[0],
+            r"\midrule",
+            *lines[1:],
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+    )
+
+
+# Tables of branches for a terminal, and tables of text in general.
+
+# A list of leaves, as ROOT writes it into the titles of branches: "x", "pt[n]/F", "a/I:b[3]/F".
+_LEAF = r"[\w.#]+(\[[^\]]*\])*(/[A-Za-z])?"
+_LEAVES = re.compile(rf"({_LEAF}(:{_LEAF})*)?")
+_ORDER = {"core": 0, "uproot": 1, "no": 2}
+
+
+class BranchRow(Protocol):
+    """What a table says of one branch."""
+
+    @property
+    def name(self) -> str:
+        """The branch's name."""
+
+    @property
+    def cpp_type(self) -> str:
+        """The branch's C++ type."""
+
+    @property
+    def title(self) -> str:
+        """The branch's title, as ROOT wrote it."""
+
+    @property
+    def kind(self) -> str:
+        """ "group" if it only has branches of its own."""
+
+    @property
+    def reads_as(self) -> str:
+        """The type that it reads as."""
+
+    @property
+    def how(self) -> str:
+        """The branch's reader: "core", "uproot" or "no"."""
+
+    @property
+    def readable(self) -> bool:
+        """True if it can be read."""
+
+    @property
+    def reason(self) -> str | None:
+        """Why it cannot be read by the core."""
+
+    @property
+    def total_bytes(self) -> int:
+        """Bytes in memory."""
+
+    @property
+    def zip_bytes(self) -> int:
+        """Bytes in the file."""
+
+
+def plain(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Lays out a table as lines of text, aligned to the right."""
+    lines = [list(head), *map(list, rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    texts = ["  ".join(f"{c:>{w}}" for c, w in zip(line, widths, strict=True)) for line in lines]
+    return "\n".join([texts[0], "  ".join("─" * width for width in widths), *texts[1:]])
+
+
+def print_branches(
+    title: str, branches: Iterable[BranchRow], aliases: Mapping[str, str] | None = None
+) -> None:
+    """Prints a line for each branch: its name, its C++ type, the type that it reads as, its reader
+    (the core, or uproot, which is slower) and its sizes. Unreadable branches come last. A column of
+    titles is added if one of them says more than ROOT writes by itself. The tree's aliases
+    follow."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, title_justify="left", header_style="bold")
+    table.add_column("branch", overflow="fold", no_wrap=True)
+    table.add_column("C++ type", overflow="fold")
+    table.add_column("reads as", overflow="fold")
+    table.add_column("how", no_wrap=True)
+    table.add_column("size", justify="right", no_wrap=True)
+    table.add_column("in file", justify="right", no_wrap=True)
+    rows = list(branches)
+    titled = any(map(_title, rows))
+    if titled:
+        table.add_column("title", overflow="fold")
+    for branch in sorted(rows, key=lambda b: _ORDER[b.how]):
+        style = "" if branch.readable else "dim"
+        table.add_row(
+            Text(branch.name, style=style),
+            Text(branch.cpp_type, style=style),
+            Text(branch.reads_as, style=style),
+            Text("" if branch.kind == "group" else branch.how, style=style),
+            size(branch.total_bytes),
+            size(branch.zip_bytes),
+            *([Text(_title(branch), style="dim")] if titled else []),
+        )
+    console = Console()
+    if not console.is_terminal:
+        # A file or a pipe gets one line per branch, which grep can find.
+        console = Console(width=4 + _widest(rows), highlight=False)
+    console.print(Text(title, style="bold"))
+    console.print(table)
+    for name, text in (aliases or {}).items():
+        console.print(Text(f"alias {name} = {text}"))
+    slow = sum(b.how == "uproot" for b in rows)
+    if slow:
+        console.print(Text(f"{slow} of {len(rows)} branches are read by uproot, slower", "dim"))
+    unread = sum(b.how == "no" for b in rows)
+    if unread:
+        console.print(Text(f"{unread} of {len(rows)} branches cannot be read", style="dim"))
+
+
+def _widest(rows: list[BranchRow]) -> int:
+    texts = ((b.name, b.cpp_type, b.reads_as, _title(b)) for b in rows)
+    widths = [max((len(text) for text in column), default=0) for column in zip(*texts, strict=True)]
+    return max(sum(widths) + 40, 80)
+
+
+def _title(branch: BranchRow) -> str:
+    """The title; empty if it is only the branch's name, or its leaves, `Muon_pt[nMuon]/F`."""
+    title = branch.title.strip()
+    return "" if _LEAVES.fullmatch(title) else title
+
+
+def size(count: int) -> str:
+    """A number of bytes in few characters."""
+    for unit, letters in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
+        if count >= unit:
+            return f"{count / unit:.1f} {letters}"
+    return f"{count} B"
