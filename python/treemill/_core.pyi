@@ -33,6 +33,7 @@ __all__ = [
     "cache_limit",
     "called",
     "clear_cache",
+    "read_own",
     "record_reads",
     "recorded_reads",
     "referred",
