@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 /// The bits of a mode by which a group and all others may write. Where there are access control lists, the bits of the group
 /// are the list's mask: what a list allows to anybody but the owner, these bits allow.
 const OTHERS_WRITE: u32 = 0o022;
+const GROUP_WRITES: u32 = 0o020;
+/// The attribute that holds a file's access control list.
+const ACCESS_LIST: &str = "system.posix_acl_access";
 /// The bit of a folder in which users rename and remove only what they own.
 const STICKY: u32 = 0o1000;
 const ROOT: u32 = 0;
@@ -57,8 +60,8 @@ pub fn user() -> u32 {
 
 /// Whether what was found at a path is that user's own: it, and the folder that it is in, by whose owner and by others who may
 /// write there it could be replaced. In a folder with the sticky bit only the owner can. Where the path is a symbolic link, that
-/// holds for the link's folder and for that of what it leads to. `found`: of the file that is open, as the path may lead to
-/// another one by now.
+/// holds for the link's folder and for that of what it leads to. The user's private group may write to folders around: where
+/// each user has one, new folders have mode 775. `found`: of the file that is open, as the path may lead to another one by now.
 ///
 /// ```
 /// let file = std::fs::metadata("/proc/self")?;
@@ -95,13 +98,23 @@ fn around(path: &Path, user: u32) -> Result<(), NotOwn> {
 fn judged(path: &Path, found: &Metadata, user: u32, is_around: bool) -> Result<(), NotOwn> {
     let owner = found.uid();
     let is_safe = is_around && found.mode() & STICKY != 0;
+    let is_private = is_around && has_private_group(path, found, user);
+    let writers = found.mode() & OTHERS_WRITE & if is_private { !GROUP_WRITES } else { !0 };
     let owner = match owner == user || is_around && owner == ROOT {
         false => Some((owner, user)),
-        true if found.mode() & OTHERS_WRITE != 0 && !is_safe => None,
+        true if writers != 0 && !is_safe => None,
         true => return Ok(()),
     };
     let path = path.to_owned();
     Err(NotOwn { path, owner })
+}
+
+/// Whether the group is the user's own, which nobody else is in: it has the user's number, as pam_umask's `usergroups` takes it.
+/// Where there is an access control list, the group's bits are of others, too.
+fn has_private_group(path: &Path, found: &Metadata, user: u32) -> bool {
+    user != ROOT
+        && found.gid() == user
+        && rustix::fs::getxattr(path, ACCESS_LIST, &mut [0_u8; 0]).is_err()
 }
 
 #[cfg(test)]
@@ -139,11 +152,12 @@ mod tests {
             for mode in [0o700, 0o744, 0o755] {
                 assert_eq!(culprit(is_folder, mode, mode), None);
                 assert_eq!(culprit(is_folder, mode, 0o1777), None);
-                for others in [0o770, 0o777, 0o702] {
+                for others in [0o777, 0o702] {
                     assert_eq!(culprit(is_folder, others, mode), Some("it"));
                     assert_eq!(culprit(is_folder, mode, others), Some("around"));
                     assert_eq!(culprit(is_folder, others, 0o1777), Some("it"));
                 }
+                assert_eq!(culprit(is_folder, 0o770, mode), Some("it"));
             }
         }
     }
@@ -175,9 +189,9 @@ mod tests {
         };
         assert_eq!(culprit(0o755, 0o755), Ok(()));
         assert_eq!(culprit(0o1777, 0o1777), Ok(()));
-        assert_eq!(culprit(0o775, 0o755).unwrap_err().path, links);
+        assert_eq!(culprit(0o777, 0o755).unwrap_err().path, links);
         let target = files.canonicalize().unwrap();
-        assert_eq!(culprit(0o755, 0o775).unwrap_err().path, target);
+        assert_eq!(culprit(0o755, 0o777).unwrap_err().path, target);
     }
 
     /// Only root gives files away; without, there is nothing to see.
@@ -206,6 +220,13 @@ mod tests {
             assert_eq!(owned(other, own, mode), Some((true, Some(other))));
         }
         assert_eq!(owned(own, ROOT, 0o777), Some((false, None)));
+        let of_group = |group, mode| {
+            std::os::unix::fs::chown(place.path(), None, Some(group)).unwrap();
+            owned(own, own, mode)
+        };
+        assert_eq!(of_group(own, 0o775), None, "the user's private group");
+        assert_eq!(of_group(own, 0o777), Some((false, None)));
+        assert_eq!(of_group(other, 0o775), Some((false, None)));
     }
 
     #[test]
