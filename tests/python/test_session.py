@@ -415,9 +415,11 @@ def test_logs_tell_what_a_session_does_and_no_secrets(tmp_path, paths, caplog, c
     with tm.connect(workers=1) as session:
         events = tm.dataset([*paths, str(bad)], tree="Events")
         n = session.run(events.count(), on_error="skip", progress=False)
+    session.close()
     told = [each.getMessage() for each in caplog.records if each.name.startswith("treemill")]
     assert told[0].startswith("session opened")
     assert told[-1] == "session closed"
+    assert told.count("session closed") == 1
     assert any(f"{n} entries merged" in each for each in told)
     assert any("skipped" in each and str(bad) in each for each in told)
     assert any("failed on worker" in each for each in told)

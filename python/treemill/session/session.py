@@ -49,6 +49,7 @@ class Session:
         self._queries = Queries(lambda: f"{pool.size} {pool.kind}")
         self._store = PackageStore(pool.set_paths)
         self._dashboard: Dashboard | None = None
+        self._is_closed = False
         _log.info("session opened: %d %s", pool.size, pool.kind)
 
     @property
@@ -369,7 +370,9 @@ class Session:
             self._dashboard.close()
         self._pool.close()
         self._store.close()
-        _log.info("session closed")
+        if not self._is_closed:
+            _log.info("session closed")
+        self._is_closed = True
 
     def _select(
         self, what: Sequence[object], options: RunOptions, feedback: Feedback | None
