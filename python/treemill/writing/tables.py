@@ -102,7 +102,7 @@ def _arrays(name: str, value: object) -> Iterator[tuple[str, object]]:
         return
     array = awkward_array(name, value)
     for member in array.fields:
-        yield from _arrays(f"{name}_{field}", array[member])
+        yield from _arrays(f"{name}_{member}", array[member])
     if not array.fields:
         yield name, array
 
