@@ -16,12 +16,11 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from difflib import get_close_matches
 from functools import wraps
 from types import FrameType, FunctionType
 from typing import Generic, ParamSpec, TypeVar, overload
 
-from .errors import QueryError, TreemillError, outside
+from .errors import QueryError, TreemillError, near, outside
 from .migration_hints import UPROOT_KEYWORDS
 
 __all__ = ["Words", "completed", "face", "lacking", "short_errors"]
@@ -98,8 +97,8 @@ def _unknown_option(error: TypeError, function: Callable[..., object]) -> QueryE
     hint = UPROOT_KEYWORDS.get(match[2])
     if hint is not None:
         return QueryError(f"{error}: {hint}")
-    near = get_close_matches(match[2], inspect.signature(function).parameters, 1)
-    return QueryError(f"{match[1]}() has no option {match[2]}", suggestions=near)
+    options = near(match[2], inspect.signature(function).parameters)[:1]
+    return QueryError(f"{match[1]}() has no option {match[2]}", suggestions=options)
 
 
 class Words(str):
