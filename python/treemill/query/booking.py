@@ -260,22 +260,23 @@ _NOTHING = object()
 def compute(results: object) -> None:
     """Computes the bookings in mappings, lists and tuples, in one another: all of them in one pass,
     of which each dataset is a part. The others that are booked there are left for later."""
-    todo = list({id(each): each for each in _bookings(results) if not each.done}.values())
+    bookings = (each for each in leaves(results) if isinstance(each, Booking))
+    todo = list({id(each): each for each in bookings if not each.done}.values())
     if todo:
         todo[0].node.origin.services.run(todo)
         if not all(each.done for each in todo):
             raise TreemillError(_STOPPED)
 
 
-def _bookings(value: object) -> Iterator[Booking]:
-    if isinstance(value, Booking):
-        yield value
-    elif isinstance(value, Mapping):
-        for each in value.values():
-            yield from _bookings(each)
-    elif isinstance(value, list | tuple):
+def leaves(value: object) -> Iterator[object]:
+    """Everything in `value` that is no mapping, list or tuple, in order."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
         for each in value:
-            yield from _bookings(each)
+            yield from leaves(each)
+    else:
+        yield value
 
 
 class Place:

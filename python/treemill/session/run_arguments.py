@@ -4,12 +4,13 @@ and its data. Knows no worker and no query that runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..backends.base import Pool
 from ..errors import QueryError
 from ..monitoring.watch import Feedback, SeveralQueries, Watch
+from ..query.booking import leaves
 from ..query.node import Bookable, Booking, Node, Origin
 from ..query.rows import Snapshot
 from .booking_run import BookedQuery
@@ -23,24 +24,12 @@ if TYPE_CHECKING:
 
 __all__ = ["as_one", "by_dataset", "computed_by_dataset", "data_of", "is_selector", "mapped"]
 
-# Values in dicts, lists and tuples, in one another: the values alone, and the same shape with
-# other values. Pure.
+# Values in dicts, lists and tuples, in one another, and the same shape with other values. Pure.
 
 
 def is_shape(value: object) -> bool:
     """True if it is a dict, a list or a tuple."""
     return isinstance(value, Mapping | list | tuple)
-
-
-def leaves(value: object) -> Iterator[object]:
-    """Everything in `value` that is no dict, list or tuple, in order."""
-    if isinstance(value, Mapping):
-        value = list(value.values())
-    if isinstance(value, list | tuple):
-        for each in value:
-            yield from leaves(each)
-    else:
-        yield value
 
 
 def mapped(value: object, change: Callable[[object], object]) -> object:
