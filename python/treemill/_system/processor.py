@@ -1,4 +1,4 @@
-"""Levels of x86-64 processors, and which of them this processor has.
+"""Levels of x86-64 processors, and which of them this processor has; how many cores there are.
 
 The core of a wheel is there once for each level, and the best that this processor has is loaded
 (docs/decisions/0002-processor.md). A core that was compiled for one level, as in a checkout, has no
@@ -15,6 +15,7 @@ from collections.abc import Collection
 __all__ = [
     "LEVELS",
     "VARIABLE",
+    "available_cores",
     "best",
     "cpuinfo",
     "features",
@@ -120,3 +121,10 @@ def warn_if_lacking() -> None:
             RuntimeWarning,
             stacklevel=3,
         )
+
+
+def available_cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -18,6 +18,7 @@ import click
 
 from .._system.files import write_text
 from .._system.memory import available
+from .._system.processor import available_cores
 from .cache_dropper import drop_files
 from .crew import ALONE, Told
 from .exerciser import Size
@@ -30,7 +31,7 @@ from .scaling.plan import rising
 from .storage.figures import csv_rows, row_of
 from .storage.matrix import WAYS, WHATS, Matrix, Target, branches, layout, window_of
 from .storage.reading import ReaderOutcome, Reading, reading_of
-from .systems import cores, describe
+from .systems import describe
 
 __all__ = ["command", "measured", "targets"]
 
@@ -102,7 +103,7 @@ def command(
     storages = targets(urls)
     some_ways = {way for each in ways for way in each} or {*WAYS}
     some_whats = {what for each in whats for what in each} or {*WHATS}
-    quickly = (1, 4) if quick else rising(_MANY * cores())
+    quickly = (1, 4) if quick else rising(_MANY * available_cores())
     matrix = Matrix(
         storages,
         [way for way in WAYS if way in some_ways],

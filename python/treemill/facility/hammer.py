@@ -22,6 +22,7 @@ from typing import IO
 
 import click
 
+from .._system.processor import available_cores
 from ..errors import FormatError, SourceError
 from .compare_storage import targets
 from .crew import ALONE, Told
@@ -33,7 +34,7 @@ from .reader import Job, cause
 from .scaling.conclusions import conclusion
 from .scaling.measurements import ResultsFile, save
 from .storage.matrix import Target
-from .systems import cores, describe
+from .systems import describe
 
 __all__ = ["Hammer", "command"]
 
@@ -224,7 +225,7 @@ def command(
     them at once.
     """
     kinds = job_types(_read(jobs))
-    bounds = Bounds(at_once or cores(), ramp, seconds, number, longest, grace)
+    bounds = Bounds(at_once or available_cores(), ramp, seconds, number, longest, grace)
     storages = targets(urls)
     hammer = Hammer(kinds, storages, bounds)
     about = describe()

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import click
 
+from .._system.processor import available_cores
 from . import page_cache
 from .options import Numbers
 from .scaling.conclusions import conclusion
 from .scaling.measurements import ResultsFile, StorageScan, save
 from .scaling.plan import rising
-from .systems import cores, describe, is_here, session_on
+from .systems import describe, is_here, session_on
 
 if TYPE_CHECKING:
     from ..session.session import Session
@@ -131,7 +132,12 @@ def command(
     reader = BlockReader(files, block << 20)
     about = describe()
     scans = scan(
-        reader, system, readers or rising(_MANY * cores()), rounds, click.echo, drops=not warm
+        reader,
+        system,
+        readers or rising(_MANY * available_cores()),
+        rounds,
+        click.echo,
+        drops=not warm,
     )
     date = datetime.now(UTC).isoformat(timespec="seconds")
     results = ResultsFile(

@@ -13,12 +13,13 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, TypeVar
 
 from .._system import processor
+from .._system.processor import available_cores
 from ..errors import QueryError, TreemillError, UnsupportedError, WorkerError
 
 if TYPE_CHECKING:
     from ..session.session import Session
 
-__all__ = ["HERE", "cores", "has_dask", "is_here", "on_each_process", "session_on", "there_are"]
+__all__ = ["HERE", "has_dask", "is_here", "on_each_process", "session_on", "there_are"]
 
 T = TypeVar("T")
 
@@ -37,13 +38,6 @@ def is_here(system: str) -> bool:
             suggestions=list(HERE),
         )
     return False
-
-
-def cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def has_dask() -> bool:
@@ -67,7 +61,7 @@ def session_on(
 
     if system == "dask":
         with (
-            _cluster(workers or cores()) as address,
+            _cluster(workers or available_cores()) as address,
             connect(address, workers=workers, trace=trace) as session,
         ):
             yield session
@@ -103,7 +97,7 @@ def there_are(system: str, on_host: int | None = None) -> int:
     """The number of workers that a system can have: cores, or what a cluster has now, with so many
     on each host at most."""
     if is_here(system):
-        return cores()
+        return available_cores()
     with session_on(system, None, on_host=on_host) as session:
         return session.workers
 
@@ -136,7 +130,7 @@ def describe() -> dict[str, object]:
     return {
         "host": platform.node(),
         "cpu": _cpu(),
-        "cores": cores(),
+        "cores": available_cores(),
         "memory": _memory(),
         "load": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
         "kernel": f"{platform.system()} {platform.release()} {platform.machine()}",

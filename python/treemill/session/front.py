@@ -8,6 +8,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from .._system.processor import available_cores
 from ..errors import QueryError
 from ..faces import short_errors
 from ..monitoring.watch import Feedback
@@ -186,13 +187,6 @@ def connect(
 
 def _is_whole(number: object, least: int) -> bool:
     return isinstance(number, int) and not isinstance(number, bool) and number >= least
-
-
-def available_cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 _default: Session | None = None
