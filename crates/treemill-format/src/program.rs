@@ -13,7 +13,7 @@ use crate::reader::Reader;
 use crate::streamer::StreamerInfos;
 use fields::integer;
 pub(crate) use fields::{Field, Fields};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// The wanted members: an enum of slots in `Fields`, and their names as `WANTED`. Base classes that hold wanted
 /// members are named too; others are skipped whole.
@@ -44,7 +44,7 @@ struct Program {
     /// Ops to run if the object's end is known: nothing wanted comes after them.
     needed: usize,
     /// ROOT's own program for this class and version, if the file's description has other lengths.
-    otherwise: Option<Rc<Program>>,
+    otherwise: Option<Arc<Program>>,
 }
 
 #[derive(Debug)]
@@ -95,7 +95,7 @@ enum Step {
 pub(crate) struct Programs<'i> {
     infos: &'i StreamerInfos,
     wanted: &'static [&'static str],
-    compiled: Vec<(String, i32, Rc<Program>)>,
+    compiled: Vec<(String, i32, Arc<Program>)>,
 }
 
 impl<'i> Programs<'i> {
@@ -153,7 +153,7 @@ impl<'i> Programs<'i> {
             && !fits(&program, *r, end, key_len)
             && fits(builtin, *r, end, key_len)
         {
-            program = Rc::clone(builtin);
+            program = Arc::clone(builtin);
         }
         let ops = if head.end.is_some() {
             program.ops.get(..program.needed)
@@ -185,30 +185,35 @@ impl<'i> Programs<'i> {
         head.end.map_or(Ok(()), |end| r.close(end))
     }
 
-    fn program(&mut self, class: &str, version: i32) -> Result<Rc<Program>> {
+    fn program(&mut self, class: &str, version: i32) -> Result<Arc<Program>> {
         if let Some((_, _, program)) = self
             .compiled
             .iter()
             .find(|(c, v, _)| *v == version && c == class)
         {
-            return Ok(Rc::clone(program));
+            return Ok(Arc::clone(program));
         }
+        // Tables of wanted members are constants: their places tell them apart, as far as their members do.
+        let by = self.wanted.as_ptr().addr();
+        let program = self
+            .infos
+            .made(by, class, version, || self.compile(class, version))?;
+        self.compiled
+            .push((class.to_owned(), version, Arc::clone(&program)));
+        Ok(program)
+    }
+
+    fn compile(&self, class: &str, version: i32) -> Result<Program> {
         let compile = |info: &_| compile::compile(info, self.wanted);
         let builtin = builtin::find(class, version);
-        let program = match (self.infos.find(class, version, None), builtin) {
-            (Some(info), None) => compile(info),
-            (None, Some(builtin)) => compile(&builtin),
-            (Some(info), Some(builtin)) => compile(info).or(compile(&builtin)),
-            (None, None) => {
-                return Err(unsupported(format!(
-                    "{class} version {version}, which the file does not describe"
-                )));
-            }
-        };
-        let program = Rc::new(program);
-        self.compiled
-            .push((class.to_owned(), version, Rc::clone(&program)));
-        Ok(program)
+        match (self.infos.find(class, version, None), builtin) {
+            (Some(info), None) => Ok(compile(info)),
+            (None, Some(builtin)) => Ok(compile(&builtin)),
+            (Some(info), Some(builtin)) => Ok(compile(info).or(compile(&builtin))),
+            (None, None) => Err(unsupported(format!(
+                "{class} version {version}, which the file does not describe"
+            ))),
+        }
     }
 }
 
@@ -218,7 +223,7 @@ impl Program {
         let is_same = self.ops.len() >= other.ops.len()
             && self.ops.iter().zip(&other.ops).all(|(a, b)| a.is_like(b));
         Program {
-            otherwise: (!is_same).then(|| Rc::new(other)),
+            otherwise: (!is_same).then(|| Arc::new(other)),
             ..self
         }
     }

@@ -4,7 +4,9 @@ mod parse;
 pub(crate) mod range;
 
 use crate::limits::VERSIONS;
+use std::any::Any;
 use std::cmp::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// All TStreamerInfo records of a file.
 ///
@@ -26,6 +28,27 @@ use std::cmp::Ordering;
 pub struct StreamerInfos {
     /// The descriptions, in the order of name, version and checksum.
     infos: Vec<StreamerInfo>,
+    made: Made,
+}
+
+/// What was made of descriptions, kept with them: files of one production share theirs. By who has made it, and by class
+/// and version.
+#[derive(Default)]
+struct Made(Mutex<Vec<Of>>);
+
+type Of = (usize, String, i32, Arc<dyn Any + Send + Sync>);
+
+impl std::fmt::Debug for Made {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Made")
+    }
+}
+
+impl Clone for Made {
+    /// What was made can be made again.
+    fn clone(&self) -> Self {
+        Made::default()
+    }
 }
 
 /// One class at one version (ROOT: TStreamerInfo).
@@ -100,7 +123,31 @@ impl Element {
 impl StreamerInfos {
     pub(crate) fn new(mut infos: Vec<StreamerInfo>) -> Self {
         infos.sort_by(|a, b| a.order(&b.name, b.version, b.checksum));
-        StreamerInfos { infos }
+        StreamerInfos {
+            infos,
+            made: Made::default(),
+        }
+    }
+
+    /// What was made of a class at a version, by `make` if it is not there yet. `by`: tells those apart who make something,
+    /// each of which makes values of one type.
+    pub(crate) fn made<T: Send + Sync + 'static, E>(
+        &self,
+        by: usize,
+        class: &str,
+        version: i32,
+        make: impl FnOnce() -> Result<T, E>,
+    ) -> Result<Arc<T>, E> {
+        let mut made = self.made.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut those = made.iter();
+        let found = those.find(|(b, c, v, _)| (*b, *v) == (by, version) && c == class);
+        let found = found.map(|(.., what)| Arc::clone(what));
+        if let Some(found) = found.and_then(|found| found.downcast::<T>().ok()) {
+            return Ok(found);
+        }
+        let what = Arc::new(make()?);
+        made.push((by, class.to_owned(), version, Arc::clone(&what) as _));
+        Ok(what)
     }
 
     /// All records, by class and version.

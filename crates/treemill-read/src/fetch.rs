@@ -1,8 +1,9 @@
 //! Reads whole records of a file and decompresses them. Knows sources, and of the format only what a record is.
 
-use crate::ReadError;
+use crate::{ReadError, descriptions};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 use tracing::trace_span;
 use treemill_format::compress::Decompressor;
 use treemill_format::error::FormatError;
@@ -95,11 +96,18 @@ impl<'a> Fetch<'a> {
         &self,
         start: u64,
         record: &[u8],
-    ) -> Result<StreamerInfos, ReadError> {
+    ) -> Result<Arc<StreamerInfos>, ReadError> {
         let key = Key::parse(&mut Reader::new(record)).map_err(|e| self.wrong(&e, Some(start)))?;
         let packed = record.get(key.key_len..).unwrap_or_default();
+        let lengths = (key.key_len, key.object_bytes);
+        if let Some(known) = descriptions::find(lengths, packed) {
+            return Ok(known);
+        }
         let mut unpacked = Vec::new();
         let object = self.unpack(&key, packed, &mut unpacked)?;
-        StreamerInfos::parse(object, key.key_len).map_err(|e| self.wrong(&e, None).at(start))
+        let infos = StreamerInfos::parse(object, key.key_len);
+        let infos = Arc::new(infos.map_err(|e| self.wrong(&e, None).at(start))?);
+        descriptions::keep(lengths, packed, &infos);
+        Ok(infos)
     }
 }

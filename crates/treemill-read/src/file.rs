@@ -246,9 +246,9 @@ impl File {
     ) -> Result<Arc<StreamerInfos>, ReadError> {
         let infos = match (&self.header.streamer_info, record) {
             (Some(range), Some(record)) => fetch.streamer_infos(range.start, &record)?,
-            _ => StreamerInfos::default(),
+            _ => Arc::default(),
         };
-        Ok(Arc::clone(self.infos.get_or_init(|| Arc::new(infos))))
+        Ok(Arc::clone(self.infos.get_or_init(|| infos)))
     }
 }
 

@@ -21,6 +21,7 @@ mod context;
 mod counters;
 mod counts;
 pub mod decode;
+mod descriptions;
 mod driver;
 mod error;
 mod expand;

@@ -47,6 +47,10 @@ pub(crate) const FIRST_BYTES: u64 = 4096;
 /// Bytes of streamer information that are read together with the key list of a distant file, before it is known whether it
 /// has a tree: most have less than 50 KB.
 pub(crate) const EARLY_INFOS: u64 = 1 << 20;
+/// Records of streamer information that are kept when they are parsed: a dataset has few.
+pub(crate) const DESCRIPTIONS: usize = 16;
+/// Bytes of such a record as it is stored, at most.
+pub(crate) const DESCRIPTION_BYTES: usize = 1 << 20;
 /// Depth of directories within directories.
 pub(crate) const DIRECTORY_DEPTH: usize = 64;
 /// Bytes of directories' records and key lists that are read together.
