@@ -229,6 +229,18 @@ class Query:
     def bind(
         self, tree: Tree, foreign: Foreign | None = None, rescue: _Rescue | None = None
     ) -> Bound: ...
+    def run_files(
+        self,
+        files: list[tuple[str, str]],
+        most: int,
+        seconds: float,
+        partial: Partial | None,
+        control: Control,
+    ) -> tuple[
+        Partial | None,
+        list[tuple[int, int, list[int], tuple[int, int, int, int, int], str | None]],
+        str,
+    ]: ...
 
 @final
 class Bound:

@@ -39,6 +39,7 @@ class History:
         leaves=False,
         reserve=False,
         files=6,
+        small=False,
     ):
         self.chance = Random(seed)
         self.stops = stops
@@ -46,7 +47,7 @@ class History:
         self.merging = mergers
         self.leaves = leaves
         several = reserve and seed % 2  # packets ahead, which are as many more
-        most = 300 if several else 700
+        most = 15 if small else 300 if several else 700
         sizes = [self.chance.randrange(0, most) for _ in range(self.chance.randrange(0, files))]
         count = self.chance.randrange(1, 6)
         aheads = [self.chance.choice([0, 1, 60, 300, 3000]) if far else 0 for _ in sizes]
@@ -56,16 +57,17 @@ class History:
             sizes,
             self.chance.choice,
             count,
-            known={i for i in range(6) if self.chance.random() < 0.5},
+            known={i for i in range(files) if self.chance.random() < 0.5},
             hosts=[self.chance.choice(HOSTS) for _ in range(count)],
-            nodes=[self.chance.choice(HOSTS) for _ in sizes],
+            nodes=[self.chance.choice(HOSTS[-1:] if small else HOSTS) for _ in sizes],
             max_foreign=self.chance.choice([None, 1, 2]),
             commit_seconds=self.chance.choice([0.0, 0.05, 1.0, 100.0]),
             speculate=self.chance.random() < 0.9,
             max_attempts=1000 if not fails else 3,
             skip_errors=fails,
-            validates=seed % 4 == 0 or far or reserve,
+            validates=seed % 4 == 0 or far or reserve or small,
             reserve=reserve,
+            small_files=small,
             sizing=(TINY if several else SHORT) if reserve else None,
             ahead=aheads.__getitem__,
             tells=far and self.chance.random() < 0.5,

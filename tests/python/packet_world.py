@@ -2,6 +2,8 @@
 which of them does what when, and every entry's merges are counted."""
 
 from treemill.scheduling import (
+    FAILED,
+    REFUSED,
     Collect,
     Collected,
     Commit,
@@ -11,6 +13,7 @@ from treemill.scheduling import (
     Dismiss,
     FileFailed,
     FileOpened,
+    FilesDone,
     FileSize,
     Finish,
     Forget,
@@ -28,6 +31,7 @@ from treemill.scheduling import (
     Policy,
     Prefetch,
     Process,
+    ProcessFiles,
     Refuse,
     Refused,
     RefusedFrom,
@@ -115,6 +119,7 @@ class World:
         self.begun = {}  # packets by worker that it has begun without an order
         self.words = {}  # by worker: what it has said of packets, and was not heard yet
         self.deepest = 0  # packets that were reserved for one worker at once
+        self.at_once = 0  # small files of one order, at most
         self.overtaken = 0  # packets that were begun and taken back
         self.mute = None  # a worker that is heard last
         self.reserves = policy.get("reserve", False)
@@ -300,6 +305,8 @@ class World:
                 self.tell(FileFailed(worker, order.file, error))
             else:
                 self.tell(self.opened(worker, order.file))
+        elif isinstance(order, ProcessFiles):
+            self.process_files(worker, order, error)
         elif isinstance(order, Process):
             packet = order.packet
             self.packets.append((worker, packet))
@@ -328,6 +335,30 @@ class World:
             self.discarded += 1
             self.partials[worker] = []
             self.tell(Discarded(worker))
+
+    def process_files(self, worker, order, error):
+        """Small files, some of them: the next one may be refused, or fail."""
+        small = 0
+        while small < len(order.files) and self.sizes[order.files[small]] <= order.most:
+            small += 1
+        count = self.choose(range(small + 1))
+        ended = ""
+        if error is not None and count < len(order.files):
+            ended = FAILED
+        elif count == small < len(order.files) or (not count and not self.halted):
+            ended = REFUSED
+        entries = tuple(self.sizes[file] for file in order.files[:count])
+        stop = entries[-1] if entries else 0
+        if entries and self.halted:
+            stop = self.choose(range(stop + 1))
+        if ended == FAILED:
+            self.partials[worker] = []
+        else:
+            self.at_once = max(self.at_once, count)
+            for file, size in zip(order.files, entries, strict=False):
+                last = stop if file == order.files[count - 1] else size
+                self.partials[worker] += [(file, e) for e in range(last)]
+        self.say(worker, FilesDone(worker, entries, stop, 0.002 * count, ended))
 
     @property
     def ready(self):

@@ -15,6 +15,19 @@ use treemill_engine::Catalog;
 use treemill_read::{Ahead, Counters, ReadError, Reader, Table, stored_bytes};
 use treemill_source::{Request, Source, SourceError};
 
+/// A UUID as RFC 9562 writes it.
+pub fn uuid(bytes: [u8; 16]) -> String {
+    let bits = u128::from_be_bytes(bytes);
+    let part = |shift: u32| (bits >> shift) & 0xffff;
+    let (first, last) = (bits >> 96, bits & 0xffff_ffff_ffff);
+    format!(
+        "{first:08x}-{:04x}-{:04x}-{:04x}-{last:012x}",
+        part(80),
+        part(64),
+        part(48)
+    )
+}
+
 /// A file of this machine, or one on a server.
 fn source(path: &str) -> Result<Arc<dyn Source>, SourceError> {
     match is_far(path) {
@@ -100,15 +113,7 @@ impl File {
     /// The file's UUID as RFC 9562 writes it; None if its header has none.
     #[getter]
     fn uuid(&self) -> Option<String> {
-        let bits = u128::from_be_bytes(self.inner.uuid()?);
-        let part = |shift: u32| (bits >> shift) & 0xffff;
-        let (first, last) = (bits >> 96, bits & 0xffff_ffff_ffff);
-        Some(format!(
-            "{first:08x}-{:04x}-{:04x}-{:04x}-{last:012x}",
-            part(80),
-            part(64),
-            part(48)
-        ))
+        self.inner.uuid().map(uuid)
     }
 
     /// The bytes of these ranges, in one vectored read, for other readers of the format.

@@ -2,14 +2,16 @@
 
 use crate::control::Control;
 use crate::errors::{engine_error, query_error};
-use crate::file::Tree;
+use crate::file::{Tree, uuid};
 use crate::foreign::{Object, foreign};
 use crate::functions::Functions;
 use crate::partial::Partial;
 use pyo3::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
-use treemill_engine::{Provider, Specification};
+use std::time::Duration;
+use treemill_engine::{Done, Ended, Files, Provider, Specification, Turn};
+use treemill_source::{Identity, Source, SourceError};
 
 /// A query as data, not yet bound to a tree.
 #[pyclass(frozen)]
@@ -58,6 +60,97 @@ impl Query {
                 inner: Arc::new(inner),
             })
             .map_err(|e| engine_error(py, e))
+    }
+
+    /// Runs all entries of small files of this machine, pairs of a path and a tree's name, in order, and adds them to
+    /// `partial`, or to a new one. No file is begun after `seconds`, and none with more than `most` entries. Gives the partial,
+    /// what was done (see `DoneFile`), and why it has ended: "", or that the next file is `"refused"` or has `"failed"`,
+    /// after which the partial must be thrown away.
+    #[pyo3(signature = (files, most, seconds, partial, control))]
+    fn run_files(
+        &self,
+        py: Python<'_>,
+        files: Vec<(String, String)>,
+        most: u64,
+        seconds: f64,
+        partial: Option<Py<Partial>>,
+        control: &Control,
+    ) -> PyResult<FilesRun> {
+        let time = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        let turn = Turn {
+            most_entries: most,
+            time,
+        };
+        let known = partial.as_ref().map(|partial| partial.get());
+        let run = py.detach(|| {
+            let mut lock = known.map(Partial::lock);
+            let pairs = files.iter();
+            let paths = pairs.map(|(path, tree)| (path.as_str(), tree.as_str()));
+            treemill_engine::run_files(
+                &self.specification,
+                &Local,
+                paths,
+                turn,
+                lock.as_deref_mut(),
+                control.inner(),
+            )
+        });
+        let partial = match run.made {
+            Some(made) => Some(Py::new(py, Partial::new(made))?),
+            None => partial,
+        };
+        let word = match run.ended {
+            Ended::Well => "",
+            Ended::Refused => "refused",
+            Ended::Failed(_) => "failed",
+        };
+        Ok((partial, run.done.into_iter().map(done_file).collect(), word))
+    }
+}
+
+/// A file that was run whole: its entries, the entry that was reached, the first entries of its clusters, its state, and its
+/// UUID.
+type DoneFile = (u64, u64, Vec<u64>, State, Option<String>);
+
+/// The partial, what was done, and why it has ended.
+type FilesRun = (Option<Py<Partial>>, Vec<DoneFile>, &'static str);
+
+/// A file's bytes, device and inode, and the times of its content and of its inode in nanoseconds.
+type State = (u64, u64, u64, i128, i128);
+
+fn done_file(done: Done) -> DoneFile {
+    let [device, inode] = done.identity.place;
+    let [modified, modified_ns, changed, changed_ns] = done.identity.state.map(u64::cast_signed);
+    let time = |seconds: i64, nanoseconds: i64| {
+        i128::from(seconds)
+            .saturating_mul(1_000_000_000)
+            .saturating_add(i128::from(nanoseconds))
+    };
+    (
+        done.entries,
+        done.reached,
+        done.clusters,
+        (
+            done.identity.size,
+            device,
+            inode,
+            time(modified, modified_ns),
+            time(changed, changed_ns),
+        ),
+        done.uuid.map(uuid),
+    )
+}
+
+/// Files of this machine.
+struct Local;
+
+impl Files for Local {
+    fn open(&self, path: &str) -> Result<Arc<dyn Source>, SourceError> {
+        treemill_mounts::open(path)
+    }
+
+    fn identity(&self, path: &str) -> Option<Identity> {
+        treemill_source::Local::identity_at(path)
     }
 }
 

@@ -52,6 +52,12 @@ impl Local {
         })
     }
 
+    /// The identity of the file that this path leads to now; `None` if there is none, or if it was changed a moment ago.
+    #[must_use]
+    pub fn identity_at(path: impl AsRef<Path>) -> Option<Identity> {
+        settled(&std::fs::metadata(path).ok()?, SystemTime::now())
+    }
+
     /// The open file.
     #[must_use]
     pub fn file(&self) -> &File {

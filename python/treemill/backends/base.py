@@ -18,6 +18,7 @@ from ..io_report import IOReport
 from ..scheduling import (
     Coverage,
     Event,
+    FilesDone,
     FileSize,
     LeasedTrace,
     Monitored,
@@ -113,9 +114,12 @@ class KnownCounters:
         >>> counted.pulse.bytes_read
         7
         """
-        if isinstance(event, PacketDone | PacketFailed) and event.spent is not None:
+        if isinstance(event, _WITH_SPENT) and event.spent is not None:
             self.packets += event.spent.bytes_read
             self.pulse = self.pulse.at_least(self.packets)
+
+
+_WITH_SPENT = (PacketDone, PacketFailed, FilesDone)
 
 
 @cache

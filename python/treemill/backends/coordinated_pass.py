@@ -99,6 +99,7 @@ class CoordinatedPass(Pass):
             Policy(
                 skip_errors=request.skip_errors,
                 commit_seconds=task.commit_seconds,
+                small_files=task.small_files,
                 expected_workers=self.workers,
                 speculate=task.second_runs and self.workers > 1,
             ),

@@ -16,7 +16,17 @@ from typing import TYPE_CHECKING
 
 from ..errors import UnsupportedError
 from ..io_report import IOReport
-from ..scheduling import Event, Forget, Hint, Order, Process, Sizing, Tick, WorkerJoined
+from ..scheduling import (
+    Event,
+    Forget,
+    Hint,
+    Order,
+    Process,
+    ProcessFiles,
+    Sizing,
+    Tick,
+    WorkerJoined,
+)
 from ..workers.worker import Worker
 from ..workers.workload import Partial
 from .base import Pool, Request, worker_error
@@ -161,7 +171,7 @@ class ThreadPass(CoordinatedPass):
                 self._tell(WorkerJoined(number))
                 has_begun = False
                 while (order := self._next(inbox)) is not None:
-                    if not has_begun and isinstance(order, Process):
+                    if not has_begun and isinstance(order, Process | ProcessFiles):
                         has_begun = True
                         self._begins(number)
                     event = worker.perform(order)

@@ -111,6 +111,42 @@ class OpenTrees:
         """The identity of file `number`, as the pass sees it. Raises SourceError if it is gone."""
         return self._identity(number)
 
+    def addressed(self, numbers: Iterable[int]) -> list[tuple[str, str]]:
+        """The paths and trees of near files, for the core to open; none if it cannot be given one,
+        or from the first one on that lies at several addresses."""
+        prepare()
+        found: list[tuple[str, str]] = []
+        for number in numbers:
+            location = self.locations[number]
+            path, tree = location.path, location.tree or ""
+            if location.replicas or not (path.isascii() and tree.isascii()):
+                break  # names with other signs are checked where files are opened one by one
+            found.append((path, tree))
+        return found
+
+    def saw(
+        self,
+        number: int,
+        sizes: tuple[int, tuple[int, ...]],
+        state: tuple[int, int, int, int, int],
+        uuid: str | None,
+    ) -> None:
+        """Notes what the core has seen of a near file that it has opened and read: entries and
+        clusters; bytes, device, inode, and the times of content and inode; UUID. Raises
+        ChangedError if the pass has seen it otherwise, or SourceError if a list has."""
+        location = self.locations[number]
+        size, device, inode, modified, inode_changed = state
+        marks = device, inode, modified, inode_changed
+        identity = Identity(size, max(modified, inode_changed), marks)
+        if location.verified is not None:
+            location.verified.check(location.path, size, uuid, sizes[0])
+        self._note(number, identity, uuid)
+        with self._lock:
+            self._remembered[number] = (identity, {"sizes": sizes})
+
+    def _note(self, number: int, identity: Identity, uuid: str | None) -> None:
+        """Notes what a pass has seen of a file."""
+
     def changed(self, numbers: Iterable[int] | None = None) -> SourceError | None:
         """The error for the first of these files, None: of all, that is not what the pass has seen
         of it; None if there is none. Looks at those near files that the pass has looked at: servers
@@ -217,6 +253,11 @@ class _Pinned(OpenTrees):
         if number not in self._uuids:
             self._uuids[number] = tree.uuid
         return tree
+
+    def _note(self, number: int, identity: Identity, uuid: str | None) -> None:
+        if self._identities.setdefault(number, identity) != identity:
+            raise changed(self.locations[number].path)
+        self._uuids.setdefault(number, uuid)
 
     def _is_single(self, number: int) -> bool:
         return not self.locations[number].replicas

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import without_credentials
 from ..scheduling import (
+    FAILED,
     Action,
     Collect,
     Collected,
@@ -18,6 +19,7 @@ from ..scheduling import (
     Event,
     FileFailed,
     FileOpened,
+    FilesDone,
     Finish,
     Forget,
     HandedOn,
@@ -33,6 +35,7 @@ from ..scheduling import (
     PacketFailed,
     Prefetch,
     Process,
+    ProcessFiles,
     Record,
     Refused,
     RefusedFrom,
@@ -157,6 +160,7 @@ class _Follower:
         self._names: dict[int, tuple[str, int, str]] = {}
         self._hosts: dict[int, str] = {}
         self._at: dict[int, Packet] = {}  # by worker: its packet
+        self._files: dict[int, int] = {}  # by worker: the first of the small files that it has
         self._reserved: dict[int, Packet] = {}  # by number
         self._file: dict[int, int] = {}  # by worker: the file of its last packet
         self._asked: dict[tuple[int, int, bool], float] = {}  # since when files are being opened
@@ -218,6 +222,7 @@ class _Follower:
     def _lost(self, event: WorkerLost) -> None:
         self._done.pop(event.worker, None)
         self._at.pop(event.worker, None)
+        self._files.pop(event.worker, None)
         self._release(event.worker)
         self._add("worker lost", event.worker, ok=False, reason=event.reason)
 
@@ -273,6 +278,25 @@ class _Follower:
         self._steps.follow(event.steps)
         if event.begun is not None and event.begun in self._reserved:
             self._assigned(event.worker, self._reserved[event.begun])
+
+    def _files_done(self, event: FilesDone) -> None:
+        """Several small files count as one packet of the first."""
+        file, ended = self._files.pop(event.worker, None), event.ended
+        if file is None:
+            return  # the worker was given up, or was told before the trace
+        entries = sum(event.entries)
+        values: RowValues = {"entries": entries, "seconds": event.seconds}
+        if ended == FAILED:
+            self._done.pop(event.worker, None)
+            self._add("packet failed", event.worker, file, ok=False, **values)
+            return
+        self._done.setdefault(event.worker, []).append(len(self.rows))
+        self._add("packet", event.worker, file, **values, **_measured(event.spent))
+
+    def _process_files(self, action: ProcessFiles) -> None:
+        self._release(action.worker)
+        self._files[action.worker] = file = action.files[0]
+        self._add("assigned", action.worker, file)
 
     def _packet_failed(self, event: PacketFailed) -> None:
         self._done.pop(event.worker, None)
@@ -395,6 +419,8 @@ _REACTIONS: dict[type, Callable[[_Follower, Any], None]] = {
     FileOpened: _Follower._opened,
     FileFailed: _Follower._opened,
     Process: _Follower._process,
+    ProcessFiles: _Follower._process_files,
+    FilesDone: _Follower._files_done,
     Reserve: _Follower._reserve,
     Prefetch: _Follower._promise,
     Forget: _Follower._promise,

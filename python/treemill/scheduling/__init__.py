@@ -4,6 +4,8 @@ given by the caller. Has no clock, no thread and no I/O; knows nothing of the re
 from .coverage import Coverage, Missing, gaps, joined
 from .entities import Range, WorkerGone
 from .events import (
+    FAILED,
+    REFUSED,
     Action,
     Collect,
     Collected,
@@ -15,6 +17,7 @@ from .events import (
     Event,
     FileFailed,
     FileOpened,
+    FilesDone,
     FileSize,
     FilesLocated,
     Finish,
@@ -34,6 +37,7 @@ from .events import (
     PacketFailed,
     Prefetch,
     Process,
+    ProcessFiles,
     Refuse,
     Refused,
     RefusedFrom,
@@ -55,10 +59,12 @@ from .timeline import LeasedTrace, Record, Span, Timeline, TimelineReader, Trace
 from .view import Outcome
 
 __all__ = [
+    "FAILED",
     "MEASURES",
     "OPENINGS",
     "PER_DECADE",
     "PROMISES",
+    "REFUSED",
     "SECONDS",
     "Action",
     "Collect",
@@ -74,6 +80,7 @@ __all__ = [
     "FileFailed",
     "FileOpened",
     "FileSize",
+    "FilesDone",
     "FilesLocated",
     "Finish",
     "Forget",
@@ -102,6 +109,7 @@ __all__ = [
     "Policy",
     "Prefetch",
     "Process",
+    "ProcessFiles",
     "Range",
     "Record",
     "Refuse",

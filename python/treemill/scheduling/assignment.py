@@ -4,8 +4,9 @@ handled by recovery.py."""
 from __future__ import annotations
 
 from .entities import File, WorkerState
-from .events import OpenFile, Packet, Process
+from .events import OpenFile, Packet, Process, ProcessFiles
 from .sizing import PROMISES, packet_entries
+from .small_files import SmallFiles
 from .speculation import Speculation
 from .state import State
 
@@ -15,8 +16,9 @@ __all__ = ["Assignment"]
 class Assignment:
     """Hands out work."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, small_files: SmallFiles) -> None:
         self._state = state
+        self._small_files = small_files
         self._speculation = Speculation(state.rates, state.wait)
 
     def commit_is_due(self, worker: WorkerState, now: float) -> bool:
@@ -36,7 +38,9 @@ class Assignment:
         rate = state.rates.total(len(state.workers))
         return state.left < max(2 * state.sizing.shortest, state.sizing.tail) * rate
 
-    def next_work(self, worker: WorkerState, now: float) -> OpenFile | Process | None:
+    def next_work(
+        self, worker: WorkerState, now: float
+    ) -> OpenFile | Process | ProcessFiles | None:
         """Work that no other worker has and that is not promised to another one."""
         state = self._state
         if state.ending.reason is not None:
@@ -65,6 +69,8 @@ class Assignment:
         state.nodes.move(worker, file)
         if file is None:
             return None
+        if self._small_files.are_worth_it(worker, file):
+            return self._small_files.hand_out(worker, file, now)
         if file.entries is None:
             return self._open(worker, file, now)
         return self._hand_out(worker, file, self._cut(worker, file), 1, now)

@@ -139,6 +139,8 @@ class WorkerState:
     file: File | None = None
     speed: float = 0.0  # entries per second of its last packet
     opening: bool = False
+    opened_in: float = 0.0  # the seconds that opening its file took
+    files: tuple[File, ...] = ()  # small ones, all of which it processes
     last_commit: float = 0.0
     packet: Packet | None = None
     began: float = 0.0  # when it got that packet, or was told to open its file

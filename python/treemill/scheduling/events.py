@@ -132,6 +132,27 @@ class PacketFailed:
 
 
 @frozen
+class FilesDone:
+    """Answer to ProcessFiles: as many of the files as there are `entries`, which are theirs, are in
+    the worker's partial, from the first one on; the last of them up to `stop`, which is less than
+    its entries if the worker was told to stop. `ended`: why no further one is. After `FAILED` the
+    worker has thrown its partial away, and all that it had done and not committed is void."""
+
+    worker: int
+    entries: tuple[int, ...]
+    stop: int
+    seconds: float
+    ended: str = ""
+    spent: Spent | None = None
+
+
+REFUSED = "refused"
+"""The next file is not one that is processed so: it is large, unusual, or cannot be opened."""
+FAILED = "failed"
+"""The next file failed, and the partial may hold a part of it."""
+
+
+@frozen
 class Committed:
     """Answer to Commit: the worker's partial, with all packets done since the last commit, is
     merged. `merger`: the merger that has it, and that sends this event; None: it is in the
@@ -227,6 +248,7 @@ Event = (
     | WorkerLeaving
     | FileOpened
     | FileFailed
+    | FilesDone
     | PacketDone
     | PacketFailed
     | Committed
@@ -261,6 +283,18 @@ class Process:
 
     worker: int
     packet: Packet
+
+
+@frozen
+class ProcessFiles:
+    """The worker processes all entries of these files, one after another, without asking what each
+    has, and answers FilesDone. It begins no file after `seconds`, and none with more than `most`
+    entries."""
+
+    worker: int
+    files: tuple[int, ...]
+    most: int
+    seconds: float
 
 
 @frozen
@@ -374,7 +408,7 @@ class Finish:
     error: BaseException | None = None
 
 
-Order = OpenFile | Process | Commit | Discard
+Order = OpenFile | Process | ProcessFiles | Commit | Discard
 """An action for a worker, which has one order at a time."""
 
 Hint = Prefetch | Reserve | Forget | OpenAhead

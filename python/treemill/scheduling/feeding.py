@@ -9,6 +9,7 @@ from .mergers import Mergers
 from .promises import Promises
 from .recovery import Recovery
 from .sizing import RESERVES
+from .small_files import SmallFiles
 from .state import State
 
 __all__ = ["Feeding", "Reserves"]
@@ -28,10 +29,17 @@ __all__ = ["Feeding", "Reserves"]
 class Reserves:
     """Reserves packets and takes them back."""
 
-    def __init__(self, state: State, assignment: Assignment, recovery: Recovery) -> None:
+    def __init__(
+        self,
+        state: State,
+        assignment: Assignment,
+        recovery: Recovery,
+        small_files: SmallFiles,
+    ) -> None:
         self._state = state
         self._assignment = assignment
         self._recovery = recovery
+        self._small_files = small_files
 
     def fill(self, worker: WorkerState, now: float, actions: list[Action]) -> None:
         """Reserves packets for a worker that has begun one now, if it is worth it."""
@@ -43,6 +51,8 @@ class Reserves:
         if state.ending.reason is not None or state.again.waiting:
             return
         reserved = state.ledger.reserved.get(worker.number, ())
+        if self._small_files.may_come(worker):
+            return
         if 2 * len(reserved) > RESERVES:
             return  # all at once when half of them are used up
         rate = state.rates.of(worker.number)

@@ -13,13 +13,16 @@ from functools import partial
 from typing import TypeVar
 
 from .events import (
+    FAILED,
     Action,
     Event,
     FileFailed,
+    FilesDone,
     Packet,
     PacketDone,
     PacketFailed,
     Process,
+    ProcessFiles,
     Reserve,
     WorkerJoined,
     WorkerLost,
@@ -140,6 +143,9 @@ class Monitored:
     """Seconds of workers at a node's packets, by node and bin of time."""
 
 
+_WORK = (Process, ProcessFiles, Reserve)
+
+
 class _Place:
     """The packet that a worker has, and what its packets took. `tally`: None for a worker that has
     not joined."""
@@ -166,12 +172,12 @@ class Monitoring:
         self._reserved: dict[int, Packet] = {}  # by number
         self._width = WIDTH
         self._nodes: dict[str, list[float]] = {}
-        self._kept: list[tuple[float, object, list[Process | Reserve]]] = []
+        self._kept: list[tuple[float, object, list[Process | ProcessFiles | Reserve]]] = []
 
     def follow(self, now: float, event: Event, actions: Iterable[Action]) -> None:
         """Takes the next record: an event, and what answered it. `now`: seconds since the pass
         began."""
-        work = [action for action in actions if isinstance(action, (Process, Reserve))]
+        work = [action for action in actions if isinstance(action, _WORK)]
         self._kept.append((now, event, work))
         if len(self._kept) > _KEPT or isinstance(event, _WITH_ERRORS):
             self._catch_up()
@@ -181,16 +187,23 @@ class Monitoring:
             self._count(*record)
         self._kept.clear()
 
-    def _count(self, now: float, event: object, work: list[Process | Reserve]) -> None:
+    def _count(
+        self, now: float, event: object, work: list[Process | ProcessFiles | Reserve]
+    ) -> None:
         if isinstance(event, PacketDone):
             self._done(now, event)
+        elif isinstance(event, FilesDone):
+            self._files_done(now, event)
         elif isinstance(event, PacketFailed | WorkerLost):
             self._leave(now, self._place(event.worker))
         elif isinstance(event, WorkerJoined):
             self._places[event.worker] = _Place(WorkerTally(event.node or ""))
         for action in work:
             if isinstance(action, Process):
-                self._begin(now, action.worker, action.packet)
+                self._reserved.pop(action.packet.number, None)
+                self._begin(now, action.worker, action.packet.file, action.packet.start)
+            elif isinstance(action, ProcessFiles):
+                self._begin(now, action.worker, action.files[0], 0)
             else:
                 self._reserved[action.packet.number] = action.packet
 
@@ -200,21 +213,28 @@ class Monitoring:
             place = self._places[worker] = _Place(None)
         return place
 
-    def _begin(self, now: float, worker: int, packet: Packet) -> None:
-        self._reserved.pop(packet.number, None)
+    def _begin(self, now: float, worker: int, file: int, start: int) -> None:
         place = self._place(worker)
-        if place.file != packet.file:
-            place.file, place.node = packet.file, self._node(packet.file)
-        place.since, place.start = now, packet.start
+        if place.file != file:
+            place.file, place.node = file, self._node(file)
+        place.since, place.start = now, start
 
     def _done(self, now: float, event: PacketDone) -> None:
         place = self._place(event.worker)
         start = place.start
         self._leave(now, place)
         if event.begun is not None and event.begun in self._reserved:
-            self._begin(now, event.worker, self._reserved[event.begun])
+            packet = self._reserved.pop(event.begun)
+            self._begin(now, event.worker, packet.file, packet.start)
         if start is not None and place.tally is not None:  # else it was given up
             place.tally.add(event.spent, event.stop - start, event.seconds)
+
+    def _files_done(self, now: float, event: FilesDone) -> None:
+        place = self._place(event.worker)
+        self._leave(now, place)
+        if event.entries and event.ended != FAILED and place.tally is not None:
+            entries = sum(event.entries) - event.entries[-1] + event.stop
+            place.tally.add(event.spent, entries, event.seconds)
 
     def _leave(self, now: float, place: _Place) -> None:
         if place.start is None:

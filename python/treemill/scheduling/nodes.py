@@ -9,7 +9,7 @@ files lie in heaps, whose keys are checked when they come to the top. Knows no p
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from heapq import heapify, heappop, heappush, heapreplace
@@ -114,6 +114,23 @@ class StorageNode:
             else:
                 return file
         return None
+
+    def take_fresh(self, most: int, is_wanted: Callable[[File], bool]) -> list[File]:
+        """Takes out up to `most` files of which no entry was handed out, as far as they are
+        wanted. Those of unknown size count as left no more."""
+        taken: list[File] = []
+        while self.fresh and len(taken) < most and is_wanted(self.fresh[0]):
+            file = self.fresh.popleft()
+            if file.entries is None:
+                self._count(file, -1)
+            taken.append(file)
+        return taken
+
+    def put_back(self, file: File) -> None:
+        """Adds a file again, before all others, of which no entry was handed out."""
+        if file.entries is None or file.left:
+            self._count(file, 1)
+            self.fresh.appendleft(file)
 
     def take(self, file: File, stop: int) -> tuple[int, int]:
         """Hands out the file's entries up to `stop`. Returns the range."""
@@ -273,6 +290,22 @@ class Nodes:
     def take(self, file: File, stop: int) -> tuple[int, int]:
         """Hands out the file's entries up to `stop`. Returns the range."""
         return self._of[file.number].take(file, stop)
+
+    def take_fresh(self, beside: File, most: int, is_wanted: Callable[[File], bool]) -> list[File]:
+        """Takes out up to `most` files, of which no entry was handed out, on the node of another
+        one, as far as they are wanted."""
+        return self._of[beside.number].take_fresh(most, is_wanted)
+
+    def put_back(self, files: Sequence[File]) -> None:
+        """Puts files back, before all others, of which no entry was handed out."""
+        for file in reversed(files):
+            self._of[file.number].put_back(file)
+        for number in {self._of[file.number].number for file in files}:
+            self._place(self._nodes[number])
+
+    def fresh(self, beside: File) -> int:
+        """The number of files on the node of another one of which no entry was handed out."""
+        return len(self._of[beside.number].fresh)
 
     def begin_opening(self, file: File) -> None:
         """Notes that a worker opens the file, whose size is unknown. What it has is left still."""

@@ -29,6 +29,7 @@ from .events import (
     Event,
     FileFailed,
     FileOpened,
+    FilesDone,
     FileSize,
     FilesLocated,
     Finish,
@@ -57,6 +58,7 @@ from .nodes import Nodes, host_of
 from .promises import Promises
 from .recovery import Recovery
 from .sizing import Sizing
+from .small_files import SmallFiles
 from .state import Policy, State
 from .view import View
 
@@ -93,11 +95,12 @@ class Packetizer(View):
         super().__init__(self._state.totals, self._state.ledger)
         for number, ranges in ready.items():
             self._state.ledger.begin_with(number, ranges)
-        assignment = Assignment(self._state)
         self._recovery = Recovery(self._state)
+        self._small_files = SmallFiles(self._state, self._recovery)
+        assignment = Assignment(self._state, self._small_files)
         self._mergers = Mergers(policy.collect_seconds)
         self._promises = Promises(self._state, assignment, self._recovery)
-        self._reserves = Reserves(self._state, assignment, self._recovery)
+        self._reserves = Reserves(self._state, assignment, self._recovery, self._small_files)
         self._feeding = Feeding(
             self._state, assignment, self._promises, self._reserves, self._mergers
         )
@@ -183,6 +186,7 @@ class Packetizer(View):
         if worker.opening and file is not None:
             self._state.nodes.end_opening(file)
             self._recovery.retry_file(file, worker, WorkerGone(event.reason), True, event.fault)
+        self._small_files.lost(worker)
         self._promises.drop(worker)
         self._reserves.drop(worker, [])  # there is no one to be told
         self._recovery.take_back(worker, WorkerGone(event.reason), True, event.fault)
@@ -211,6 +215,7 @@ class Packetizer(View):
                 worker.ready.append(file)
         else:
             asked, worker.opening = worker.began, False
+            worker.opened_in = now - asked
         if event.ahead:
             self._state.opened_in(now - asked)
         self._note_ahead(worker, file.number, event.ahead)
@@ -274,7 +279,11 @@ class Packetizer(View):
             entries = event.stop - packet.start
             is_whole = event.stop == packet.stop and not event.ahead
             state.rates.measured(event.worker, entries, event.seconds, is_whole=is_whole)
-            state.nodes.measured(worker, state.files[packet.file], entries, event.seconds)
+            file = state.files[packet.file]
+            state.nodes.measured(worker, file, entries, event.seconds)
+            if entries == file.entries:
+                self._small_files.took(event.seconds + worker.opened_in)
+            worker.opened_in = 0.0
         if rest is not None:
             self._recovery.put_back(packet.file, rest, packet.attempt, None)
         if event.begun is None:
@@ -282,6 +291,13 @@ class Packetizer(View):
         else:
             worker.process(state.ledger.begin_reserved(worker.number), now)
         if losers or rest is not None:
+            self._feeding.feed_idle(now, actions)
+
+    def _files_done(self, event: FilesDone, now: float, actions: list[Action]) -> None:
+        worker = self._state.workers[event.worker]
+        came_back = self._small_files.done(worker, event)
+        self._feeding.feed(worker, now, actions)
+        if came_back:
             self._feeding.feed_idle(now, actions)
 
     def _taint(self, worker: WorkerState, actions: list[Action]) -> None:
@@ -356,6 +372,7 @@ _REACTIONS: dict[type, Callable[[Packetizer, Any, float, list[Action]], None]] =
     WorkerLeaving: Packetizer._leaving,
     FileOpened: Packetizer._opened,
     FileFailed: Packetizer._not_opened,
+    FilesDone: Packetizer._files_done,
     PacketDone: Packetizer._done,
     PacketFailed: Packetizer._failed,
     Committed: Packetizer._committed,

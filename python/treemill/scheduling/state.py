@@ -39,6 +39,8 @@ class Policy:
     second."""
     reserve: bool = False
     """Whether workers get packets ahead, which they begin without asking; see feeding.py."""
+    small_files: bool = False
+    """Whether workers may process several small files in one order; see small_files.py."""
     expected_workers: int = 0
     """The number of workers that will join: the first one must not take the share of all others."""
 
@@ -75,6 +77,10 @@ class State:
     opening_seconds: float = 0.7
     """How long opening a far file takes, lately; before any was opened, five round trips over an
     ocean."""
+    file_seconds: float | None = None
+    """How long a small file has taken lately, from its opening to its last entry."""
+    refused_in_a_row: int = 0
+    """How often lately the first of several small files was not one that is processed so."""
     again: Retries = field(default_factory=Retries)
     """The ranges and files that a worker has had, and that no worker has now. `entries` is the sum
     of the ranges."""

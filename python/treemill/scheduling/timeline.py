@@ -11,6 +11,7 @@ from typing import Any
 
 from ..frozen import frozen, replaced
 from .events import (
+    FAILED,
     Action,
     Collected,
     Commit,
@@ -19,6 +20,7 @@ from .events import (
     Event,
     FileFailed,
     FileOpened,
+    FilesDone,
     Finish,
     HandedOn,
     HandOn,
@@ -268,6 +270,16 @@ class TimelineReader:
         if event.begun is not None and event.begun in self._reserved:
             self._working[event.worker] = (self._reserved.pop(event.begun), self._now)
 
+    def _files_done(self, event: FilesDone) -> None:
+        began = self._now - event.seconds
+        if event.ended == FAILED:
+            self._lost += self._done.pop(event.worker, [])
+            self._lost.append(Span(event.worker, began, self._now, 0))
+        elif event.entries:
+            entries = sum(event.entries) - event.entries[-1] + event.stop
+            span = Span(event.worker, began, self._now, entries)
+            self._done.setdefault(event.worker, []).append(span)
+
     def _throw_away(self, event: WorkerLost | PacketFailed | Discarded) -> None:
         self._working.pop(event.worker, None)
         self._lost += self._done.pop(event.worker, [])
@@ -311,6 +323,7 @@ class TimelineReader:
 _FOLLOW: dict[type, Callable[[TimelineReader, Any], None]] = {
     WorkerJoined: TimelineReader._joined,
     WorkerLost: TimelineReader._worker_lost,
+    FilesDone: TimelineReader._files_done,
     PacketDone: TimelineReader._packet_done,
     PacketFailed: TimelineReader._throw_away,
     Discarded: TimelineReader._throw_away,

@@ -36,6 +36,7 @@ def _wrong(state: State) -> Iterator[str]:
         if held is not None and worker.copied != bool(ledger.other_holders(number, held.number)):
             yield f"worker {number} is wrong about sharing packet {held.number}"
         busy = worker.packet is not None or worker.opening or worker.tainted
+        busy = busy or bool(worker.files)
         busy = busy or ledger.has_done(number) or ledger.receiver(number) is not None
         if busy == (number in state.idle):
             yield f"worker {number} is idle and has work, or has no work and is not idle"
@@ -44,7 +45,8 @@ def _wrong(state: State) -> Iterator[str]:
     if state.tainted != {n for n, worker in workers.items() if worker.tainted}:
         yield f"tainted workers are {state.tainted}"
     opening = {worker.file for worker in workers.values() if worker.opening}
-    opening |= {file for w in workers.values() for file in w.coming if file.entries is None}
+    beside = (file for w in workers.values() for file in (*w.coming, *w.files))
+    opening |= {file for file in beside if file.entries is None}
     if state.nodes.opening != opening:
         yield f"{len(state.nodes.opening)} files are said to be being opened, not {len(opening)}"
     yield from _wrong_promises(state)
@@ -180,6 +182,8 @@ class View(Outcome):
         there, packet = self._state.workers.get(worker), self._state.ledger.packet_of(worker)
         if packet is not None:
             return "packet", packet.number
+        if there is not None and there.files:
+            return "file", there.files[0].number
         if there is None or not there.opening or there.file is None:
             return None
         return "file", there.file.number

@@ -186,7 +186,9 @@ class BookedQuery(Query[tuple[object, ...]]):
         self._assumed = chain.trees.assumed
         if self._files_made:
             self._files_made.begin(self._no_entries())
-        sizes = known_sizes(chain, self._workload, self._spans, self._pool.size)
+        sizes = known_sizes(
+            chain, self._workload, self._spans, self._pool.size, small=task.small_files
+        )
         self._start_pass(task, chain, sizes, self._keeping(described, chain))
         running = self._pass
         if running is not None:  # what it does is not wanted any more, and may wait for a server

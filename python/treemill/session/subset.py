@@ -127,11 +127,24 @@ def _range(entries: object) -> tuple[int | None, int | None]:
     raise QueryError(f"entries are a number, a pair (start, stop) or a range, not {entries!r}")
 
 
+_MANY = 256
+"""Small files, more of which are not looked at beforehand: that takes as long as to read them."""
+
+
 def known_sizes(
-    chain: Chain, workload: Workload[P], parts: Sequence[Span] | None, workers: int
+    chain: Chain,
+    workload: Workload[P],
+    parts: Sequence[Span] | None,
+    workers: int,
+    *,
+    small: bool = False,
 ) -> list[FileSize | None]:
     """Sizes of the files, or of the parts of files, that have been opened before, or that are known
-    from a list with enough clusters for these workers; None for the others. Opens no file."""
+    from a list with enough clusters for these workers; None for the others. Opens no file. `small`:
+    whether workers may get several files at once; of many, only what a list says is known."""
+    if small and len(chain.locations) > _MANY:
+        verified = [location.verified for location in chain.locations]
+        return [None if v is None else FileSize(v.entries, v.clusters) for v in verified]
     boundaries = PacketBoundaries(workers, len(chain.locations))
     numbers = range(len(chain.locations)) if parts is None else [file for file, _, _ in parts]
     known: list[FileSize | None] = []

@@ -8,18 +8,21 @@ import pickle
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from treemill import _core
 
 from ..data.rows import Sink
-from ..errors import QueryError
+from ..errors import QueryError, TreemillError
 from ..language.function_registry import Preloaded
+from ..scheduling import FAILED
 from .chunk_size import PacketBoundaries
-from .file_query import PerFile
+from .file_query import PerFile, is_plain
 from .row_collection import CollectingWorkload, load
 from .worker import FILES_AT_ONCE
-from .workload import Bound, Forwarding, Partial, SpanWorkload, Workload, opaque
+from .workload import Bound, Forwarding, Partial, Ran, SpanWorkload, Turn, Workload, opaque
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -83,6 +86,23 @@ class QueryWorkload:
 
     def discard(self, partial: _core.Partial) -> None:
         """Nothing to do."""
+
+    def run_files(
+        self, files: Sequence[int], turn: Turn, partial: _core.Partial | None, control: Control
+    ) -> tuple[_core.Partial | None, Ran]:
+        """See Workload. The core opens, binds and runs them in one call. Errors are left to the
+        order that does the file alone, and says what is wrong with it."""
+        trees, query = self._chain.trees, self._query.core
+        addressed = trees.addressed(files)
+        partial, done, ended = query.run_files(addressed, turn.most, turn.seconds, partial, control)
+        entries = tuple([each[0] for each in done])
+        for count, (file, each) in enumerate(zip(files, done, strict=False)):
+            mine, _, clusters, state, uuid = each
+            try:
+                trees.saw(file, (mine, tuple(clusters)), state, uuid)
+            except TreemillError:
+                return partial, Ran(entries[:count], ended=FAILED)
+        return partial, Ran(entries, done[-1][1] if done else 0, ended)
 
     def bound(self, file: int) -> _core.Bound:
         """The query bound to the tree of this file."""
@@ -226,6 +246,30 @@ class ByDatasetWorkload(Forwarding[Partial]):
         """See Workload."""
         return _OfDataset(self.inner.bound(file), self._datasets[file])
 
+    def run_files(
+        self, files: Sequence[int], turn: Turn, partial: PartialByDataset | None, control: Control
+    ) -> tuple[PartialByDataset | None, Ran]:
+        """See Workload. Files of one data set after those of another."""
+        began = monotonic()
+        parts = {} if partial is None else partial.parts
+        ran = Ran()
+        for dataset, group in groupby(files, self._datasets.__getitem__):
+            left = turn.seconds - (monotonic() - began)
+            if ran.entries and (left <= 0 or control.stopped):
+                break
+            those, rest = tuple(group), Turn(turn.most, max(left, 0.0))
+            part, more = self.inner.run_files(those, rest, parts.get(dataset), control)
+            if part is not None:
+                parts[dataset] = part
+            stop = more.stop if more.entries else ran.stop
+            ran = Ran(ran.entries + more.entries, stop, more.ended)
+            if more.ended or len(more.entries) < len(those):
+                break
+        if partial is None and parts:
+            partial = PartialByDataset({})
+            partial.parts = parts
+        return partial, ran
+
     def finish(self, partial: PartialByDataset) -> PartialByDataset:
         """See Workload."""
         parts = partial.parts.items()
@@ -271,7 +315,7 @@ _ALONE = 500_000
 
 _SENT = (
     *("_specification", "_chain", "_workers", "_spans", "_sinks", "_remember", "_apart"),
-    "alone_entries",
+    *("alone_entries", "small_files"),
 )
 
 
@@ -308,6 +352,7 @@ class QueryTask:
         # If the file is on a server, the first bytes of a short packet come sooner.
         plain = not (sinks or specification.provided or 0 in chain.trees.far)
         self.alone_entries = _ALONE if plain else 0
+        self.small_files = not (sinks or spans) and is_plain(specification, chain)
         self._prepare()
 
     def _prepare(self) -> None:

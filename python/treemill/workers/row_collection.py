@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..data.columns import Table
 from ..data.rows import CollectedRows, Order, Sink, Store, Stored
-from .workload import Bound, Forwarding, Workload
+from .workload import Bound, Forwarding, Workload, refused
 
 if TYPE_CHECKING:
     from treemill import _core
@@ -134,6 +134,8 @@ def load(data: bytes, loads: Callable[[bytes], _core.Partial]) -> _RowsPartial:
 
 class CollectingWorkload(Forwarding["_core.Partial"]):
     """Adds rows to a workload whose partials are the core's."""
+
+    run_files = refused
 
     def __init__(self, inner: Workload[_core.Partial], sinks: Mapping[int, Sink]) -> None:
         super().__init__(inner)

@@ -19,7 +19,7 @@ from .chunk_size import PACKET_SECONDS
 from .job import OutputPartial
 from .selector import commits_only_at_end
 from .user_selector import ChunkPlace, UserSelector
-from .workload import SpanWorkload, opaque
+from .workload import SpanWorkload, opaque, refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -57,6 +57,8 @@ def _own(selector: Selector) -> Selector:
 
 class SelectorWorkload:
     """A worker's selector, its chunks and the bookings that are computed along with it."""
+
+    run_files = refused
 
     def __init__(self, job: SelectorJob, inputs: Inputs, number: int) -> None:
         """`number` of the worker."""
@@ -229,6 +231,7 @@ class SelectorTask:
         self.inputs: Inputs | None = inputs
         self.commit_seconds = float("inf") if commits_only_at_end(job.selector) else 1.0
         self.second_runs = job.second_runs
+        self.small_files = False
         self.share_entries = job.data.share(job.selector)
         self._job = job
 

@@ -5,11 +5,11 @@ selectors implement it. Knows workloads and partials; knows no packet and no tra
 from __future__ import annotations
 
 import pickle
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from ..errors import ChangedError
-from .workload import Bound, FileState, Forwarding, Partial, Workload, opaque
+from .workload import Bound, FileState, Forwarding, Partial, Ran, Turn, Workload, opaque
 
 if TYPE_CHECKING:
     from treemill._core import Control
@@ -34,6 +34,9 @@ class Task(Protocol):
     second_runs: bool
     """Whether a packet that a worker is late with may be run by another one, too: what its code
     does besides its results would be done twice."""
+    small_files: bool
+    """Whether workers may process several small files in one order: the files need no more than the
+    core has of them."""
     inputs: Mapping[str, object] | None
     """The user's inputs of a selector. A task that was sent has None until its inputs arrive."""
 
@@ -65,6 +68,7 @@ class WrappedTask:
         self.alone_entries = task.alone_entries
         self.second_runs = task.second_runs
         self.share_entries = task.share_entries
+        self.small_files = task.small_files
 
     @property
     def inputs(self) -> Mapping[str, object] | None:
@@ -97,6 +101,10 @@ class WrappedTask:
 
 class StepwiseTask(WrappedTask):
     """See Task."""
+
+    def __init__(self, task: Task) -> None:
+        super().__init__(task)
+        self.small_files = False  # steps are of a file
 
     def control(self) -> Control:
         """See Task."""
@@ -170,6 +178,16 @@ class OneStateTask(WrappedTask):
 
 
 class _Workload(Forwarding[Partial]):
+    def run_files(
+        self, files: Sequence[int], turn: Turn, partial: _PartialOfStates | None, control: Control
+    ) -> tuple[_PartialOfStates | None, Ran]:
+        before = None if partial is None else partial.inner
+        inner, ran = self.inner.run_files(files, turn, before, control)
+        if inner is not None:
+            partial = partial or _PartialOfStates(inner, States())
+            partial.files.update(files[: len(ran.entries)])
+        return partial, ran
+
     def bound(self, file: int) -> _OfFile:
         return _OfFile(self.inner.bound(file), file)
 

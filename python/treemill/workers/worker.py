@@ -24,6 +24,7 @@ from ..errors import (
     WorkerError,
 )
 from ..scheduling import (
+    FAILED,
     OPENINGS,
     PROMISES,
     Commit,
@@ -33,6 +34,7 @@ from ..scheduling import (
     Event,
     FileFailed,
     FileOpened,
+    FilesDone,
     Forget,
     Hint,
     OpenAhead,
@@ -43,10 +45,11 @@ from ..scheduling import (
     PacketFailed,
     Prefetch,
     Process,
+    ProcessFiles,
     Spent,
     Step,
 )
-from .workload import Bound, P, Workload
+from .workload import Bound, P, Turn, Workload
 
 if TYPE_CHECKING:
     from treemill._core import Control
@@ -294,6 +297,8 @@ class Worker(Generic[P]):
     def _perform(self, order: Order) -> Event | None:
         if isinstance(order, Process):
             return self._process(order.packet)
+        if isinstance(order, ProcessFiles):
+            return self._process_files(order)
         if isinstance(order, OpenFile):
             return self._open(order.file)
         if isinstance(order, Commit):
@@ -335,6 +340,16 @@ class Worker(Generic[P]):
         if changed is not None:
             return self._failed(packet, changed)
         return self._done(packet, packet.stop if stop is None else stop)
+
+    def _process_files(self, order: ProcessFiles) -> Event:
+        self._meter.begin()
+        turn = Turn(order.most, order.seconds)
+        files, control = order.files, self._control
+        self._partial, ran = self._workload.run_files(files, turn, self._partial, control)
+        if ran.ended == FAILED:
+            self._throw_away()
+        seconds, spent = self._meter.end()
+        return FilesDone(self.number, ran.entries, ran.stop, seconds, ran.ended, spent)
 
     def _changed(self, packet: Packet) -> SourceError | None:
         """The error for a file that was written to while the packet was read: what was read may be

@@ -4,7 +4,10 @@ wrappers change a part of another workload."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, Self, TypeVar, cast
+
+from ..frozen import frozen
+from ..scheduling import REFUSED
 
 if TYPE_CHECKING:
     from treemill._core import Control
@@ -16,11 +19,14 @@ __all__ = [
     "FileState",
     "Forwarding",
     "Partial",
+    "Ran",
     "Span",
     "SpanWorkload",
+    "Turn",
     "Workload",
     "no_entries",
     "opaque",
+    "refused",
 ]
 
 Span = tuple[int, int, int | None]
@@ -76,6 +82,25 @@ class Bound(Protocol[P]):
         """The stored bytes that these entries will want."""
 
 
+@frozen
+class Turn:
+    """How much one order does: no file with more entries, no further file after these seconds."""
+
+    most: int
+    seconds: float
+
+
+class Ran(NamedTuple):
+    """What became of small files."""
+
+    entries: tuple[int, ...] = ()
+    """Those of the files that were run, from the first one on."""
+    stop: int = 0
+    """The entry before which the last of them ended: its end, unless the run was stopped."""
+    ended: str = ""
+    """Why no further file was run; see FilesDone."""
+
+
 class Workload(Protocol[P]):
     """What a worker does with packets. One object may serve all workers of a process."""
 
@@ -104,6 +129,12 @@ class Workload(Protocol[P]):
         """The states, by path, of those near files that the entries of these files were read from:
         as this process has seen them, in the whole pass."""
 
+    def run_files(
+        self, files: Sequence[int], turn: Turn, partial: P | None, control: Control
+    ) -> tuple[P | None, Ran]:
+        """Runs small files, whole, one after another, as far as each needs nothing unusual, and
+        adds them to the partial, or to a new one. Called only if the task has `small_files`."""
+
     def finish(self, partial: P) -> P:
         """Completes a partial before it is committed. What it raises ends the pass."""
 
@@ -120,6 +151,13 @@ def opaque(workload: Workload[P]) -> Workload[Partial]:
 def no_entries(workload: Workload[P], file: int = 0) -> list[object]:
     """The results of no entries: empty histograms, counts of 0. Binds this file."""
     return workload.bound(file).partial().results()
+
+
+def refused(
+    self: object, files: Sequence[int], turn: Turn, partial: object, control: Control
+) -> tuple[None, Ran]:
+    """The `run_files` of a workload that does each file by itself."""
+    return None, Ran(ended=REFUSED)
 
 
 class Forwarding(Generic[P]):
@@ -155,6 +193,8 @@ class Forwarding(Generic[P]):
 
 class SpanWorkload(Forwarding[P]):
     """A workload on parts of files. Its file `i` is the span `i`, whose entries count from 0."""
+
+    run_files = refused
 
     def __init__(self, inner: Workload[P], spans: Sequence[Span]) -> None:
         super().__init__(inner)

@@ -26,6 +26,7 @@ from ...scheduling import (
     Committed,
     Event,
     FileFailed,
+    FilesDone,
     Forget,
     Halt,
     HandedOn,
@@ -449,7 +450,9 @@ class Crew:
             event = with_place(event, self._around.address)
         # Counters are exact with each commit; between two of them a client looks now and then.
         now = time.monotonic()
-        is_due = not isinstance(event, PacketDone) or now - self._pulsed >= _PULSE_SECONDS
+        is_due = (
+            not isinstance(event, PacketDone | FilesDone) or now - self._pulsed >= _PULSE_SECONDS
+        )
         if is_due:
             self._pulsed = now
         self._around.say(Tell(self.name, event, self.pulse() if is_due else None), soon)

@@ -282,6 +282,7 @@ class DaskPass(Pass):
             limits=pool.limits,
             addresses=_at_hosts(self._request.addresses()),
             second_runs=task.second_runs,
+            small_files=task.small_files,
         )
         self._line.put(blobs)
         self._line.ask("begin", self.name, request)

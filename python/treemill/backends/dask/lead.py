@@ -18,6 +18,7 @@ from ...scheduling import (
     Coverage,
     Dismiss,
     Event,
+    FilesDone,
     FilesLocated,
     Finish,
     Halt,
@@ -34,6 +35,7 @@ from ...scheduling import (
     Packetizer,
     Policy,
     Process,
+    ProcessFiles,
     Refuse,
     RefuseFrom,
     Stop,
@@ -83,6 +85,7 @@ def led_by(request: PassRequest, clock: Callable[[], float]) -> tuple[Packetizer
         roots=ROOTS,
         expected_workers=request.workers,
         speculate=request.second_runs,
+        small_files=request.small_files,
         reserve=True,
     )
     packetizer = Packetizer(
@@ -366,7 +369,7 @@ class Lead:
             self._holders.committed(event.merger, event.worker)
         elif isinstance(event, HandedOn) and self._packetizer.heir(event.merger) == event.to:
             self._holders.handed_on(event.merger, event.to)
-        elif isinstance(event, PacketDone):
+        elif isinstance(event, PacketDone | FilesDone):
             self._losses.work_was_done()
         self._handle(event)
         if isinstance(event, WorkerJoined):
@@ -481,7 +484,7 @@ class Lead:
         if isinstance(action, Commit) and action.merger is not None:
             address = self._holders.part(action.merger).address
             act = Act(self.name, action, address, ranges_of(self._packetizer.sent(action.worker)))
-        elif isinstance(action, Process) and self._coordinator.begins(action.worker):
+        elif isinstance(action, Process | ProcessFiles) and self._coordinator.begins(action.worker):
             self._begun = True
             self.change += 1
         self._say(process.address, act)

@@ -97,6 +97,7 @@ class PassRequest:
     addresses: Mapping[int, Sequence[str]] = field(default_factory=dict)
     """All addresses of each file that has several of them, each at a host."""
     second_runs: bool = True
+    small_files: bool = False
     """Whether a packet may be run by two workers."""
 
 

@@ -22,6 +22,7 @@ from ...scheduling import (
     Hint,
     Order,
     Process,
+    ProcessFiles,
     Sizing,
     Tick,
     WorkerJoined,
@@ -318,7 +319,7 @@ class ProcessPass(CoordinatedPass):
     def _carry_out(self, decide: Callable[[], list[Action]]) -> list[Action]:
         actions = super()._carry_out(decide)
         for action in actions:
-            if isinstance(action, Process):  # the worker gets its packet in a moment
+            if isinstance(action, Process | ProcessFiles):  # the worker gets its packet in a moment
                 self._begins(action.worker)
         return actions
 

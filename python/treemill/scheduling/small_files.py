@@ -1,0 +1,156 @@
+"""Small files, several in one order: then asking for work costs little beside a turn of a worker,
+however small the files are. What is unusual about one of them is no case of this: it is opened and
+processed by orders of its own, as are files that a lost worker had, so that it is known which one
+was to blame.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+
+from .entities import File, WorkerState
+from .events import FAILED, FilesDone, ProcessFiles
+from .recovery import Recovery
+from .state import State
+
+__all__ = ["SmallFiles"]
+
+TURN_SECONDS = 0.05
+"""How long a worker goes on without asking: long beside what asking takes, short beside the time
+in which users expect an answer."""
+_MOST = 4096
+"""Files of one order, at most."""
+_REFUSED = 3
+"""So many orders in a row of which not one file was processed are the last ones."""
+
+
+class SmallFiles:
+    """Chooses files for one order, and notes what became of them."""
+
+    def __init__(self, state: State, recovery: Recovery) -> None:
+        self._state = state
+        self._recovery = recovery
+
+    def are_worth_it(self, worker: WorkerState, file: File) -> bool:
+        """True if the worker, which begins this file, should get more of them at once."""
+        return self._count(worker, file) > 1
+
+    def may_come(self, worker: WorkerState) -> bool:
+        """True if the worker will get files so when it asks for work: it gets nothing ahead."""
+        state = self._state
+        file = worker.file
+        return (
+            file is not None
+            and not file.left
+            and state.nodes.fresh(file) > 1
+            and self._count(worker, file, at_hand=0) > 1
+        )
+
+    def _count(self, worker: WorkerState, file: File, at_hand: int = 1) -> int:
+        """The number of files of one order: a turn of them, and a share of what is left."""
+        state = self._state
+        seconds = state.file_seconds
+        if not state.policy.small_files or seconds is None or worker.ahead:
+            return 1
+        if state.refused_in_a_row >= _REFUSED or (at_hand and not self._is_whole(file)):
+            return 1
+        left = state.nodes.fresh(file) + at_hand
+        share = ceil(left * state.sizing.share / state.sharing)
+        return min(int(TURN_SECONDS / max(seconds, 1e-6)), share, _MOST)
+
+    @staticmethod
+    def _is_whole(file: File) -> bool:
+        return file.next == 0 and not file.done and not file.attempts
+
+    def hand_out(self, worker: WorkerState, first: File, now: float) -> ProcessFiles:
+        """Gives the worker this file, which was picked for it, and others with it."""
+        state = self._state
+        count, most = self._count(worker, first), self._most(worker)
+
+        def is_wanted(file: File) -> bool:
+            return self._is_whole(file) and (file.entries or 0) <= most
+
+        files = (first, *state.nodes.take_fresh(first, count - 1, is_wanted))
+        sizes: dict[int, int] = {}
+        for file in files:
+            if file.entries is None:
+                state.nodes.begin_opening(file)
+            else:
+                state.nodes.take(file, file.entries)
+                sizes[file.number] = file.entries
+        state.ledger.hand_out_files(worker.number, sizes)
+        worker.files, worker.began = files, now
+        numbers = tuple([file.number for file in files])
+        return ProcessFiles(worker.number, numbers, most, TURN_SECONDS)
+
+    def _most(self, worker: WorkerState) -> int:
+        """The entries that a file may have: more are worth packets of their own."""
+        rate = self._state.rates.of(worker.number) or 0.0
+        return max(int(rate * TURN_SECONDS), int(2 * self._state.totals.mean))
+
+    def done(self, worker: WorkerState, event: FilesDone) -> bool:
+        """Notes what the worker has done of its files. True if some came back."""
+        state = self._state
+        files, worker.files = worker.files, ()
+        count = len(event.entries)
+        if event.ended == FAILED:  # the partial is gone
+            state.ledger.files_done(worker.number, [])
+            self._recovery.take_back(worker, RuntimeError("a small file failed"), True)
+            self._put_back(files[:count] + files[count + 1 :])
+            self._alone(files[count : count + 1])
+            return True
+        done = list(event.entries)
+        if done:
+            done[-1] = event.stop
+        for file, entries in zip(files, event.entries, strict=False):
+            self._opened(file, entries)
+        numbers = [file.number for file in files[:count]]
+        state.ledger.files_done(worker.number, list(zip(numbers, done, strict=True)))
+        if done and event.stop < event.entries[-1]:
+            span = (event.stop, event.entries[-1])
+            self._recovery.put_back(files[count - 1].number, span, 1, None)
+        refused = count < len(files) and bool(event.ended)
+        self._alone(files[count : count + refused])
+        self._put_back(files[count + refused :])
+        state.refused_in_a_row = 0 if count else state.refused_in_a_row + refused
+        if count:
+            self.took(event.seconds / count)
+        return count < len(files)
+
+    def took(self, seconds: float) -> None:
+        """Notes how long a file took. A first one has to load and compile what others need not."""
+        known = self._state.file_seconds
+        self._state.file_seconds = seconds if known is None else min((known + seconds) / 2, seconds)
+
+    def lost(self, worker: WorkerState) -> None:
+        """Takes back the files of a worker that is lost: each is tried alone."""
+        files, worker.files = worker.files, ()
+        self._state.ledger.files_done(worker.number, [])
+        self._alone(files)
+
+    def _opened(self, file: File, entries: int) -> None:
+        """Notes the size of a file, all of which was handed out."""
+        state = self._state
+        if file.entries is None:
+            state.nodes.end_opening(file)
+            state.totals.opened(entries)
+        else:  # it may be another one than a list has said
+            state.totals.known += entries - file.entries
+        file.entries = file.next = entries
+
+    def _put_back(self, files: tuple[File, ...]) -> None:
+        """Puts files back that were not begun."""
+        for file in files:
+            if file.entries is None:
+                self._state.nodes.end_opening(file)
+            file.next = 0
+        self._state.nodes.put_back(files)
+
+    def _alone(self, files: tuple[File, ...]) -> None:
+        """Puts files back that are to be opened and processed by orders of their own."""
+        for file in files:
+            if file.entries is None:
+                self._state.nodes.end_opening(file)
+                self._recovery.reopen(file)
+            else:
+                self._recovery.put_back(file.number, (0, file.entries), 1, None)

@@ -1,0 +1,126 @@
+"""Hundreds of small files: the same results as one after another, on threads and processes, and
+what is unusual about one of them is said of that one."""
+
+import shutil
+
+import numpy as np
+import pytest
+import uproot
+
+import treemill as tm
+
+FILES = 300
+
+
+def write(path, **columns):
+    with uproot.recreate(path) as file:
+        if int(path.stem[1:]) % 2:
+            file.mktree("Events", {name: values.dtype for name, values in columns.items()})
+            file["Events"].extend(columns)
+        else:
+            file["Events"] = columns  # an RNTuple
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Files of 20 entries, x = 0, 1 … over all of them."""
+    where = tmp_path_factory.mktemp("many")
+    for number in range(FILES):
+        x = np.arange(20 * number, 20 * number + 20, dtype="int32")
+        write(where / f"f{number:03}.root", x=x, w=np.ones(20))
+    return where
+
+
+@pytest.fixture
+def files(folder, tmp_path):
+    """A copy of the first of them, to be spoilt."""
+    for path in folder.iterdir():
+        shutil.copy2(path, tmp_path / path.name)
+    return tmp_path
+
+
+def total(events):
+    return events.sum("x"), events.count()
+
+
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_results_are_those_of_all_entries(folder, mode, workers):
+    events = tm.dataset(str(folder / "*.root"), tree="Events")
+    booked = events.filter("x % 2 == 0").hist("x", bins=(30, 0, 6000), weight="w")
+    with tm.connect(workers=workers, mode=mode) as session:
+        for _ in range(2):
+            query = session.submit(booked, *total(events))
+            hist, sums, count = query.result()
+            assert (sums, count) == (6000 * 5999 // 2, 6000)
+            assert np.array_equal(hist.values(), np.full(30, 100.0))
+            assert query.report.entries == 6000
+    assert events.num_entries == 6000
+
+
+def test_results_of_data_sets_stay_apart(folder):
+    names = [str(folder / f"f{number:03}.root") for number in range(FILES)]
+    fileset = {f"set {i}": {"files": {n: "Events" for n in names[i::50]}} for i in range(50)}
+    sums = tm.run(tm.fileset(fileset).sum("x"))
+    assert {name: value for name, value in sums.items()} == {
+        f"set {i}": sum(sum(range(20 * n, 20 * n + 20)) for n in range(i, FILES, 50))
+        for i in range(50)
+    }
+
+
+def test_a_broken_file_among_them_is_named(files):
+    path = files / "f150.root"
+    path.write_bytes(path.read_bytes()[:700])
+    events = tm.dataset(str(files / "*.root"), tree="Events")
+    with pytest.raises(tm.FormatError) as caught:
+        tm.run(events.count())
+    assert "f150" in str(caught.value)
+    with pytest.warns(UserWarning, match="f150"):
+        sums, count = tm.run(*total(events), on_error="skip")
+    assert count == 5980
+    assert sums == 6000 * 5999 // 2 - sum(range(3000, 3020))
+
+
+def test_a_basket_that_is_broken_spoils_nothing_but_its_file(files):
+    path = files / "f151.root"
+    content = bytearray(path.read_bytes())
+    with uproot.open(path) as file:
+        seek = int(file["Events"]["x"].member("fBasketSeek")[0])
+    content[seek : seek + 4] = b"\x00\x00\x00\x05"  # the length of its key
+    path.write_bytes(content)
+    events = tm.dataset(str(files / "*.root"), tree="Events")
+    with pytest.raises(tm.FormatError) as caught:
+        tm.run(events.sum("x"))
+    assert "f151" in str(caught.value)
+    with pytest.warns(UserWarning, match="f151"):
+        sums = tm.run(events.sum("x"), on_error="skip")
+    assert sums == 6000 * 5999 // 2 - sum(range(3020, 3040))
+
+
+def test_files_that_differ_are_each_read_as_they_are(files):
+    write(files / "f100.root", x=np.arange(2000.0, 2020.0), w=np.full(20, 2.0))
+    write(files / "f200.root", x=np.arange(4000, 7000, dtype="int32"), w=np.ones(3000))
+    events = tm.dataset(str(files / "*.root"), tree="Events")
+    expected = sum(range(6000)) - sum(range(4000, 4020)) + sum(range(4000, 7000))
+    assert tm.run(events.sum("x")) == expected
+    assert tm.run(events.sum("w")) == 5980 + 20 + 3000
+
+
+def test_a_column_that_one_of_them_lacks_is_an_error_that_names_it(files):
+    write(files / "f123.root", y=np.zeros(3))
+    events = tm.dataset(str(files / "*.root"), tree="Events")
+    with pytest.raises(tm.QueryError) as caught:
+        tm.run(events.sum("x"))
+    assert "f123" in str(caught.value)
+    defaulted = tm.dataset(str(files / "*.root"), tree="Events", missing={"x": 0})
+    assert tm.run(defaulted.sum("x")) == sum(range(6000)) - sum(range(2460, 2480))
+
+
+def test_files_that_are_replaced_during_a_pass_are_an_error(files):
+    events = tm.dataset(str(files / "*.root"), tree="Events")
+    with tm.connect(workers=1) as session:
+        assert session.run(events.sum("x")) == 6000 * 5999 // 2
+        (files / "f010.root").write_bytes((files / "f011.root").read_bytes())
+        shutil.copyfile(files / "f299.root", files / "f298.root")
+        expected = 6000 * 5999 // 2 + 20 * 20 + 20 * 20
+        assert session.run(events.sum("x")) == expected, "between passes they may change"
