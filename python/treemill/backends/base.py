@@ -33,13 +33,13 @@ from ..workers.workload import Partial
 if TYPE_CHECKING:
     from treemill._core import Control
 
-    from .saving import Keeping
+    from .saving import Keeping, Saving
 
 __all__ = [
-    "Counting",
     "Elsewhere",
     "KnownCounters",
     "Pass",
+    "PassStatus",
     "Pool",
     "Pulse",
     "Request",
@@ -133,24 +133,44 @@ def sizing_of(sizing: Sizing, task: Task, workers: int | None) -> Sizing:
     return _sized(sizing, task.least_seconds, task.alone_entries if workers == 1 else 0)
 
 
-class Counting(Protocol):
-    """Counters of work done. They can be read at any time."""
+@frozen
+class PassStatus:
+    """How far a pass is at one moment. To make it asks no worker and no server."""
+
+    began: float
+    """The time at which the pass was made."""
+    pulse: Pulse = field(default_factory=Pulse)
+    """What workers have counted. Its entries are not those of `before`."""
+    expected: int = 0
+    """Entries of the dataset; an estimate until all files have been opened."""
+    before: int = 0
+    """Entries that were in the result when the pass was made."""
+    committed: int | None = None
+    """Entries in the result of a pass that has ended; None before."""
+    workers: int = 0
+    """The number of workers that should take part."""
+    error: BaseException | None = None
+    """The error with which the pass ended, for `on_end`."""
+    trace: Trace | None = None
+    """The last events of workers and the actions that answered them, if records are kept."""
+    leased: Sequence[LeasedTrace] = ()
+    """The traces of sites, in the order in which they have ended, if there are sites."""
+    dropped: int = 0
+    """Records of `leased` that were dropped because there were too many."""
 
     @property
     def entries(self) -> int:
-        """Entries processed."""
+        """Entries processed so far. A packet that two workers have counts twice until the pass
+        ends.
 
-    @property
-    def bytes_read(self) -> int:
-        """Bytes read from files."""
-
-    @property
-    def bytes_decompressed(self) -> int:
-        """Bytes that baskets have after their decompression."""
-
-    @property
-    def bytes_from_cache(self) -> int:
-        """Bytes of baskets that earlier passes have decompressed."""
+        >>> PassStatus(0.0, Pulse(entries=30), expected=100, before=20).entries
+        50
+        >>> PassStatus(0.0, Pulse(entries=30), expected=100, committed=25).entries
+        25
+        """
+        if self.committed is not None:
+            return self.committed
+        return min(self.before + self.pulse.entries, self.expected)
 
 
 @frozen
@@ -200,25 +220,34 @@ class Results(Protocol):
 class Pass(ABC):
     """One task's way through the data: workers ask for packets until the packetizer says Finish."""
 
-    control: Counting
-    entries_before: int = 0
-    """Entries that were in the result when the pass was made."""
-
     def __init__(self, request: Request) -> None:
         self.workers = request.workers
         self.on_begin: Callable[[], None] = lambda: None
         """Called once, on any thread, when as many workers as the pass should have got their first
         packets. Until one of them has done its packet this process has nothing else to do. Not
         called if fewer workers get a packet."""
-
-    @property
-    @abstractmethod
-    def io(self) -> IOReport:
-        """What reading has taken so far, in all workers."""
+        self._on_end = request.on_end
+        self._saving: Saving | None = None
+        """What keeps commits on disk; None: nothing does."""
 
     def begin(self) -> None:
-        """Starts the pass. Returns at once."""
-        self.start()
+        """Starts the pass. Returns at once. Raises QueryError if the task cannot be sent."""
+        try:
+            self.start()
+        except BaseException:
+            if self._saving is not None:
+                self._saving.end(save=False)  # another run may want the checkpoint
+            raise
+        if self._saving is not None:
+            self._saving.start()
+
+    def _conclude(self, save: bool = True) -> None:
+        """Keeps what is merged, if `save`, and hands the pass to `on_end`. A session still asks a
+        pass that is over for its coverage: it holds nothing of those that wait for it."""
+        if self._saving is not None:
+            self._saving.end(save)
+        on_end, self._on_end, self.on_begin = self._on_end, lambda ended: None, lambda: None
+        on_end(self)
 
     @abstractmethod
     def start(self) -> None:
@@ -242,46 +271,14 @@ class Pass(ABC):
     def merged(self) -> Results:
         """What is merged, until the pass has ended."""
 
-    @property
     @abstractmethod
-    def error(self) -> BaseException | None:
-        """The error with which the pass ended, for `on_end`."""
-
-    @property
-    @abstractmethod
-    def trace(self) -> Trace | None:
-        """The last events of workers and the actions that answered them, if records are kept."""
-
-    @property
-    def leased(self) -> Sequence[LeasedTrace]:
-        """The traces of sites, in the order in which they have ended, if there are sites."""
-        return ()
-
-    @property
-    def dropped(self) -> int:
-        """Records of `leased` that were dropped because there were too many."""
-        return 0
+    def status(self) -> PassStatus:
+        """Returns how far the pass is."""
 
     @property
     def monitored(self) -> Callable[[], Monitored] | None:
         """Gives what workers have done until now, or until the end, if that is counted."""
         return None
-
-    @property
-    @abstractmethod
-    def began(self) -> float:
-        """The time at which the pass was made."""
-
-    @property
-    @abstractmethod
-    def expected_entries(self) -> int:
-        """Entries of the dataset; an estimate until all files have been opened."""
-
-    @property
-    @abstractmethod
-    def entries(self) -> int:
-        """Entries processed so far. A packet that two workers have counts twice until the pass
-        ends."""
 
     @abstractmethod
     def coverage(self) -> Coverage:

@@ -14,7 +14,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..errors import WorkerError
 from ..scheduling import (
@@ -30,16 +29,12 @@ from ..scheduling import (
     Packetizer,
     Policy,
     Stop,
-    Trace,
 )
 from ..workers.task import Task
 from ..workers.workload import Partial
-from .base import Pass, Pool, Request, sizing_of
+from .base import Pass, PassStatus, Pool, Pulse, Request, sizing_of
 from .coordinator import Coordinator
 from .merged import Merged
-
-if TYPE_CHECKING:
-    from .saving import Saving
 
 __all__ = ["CoordinatedPass", "leave_behind"]
 
@@ -92,7 +87,6 @@ class CoordinatedPass(Pass):
         super().__init__(request)
         self._task: Task | None = task
         """None after the end of the pass."""
-        self._on_end = request.on_end
         self._clock = time.monotonic
         packetizer = Packetizer(
             request.files,
@@ -115,8 +109,7 @@ class CoordinatedPass(Pass):
             merged,
             None if request.served is None else Monitoring(request.served),
         )
-        self.entries_before = packetizer.committed_entries
-        self._saving: Saving | None = None
+        self._before = packetizer.committed_entries
         if keeping is not None:
             self._saving = keeping.saving(self._coordinator.merged.kept, self._sizes)
         self._lock = threading.Lock()
@@ -125,12 +118,6 @@ class CoordinatedPass(Pass):
         self._timers: dict[str, threading.Timer] = {}
         self._given_up: list[int] = []  # workers whose partials take too long to be merged
         self._stopped = False  # by the user, before the end
-
-    def begin(self) -> None:
-        """See Pass."""
-        if self._saving is not None:
-            self._saving.start()
-        self.start()
 
     def _sizes(self) -> Mapping[int, int]:
         with self._lock:
@@ -183,51 +170,40 @@ class CoordinatedPass(Pass):
         return self._coordinator.merged
 
     @property
-    def error(self) -> BaseException | None:
-        """The error with which the pass ended, for `on_end`."""
-        return self._coordinator.error
-
-    @property
-    def trace(self) -> Trace | None:
-        """The last events of workers and the actions that answered them, if records are kept."""
-        return self._coordinator.trace
-
-    @property
     def monitored(self) -> Callable[[], Monitored] | None:
         """See Pass."""
         with self._lock:
             return self._coordinator.monitored()
 
     @property
-    def began(self) -> float:
-        """The time at which the pass was made."""
-        return self._coordinator.began
-
-    @property
     def ended(self) -> float | None:
         """The time at which the pass ended; None while it runs."""
         return self._coordinator.ended
 
-    @property
-    def expected_entries(self) -> int:
-        """Entries of the dataset; an estimate until all files have been opened."""
+    def status(self) -> PassStatus:
+        """See Pass."""
+        pulse = self._pulse()
         with self._lock:
-            return self._coordinator.expected_entries
-
-    @property
-    def entries(self) -> int:
-        """Entries processed so far. A packet that two workers have counts twice until the pass
-        ends."""
-        with self._lock:
-            if self.ended is not None:
-                return self._coordinator.committed_entries
-            done = self.entries_before + self.control.entries
-            return min(done, self._coordinator.expected_entries)
+            led = self._coordinator
+            return PassStatus(
+                led.began,
+                pulse,
+                led.expected_entries,
+                self._before,
+                None if self.ended is None else led.committed_entries,
+                self.workers,
+                led.error,
+                led.trace,
+            )
 
     def coverage(self) -> Coverage:
         """Returns which entries are merged, and which are given up."""
         with self._lock:
             return self._coordinator.coverage()
+
+    @abstractmethod
+    def _pulse(self) -> Pulse:
+        """What all workers have counted so far."""
 
     @abstractmethod
     def _send(self, worker: int, action: Order | Hint) -> None:
@@ -280,11 +256,7 @@ class CoordinatedPass(Pass):
         for timer in list(self._timers.values()):
             timer.cancel()
         self._dismiss()
-        # The pass is still asked for its coverage. It must not hold the task or the results.
-        on_end, self._on_end, self.on_begin = self._on_end, lambda ended: None, lambda: None
-        if self._saving is not None:
-            self._saving.end()
-        on_end(self)
+        self._conclude()
         self._coordinator.release()
         self._task = None
 

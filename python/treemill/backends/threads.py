@@ -15,7 +15,6 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from ..errors import UnsupportedError
-from ..io_report import IOReport
 from ..scheduling import (
     Event,
     Forget,
@@ -29,7 +28,7 @@ from ..scheduling import (
 )
 from ..workers.worker import Worker
 from ..workers.workload import Partial
-from .base import Pool, Request, worker_error
+from .base import Pool, Pulse, Request, worker_error
 from .coordinated_pass import CoordinatedPass, leave_behind
 
 if TYPE_CHECKING:
@@ -136,7 +135,7 @@ class ThreadPass(CoordinatedPass):
 
     def __init__(self, pool: ThreadPool, request: Request) -> None:
         super().__init__(pool, request)
-        self.control: Control = request.task.control()
+        self._control: Control = request.task.control()
         self._pool = pool
         self._inboxes: list[SimpleQueue[Order | None]] = [
             SimpleQueue() for _ in range(self.workers)
@@ -145,10 +144,8 @@ class ThreadPass(CoordinatedPass):
         self._jobs: list[Job] = []
         self._late: list[threading.Thread] = []
 
-    @property
-    def io(self) -> IOReport:
-        """See Pass."""
-        return IOReport.of(self.control)
+    def _pulse(self) -> Pulse:
+        return Pulse.of(self._control)
 
     def start(self) -> None:
         """Gives the pool one job for each worker. Returns at once."""
@@ -166,7 +163,7 @@ class ThreadPass(CoordinatedPass):
             try:
                 workload = task.workload(number)
                 workload.begin()
-                worker = Worker(number, workload, self.control, commit, self._hear)
+                worker = Worker(number, workload, self._control, commit, self._hear)
                 self._there[number] = worker
                 self._tell(WorkerJoined(number))
                 has_begun = False
@@ -206,10 +203,10 @@ class ThreadPass(CoordinatedPass):
             self._inboxes[worker].put(action)
 
     def _halt(self) -> None:
-        self.control.stop()
+        self._control.stop()
 
     def _dismiss(self) -> None:
-        self.control.end()
+        self._control.end()
         for inbox in self._inboxes:
             inbox.put(None)
         if self._stopped:

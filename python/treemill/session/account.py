@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from ..backends.base import Pass
+from ..backends.base import Pass, PassStatus
 from ..errors import WorkerError, without_credentials
 from ..io_report import IOReport
 from ..monitoring.progress import Progress
@@ -23,7 +23,6 @@ from ..workers.workload import Span
 
 if TYPE_CHECKING:
     from .._core import Control
-    from ..backends.base import Pass
     from ..monitoring.recorded import Recorded
 
 __all__ = ["Account", "begin_run", "last_run"]
@@ -62,14 +61,14 @@ class ReadTally:
         """Counts nothing more, until a pass begins, but what workers of the last one still tell."""
         running, beside = self._pass(), self._beside
         if running is not None:
-            self._of_pass = running.io
+            self._of_pass = running.status().pulse.io
         if beside is not None:
             self._before, self._beside = self._before.plus(IOReport.of(beside)), None
 
     def so_far(self) -> IOReport:
         """All that was counted."""
         running, beside = self._pass(), self._beside
-        report = self._before.plus(self._of_pass if running is None else running.io)
+        report = self._before.plus(self._of_pass if running is None else running.status().pulse.io)
         return report if beside is None else report.plus(IOReport.of(beside))
 
 
@@ -215,7 +214,7 @@ class Account:
     def explained(self, ended: Pass) -> BaseException | None:
         """The error of a pass that has ended. A worker's death becomes a WorkerError that names the
         packet."""
-        error = ended.error
+        error = ended.status().error
         if not isinstance(error, WorkerGone):
             return error
         for missing in ended.coverage().missing:
@@ -230,30 +229,32 @@ class Account:
         """The name of the pass's file with this number, and the entry that the pass counts as 0."""
         return self.places[number]
 
+    def _status(self) -> PassStatus | None:
+        return None if self.running is None else self.running.status()
+
     def _progress(self) -> Progress:
-        running = self.running
+        status = self._status()
         now = self._ended or time.monotonic()
         seconds = now - self._began
-        if running is None:
+        if status is None:
             io = self.reading.so_far()
             return Progress(self.phase, 0, 0, 0, 0, seconds, 0, 0.0, io=io)
-        counters = running.control
         return Progress(
             phase=self.phase,
-            entries=running.entries,
-            expected=running.expected_entries,
-            bytes_read=counters.bytes_read,
-            bytes_decompressed=counters.bytes_decompressed,
-            bytes_from_cache=counters.bytes_from_cache,
+            entries=status.entries,
+            expected=status.expected,
+            bytes_read=status.pulse.bytes_read,
+            bytes_decompressed=status.pulse.bytes_decompressed,
+            bytes_from_cache=status.pulse.bytes_from_cache,
             io=self.reading.so_far(),
-            entries_before=running.entries_before,
+            entries_before=status.before,
             seconds=seconds,
-            workers=0 if self.done else running.workers,
-            pass_seconds=now - running.began,
+            workers=0 if self.done else status.workers,
+            pass_seconds=now - status.began,
         )
 
     def _report(self) -> Report:
-        running = self.running
+        running, status = self.running, self._status()
         coverage = Coverage({}, []) if running is None else running.coverage()
         entries = coverage.entries if self.final_phase else 0
         processed: dict[str, list[tuple[int, int]]] = {}
@@ -277,8 +278,8 @@ class Account:
             bytes_from_cache=progress.bytes_from_cache,
             io=progress.io,
             entries_before=progress.entries_before if self.final_phase else 0,
-            workers=0 if running is None else running.workers,
-            trace=None if running is None else running.trace,
+            workers=0 if status is None else status.workers,
+            trace=None if status is None else status.trace,
             measured=self.measured,
         )
 

@@ -102,12 +102,12 @@ class Recording:
 
     def end(self, ended: Pass) -> None:
         """The pass has ended."""
-        done = self._passes[-1]
-        done.began, done.seconds = ended.began, monotonic() - ended.began
-        done.trace, done.leased = ended.trace, ended.leased
-        done.dropped = ended.dropped if ended.trace is None else ended.trace.dropped
+        done, status = self._passes[-1], ended.status()
+        done.began, done.seconds = status.began, monotonic() - status.began
+        done.trace, done.leased = status.trace, status.leased
+        done.dropped = status.dropped if status.trace is None else status.trace.dropped
         done.dropped += sum(each.trace.dropped for each in done.leased)
-        done.reason = "" if ended.error is None else str(ended.error)
+        done.reason = "" if status.error is None else str(status.error)
 
     @property
     def kept(self) -> bool:

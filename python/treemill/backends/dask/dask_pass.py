@@ -12,11 +12,10 @@ from contextlib import suppress
 from typing import ClassVar, Protocol
 
 from ...errors import ChangedError, QueryError, UnsupportedError, WorkerError
-from ...io_report import IOReport
-from ...scheduling import Coverage, Monitored, Sizing, Trace
+from ...scheduling import Coverage, Monitored, Sizing
 from ...workers.task import OneStateTask, States, Task
 from ...workers.workload import Partial
-from ..base import Pass, Pulse, Request, sizing_of, worker_error
+from ..base import Pass, PassStatus, Pulse, Request, sizing_of, worker_error
 from ..merged import Merged, Ranges
 from ..pickled import pickled
 from ..saving import Saving
@@ -119,29 +118,6 @@ class Settings(Protocol):
     closed: bool
 
 
-class _Counters:
-    """The counters of a pass, as they were told last."""
-
-    def __init__(self) -> None:
-        self.pulse = Pulse()
-
-    @property
-    def entries(self) -> int:
-        return self.pulse.entries
-
-    @property
-    def bytes_read(self) -> int:
-        return self.pulse.bytes_read
-
-    @property
-    def bytes_decompressed(self) -> int:
-        return self.pulse.bytes_decompressed
-
-    @property
-    def bytes_from_cache(self) -> int:
-        return self.pulse.bytes_from_cache
-
-
 class DaskPass(Pass):
     """A pass that a cluster's scheduler leads. One thread here watches it."""
 
@@ -164,16 +140,12 @@ class DaskPass(Pass):
         self._task: Task | None = request.task
         self._files = request.files
         self._skip_errors = request.skip_errors
-        self._on_end = request.on_end
         self._began = time.monotonic()
         self.name = work or f"{request.name}-{uuid.uuid4().hex[:8]}"
-        self.counters = _Counters()
-        self.control = self.counters
         self._status: Status | None = None
         self._ended: PassEnded | None = None
         self._error: BaseException | None = None
         self._fetched = FetchedResult(pool.line, self.name, request.task, self._begins_with)
-        self._saving: Saving | None = None
         if request.keeping is not None:
             self._saving = Saving(request.keeping, self._kept, self._sizes)
         self._thread = threading.Thread(target=self._follow, name="treemill-pass", daemon=True)
@@ -181,29 +153,23 @@ class DaskPass(Pass):
     # What the session asks.
 
     @property
-    def io(self) -> IOReport:
-        """See Pass."""
-        return self.counters.pulse.io
-
-    @property
     def merged(self) -> FetchedResult:
         """See Pass."""
         return self._fetched
 
-    @property
-    def error(self) -> BaseException | None:
+    def status(self) -> PassStatus:
         """See Pass."""
-        return self._error
-
-    @property
-    def has_ended(self) -> bool:
-        """True if its end was heard of here."""
-        return self._ended is not None
-
-    @property
-    def trace(self) -> Trace | None:
-        """See Pass."""
-        return None if self._ended is None else self._ended.trace
+        status, ended = self._status, self._ended
+        return PassStatus(
+            self._began,
+            Pulse() if status is None else status.pulse,
+            0 if status is None else status.expected,
+            0 if status is None else status.before,
+            None if ended is None else ended.entries,
+            self.workers,
+            self._error,
+            None if ended is None else ended.trace,
+        )
 
     @property
     def monitored(self) -> Callable[[], Monitored] | None:
@@ -213,23 +179,6 @@ class DaskPass(Pass):
         else:
             counts = self._line.ask("monitored", self.name)
         return None if counts is None else lambda: counts
-
-    @property
-    def began(self) -> float:
-        """See Pass."""
-        return self._began
-
-    @property
-    def expected_entries(self) -> int:
-        """See Pass."""
-        return 0 if self._status is None else self._status.expected
-
-    @property
-    def entries(self) -> int:
-        """See Pass."""
-        if self._ended is not None:
-            return self._ended.entries
-        return self.entries_before + self.counters.entries
 
     def coverage(self) -> Coverage:
         """See Pass."""
@@ -244,8 +193,6 @@ class DaskPass(Pass):
             self._send()
             self._locate()
         self._thread.start()
-        if self._saving is not None:
-            self._saving.start()
 
     def _send(self) -> None:
         task, pool = self._task, self._pool
@@ -358,8 +305,6 @@ class DaskPass(Pass):
                 status = self._line.watch(self.name, change, _WATCH)
                 change = status.change
                 self._status = status
-                self.counters.pulse = status.pulse
-                self.entries_before = status.before
                 if status.begun and not begun:
                     begun = True
                     self.on_begin()
@@ -380,7 +325,7 @@ class DaskPass(Pass):
         self._error = self._explained(ended.error)
         if (
             ended.error is None
-            and ended.entries > self.entries_before
+            and ended.entries > self.status().before
             and not self._fetched.is_here
         ):
             name = self._request.name
@@ -402,17 +347,14 @@ class DaskPass(Pass):
         """The error, with what a checkpoint has if the run can go on from it."""
         if self._saving is None or not isinstance(error, WorkerError):
             return error
-        kept = f"{self._saving.entries:,} of {self.expected_entries:,} entries"
+        kept = f"{self._saving.entries:,} of {self.status().expected:,} entries"
         error.message += f"; checkpoint= has {kept}, from which the same run goes on"
         error.args = (error.message,)
         return error
 
     def _finish(self, save: bool) -> None:
         self._fetched.end()
-        if self._saving is not None:
-            self._saving.end(save)
-        on_end, self._on_end, self.on_begin = self._on_end, lambda ended: None, lambda: None
-        on_end(self)
+        self._conclude(save)
         self._task, self._before = None, Resumption()
 
 

@@ -97,7 +97,7 @@ class DaskPool(Pool):
     def _listed(self) -> list[Listed]:
         """The cluster's passes without those that have ended here, of which it may hear later."""
         works: list[Listed] = self.line.ask("listed")
-        ended = {each.name for each in list(self._passes) if each.has_ended}
+        ended = {each.name for each in list(self._passes) if each.status().committed is not None}
         return [each for each in works if each.work not in ended]
 
     def attach(self, name: str) -> tuple[object, Task, Callable[[Request], Pass]]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from ..._system.files import working_folder
 from ...errors import UnsupportedError, WorkerError
-from ...io_report import IOReport
+from ...frozen import replaced
 from ...scheduling import (
     Action,
     Event,
@@ -131,42 +131,18 @@ class _Sums:
     def __init__(self) -> None:
         self.ends: dict[int, _End] = {}
         self.committed: Callable[[], int] = lambda: 0
-        self._read = self._decompressed = self._from_cache = 0
-        self._io = IOReport()
+        self._gone = Pulse()  # of lost workers
 
     def forget(self, end: _End) -> None:
-        self._read += end.counted.pulse.bytes_read
-        self._decompressed += end.counted.pulse.bytes_decompressed
-        self._from_cache += end.counted.pulse.bytes_from_cache
-        self._io = self._io.plus(end.counted.pulse.io)
+        self._gone = self._gone.plus(end.counted.pulse)
 
     @property
-    def entries(self) -> int:
-        ends = list(self.ends.values())
-        return self.committed() + sum(max(e.counted.pulse.entries - e.committed, 0) for e in ends)
-
-    @property
-    def bytes_read(self) -> int:
-        return self._read + sum(e.counted.pulse.bytes_read for e in list(self.ends.values()))
-
-    @property
-    def bytes_decompressed(self) -> int:
-        return self._decompressed + sum(
-            e.counted.pulse.bytes_decompressed for e in list(self.ends.values())
-        )
-
-    @property
-    def io(self) -> IOReport:
-        report = self._io
+    def pulse(self) -> Pulse:
+        total, entries = self._gone, self.committed()
         for end in list(self.ends.values()):
-            report = report.plus(end.counted.pulse.io)
-        return report
-
-    @property
-    def bytes_from_cache(self) -> int:
-        return self._from_cache + sum(
-            e.counted.pulse.bytes_from_cache for e in list(self.ends.values())
-        )
+            total = total.plus(end.counted.pulse)
+            entries += max(end.counted.pulse.entries - end.committed, 0)
+        return replaced(total, entries=entries)
 
 
 class ProcessPass(CoordinatedPass):
@@ -179,9 +155,8 @@ class ProcessPass(CoordinatedPass):
         self._states = States()
         self._sums = _Sums()
         coordinator = self._coordinator
-        before = self.entries_before
+        before = self._before
         self._sums.committed = lambda: coordinator.committed_entries - before
-        self.control = self._sums
         self._ends = self._sums.ends
         self._next = 0
         self._folder = working_folder()
@@ -190,10 +165,8 @@ class ProcessPass(CoordinatedPass):
         self._templates = _TEMPLATES
         self._loads = _LOADS
 
-    @property
-    def io(self) -> IOReport:
-        """See Pass."""
-        return self._sums.io
+    def _pulse(self) -> Pulse:
+        return self._sums.pulse
 
     def start(self) -> None:
         """Sends the task to the template. Returns at once. Raises QueryError if the task cannot be

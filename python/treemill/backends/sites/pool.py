@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatch
+from functools import reduce
 
 from ...errors import QueryError
 from ...frozen import replaced
-from ...io_report import IOReport
 from ...scheduling import (
     Coverage,
     Finish,
@@ -22,16 +22,15 @@ from ...scheduling import (
     Sizing,
     Stop,
     Tick,
-    Trace,
 )
 from ...scheduling.leasing import Leasing
 from ...scheduling.lessor import Lessor
 from ...scheduling.messages import Downward, HandedUp, LessorEvent, Opened, SiteLost, Upward
 from ...scheduling.unleased_parts import Reach
 from ...workers.workload import Partial
-from ..base import Pass, Pool, Request
+from ..base import Pass, PassStatus, Pool, Pulse, Request
 from ..merged import Merged
-from .site import Counted, Site, SiteCounts
+from .site import Site, SiteCounts
 
 __all__ = ["FederatedPass", "FederatedPool", "LocatedFiles"]
 
@@ -164,36 +163,6 @@ class FederatedPool(Pool):
             pool.close()
 
 
-class _SiteCounters:
-    """The counters of all sites together. See Counting."""
-
-    def __init__(self, sites: Iterable[Site]) -> None:
-        self._sites = list(sites)
-
-    @property
-    def now(self) -> Counted:
-        counted = Counted()
-        for site in self._sites:
-            counted.add(site.counted())
-        return counted
-
-    @property
-    def entries(self) -> int:
-        return self.now.entries
-
-    @property
-    def bytes_read(self) -> int:
-        return self.now.bytes_read
-
-    @property
-    def bytes_decompressed(self) -> int:
-        return self.now.bytes_decompressed
-
-    @property
-    def bytes_from_cache(self) -> int:
-        return self.now.bytes_from_cache
-
-
 class FederatedPass(Pass):
     """A pass whose workers are sites."""
 
@@ -202,7 +171,6 @@ class FederatedPass(Pass):
         task, keeping = request.task, request.keeping
         files = request.files if keeping is None else keeping.with_sizes_of_begun(request.files)
         self.workers = pool.size
-        self._on_end = request.on_end
         self._began = time.monotonic()
         self._merged = Merged() if keeping is None else keeping.merged(task.load)
         self._saving = None if keeping is None else keeping.saving(self._merged.kept, self._sizes)
@@ -230,7 +198,7 @@ class FederatedPass(Pass):
             expected=list(pool.sites),
             done=None if record is None else record.processed,
         )
-        self.entries_before = self._lessor.committed_entries
+        self._before = self._lessor.committed_entries
         self._counts = SiteCounts()
         self._counted = request.served is not None
         self._located = LocatedFiles(request)
@@ -239,39 +207,29 @@ class FederatedPass(Pass):
             number: Site(number, name, each, whole, self._hear, self._tick, self._counts)
             for number, (name, each) in enumerate(pool.sites.items())
         }
-        self.control = self._counters = _SiteCounters(self._sites.values())
 
     # What the session asks.
-
-    @property
-    def io(self) -> IOReport:
-        """See Pass."""
-        return self._counters.now.io
 
     @property
     def merged(self) -> Merged:
         """See Pass: what the sites have handed up. It grows with each lease."""
         return self._merged
 
-    @property
-    def error(self) -> BaseException | None:
-        """See Pass."""
-        return self._error
-
-    @property
-    def trace(self) -> Trace | None:
-        """None: the sites have their own, see `leased`."""
-        return None
-
-    @property
-    def leased(self) -> Sequence[LeasedTrace]:
-        """See Pass."""
-        return list(self._leased)
-
-    @property
-    def dropped(self) -> int:
-        """See Pass."""
-        return self._dropped
+    def status(self) -> PassStatus:
+        """See Pass. There is no trace but those of the sites."""
+        pulse = reduce(Pulse.plus, (site.pulse() for site in self._sites.values()))
+        with self._lock:
+            return PassStatus(
+                self._began,
+                pulse,
+                self._lessor.expected_entries,
+                self._before,
+                self._lessor.committed_entries if self._finished else None,
+                self.workers,
+                self._error,
+                leased=tuple(self._leased),
+                dropped=self._dropped,
+            )
 
     @property
     def monitored(self) -> Callable[[], Monitored] | None:
@@ -283,26 +241,6 @@ class FederatedPass(Pass):
         counts = self._counts.now()
         return lambda: counts
 
-    @property
-    def began(self) -> float:
-        """See Pass."""
-        return self._began
-
-    @property
-    def expected_entries(self) -> int:
-        """See Pass."""
-        with self._lock:
-            return self._lessor.expected_entries
-
-    @property
-    def entries(self) -> int:
-        """See Pass."""
-        with self._lock:
-            if self._finished:
-                return self._lessor.committed_entries
-            done = self.entries_before + self.control.entries
-            return min(done, self._lessor.expected_entries)
-
     def coverage(self) -> Coverage:
         """See Pass."""
         with self._lock:
@@ -311,12 +249,6 @@ class FederatedPass(Pass):
     def _sizes(self) -> dict[int, int]:
         with self._lock:
             return dict(self._entries)
-
-    def begin(self) -> None:
-        """See Pass."""
-        if self._saving is not None:
-            self._saving.start()
-        self.start()
 
     def start(self) -> None:
         """Starts the sites."""
@@ -406,11 +338,7 @@ class FederatedPass(Pass):
         self._counts.end()
         self._located.end()
         self._finished = True
-        if self._saving is not None:
-            self._saving.end()
-        on_end: Callable[[Pass], None] = self._on_end
-        self._on_end, self.on_begin = lambda ended: None, lambda: None
-        on_end(self)
+        self._conclude()
         self._merged = Merged()
 
 

@@ -7,12 +7,11 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from time import monotonic
 
 from ...frozen import replaced
-from ...io_report import IOReport
 from ...scheduling import (
     Coverage,
     FileSize,
@@ -41,9 +40,9 @@ from ...scheduling.messages import (
 )
 from ...workers.task import Task, WrappedTask
 from ...workers.workload import Partial, SpanWorkload, Workload
-from ..base import Pass, Pool, Request
+from ..base import Pass, Pool, Pulse, Request
 
-__all__ = ["Counted", "Site", "SiteCounts", "leased_request", "told"]
+__all__ = ["Site", "SiteCounts", "leased_request", "told"]
 
 # What has come of a lease: the messages to the lessor about a pass that has ended. Pure.
 
@@ -134,7 +133,7 @@ class SiteCounts:
     def _update(self, site: int, running: Pass, close: bool = False) -> None:
         monitored = running.monitored
         if monitored is not None:
-            self._sums.update(site, monitored(), max(running.began - self._began, 0.0))
+            self._sums.update(site, monitored(), max(running.status().began - self._began, 0.0))
         if close:
             self._sums.close(site)
 
@@ -193,26 +192,6 @@ _LOOK = 0.5
 Tell = Callable[[Sequence[Upward], "Partial | None", "LeasedTrace | None"], None]
 
 
-@dataclass
-class Counted:
-    """The counters of several passes together. See Counting."""
-
-    entries: int = 0
-    bytes_read: int = 0
-    bytes_decompressed: int = 0
-    bytes_from_cache: int = 0
-    io: IOReport = field(default_factory=IOReport)
-
-    def add(self, other: Pass | Counted) -> None:
-        """Adds another pass or other counters."""
-        counters = other.control if isinstance(other, Pass) else other
-        self.entries += counters.entries
-        self.bytes_read += counters.bytes_read
-        self.bytes_decompressed += counters.bytes_decompressed
-        self.bytes_from_cache += counters.bytes_from_cache
-        self.io = self.io.plus(other.io)
-
-
 @dataclass(frozen=True)
 class _Outcome:
     """What a pass has left at its end."""
@@ -259,7 +238,7 @@ class Site:
         self._mean = 1.0  # entries of a file
         self._asked = False
         self._halted = False
-        self._counted = Counted()
+        self._pulse = Pulse()  # of passes that have ended
         self._lock = threading.Lock()  # guards the counters and the pass that runs
 
     def start(self) -> None:
@@ -277,14 +256,11 @@ class Site:
         if running is not None:
             running.abort(reason)
 
-    def counted(self) -> Counted:
-        """The counters of all its passes."""
+    def pulse(self) -> Pulse:
+        """What the workers of all its passes have counted."""
         with self._lock:
-            counted = Counted()
-            counted.add(self._counted)
-            if self._running is not None:
-                counted.add(self._running)
-            return counted
+            running = self._running
+            return self._pulse if running is None else self._pulse.plus(running.status().pulse)
 
     # The thread.
 
@@ -361,13 +337,15 @@ class Site:
 
     def _hear_end(self, ended: Pass) -> None:
         """Called on any thread: the pass drops what it has merged afterwards."""
-        outcome = (ended.merged.take(), ended.coverage(), ended.error, ended.began)
-        self._inbox.put(_Outcome(*outcome, ended.trace if self._request.trace else None))
+        status = ended.status()
+        trace = status.trace if self._request.trace else None
+        partial, coverage = ended.merged.take(), ended.coverage()
+        self._inbox.put(_Outcome(partial, coverage, status.error, status.began, trace))
 
     def _ended(self, outcome: _Outcome) -> None:
         with self._lock:
             if self._running is not None:
-                self._counted.add(self._running)
+                self._pulse = self._pulse.plus(self._running.status().pulse)
             self._running = None
         self._counts.ends(self.number)
         leased = self._leased(outcome)
