@@ -113,18 +113,18 @@ class Services(Protocol):
         """The plan of a pass for these bookings, in words."""
 
     def draw(self, node: Place, wanted: Drawing) -> hist.Hist:
-        """See `Looks.draw`."""
+        """See `Values.draw`."""
 
     def scan(self, node: Place, columns: Sequence[str], where: str | None, count: int) -> None:
-        """See `Looks.scan`."""
+        """See `Values.scan`."""
 
     def head(
         self, node: Place, columns: str | Sequence[str] | Mapping[str, str], count: int
     ) -> awkward.Array:
-        """See `Looks.head`."""
+        """See `Values.head`."""
 
     def describe(self, node: Place, columns: Sequence[str]) -> Description:
-        """See `Looks.describe`."""
+        """See `Values.describe`."""
 
     def html(self, title: str, value: object) -> str:
         """The value of a booking, for a notebook."""

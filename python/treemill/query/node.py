@@ -16,7 +16,7 @@ from ..language.tree_node import Tree
 from ..migration_hints import ROOT_METHODS, UPROOT_METHODS
 from .booking import OF_DATASETS, Booking, Origin, Place, steps_to
 from .quantities import Flow, Known
-from .statistics import Fills, Statistics
+from .statistics import Statistics
 from .steps import (
     Arguments,
     Define,
@@ -31,7 +31,7 @@ from .steps import (
     check_weight,
     vary_step,
 )
-from .values import Collects, Looks, Saves
+from .values import Values
 
 if TYPE_CHECKING:
     from ..data.luminosity import LumiMask
@@ -152,7 +152,7 @@ def _expression(given: Definition | LumiMask, columns: Arguments) -> Expression:
 
 
 @face("node", habits=UPROOT_METHODS | ROOT_METHODS)
-class Bookable(Fills, Statistics, Collects, Looks, Saves):
+class Bookable(Statistics, Values):
     """An object with the methods that filter, define columns and book: a node, or a dataset, whose
     methods are those of its root."""
 

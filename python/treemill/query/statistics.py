@@ -1,5 +1,5 @@
-"""The methods of nodes and datasets that book numbers made from all values of an expression.
-Computes nothing.
+"""The methods of nodes and datasets that book a summary of all values of an expression: histograms,
+profiles and numbers. Computes nothing.
 
 Pure: standard library, errors and the query only.
 """
@@ -33,10 +33,7 @@ if TYPE_CHECKING:
     from ..data.luminosity import LumiSections
     from .booking import Array
 
-__all__ = ["Fills", "Statistics"]
-
-# The methods of nodes and datasets that book histograms and profiles. Fills nothing. Pure:
-# standard library, errors and the query only.
+__all__ = ["Statistics"]
 
 VARIATION = "variation"
 """What stands for variations among items of the metadata."""
@@ -45,8 +42,9 @@ Labels = str | Sequence[str | None] | None
 
 
 @face()
-class Fills(Located):
-    """Methods of nodes and datasets."""
+class Statistics(Located):
+    """The methods of nodes and datasets that book a summary of all values: histograms, profiles,
+    counts and statistics. Missing values and NaN are passed over unless a method says otherwise."""
 
     __slots__ = ()
 
@@ -194,28 +192,6 @@ class Fills(Located):
                 "stack= is for the data sets of a fileset: treemill.fileset({name: files, …})"
             )
         return Booking(node, wanted)
-
-
-def _stacked(stack: str | Sequence[str] | None) -> tuple[str | None, bool]:
-    """The item of the metadata by which data sets are stacked, and whether variations are."""
-    if stack is None:
-        return None, False
-    named = [stack] if isinstance(stack, str) else stack
-    several = list(named) if isinstance(named, Sequence) else []
-    items = [each for each in several if each != VARIATION]
-    if not several or len(items) > 1 or not all(isinstance(each, str) for each in several):
-        raise QueryError(
-            f'stack= is an item of the metadata, "{VARIATION}", or a list of both; got {stack!r}'
-        )
-    return (items[0] if items else None), VARIATION in several
-
-
-@face()
-class Statistics(Located):
-    """Methods of nodes and datasets. Missing values and NaN are passed over unless a method says
-    otherwise."""
-
-    __slots__ = ()
 
     def count(self) -> Booking[int]:
         """Book the number of entries that arrive here.
@@ -542,3 +518,17 @@ def _moments(kind: str, expr: str, weight: Weight, ddof: int) -> Moments:
     if weight is not None and ddof:
         raise QueryError("with weights the divisor is their sum: ddof is for counts")
     return Moments(kind, parse(expr), weighted(weight), ddof)
+
+
+def _stacked(stack: str | Sequence[str] | None) -> tuple[str | None, bool]:
+    """The item of the metadata by which data sets are stacked, and whether variations are."""
+    if stack is None:
+        return None, False
+    named = [stack] if isinstance(stack, str) else stack
+    several = list(named) if isinstance(named, Sequence) else []
+    items = [each for each in several if each != VARIATION]
+    if not several or len(items) > 1 or not all(isinstance(each, str) for each in several):
+        raise QueryError(
+            f'stack= is an item of the metadata, "{VARIATION}", or a list of both; got {stack!r}'
+        )
+    return (items[0] if items else None), VARIATION in several

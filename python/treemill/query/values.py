@@ -24,15 +24,14 @@ if TYPE_CHECKING:
     from .description import Description
     from .snapshot_target import Fill, SnapshotFile
 
-__all__ = ["Collects", "Looks", "Saves"]
-
-# The methods of nodes and datasets that ask for values themselves. Pure: standard library, errors
-# and the query only.
+__all__ = ["Values"]
 
 
 @face()
-class Collects(Located):
-    """Methods of nodes and datasets."""
+class Values(Located):
+    """The methods of nodes and datasets that give the values themselves: as arrays, in files, as
+    tables and drawings. They only describe what is wanted: the services of the dataset
+    (session/services.py) make it."""
 
     __slots__ = ()
 
@@ -125,17 +124,6 @@ class Collects(Located):
         columns = "*" if names is None else names
         rows = Arrays(named_columns(columns, self._names), sys.maxsize)
         return node.origin.services.arrays(Booking(node, rows), start, stop)
-
-
-# The method of nodes and datasets that books files: which columns, which file. Pure: standard
-# library, errors and the query only.
-
-
-@face()
-class Saves(Located):
-    """The method of nodes and datasets."""
-
-    __slots__ = ()
 
     def _steps(self) -> list[Step | None]:
         return [place.step for place in steps_to(self._with(None))]
@@ -233,30 +221,7 @@ class Saves(Located):
         )
         return Booking(node, Snapshot(named, target=target))
 
-
-# The methods of nodes and datasets that show something at once, as TTree::Draw and TTree::Scan
-# do. They only describe it: the services of the dataset (session/services.py) make it. Pure:
-# standard library and errors only.
-
-
-def _nominal(place: Place) -> Place:
-    """The place without variations: what is shown are the nominal values."""
-    steps = [each.step for each in steps_to(place)]
-    if not any(isinstance(step, Vary) for step in steps):
-        return place
-    node = type(place)
-    made = node(place.origin)
-    for step in steps:
-        if not isinstance(step, Vary):
-            made = node(place.origin, made, step)
-    return made
-
-
-@face()
-class Looks(Located):
-    """Methods of nodes and datasets. Below `vary` they show the nominal values."""
-
-    __slots__ = ()
+    # What is shown at once. Below `vary` these show the nominal values.
 
     def draw(
         self,
@@ -426,3 +391,16 @@ class Looks(Located):
         node = _nominal(self._with(params))
         description: Description = node.origin.services.describe(node, columns)
         return description
+
+
+def _nominal(place: Place) -> Place:
+    """The place without variations: what is shown are the nominal values."""
+    steps = [each.step for each in steps_to(place)]
+    if not any(isinstance(step, Vary) for step in steps):
+        return place
+    node = type(place)
+    made = node(place.origin)
+    for step in steps:
+        if not isinstance(step, Vary):
+            made = node(place.origin, made, step)
+    return made
