@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -67,7 +68,6 @@ class BookedQuery(Query[tuple[object, ...]]):
         self._chain = chain
         self._whole = options.whole
         self._axes: dict[int, list[FixedAxis]] = {}
-        self._places: dict[tuple[int, int], list[int]] = {}
         self._plan = Plan()
         self._files_made = BookedFiles(bookings, chain, options.whole and not self._skip_errors)
         if kept is not None and self._files_made:
@@ -84,7 +84,12 @@ class BookedQuery(Query[tuple[object, ...]]):
         self._assumed = NO_ASSUMPTIONS
         self.account.phase = _FILL
 
-    _left = Query._left | {"_workload", "_histograms", "_ahead", "_assumed"}
+    _left = Query._left | {"_workload", "_histograms", "_ahead", "_assumed", "_extents"}
+
+    @cached_property
+    def _extents(self) -> tuple[Specification, dict[tuple[int, int], list[int]]]:
+        """The pass that finds automatic ranges, and the places of its results."""
+        return extents(self.bookings)
 
     def _resumed(self, task: Task) -> None:
         self._workload = task.workload(0)
@@ -94,15 +99,14 @@ class BookedQuery(Query[tuple[object, ...]]):
         """Compiles the query and starts its first pass; returns at once. Raises what is wrong with
         the query or with the first file."""
         self._before = self._origin.begun(self.bookings)
-        if extents(self.bookings)[1]:
+        if self._extents[1]:
             self.account.phase = _RANGES
             self.account.final_phase = False
         self._start_phase()
 
     def _start_phase(self) -> None:
         if self.account.phase == _RANGES:
-            described, self._places = extents(self.bookings)
-            self._begin(self._compiled(described))
+            self._begin(self._compiled(self._extents[0]))
         else:
             self._fill()
 
@@ -111,7 +115,7 @@ class BookedQuery(Query[tuple[object, ...]]):
         nothing if that asks servers, or if a pass has to find ranges first. What is wrong is raised
         by `start`."""
         if self._ahead is None and not (
-            self._chain.trees.far or self._files_made or extents(self.bookings)[1]
+            self._chain.trees.far or self._files_made or self._extents[1]
         ):
             with suppress(Exception):
                 self._ahead = self._filling()
@@ -298,17 +302,18 @@ class BookedQuery(Query[tuple[object, ...]]):
 
     def _set_axes(self, ended: Pass) -> None:
         results: list[Any] | None = ended.merged.results()
+        _, places = self._extents
         for booking in self.bookings:
             if not isinstance(booking.wanted, Hist):
                 continue
             axes: list[FixedAxis] = []
             for dimension, axis in enumerate(booking.wanted.axes):
                 if isinstance(axis, AutomaticAxis):
-                    at = self._places[booking.number, dimension]
+                    at = places[booking.number, dimension]
                     extent, *most = [None] if results is None else [results[place] for place in at]
                     axis = automatic_axis(extent, axis.bins, *most)
                 elif isinstance(axis, GrowingAxis):
-                    at = self._places[booking.number, dimension]
+                    at = places[booking.number, dimension]
                     raw = [] if results is None else [categories(results[i]) for i in at]
                     axis = axis.grown(sorted({value for values in raw for value in values}))
                 axes.append(axis)

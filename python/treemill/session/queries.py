@@ -8,12 +8,18 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from ..errors import WorkerError
 from .account import Account
 from .run import Query
 
+if TYPE_CHECKING:
+    from ..monitoring.watch import Feedback
+
 __all__ = ["Queries"]
+
+Started = TypeVar("Started", bound=Query)
 
 _REMEMBERED = 100
 """Queries of which a session keeps the account."""
@@ -42,6 +48,14 @@ class Queries:
         with self._lock:
             self._accounts.append(query.account)
             self._there.add(query)
+
+    def start(self, query: Started, feedback: Feedback | None) -> Started:
+        """Adds the newest query, and starts its first pass. `feedback`: the name of the histogram
+        that the user has chosen to see while it runs, if it is one."""
+        query.account.feedback = feedback if isinstance(feedback, str) else None
+        self.add(query)
+        query.start()
+        return query
 
     def accounts(self) -> Sequence[Account]:
         """The accounts of the last hundred queries, oldest first."""

@@ -21,6 +21,7 @@ from .wait import hearing, wait
 
 if TYPE_CHECKING:
     from ..data.chain import Chain
+    from .queries import Queries
 
 __all__ = ["as_one", "by_dataset", "computed_by_dataset", "data_of", "is_selector", "mapped"]
 
@@ -105,12 +106,12 @@ def computed_by_dataset(
     groups: Sequence[Sequence[Booking]],
     options: RunOptions,
     pool: Pool,
-    start: Callable[[BookedQuery], BookedQuery],
+    started: Queries,
     progress: bool | None,
     feedback: Feedback | None,
 ) -> dict[int, object]:
-    """Values by the bookings' numbers. Each group is of one dataset. `start` starts a query. Raises
-    QueryError if one trace is asked for of several queries."""
+    """Values by the bookings' numbers. Each group is of one dataset. `started` takes the queries
+    that begin. Raises QueryError if one trace is asked for of several queries."""
     if options.trace is not None and len(groups) > 1:
         raise QueryError(
             f"trace= is for one dataset, and the bookings are of {len(groups)}: run each dataset's "
@@ -132,7 +133,7 @@ def computed_by_dataset(
         while following is not None:
             query, following = following, next(queries, None)
             with hearing() as news:
-                start(query)
+                started.start(query, feedback)
                 if together is not None:
                     together.start(query)
                 if watch is None:

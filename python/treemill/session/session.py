@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from contextlib import closing
 from types import TracebackType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from ..backends.base import Elsewhere, Pool
 from ..errors import QueryError
@@ -28,13 +28,9 @@ if TYPE_CHECKING:
 
     from ..monitoring.report import Report
     from ..monitoring.server import Dashboard
-    from .booking_run import BookedQuery
     from .keeping import KeptQuery
 
 __all__ = ["Session"]
-
-_Started = TypeVar("_Started", bound=Query)
-
 
 logging.getLogger("treemill").addHandler(logging.NullHandler())
 _log = logging.getLogger(__name__)
@@ -285,10 +281,7 @@ class Session:
         if options.whole:  # of a part of the data, a booking's value says nothing
             groups = [todo for group in groups if (todo := [b for b in group if not b.done])]
 
-        def start(query: BookedQuery) -> BookedQuery:
-            return self._start(query, feedback)
-
-        values = computed_by_dataset(groups, options, self._pool, start, progress, feedback)
+        values = computed_by_dataset(groups, options, self._pool, self._queries, progress, feedback)
 
         def value(booking: object) -> object:
             assert isinstance(booking, Booking)  # _by_dataset has refused everything else
@@ -310,7 +303,7 @@ class Session:
         if len(groups) != 1:
             raise QueryError(f"submit() takes bookings of one dataset, not of {len(groups)}")
         kept = self._kept(options)
-        return self._start(BookedQuery(groups[0], self._pool, options, kept), feedback)
+        return self._queries.start(BookedQuery(groups[0], self._pool, options, kept), feedback)
 
     def _kept(self, options: RunOptions) -> KeptQuery | None:
         if options.checkpoint is None:
@@ -384,13 +377,7 @@ class Session:
         selector = as_selector(what[0])
         kept = self._kept(options)
         query = SelectorQuery(selector, chain, self._pool, options, node=node, kept=kept)
-        return self._start(query, feedback)
-
-    def _start(self, query: _Started, feedback: Feedback | None) -> _Started:
-        query.account.feedback = feedback if isinstance(feedback, str) else None
-        self._queries.add(query)
-        query.start()
-        return query
+        return self._queries.start(query, feedback)
 
     def __enter__(self) -> Session:
         return self
