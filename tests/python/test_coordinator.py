@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from treemill.backends.coordinator import Coordinator
 from treemill.scheduling import (
-    Collect,
+    Collected,
     Commit,
     Committed,
     FileOpened,
@@ -144,24 +144,15 @@ def test_a_worker_that_is_lost_while_its_partial_is_merged_has_committed():
     assert leads.coverage().entries == 100
 
 
-def test_a_merger_hands_over_in_one_call():
+def test_an_abort_keeps_what_mergers_have():
     leads = coordinator()
     leads.handle(MergerJoined(7))
-    partial, order = worked(leads)
+    _, order = worked(leads)
     assert order == Commit(0, 7)
-    assert leads.handle(Committed(0, 7)) == [Collect(7)]
-    assert leads.collect(8, lambda: Entries()) == []
-    assert leads.collect(7, lambda: partial) == [Finish(None)]
-    assert leads.merged.results() == [dict.fromkeys(range(100), 1)]
-
-
-def test_an_abort_gives_up_what_mergers_have():
-    leads = coordinator()
-    leads.handle(MergerJoined(7))
-    worked(leads)
     leads.handle(Committed(0, 7))
-    assert leads.abort("enough")[-1] == Finish(None)
-    assert [(gap.start, gap.stop) for gap in leads.coverage().missing] == [(0, 100)]
+    assert Finish(None) not in leads.abort("enough")
+    assert leads.handle(Collected(7))[-1] == Finish(None)
+    assert leads.coverage().entries == 100
 
 
 def test_it_is_told_once_when_all_workers_are_at_work():

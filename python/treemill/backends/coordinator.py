@@ -17,7 +17,6 @@ from ..errors import without_credentials
 from ..frozen import replaced
 from ..scheduling import (
     Action,
-    Collected,
     Committed,
     Coverage,
     Event,
@@ -72,7 +71,7 @@ class Coordinator:
         self._outcome: Outcome = packetizer
         self._workers = workers
         self._clock = clock
-        self._merging: set[Event] = set()  # what will be handled after these merges
+        self._merging: set[Committed] = set()  # what will be handled after these merges
         self._ends: list[Event] = []  # losses, to be handled after a merge
         self._at_work: set[int] = set()
         self._lost: str | None = None  # why what was merged cannot be used
@@ -99,7 +98,7 @@ class Coordinator:
     @property
     def merging(self) -> list[int]:
         """The workers whose partials are being merged now."""
-        return sorted(event.worker for event in self._merging if isinstance(event, Committed))
+        return sorted(event.worker for event in self._merging)
 
     def coverage(self) -> Coverage:
         """Returns which entries are merged, and which are given up."""
@@ -116,8 +115,8 @@ class Coordinator:
         )
 
     def handle(self, event: Event) -> list[Action]:
-        """Handles an event. The loss of a worker or merger waits until its partial is merged, if a
-        merge of it is under way."""
+        """Handles an event. The loss of a worker waits until its partial is merged, if a merge of
+        it is under way."""
         if self.ended is not None:
             return []
         if self._merging and _hand_over_of(event) in self._merging:
@@ -146,25 +145,7 @@ class Coordinator:
         locked this object releases its lock there."""
         if self.ended is not None or worker not in self._packetizer.workers:
             return []
-        return self._merge(Committed(worker), load, aside)
-
-    def collect(
-        self,
-        merger: int,
-        load: Callable[[], Partial],
-        aside: AbstractContextManager[object] | None = None,
-    ) -> list[Action]:
-        """A merger hands over the partial that `load` returns; as `commit` does for a worker."""
-        if self.ended is not None or merger not in self._packetizer.mergers:
-            return []
-        return self._merge(Collected(merger), load, aside)
-
-    def _merge(
-        self,
-        event: Committed | Collected,
-        load: Callable[[], Partial],
-        aside: AbstractContextManager[object] | None,
-    ) -> list[Action]:
+        event = Committed(worker)
         self._merging.add(event)
         # It cannot change before the merge is done.
         covers = ranges_of(self._packetizer.uncommitted(event)) if self._notes_entries else {}
@@ -174,8 +155,7 @@ class Coordinator:
                 self.merged.commit(load(), covers)
         finally:
             self._merging.remove(event)
-        if isinstance(event, Committed):
-            event = replaced(event, merging=self._clock() - began)
+        event = replaced(event, merging=self._clock() - began)
         actions = self.handle(event)
         if self._ends:
             for end in [end for end in self._ends if _hand_over_of(end) == event]:
@@ -201,15 +181,13 @@ class Coordinator:
         return before < len(self._at_work) == self._workers
 
     def abort(self, reason: str) -> list[Action]:
-        """Ends the pass with what is merged. All workers and mergers are given up, except those
-        whose partials are being merged now: the pass ends after these merges."""
+        """Ends the pass with what is merged here and what mergers have. All workers are given up,
+        except those whose partials are being merged now: the pass ends after these merges."""
         if self.ended is not None:
             return []
         actions = self.handle(Stop(reason))
         for worker in list(self._packetizer.workers):
             actions += self.handle(WorkerLost(worker, reason))
-        for merger in list(self._packetizer.mergers):
-            actions += self.handle(MergerLost(merger))
         return actions
 
     def fail(self, error: BaseException) -> list[Action]:
@@ -259,8 +237,6 @@ def _tell(event: Event) -> None:
         _log.info("%s %d failed on worker %d: %s (%s)", what, number, event.worker, error, more)
 
 
-def _hand_over_of(event: Event) -> Event | None:
-    """The event of a merged partial, of the worker or merger whose loss `event` is."""
-    if isinstance(event, WorkerLost):
-        return Committed(event.worker)
-    return Collected(event.merger) if isinstance(event, MergerLost) else None
+def _hand_over_of(event: Event) -> Committed | None:
+    """The event of a merged partial, of the worker whose loss `event` is."""
+    return Committed(event.worker) if isinstance(event, WorkerLost) else None

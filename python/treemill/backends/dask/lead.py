@@ -413,8 +413,7 @@ class Lead:
             self._handle(Stop(reason))
             for event in self._losses.told():
                 self._handle(event)
-            for number in list(self._coordinator.workers):
-                self._handle(WorkerLost(number, reason))
+            self._decided(lambda: self._coordinator.abort(reason))
         return self._told()
 
     def settle(self, commits: Mapping[int, int]) -> tuple[bool, Messages]:
@@ -460,8 +459,11 @@ class Lead:
     # Actions.
 
     def _handle(self, event: Event) -> None:
+        self._decided(lambda: self._coordinator.handle(event))
+
+    def _decided(self, decide: Callable[[], list[Action]]) -> None:
         before = self.parts()
-        self._carry_out(self._coordinator.handle(event))
+        self._carry_out(decide())
         if self.parts() != before:
             self.change += 1
 
