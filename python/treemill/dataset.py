@@ -6,15 +6,14 @@ Only the package's `__init__` and its commands import this module. Other modules
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeGuard, overload
+from typing import TYPE_CHECKING, TypeGuard, overload
 
 from .data.branch import Branches
 from .data.chain import Chain, chain_of
 from .data.defaults import policy
 from .data.entry_list import SELECTED
-from .data.file_constants import DataFile
 from .data.friend_columns import Friend
 from .data.friends import index_names
 from .data.read_methods import ReadMethods
@@ -26,31 +25,28 @@ from .session.services import SERVICES
 
 if TYPE_CHECKING:
     import awkward
-    import numpy as np
-    from numpy.typing import NDArray
 
+    from .data.array_columns import InMemory
+    from .data.defaults import Missing
+    from .data.entry_list import EntryNumbers
+    from .data.file_constants import OfFile
+    from .data.friends import FriendIndex
+    from .data.location import Files
+    from .data.schemas import Schema
     from .io_report import IOReport
-
-    class _Array(Protocol):
-        """An array of NumPy, awkward, Arrow or pandas."""
-
-        def __array__(self) -> NDArray[np.generic]: ...
-
-    OfFile: TypeAlias = Callable[[DataFile], bool | int | float | str]
-    InMemory: TypeAlias = Sequence[float | None] | Sequence[Sequence[float | None]] | _Array
 
 __all__ = ["Dataset", "dataset"]
 
 
 @short_errors
 def dataset(
-    files: object,
+    files: Files,
     tree: str | None = None,
     *,
     name: str = "dataset",
-    missing: object = "error",
+    missing: Missing = "error",
     metadata: Mapping[str, object] | None = None,
-    schema: object = "auto",
+    schema: Schema = "auto",
 ) -> Dataset:
     """Make a dataset of ROOT files. No file is opened.
 
@@ -199,7 +195,11 @@ class Dataset(ReadMethods, Bookable):
     # Other columns and entries.
 
     def add_friend(
-        self, friend: object, alias: str | None = None, *, index: object = None
+        self,
+        friend: Dataset | Files | Mapping[str, InMemory],
+        alias: str | None = None,
+        *,
+        index: FriendIndex = None,
     ) -> Dataset:
         """Add the columns of another dataset beside these, as TTree::AddFriend; this dataset stays
         as it is.
@@ -254,7 +254,12 @@ class Dataset(ReadMethods, Bookable):
     def define(self, name: str, expr: InMemory, params: Params = None) -> Dataset: ...
 
     def define(
-        self, name: Names, expr: object, params: Params = None, *, columns: Arguments = None
+        self,
+        name: Names,
+        expr: Defined | InMemory,
+        params: Params = None,
+        *,
+        columns: Arguments = None,
     ) -> Node | Dataset:
         """Add a column: see `Node.define`; or one of an array in memory.
 
@@ -340,7 +345,7 @@ class Dataset(ReadMethods, Bookable):
         """
         return Dataset(self.chain.with_constant(name, function))
 
-    def select_entries(self, entries: object) -> Dataset:
+    def select_entries(self, entries: EntryNumbers) -> Dataset:
         """Select some of the entries, as TTree::SetEntryList; this dataset stays as it is.
 
         Parameters

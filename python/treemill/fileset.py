@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TypeAlias
+from typing import TYPE_CHECKING
 
 from .data.chain import Chain, ChainParts, chain_from
 from .data.defaults import policy
 from .data.entry_list import SELECTED
-from .data.file_constants import DataFile
 from .data.filesets import FilesetFiles as Files
 from .data.filesets import named_fileset
 from .dataset import Dataset
@@ -23,9 +22,13 @@ from .frozen import replaced
 from .query.node import Bookable, Node, Origin
 from .session.services import SERVICES
 
-__all__ = ["Fileset", "fileset"]
+if TYPE_CHECKING:
+    from .data.defaults import Missing
+    from .data.file_constants import OfFile
+    from .data.location import FilesByName
+    from .data.schemas import Schema
 
-OfFile: TypeAlias = Callable[[DataFile], bool | int | float | str]
+__all__ = ["Fileset", "fileset"]
 
 _READS = "fs[name].{}(…) reads columns of one data set, arrays(…) those of each"
 _OF_ONE = {
@@ -43,11 +46,11 @@ _OF_ONE = {
 
 @short_errors
 def fileset(
-    files: object,
+    files: FilesByName,
     tree: str | None = None,
     *,
-    missing: object = "error",
-    schema: object = "auto",
+    missing: Missing = "error",
+    schema: Schema = "auto",
     on_error: str = "stop",
 ) -> Fileset:
     """Make a fileset: data sets by name, on which bookings are made once. No file is opened.

@@ -14,7 +14,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeAlias
 
 import click
 
@@ -188,14 +188,14 @@ class _Bins(click.ParamType[_Axis]):
             self.fail(f"{value!r} is not N or N,LO,HI", param, ctx)
 
 
-class _Default(click.ParamType[tuple[str, object]]):
+class _Default(click.ParamType[tuple[str, Any]]):
     """NAME=VALUE, with the value as Python writes it."""
 
     name = "NAME=VALUE"
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, object]:
+    ) -> tuple[str, Any]:
         import ast
 
         name, _, text = str(value).partition("=")
@@ -248,7 +248,7 @@ def draw(
     weight: str | None,
     profile: bool,
     log: bool,
-    missing: tuple[tuple[str, object], ...],
+    missing: tuple[tuple[str, Any], ...],
     output: str | None,
 ) -> None:
     """Fill a histogram of EXPR over a tree and draw it, as TTree::Draw does.

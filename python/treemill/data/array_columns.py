@@ -7,7 +7,7 @@ Knows arrays and entry numbers; knows no tree, no friend and no query.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ..errors import QueryError, UnsupportedError
 from .foreign import Field, Foreign
@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._core import Column
+
+    class SupportsArray(Protocol):
+        """An array of NumPy, awkward, Arrow or pandas."""
+
+        def __array__(self) -> NDArray[np.generic]: ...
+
+    InMemory: TypeAlias = Sequence[float | None] | Sequence[Sequence[float | None]] | SupportsArray
+    """What users give as a column."""
 
 __all__ = ["ArrayColumns", "array_columns", "awkward_array"]
 

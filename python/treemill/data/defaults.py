@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ..errors import QueryError
 from ..frozen import frozen
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .._core import Column
     from .column_source import Node
 
-__all__ = ["ERROR", "Default", "MissingDefaults", "column", "policy"]
+__all__ = ["ERROR", "Default", "Missing", "MissingDefaults", "column", "policy"]
 
 Scalar: TypeAlias = bool | int | float | str | None
 Default: TypeAlias = Scalar | tuple[Scalar, ...]
@@ -58,6 +58,9 @@ class MissingDefaults:
         globs = (d for d in self.defaults if _is_glob(d[0]) and fnmatchcase(branch, d[0]))
         return next(plain, None) or next(globs, None)
 
+
+Missing: TypeAlias = Literal["error"] | Mapping[str, Scalar | Sequence[float]] | MissingDefaults
+"""What users give as `missing=`: see `treemill.dataset`."""
 
 ERROR = MissingDefaults()
 """A branch that a file lacks is an error."""

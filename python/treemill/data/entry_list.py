@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from .array_columns import SupportsArray
+    from .location import FilePath
+
     Array: TypeAlias = NDArray[np.int64]
+    EntryNumbers: TypeAlias = Sequence[int] | SupportsArray | FilePath
+    """What users give to `select_entries`."""
 
 __all__ = ["SELECTED", "Selection", "selection"]
 

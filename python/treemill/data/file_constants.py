@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..errors import QueryError, TreemillError, WorkerError
 from ..frozen import frozen, replaced
@@ -20,7 +20,7 @@ from .location import Location
 if TYPE_CHECKING:
     from .._core import Column
 
-__all__ = ["Constant", "DataFile", "FileConstants", "PerFile", "with_constants"]
+__all__ = ["Constant", "DataFile", "FileConstants", "OfFile", "PerFile", "with_constants"]
 
 Constant = bool | int | float | str
 
@@ -39,6 +39,8 @@ class DataFile:
     """The data set's metadata."""
 
 
+OfFile: TypeAlias = Callable[[DataFile], Constant]
+"""What users give to `define_per_file`."""
 PerFile = tuple[str, Callable[[DataFile], object]]
 """A column's name, and the function that gives its value in a file."""
 

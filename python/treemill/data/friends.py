@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ..errors import QueryError, SourceError, UnsupportedError
 from ..frozen import replaced
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from .location import Location
     from .open_trees import Remembered
 
-__all__ = ["Friends", "index_names"]
+__all__ = ["FriendIndex", "Friends", "index_names"]
+
+FriendIndex: TypeAlias = str | Sequence[str] | Literal[False] | None
+"""What users give as `index=`: see `Dataset.add_friend`."""
 
 
 def index_names(index: object) -> IndexNames | bool | None:

@@ -7,9 +7,9 @@ Asks data/source.py for directories and list files; opens no ROOT file.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from .._system.files import working_folder
 from ..errors import QueryError, SourceError, without_credentials
@@ -18,6 +18,22 @@ from . import source
 
 if TYPE_CHECKING:
     from .findings import VerifiedFile
+
+    class SupportsModelDump(Protocol):
+        """coffea's specifications of files, which are models of pydantic."""
+
+        def model_dump(self) -> dict[str, Any]: ...
+
+    FilePath: TypeAlias = str | os.PathLike[str]
+    Files: TypeAlias = (
+        FilePath
+        | Mapping[Any, FilePath | Sequence[FilePath] | Mapping[str, Any] | None]
+        | Iterable["Files"]
+        | SupportsModelDump
+    )
+    """What users write for the files of a dataset: see `treemill.dataset`."""
+    FilesByName: TypeAlias = FilePath | Mapping[str, Files | Mapping[str, Any]] | SupportsModelDump
+    """What users write for a fileset: see `treemill.fileset`."""
 
 __all__ = [
     "Location",

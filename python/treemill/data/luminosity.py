@@ -5,9 +5,9 @@ whether an entry's section is in a set.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .._system.files import parsed, write_text
 from ..errors import QueryError, SourceError, quoted
@@ -315,10 +315,12 @@ def sections_of(numbers: Iterable[int]) -> LumiSections:
 
 # Files with certified luminosity sections, as masks. Reads the file; knows no ROOT file.
 
+Certified: TypeAlias = str | os.PathLike[str] | Mapping[Any, Sequence[Sequence[int]]] | LumiSections
+
 
 @short_errors
 def lumi_mask(
-    certified: object,
+    certified: Certified,
     *,
     run: str = RUN,
     luminosity_block: str = LUMINOSITY_BLOCK,

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 from ..errors import QueryError, near
 
-__all__ = ["AUTO", "ObjectSchema", "coffeas", "object_schema"]
+__all__ = ["AUTO", "ObjectSchema", "Schema", "coffeas", "object_schema"]
+
+Schema: TypeAlias = str | type[Any] | None
+"""What users give as `schema=`: a name, or one of coffea's classes."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, SupportsFloat, SupportsIndex, TypeGuard
+from typing import TYPE_CHECKING, Literal, SupportsFloat, SupportsIndex, TypeAlias, TypeGuard
 
 from ..errors import QueryError, UnsupportedError
 from ..frozen import frozen
@@ -27,9 +27,26 @@ from .axis_specification import (
 )
 
 if TYPE_CHECKING:
+    import boost_histogram
     import hist
     from boost_histogram.axis import Axis as UserAxis
     from boost_histogram.axis.transform import AxisTransform
+    from hist.quick_construct import ConstructProxy
+
+    from ..data.array_columns import SupportsArray
+
+    AxisBins: TypeAlias = (
+        int | tuple[int, float, float] | Sequence[float] | SupportsArray | UserAxis | None
+    )
+    """Bins of one axis."""
+    # One sequence of both, edges and axes: else mypy does not know what a list is.
+    Bins: TypeAlias = (
+        AxisBins | Sequence[AxisBins | float] | boost_histogram.Histogram | ConstructProxy
+    )
+    """What users give as `bins=`: see `axes_from_bins`."""
+    AxisRange: TypeAlias = Sequence[float] | SupportsArray | Literal["all", "most"] | None
+    Range: TypeAlias = AxisRange | Sequence[AxisRange | float]
+    """What users give as `range=`: (lo, hi), for one axis or for each."""
 
 __all__ = [
     "DEFAULT_BINS",

@@ -8,9 +8,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Literal, NotRequired, TypedDict, Unpack
+from typing import TYPE_CHECKING, Literal, NotRequired, TypeAlias, TypedDict, Unpack
 
 from ..errors import QueryError
+
+if TYPE_CHECKING:
+    import boost_histogram.storage
+
+    _Kind: TypeAlias = boost_histogram.storage.Storage
+    Storage: TypeAlias = str | _Kind | type[_Kind] | None
+    """What users give as `storage=`: a storage, its class or its name."""
 
 __all__ = [
     "COUNTS",

@@ -6,8 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
+from typing import TYPE_CHECKING
 
 from ..pictures.tables import plain
+
+if TYPE_CHECKING:
+    from .axes import Bins, Range
 
 __all__ = ["Column", "Description", "Drawing", "shown"]
 
@@ -21,8 +25,8 @@ class Drawing:
     expr: str | Sequence[str]
     where: str | None = None
     option: str = ""
-    bins: object = None
-    range: object = None
+    bins: Bins = None
+    range: Range = None
     weight: str | None = None
     profile: bool = False
     log: bool = False

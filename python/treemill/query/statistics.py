@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from hist import Hist as Filled
 
     from ..data.luminosity import LumiSections
+    from .axes import Bins, Range
+    from .axis_specification import Storage
     from .booking import Array
 
 __all__ = ["Statistics"]
@@ -51,12 +53,12 @@ class Statistics(Located):
     def hist(
         self,
         *exprs: str,
-        bins: object = None,
+        bins: Bins = None,
         weight: Weight = None,
-        range: object = None,  # noqa: A002 - as numpy and matplotlib call it
+        range: Range = None,  # noqa: A002 - as numpy and matplotlib call it
         name: str | None = None,
         label: Labels = None,
-        storage: object = None,
+        storage: Storage = None,
         params: Params = None,
         stack: str | Sequence[str] | None = None,
     ) -> Booking[Filled]:
@@ -118,12 +120,12 @@ class Statistics(Located):
         self,
         *exprs: str,
         sample: str,
-        bins: object = None,
+        bins: Bins = None,
         weight: Weight = None,
-        range: object = None,  # noqa: A002 - as for hist
+        range: Range = None,  # noqa: A002 - as for hist
         name: str | None = None,
         label: Labels = None,
-        storage: object = None,
+        storage: Storage = None,
         params: Params = None,
     ) -> Booking[Filled]:
         """Book the mean of `sample` in each bin, as ROOT's TProfile.
@@ -158,12 +160,12 @@ class Statistics(Located):
         self,
         method: str,
         exprs: Sequence[str],
-        bins: object,
-        limits: object,
+        bins: Bins,
+        limits: Range,
         weight: Weight,
         name: str | None,
         label: Labels,
-        storage: object,
+        storage: Storage,
         params: Params,
         sample: str | None = None,
         stack: str | Sequence[str] | None = None,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import awkward
     import hist
 
+    from .axes import Bins, Range
     from .booking import Array
     from .description import Description
     from .snapshot_target import Fill, SnapshotFile
@@ -229,8 +230,8 @@ class Values(Located):
         where: str | None = None,
         option: str = "",
         *,
-        bins: object = None,
-        range: object = None,  # noqa: A002 - as numpy and matplotlib call it
+        bins: Bins = None,
+        range: Range = None,  # noqa: A002 - as numpy and matplotlib call it
         weight: str | None = None,
         profile: bool = False,
         log: bool = False,

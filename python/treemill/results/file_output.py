@@ -22,6 +22,9 @@ from ..query.snapshot_target import check_tree, compression_of
 from .parts import claim, hidden_folder, remove, remove_if_empty
 
 if TYPE_CHECKING:
+    import awkward as ak
+
+    from ..data.array_columns import InMemory
     from ..data.columns import Table
     from ..writing.file import RootFile
 
@@ -146,7 +149,7 @@ class FileOutput:
         self._parts: list[_Part] = []
         self._open = _Open()
 
-    def write(self, columns: object, tree: str = "Events") -> None:
+    def write(self, columns: Mapping[str, InMemory] | ak.Array, tree: str = "Events") -> None:
         """Add entries to a tree of the file.
 
         Parameters
@@ -176,7 +179,7 @@ class FileOutput:
         >>> tm.dataset("skim.root").num_entries == events.num_entries
         True
         """
-        from ..writing.tables import (  # heavy: numpy  # heavy: numpy
+        from ..writing.tables import (  # heavy: numpy
             lists_of,
             planned,
             table_of,

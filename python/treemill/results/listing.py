@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 from ..errors import QueryError
 from ..faces import short_errors
@@ -19,6 +20,9 @@ __all__ = ["CutTable", "as_html", "as_text", "cut_table"]
 # Cut flows of several data sets, or of variations, side by side in one table.
 
 _Cell = Callable[[CutFlow, Cut], str]
+_Flow: TypeAlias = CutFlow | Booking[Any]
+CutFlows: TypeAlias = _Flow | Mapping[Any, _Flow]
+"""A cut flow, or several by name, or bookings of them."""
 
 
 def _counted(value: float, variance: float) -> str:
@@ -72,7 +76,7 @@ class CutTable:
 
 
 @short_errors
-def cut_table(results: object, show: str = "passed") -> CutTable:
+def cut_table(results: CutFlows, show: str = "passed") -> CutTable:
     """Put cut flows side by side, one column each.
 
     Parameters
@@ -160,8 +164,9 @@ def as_html(values: Mapping[str, object]) -> str | None:
     values are something else, or flows of different cuts."""
     if not values:
         return None
-    if all(isinstance(each, CutFlow) and len(each) for each in values.values()):
-        return _table(values)
+    flows = {name: each for name, each in values.items() if isinstance(each, CutFlow) and len(each)}
+    if len(flows) == len(values):
+        return _table(flows)
     parts = []
     for name, each in values.items():
         table = as_html(each) if isinstance(each, Mapping) else None
@@ -171,8 +176,7 @@ def as_html(values: Mapping[str, object]) -> str | None:
     return "".join(parts)
 
 
-def _table(flows: Mapping[str, object]) -> str | None:
-
+def _table(flows: Mapping[str, CutFlow]) -> str | None:
     try:
         html = cut_table(flows)._repr_html_()
     except QueryError:

@@ -17,8 +17,25 @@ from .by_dataset import ByDataset
 from .variations import Variations
 
 if TYPE_CHECKING:
+    import boost_histogram
     import numpy as np
     from numpy.typing import NDArray
+
+    from ..data.array_columns import SupportsArray
+
+    Results: TypeAlias = (
+        boost_histogram.Histogram
+        | Booking[Any]
+        | CutFlow
+        | SupportsArray
+        | np.generic
+        | float
+        | str
+        | Mapping[str, "Results"]
+        | Sequence["Results"]
+        | None
+    )
+    """What `save` takes, nested as deep as users like."""
 
 __all__ = [
     "Json",

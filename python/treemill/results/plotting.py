@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ..pictures.picture_parts import Band
+    from .showing import Drawn, Histograms
 
 __all__ = ["plot"]
 
@@ -31,10 +32,10 @@ _DATA = "data"
 
 @short_errors
 def stack(
-    results: object,
+    results: Histograms,
     path: str | PathLike[str] | None = None,
     *,
-    data: object = _DATA,
+    data: str | Drawn | None = _DATA,
     signal: str | Iterable[str] = (),
     ratio: bool = False,
     systematics: bool = True,

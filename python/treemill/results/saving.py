@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._system.files import whole_file
 from ..errors import UnsupportedError, local_path, writing
@@ -12,6 +12,9 @@ from ..faces import short_errors
 from ..query.booking import compute
 from . import hdf5_file, json_file, root_file
 from .outline import Outline, outline, rebuilt
+
+if TYPE_CHECKING:
+    from .outline import Results
 
 __all__ = ["load", "save"]
 
@@ -41,7 +44,7 @@ def _format(path: str) -> _Format:
 
 
 @short_errors
-def save(results: object, path: str | PathLike[str]) -> None:
+def save(results: Results, path: str | PathLike[str]) -> None:
     """Write results to one file, from which `load` makes the same results again.
 
     Parameters

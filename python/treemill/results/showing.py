@@ -4,9 +4,9 @@ forms users have histograms; monitor/ draws them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..faces import short_errors
 from ..query.booking import Booking
@@ -23,14 +23,20 @@ from .histograms import (
 from .variations import Variations
 
 if TYPE_CHECKING:
+    import boost_histogram
     import hist
     from matplotlib.figure import Figure
+
+    Drawn: TypeAlias = boost_histogram.Histogram | Booking[Any] | Variations[Any]
+    """A histogram, one with its variations, or a booking of either."""
+    Histograms: TypeAlias = Drawn | hist.Stack | Mapping[Any, "Histograms"] | Sequence["Histograms"]
+    """Histograms by name, as users have them: results, nested as deep as they like."""
 
 __all__ = ["plot", "show"]
 
 
 @short_errors
-def show(histogram: object, title: str = "", log: bool = False) -> None:
+def show(histogram: Drawn, title: str = "", log: bool = False) -> None:
     """Print a histogram as text, as wide as the terminal.
 
     Parameters
@@ -61,7 +67,7 @@ def show(histogram: object, title: str = "", log: bool = False) -> None:
 
 @short_errors
 def plot(
-    histograms: object,
+    histograms: Histograms,
     path: str | PathLike[str] | None = None,
     *,
     title: str = "",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from os import PathLike
 from string import Formatter
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .._system.files import whole_file
 from ..errors import QueryError, UnsupportedError, local_path, writing
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from boost_histogram.axis import Axis
     from hist import Hist
     from numpy.typing import NDArray
+
+    from .showing import Histograms
 
 __all__ = ["templates"]
 
@@ -233,7 +235,7 @@ _TOLD = 5
 
 @short_errors
 def templates(
-    results: Mapping[str, object],
+    results: Mapping[Any, Histograms],
     path: str | PathLike[str],
     name: str = "{region}/{process}_{variation}",
     *,

@@ -6,7 +6,7 @@ import atexit
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .._system.processor import available_cores
 from ..errors import QueryError
@@ -17,20 +17,22 @@ from .session import Session
 from .typed_run import typed
 
 if TYPE_CHECKING:
-    from typing import Unpack
+    from typing import TypeAlias, Unpack
 
     from ..backends.base import Pool
+    from ..backends.dask.connection import Certificates, DaskAddress
     from ..monitoring.report import Report
 
-    Sites = Mapping[object, object] | Sequence[object]
-    Reach = Mapping[str, str | Sequence[str]]
+    Sites: TypeAlias = Mapping[Any, "Address"] | Sequence["Address"]
+    Address: TypeAlias = DaskAddress | Session | Sites
+    Reach: TypeAlias = Mapping[str, str | Sequence[str]]
 
 __all__ = ["connect", "report", "run"]
 
 
 @short_errors
 def connect(
-    address: object = None,
+    address: Address | None = None,
     *,
     workers: int | None = None,
     mode: str = "threads",
@@ -39,7 +41,7 @@ def connect(
     patience: float = 10.0,
     start: str | None = None,
     trace: int = 0,
-    security: object = None,
+    security: Certificates | None = None,
     reach: Reach | None = None,
     wait: float = 300.0,
     keep: float = 86400.0,
@@ -148,7 +150,7 @@ def connect(
             named = sites if isinstance(sites, Mapping) else dict(enumerate(sites))
             return FederatedPool({str(name): pool_of(site) for name, site in named.items()}, reach)
 
-        def pool_of(site: object) -> Pool:
+        def pool_of(site: Address) -> Pool:
             if isinstance(site, Session):
                 return site._pool
             if isinstance(site, list | tuple | dict):

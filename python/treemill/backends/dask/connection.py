@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypedDict
 
 from ...errors import MissingPackageError, QueryError
 from .pool import DaskPool
@@ -10,7 +10,18 @@ from .pool import DaskPool
 if TYPE_CHECKING:
     from typing import Unpack
 
+    from distributed import Client, Security
+
     from .admission import Limits
+
+    class Cluster(Protocol):
+        """A cluster object of Dask's: LocalCluster, those of dask-jobqueue, dask-gateway …"""
+
+        @property
+        def scheduler_address(self) -> str: ...
+
+    DaskAddress: TypeAlias = str | Client | Cluster
+    Certificates: TypeAlias = Security
 
 __all__ = ["connected"]
 
