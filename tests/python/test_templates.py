@@ -141,7 +141,8 @@ def test_bookings_are_computed(events, tmp_path):
 
 def test_negative_bins_are_refused_by_name(tmp_path):
     made = analysis()
-    made["sr"]["signal"]["jes:up"] = shape([-4, 9, -0.5, 1])
+    signal = made["sr"]["signal"]
+    made["sr"]["signal"] = tm.Variations({**signal, "jes:up": shape([-4, 9, -0.5, 1])})
     said = r"sr/signal_jesUp: bins 1 \[0, 20\), 3 \[40, 60\) are negative.*negative="
     with pytest.raises(tm.QueryError, match=said):
         tm.templates(made, tmp_path / "x.root")

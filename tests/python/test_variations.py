@@ -1,6 +1,8 @@
 """`Variations`: what the values below `vary` can do together."""
 
+import copy
 import pickle
+from collections.abc import Mapping, MutableMapping
 
 import hist
 import numpy as np
@@ -267,3 +269,34 @@ def test_get_gives_what_subscripts_give():
         assert values.get(name) == values.get(name, 7) == values[name]
     assert values.get("other") is None
     assert values.get("other", 7) == 7
+
+
+def test_the_values_are_a_mapping_that_does_not_change():
+    given = {"nominal": 1, "up": 2}
+    values = tm.Variations(given, unchanged=["jes:up"])
+    assert isinstance(values, Mapping)
+    assert not isinstance(values, MutableMapping)
+    given["up"] = 7
+    with pytest.raises(TypeError):
+        values["up"] = 7
+    assert dict(values) == {**values} == {"nominal": 1, "up": 2} == values
+    assert [*values] == [*values.keys()] == ["nominal", "up"]
+    assert len(values) == 2
+    assert "up" in values
+    assert "jes:up" not in values
+    assert "jes:up" not in values.keys()
+    for again in (pickle.loads(pickle.dumps(values)), copy.copy(values), copy.deepcopy(values)):
+        assert type(again) is tm.Variations
+        assert again == values
+        assert again["jes:up"] == 1
+    assert repr(values) == repr(dict(values))
+    assert (values + values)["jes:up"] == 2
+
+
+def test_values_in_outputs_of_selectors_are_added_by_variation(events):
+    def each(chunk):
+        return {"n": tm.Variations({"nominal": len(chunk), "half": len(chunk) / 2})}
+
+    found = tm.run(each, events, progress=False)["n"]
+    assert type(found) is tm.Variations
+    assert found == {"nominal": events.num_entries, "half": events.num_entries / 2}

@@ -7,7 +7,7 @@ Knows no query. A value that has axes is a histogram; hist is imported only to m
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from os import PathLike
 from typing import TYPE_CHECKING, overload
@@ -37,11 +37,12 @@ else:  # Python's own has no defaults before 3.13
 NOMINAL = "nominal"
 
 
-class Variations(dict[str, Value]):
+class Variations(Mapping[str, Value]):
     """The nominal value and those of variations by name, "nominal" first.
 
-    A variation that was booked but cannot change the value is not among the keys: `v[name]` and
-    `v.get(name)` then give the nominal value. `v[name]` raises KeyError for other names. Values are
+    An immutable mapping. A variation that was booked but cannot change the value is not among the
+    keys: `v[name]` and `v.get(name)` then give the nominal value. `v[name]` raises KeyError for
+    other names. Values are
     added, subtracted, multiplied and divided variation by variation. If one side lacks a variation,
     its nominal value is taken, because the variation does not change that side. A histogram without
     variations cannot be on the left: its operators are hist's. Write
@@ -58,8 +59,8 @@ class Variations(dict[str, Value]):
         values: Mapping[str, Value] | Iterable[tuple[str, Value]] = (),
         unchanged: Iterable[str] = (),
     ) -> None:
-        super().__init__(values)
-        self.unchanged = frozenset(unchanged) - self.keys()
+        self._values = dict(values)
+        self.unchanged = frozenset(unchanged) - self._values.keys()
         """Names of variations that do not change the value."""
 
     @property
@@ -67,7 +68,9 @@ class Variations(dict[str, Value]):
         """The value without variations."""
         return self[NOMINAL]
 
-    def __missing__(self, name: str) -> Value:
+    def __getitem__(self, name: str) -> Value:
+        if name in self._values:
+            return self._values[name]
         if name in self.unchanged:
             return self.nominal
         known = [*self, *sorted(self.unchanged)]
@@ -87,6 +90,15 @@ class Variations(dict[str, Value]):
     def get(self, name: str, default: object = None, /) -> object:
         """Get what `[]` gives, or the default where `[]` raises KeyError."""
         return self[name] if name in self or name in self.unchanged else default
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
 
     def __repr__(self) -> str:
         return as_text(self)
