@@ -12,6 +12,8 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from operator import index
+from typing import SupportsIndex, cast
 
 __all__ = [
     "ChangedError",
@@ -25,8 +27,12 @@ __all__ = [
     "UnknownBranchError",
     "UnsupportedError",
     "WorkerError",
+    "check_flag",
+    "check_text",
+    "check_whole",
     "first_line",
     "is_plain",
+    "listed",
     "local_path",
     "near",
     "outside",
@@ -164,6 +170,43 @@ def sound_path(path: str | os.PathLike[str]) -> str:
     if "\0" in text:
         raise QueryError(f"no path has a zero byte in it: {text!r}")
     return text
+
+
+# What options may be, for those that many functions have.
+
+
+def check_flag(name: str, value: object) -> None:
+    """Raises QueryError for what is not True or False."""
+    if not isinstance(value, bool) and type(value).__name__ not in ("bool", "bool_"):
+        raise QueryError(f"{name} is True or False, not {value!r:.60}")
+
+
+def check_text(name: str, value: object) -> None:
+    """Raises QueryError for what is no text, or none that can be written."""
+    if not isinstance(value, str) or any("\ud800" <= sign <= "\udfff" for sign in value):
+        raise QueryError(f"{name} is a text, not {value!r:.60}")
+
+
+def check_whole(name: str, value: object, least: int = 0) -> None:
+    """Raises QueryError for what is no whole number, or one that is less than `least`."""
+    try:
+        is_whole = not isinstance(value, bool) and index(cast("SupportsIndex", value)) >= least
+    except TypeError:
+        is_whole = False
+    if not is_whole:
+        raise QueryError(f"{name} is a number of {least} or more, not {value!r:.60}")
+
+
+def listed(name: str, value: object) -> list[str]:
+    """One text or several as a list. Raises QueryError for anything else."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, bytes | bytearray) or not isinstance(value, Iterable):
+        raise QueryError(f"{name} is a text or a list of texts, not {value!r:.60}")
+    texts = [*value]
+    for each in texts:
+        check_text(f"each of {name}", each)
+    return texts
 
 
 _ON_A_SERVER = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]+://", re.IGNORECASE)

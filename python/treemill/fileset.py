@@ -97,10 +97,10 @@ def fileset(
     >>> list(met.value)
     ['dy', 'data']
     """
-    if on_error not in ("stop", "skip"):
+    if not isinstance(on_error, str) or on_error not in ("stop", "skip"):
         raise QueryError(f'on_error is "stop" or "skip", not {on_error!r}')
     known = None
-    if schema != "auto":
+    if not isinstance(schema, str) or schema != "auto":
         from .data.schemas import object_schema  # start-up
 
         known = object_schema(schema)

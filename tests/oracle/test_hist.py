@@ -219,9 +219,9 @@ def test_what_is_shown_and_drawn(events, capsys):
     stack = hist.Stack.from_dict({"one": made, "two": made})
     legend = tm.plot(stack).axes[0].get_legend().get_texts()
     assert [each.get_text() for each in legend] == ["one", "two"]
-    with pytest.raises(TypeError, match="is not a histogram"):
+    with pytest.raises(tm.QueryError, match="is not a histogram"):
         tm.show(stack)
-    with pytest.raises(TypeError, match="MultiCell"):
+    with pytest.raises(tm.QueryError, match="MultiCell"):
         tm.show(hist.Hist(axis.Regular(5, 0, 1), storage=storage.MultiCell(2)))
 
 

@@ -27,7 +27,7 @@ MAY_USE = {
     "faces": "errors migration_hints",
     "language": "errors",
     "checkpoint": "_core _system errors scheduling",
-    "pictures": "_system",
+    "pictures": "_system errors",
     "data": "_system errors faces language pictures migration_hints",
     "functions": "_system checkpoint data errors",
     "writing": "data errors",

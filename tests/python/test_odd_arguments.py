@@ -2,6 +2,7 @@
 call with each odd value in each place that takes one, and files that are not what they seem."""
 
 import gzip
+import inspect
 import math
 import os
 import shutil
@@ -113,7 +114,17 @@ def at(core, tmp_path_factory):
     filled = events.hist("x", bins=(5, 0, 5)).value
     varied = events.vary("x", {"up": "x + 1"}).hist("x", bins=(5, 0, 5)).value
     nested = {"r": {"p": varied}}
-    return {"folder": folder, "file": file, "events": events, "hist": filled, "nested": nested}
+    by_dataset = tm.fileset({"a": file}).hist("x", bins=(5, 0, 5)).value
+    cuts = events.filter("x > 1", "one").report().value
+    return {
+        "folder": folder,
+        "file": file,
+        "events": events,
+        "hist": filled,
+        "nested": nested,
+        "by_dataset": by_dataset,
+        "cuts": cuts,
+    }
 
 
 @pytest.fixture(autouse=True)
@@ -377,3 +388,148 @@ def test_an_option_that_is_misspelled_is_named(events):
 def test_a_value_that_an_option_does_not_have_is_a_query_error(events, call):
     with pytest.raises(tm.QueryError):
         call(events)
+
+
+# Options of all public functions and methods, each with each odd value; those of connect are above.
+
+GIVEN = {
+    "arrays": ["x"],
+    "approx_quantiles": ["x", 0.5],
+    "define": ["made", "x"],
+    "filter": ["x > 1"],
+    "profile": ["x"],
+    "redefine": ["x", "x + 1"],
+    "snapshot": ["s.root"],
+    "vary": ["x", {"up": "x + 1"}],
+}
+NEEDED = {
+    "hist": {"bins": 5},
+    "profile": {"sample": "n", "bins": (5, 0, 5)},
+    "draw": {"option": "goff"},
+    "run": {"progress": False},
+    "lumi_sections": {"run": "n", "luminosity_block": "n"},
+}
+WITHOUT_EXPRESSION = {"count", "report", "explain", "io_report", "lumi_sections", "with_params"}
+OF_OTHER_TESTS = {"add_friend", "define_per_file", "select_entries", "show"}
+FUNCTIONS = {
+    "dataset": (tm.dataset, lambda at, **o: tm.dataset(at["file"], **o)),
+    "fileset": (tm.fileset, lambda at, **o: tm.fileset({"a": at["file"]}, **o)),
+    "run": (tm.run, lambda at, **o: tm.run(at["events"].count(), **o)),
+    "run a selector": (
+        tm.run,
+        lambda at, **o: tm.run(sizes, at["events"], **{"progress": False, **o}),
+    ),
+    "plot": (tm.plot, lambda at, **o: tm.plot({"a": at["hist"], "b": at["hist"]}, **o)),
+    "stack": (
+        tm.plot.stack,
+        lambda at, **o: tm.plot.stack({"a": at["hist"], "data": at["hist"]}, **o),
+    ),
+    "show histogram": (tm.show, lambda at, **o: tm.show(at["hist"], **o)),
+    "cut_table": (tm.cut_table, lambda at, **o: tm.cut_table(at["cuts"], **o)),
+    "templates": (
+        tm.templates,
+        lambda at, **o: tm.templates(at["nested"], at["folder"] / "t.root", **o),
+    ),
+    "lumi_mask": (tm.lumi_mask, lambda at, **o: tm.lumi_mask({"1": [[1, 2]]}, **o)),
+    "batched": (tm.batched, lambda at, **o: tm.batched(sizes, **o)),
+    "model": (tm.model, lambda at, **o: tm.model("none.json", **o)),
+    "FileOutput": (tm.FileOutput, lambda at, **o: tm.FileOutput("o.root", **o)),
+    "Variations.plot": (tm.Variations.plot, lambda at, **o: at["nested"]["r"]["p"].plot(**o)),
+    "Variations.to_hist": (
+        tm.Variations.to_hist,
+        lambda at, **o: at["nested"]["r"]["p"].to_hist(**o),
+    ),
+    "ByDataset.stack": (tm.ByDataset.stack, lambda at, **o: at["by_dataset"].stack(**o)),
+}
+
+
+def sizes(chunk):
+    return {"n": len(chunk)}
+
+
+def computed(found):
+    if isinstance(found, tm.Booking):
+        return found.value
+    return found.count().value if isinstance(found, tm.Node) else found
+
+
+def method(name):
+    def call(at, **options):
+        given = [] if name in WITHOUT_EXPRESSION else GIVEN.get(name, ["x"])
+        return computed(getattr(at["events"], name)(*given, **options))
+
+    return call
+
+
+for name in dir(tm.Dataset):
+    member = inspect.getattr_static(tm.Dataset, name)
+    if not name.startswith("_") and inspect.isfunction(member) and name not in OF_OTHER_TESTS:
+        FUNCTIONS[name] = member, method(name)
+OPTIONS = {}
+for name, (function, _) in FUNCTIONS.items():
+    positional = len(GIVEN.get(name, ["x"])) + 1 if hasattr(tm.Dataset, name) else 0
+    taken = [*inspect.signature(function).parameters.values()][positional:]
+    if name in WITHOUT_EXPRESSION:
+        taken = [*inspect.signature(function).parameters.values()][1:]
+    for each in taken:
+        is_picture = each.name == "path"  # most values are names: dozens would be drawn
+        is_option = each.default is not each.empty and each.kind is not each.POSITIONAL_ONLY
+        if is_option and not is_picture:
+            OPTIONS[f"{name} {each.name}"] = name, each.name
+
+
+@pytest.mark.parametrize("which", OPTIONS)
+@pytest.mark.filterwarnings("ignore")
+def test_odd_values_of_options_give_query_errors(at, which):
+    name, option = OPTIONS[which]
+    wrong = {}
+    for odd in ODD:
+        try:
+            FUNCTIONS[name][1](at, **{**NEEDED.get(name, {}), option: odd})
+        except TreemillError:
+            continue
+        except Exception as error:
+            wrong[repr(odd)] = f"{type(error).__name__}: {error}"
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda at: tm.run(at["events"].count(), progress="zz"),
+        lambda at: tm.run(at["events"].count(), feedback=3),
+        lambda at: tm.run(at["events"].count(), feedback=""),
+        lambda at: tm.run(at["events"].count(), seed="zz"),
+        lambda at: tm.run(at["events"].count(), monitor="zz"),
+        lambda at: tm.run(at["events"].count(), second_runs="zz"),
+        lambda at: tm.dataset(at["file"], name=5),
+        lambda at: tm.connect("tcp://127.0.0.1:1", keep="a"),
+        lambda at: tm.connect(keep="a"),
+        lambda at: tm.connect(security=object()),
+        lambda at: tm.FileOutput("a.root", as_dataset="zz"),
+        lambda at: tm.plot(at["hist"], log="zz"),
+        lambda at: tm.plot(at["hist"], title=3),
+        lambda at: tm.plot(at["hist"], ""),
+        lambda at: tm.show(at["hist"], log="zz"),
+        lambda at: tm.show(3),
+        lambda at: tm.plot.stack({"a": at["hist"]}, systematics="zz"),
+        lambda at: tm.plot.stack({"a": at["hist"]}, ratio=True),
+        lambda at: tm.plot.stack({"a": at["hist"]}, signal=3),
+        lambda at: at["nested"]["r"]["p"].plot(kind=[]),
+        lambda at: at["nested"]["r"]["p"].to_hist(names=3),
+        lambda at: at["by_dataset"].stack([]),
+        lambda at: tm.cut_table(at["cuts"], []),
+        lambda at: tm.cut_table(3),
+        lambda at: at["events"].draw("x", log="zz"),
+        lambda at: at["events"].draw("x", profile="zz"),
+        lambda at: at["events"].filter("x > 1", columns=["x"]),
+        lambda at: at["events"].define("y", "x", columns=["x"]),
+        lambda at: at["events"].unique("x", limit=-1),
+        lambda at: at["events"].take("x", limit="zz"),
+        lambda at: at["events"].snapshot("a.root", 3),
+        lambda at: at["events"].snapshot("a.root", "x", copy_trees=3),
+    ],
+)
+def test_a_wrong_option_is_a_query_error(at, call):
+    with pytest.raises(QueryError):
+        call(at)

@@ -34,5 +34,5 @@ def test_is_as_wide_as_the_terminal(capsys, monkeypatch):
 
 
 def test_of_what_is_no_histogram(events):
-    with pytest.raises(TypeError, match="is not a histogram"):
+    with pytest.raises(tm.QueryError, match="is not a histogram"):
         tm.show(events.count())

@@ -166,31 +166,46 @@ def test_forms_of_results(events):
 @pytest.mark.parametrize(
     ("given", "more", "error", "said"),
     [
-        ({"dy": 3}, {}, TypeError, "3 is not a histogram"),
-        (shape([1, 2]), {}, TypeError, "mapping of names"),
-        ({"data": shape([1, 2])}, {}, ValueError, "needs a process"),
-        ({"dy": shape([1, 2])}, {"ratio": True}, ValueError, "ratio=True needs data"),
+        ({"dy": 3}, {}, tm.QueryError, "3 is not a histogram"),
+        (shape([1, 2]), {}, tm.QueryError, "mapping of names"),
+        ({"data": shape([1, 2])}, {}, tm.QueryError, "needs a process"),
+        ({"dy": shape([1, 2])}, {"ratio": True}, tm.QueryError, "ratio=True needs data"),
         ({"dy": shape([1, 2])}, {"signal": "H"}, tm.QueryError, "no histogram 'H'.*there are dy"),
         (RESULTS, {"data": "Data"}, tm.QueryError, "'Data' for data=: there are dy, tt, data"),
         (
             {"a": shape([1, 2]), "b": shape([1, 2, 3])},
             {},
-            ValueError,
+            tm.QueryError,
             r"different bins.*'a' has the axis Regular\(2, 0, 40.*'b' has Regular\(3, 0, 40",
         ),
         (
             {"a": hist.Hist.new.Reg(2, 0, 1).Reg(2, 0, 1).Double()},
             {},
-            ValueError,
+            tm.QueryError,
             "one dimension.*'a' has 2 dimensions",
         ),
-        ({"a": hist.Hist.new.Reg(2, 0, 1).Mean()}, {}, ValueError, "no profiles: 'a' is a profile"),
-        ({"sr": {"dy": shape([1, 2])}}, {}, TypeError, "'sr' is a mapping of dy"),
-        ({"dy": ["x" * 100]}, {}, TypeError, f"'dy' cannot.*\\['{'x' * 57}… is not a histogram"),
+        (
+            {"a": hist.Hist.new.Reg(2, 0, 1).Mean()},
+            {},
+            tm.QueryError,
+            "no profiles: 'a' is a profile",
+        ),
+        ({"sr": {"dy": shape([1, 2])}}, {}, tm.QueryError, "'sr' is a mapping of dy"),
+        (
+            {"dy": ["x" * 100]},
+            {},
+            tm.QueryError,
+            f"'dy' cannot.*\\['{'x' * 57}… is not a histogram",
+        ),
         ({"dy": shape([1, np.nan])}, {}, tm.QueryError, "contents of 'dy' are not finite in 1 of"),
         ({"dy": varied([1.0, 2.0], jes=np.nan)}, {}, tm.QueryError, "'dy, jes' are not finite"),
-        ({r"$\nosuch$": shape([1, 2])}, {}, ValueError, r"formula in .*nosuch\$' \(Unknown symbol"),
-        ({"dy": shape([1, 2])}, {"title": r"$\nosuch$"}, ValueError, "formula in .*nosuch"),
+        (
+            {r"$\nosuch$": shape([1, 2])},
+            {},
+            tm.QueryError,
+            r"formula in .*nosuch\$' \(Unknown symbol",
+        ),
+        ({"dy": shape([1, 2])}, {"title": r"$\nosuch$"}, tm.QueryError, "formula in .*nosuch"),
     ],
 )
 def test_what_cannot_be_stacked(given, more, error, said):
@@ -347,7 +362,7 @@ def test_reports_of_data_sets_and_variations(events):
     ],
 )
 def test_what_is_no_table(given, error):
-    with pytest.raises(TypeError, match=error):
+    with pytest.raises(tm.QueryError, match=error):
         tm.cut_table(given)
 
 
@@ -369,5 +384,5 @@ def test_metadata_say_what_is_data(flag):
     assert container.get_label() == "data"
     assert container[0].get_ydata().tolist() == [12.0, 10.0]
     assert not tm.plot.stack(tm.ByDataset(values, metadata), data=None).axes[0].containers
-    with pytest.raises(ValueError, match="ratio=True needs data"):
+    with pytest.raises(tm.QueryError, match="ratio=True needs data"):
         tm.plot.stack({"dy": values["dy"]}, ratio=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, BinaryIO
 
-from ..errors import local_path, writing
+from ..errors import QueryError, local_path, writing
 
 __all__ = [
     "new_file",
@@ -186,6 +186,8 @@ def picture_file(path: str | os.PathLike[str]) -> Iterator[tuple[BinaryIO, str]]
     a whole: matplotlib's own errors on a full disk would not say that it is full. Raises
     SourceError if the file cannot be written."""
     path = local_path(path)
+    if not os.path.basename(path).strip("."):
+        raise QueryError(f"a picture has a name, such as met.png, not {path!r}")
     if not os.path.splitext(path)[1]:
         from matplotlib import rcParams
 

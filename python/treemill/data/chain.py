@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .._system.files import working_folder
-from ..errors import FormatError, QueryError, SourceError, TreemillError
+from ..errors import FormatError, QueryError, SourceError, TreemillError, check_text
 from ..frozen import frozen, replaced
 from .branch import Branches, branch_list
 from .defaults import ERROR, MissingDefaults
@@ -408,8 +408,9 @@ def chain_of(
 ) -> Chain:
     """The chain of the files that a user writes for a dataset; see `treemill.dataset`.
     `with_missing`: a file of a fileset that is not there is an error only when it is opened."""
+    check_text("name", name)
     known, about = None, metadata_of(metadata, f"dataset {name!r}")
-    if schema != "auto":
+    if not isinstance(schema, str) or schema != "auto":
         from .schemas import object_schema  # start-up
 
         known = object_schema(schema)

@@ -497,6 +497,8 @@ def outputs_of(returns: Returns) -> Sequence[Output]:
         return [_output(None, returns, 0)]
     outputs: list[Output] = []
     lists = 0
+    if not isinstance(returns, Mapping):
+        raise QueryError(f"returns= is a type, or a mapping of names to types, not {returns!r:.60}")
     for name, kind in returns.items():
         outputs.append(_output(str(name), kind, lists))
         lists += outputs[-1][2] is not None

@@ -16,6 +16,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Protocol, cast
 
 from .._system.terminal import in_notebook, wants_bar
+from ..errors import QueryError, check_flag
 from ..io_report import IOReport
 from .feedback import histograms, pick
 from .progress import Progress
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from .progress_bar import NotebookBar, ProgressBar
 
-__all__ = ["Feedback", "SeveralQueries", "Watch", "Watched"]
+__all__ = ["Feedback", "SeveralQueries", "Watch", "Watched", "check_watched"]
 
 _FIRST_LOOK = 0.3
 _BAR_EVERY = 0.1
@@ -42,6 +43,19 @@ _ASK_AGAIN = 0.1
 Feedback = Callable[..., object] | str | bool
 """A function that is called with the values so far, or the name of the histogram to draw, or True
 for the first histogram."""
+
+
+def check_watched(progress: object, feedback: object) -> None:
+    """Raises QueryError for what `progress=` or `feedback=` cannot be."""
+    if progress is not None:
+        check_flag("progress", progress)
+    if feedback is None or callable(feedback) or isinstance(feedback, bool):
+        return
+    if not isinstance(feedback, str) or not feedback:
+        raise QueryError(
+            "feedback is a function, True, or the name of a histogram among the values, not "
+            f"{feedback!r:.60}"
+        )
 
 
 class Watched(Protocol):

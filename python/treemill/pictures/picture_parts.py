@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, cast
 
 from .._system.terminal import in_notebook
+from ..errors import QueryError
 from .histogram_labels import is_profile, outside, quantity
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ def _is_formula(text: str) -> bool:
 
 
 def check_formulas(texts: Iterable[str]) -> None:
-    """Raises ValueError for a text whose formula matplotlib cannot draw. matplotlib's own error
+    """Raises QueryError for a text whose formula matplotlib cannot draw. matplotlib's own error
     does not say which text that is."""
     from matplotlib.mathtext import MathTextParser
 
@@ -178,7 +179,7 @@ def check_formulas(texts: Iterable[str]) -> None:
         except ValueError as error:
             # matplotlib says it below a picture of the text, and with places in it.
             said = str(error).strip().splitlines()[-1].rpartition("Exception: ")[2]
-            raise ValueError(
+            raise QueryError(
                 f"matplotlib cannot draw the formula in {text!r} ({said.split(', found ')[0]}): "
                 r"correct it, or write \$ for a dollar sign"
             ) from None
@@ -345,7 +346,7 @@ def frame(plt: ModuleType, first: Hist, ratio: bool) -> tuple[Figure, Axes, Axes
 
 def finished(plt: ModuleType, figure: Figure, legend: Legend | None = None) -> Figure:
     """Makes words and the legend fit, closes the figure for pyplot and gives it back. Raises
-    ValueError for a formula that cannot be drawn."""
+    QueryError for a formula that cannot be drawn."""
     from matplotlib.text import Text
 
     said = [each.get_text() for each in figure.findobj(Text)]

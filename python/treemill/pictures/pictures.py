@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from ..errors import QueryError
 from .histogram_labels import axis_label, filled, is_logarithmic, is_profile
 from .picture_parts import (
     Band,
@@ -96,7 +97,7 @@ def overlaid(
     the legend. `ratio` adds a panel with the ratios to the first histogram, with errors of this
     kind of `RATIOS`.
 
-    Raises ValueError if the histograms cannot be drawn together."""
+    Raises QueryError if the histograms cannot be drawn together."""
     first = next(iter(histograms.values()))
     _check(histograms, first)
     with drawing(16) as plt:
@@ -123,12 +124,12 @@ def overlaid(
 
 def _check(histograms: Mapping[str, Hist], first: Hist) -> None:
     if any(histogram.ndim != 1 for histogram in histograms.values()):
-        raise ValueError("only histograms of one dimension can be drawn into one picture")
+        raise QueryError("only histograms of one dimension can be drawn into one picture")
     if any(histogram.axes[0] != first.axes[0] for histogram in histograms.values()):
         # Axes with different labels or names are unequal, but have the same bins.
         others = [_places(histogram.axes[0]) for histogram in histograms.values()]
         if any(other != others[0] for other in others):
-            raise ValueError("histograms with different axes cannot be drawn into one picture")
+            raise QueryError("histograms with different axes cannot be drawn into one picture")
 
 
 def _places(axis: Axis) -> list[object]:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
+from ..errors import QueryError
 from .picture_parts import errors_of
 
 __all__ = [
@@ -110,14 +111,14 @@ def efficiency_errors(part: Hist, whole: Hist, name: str) -> Numbers:
     they are Wilson's interval for a binomial distribution, which is no point at 0 and 1; with
     weights those of TH1::Divide's option B.
 
-    Raises ValueError if it cannot be a part."""
+    Raises QueryError if it cannot be a part."""
     import numpy as np
 
     values, of_all = (np.array(each.values(), float) for each in (part, whole))
     squares, all_squares = (np.array(errors_of(each)) ** 2 for each in (part, whole))
     beyond = np.flatnonzero(squares > all_squares * (1 + 1e-9))
     if len(beyond):
-        raise ValueError(
+        raise QueryError(
             f"the events of {name!r} are not some of the first histogram's: it has more of them in "
             f"bin {beyond[0]}; ratio=True is for histograms of different events"
         )

@@ -62,7 +62,7 @@ class Stack:
 def stacked(shown: Stack, title: str = "", log: bool = False, ratio: bool = False) -> Figure:
     """Draws the picture; with `ratio` a panel below has data over the sum of the processes.
 
-    Raises ValueError for a formula that cannot be drawn."""
+    Raises QueryError for a formula that cannot be drawn."""
     import numpy as np
 
     first = next(iter(shown.processes.values()))

@@ -148,7 +148,11 @@ def _expression(given: Definition | LumiMask, columns: Arguments) -> Expression:
 
         if isinstance(given, LumiMask):
             return given.expression
-    return call(given, columns) if callable(given) else parse(given)
+    if callable(given):
+        return call(given, columns)
+    if columns is not None:
+        raise QueryError("columns= are the arguments of a function; an expression names its own")
+    return parse(given)
 
 
 @face("node", habits=UPROOT_METHODS | ROOT_METHODS)

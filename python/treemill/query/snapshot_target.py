@@ -12,7 +12,14 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TypeAlias
 
-from ..errors import MissingPackageError, QueryError, UnsupportedError, local_path, quoted
+from ..errors import (
+    MissingPackageError,
+    QueryError,
+    UnsupportedError,
+    listed,
+    local_path,
+    quoted,
+)
 from ..frozen import frozen
 from ..language.expression import Expression, parse
 from ..language.tree_node import child, word
@@ -193,7 +200,7 @@ def check_variation(variation: str, kind: str) -> None:
 def copied_names(kind: str, tree: str, trees: str | Sequence[str]) -> tuple[str, ...]:
     """The names of trees that are copied. Raises QueryError if this kind of file cannot hold
     them."""
-    names = (trees,) if isinstance(trees, str) else tuple(trees)
+    names = tuple(listed("copy_trees", trees))
     if names and kind not in ("ttree", "rntuple"):
         raise QueryError(f"a {_WORDS[kind]} has one table: copy_trees= is for .root")
     if tree in names:
@@ -309,7 +316,7 @@ def columns_of(
     its columns."""
     if isinstance(columns, Mapping):
         return named_columns(columns, known)
-    texts = [columns] if isinstance(columns, str) else [*columns]
+    texts = listed("columns", columns)
     defined = {step.name: step.expr for step in steps if isinstance(step, Define)}
     varied = {name for step in steps if isinstance(step, Vary) for name in step.columns}
     names = known()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, overload
 
-from ..errors import QueryError
+from ..errors import QueryError, check_whole
 from ..faces import face
 from ..language.expression import Weight, parse, weighted
 from .axes import axes_from_bins, names_of
@@ -420,6 +420,7 @@ class Statistics(Located):
         >>> events.unique("nMuon >= 2").value.tolist()
         [False, True]
         """
+        check_whole("limit", limit)
         return Booking(self._with(params), Unique(parse(expr), limit))
 
     def lumi_sections(
@@ -458,6 +459,7 @@ class Statistics(Located):
         >>> tm.lumi_mask("processed.json").sections == done
         True
         """
+        check_whole("limit", limit)
         from ..data.luminosity import number_of  # start-up
 
         number = parse(number_of(run, luminosity_block))

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, overload
 
-from ..errors import QueryError
+from ..errors import QueryError, check_flag, check_whole
 from ..faces import face
 from ..language.expression import parse
 from .booking import Booking, Located, Place, steps_to
@@ -85,6 +85,7 @@ class Values(Located):
         >>> len(met.value) == events.num_entries, muons.value.fields
         (True, ['Muon_pt', 'MET_pt'])
         """
+        check_whole("limit", limit)
         if isinstance(columns, str):
             return Booking(self._with(params), Take(((columns, parse(columns)),), limit))
         rows = Arrays(named_columns(columns, self._names), limit)
@@ -281,6 +282,8 @@ class Values(Located):
         from .description import Drawing  # start-up
 
         # A drawing is made now and alone: other bookings stay booked.
+        check_flag("profile", profile)
+        check_flag("log", log)
         wanted = Drawing(expr, where, option, bins, range, weight, profile, log)
         node = _nominal(self._with(params))
         histogram: hist.Hist = node.origin.services.draw(node, wanted)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from ..errors import QueryError
+from ..errors import QueryError, check_text
 from .listing import as_html, as_text
 from .variations import NOMINAL, Variations
 
@@ -99,11 +99,9 @@ class ByDataset(dict[str, Value]):
 
         Raises
         ------
-        TypeError
-            If the values are not histograms.
         QueryError
-            If a data set has no such item, or if the histograms have different axes or storages,
-            as those of several bookings may: `a | b`.
+            If the values are not histograms, if a data set has no such item, or if the histograms
+            have different axes or storages, as those of several bookings may: `a | b`.
 
         Examples
         --------
@@ -112,6 +110,7 @@ class ByDataset(dict[str, Value]):
         >>> list(met.stack().axes["dataset"])
         ['dy', 'tt']
         """
+        check_text("by", by)
         categories: dict[str, list[Value]] = {}
         for name, value in self.items():
             categories.setdefault(_category(by, name, self.metadata[name]), []).append(value)
@@ -290,7 +289,7 @@ def _sum(name: str, values: Iterable[object]) -> hist.Hist:
     total: hist.Hist | None = None
     for value in values:
         if not hasattr(value, "axes"):
-            raise TypeError(f"{value!r:.60} is not a histogram")
+            raise QueryError(f"{value!r:.60} is not a histogram")
         total = value if total is None else _plus(total, value, f"two data sets of {name!r}")
     assert total is not None
     return total

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ..data.file_tree import UNORDERED
 from ..data.kinds import Kind, Kinds, number
 from ..data.rows import Store, Stored
-from ..errors import QueryError, SourceError, local_path, writing
+from ..errors import QueryError, SourceError, check_flag, local_path, writing
 from ..query.snapshot_target import check_tree, compression_of
 from .parts import claim, hidden_folder, remove, remove_if_empty
 
@@ -141,6 +141,7 @@ class FileOutput:
         as_dataset: bool = False,
         compression: str | None = "default",
     ) -> None:
+        check_flag("as_dataset", as_dataset)
         self.path = os.path.abspath(local_path(path))
         self.as_dataset = as_dataset
         self._codec = compression_of("ttree", compression)

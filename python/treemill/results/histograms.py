@@ -10,7 +10,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, TypeGuard
 
 from .._system.files import picture_file
-from ..errors import QueryError
+from ..errors import QueryError, check_flag, check_text
 
 if TYPE_CHECKING:
     import hist
@@ -51,12 +51,12 @@ _LONG = 60
 
 
 def checked(value: object) -> hist.Hist:
-    """Makes a histogram of hist's from one of hist or boost-histogram. Raises TypeError for
+    """Makes a histogram of hist's from one of hist or boost-histogram. Raises QueryError for
     anything else."""
     if not hasattr(value, "axes") or isinstance(value, list | tuple) or is_stack(value):
         said = repr(value)
         said = said if len(said) <= _LONG else f"{said[: _LONG - 1]}…"
-        raise TypeError(f"{said} is not a histogram")
+        raise QueryError(f"{said} is not a histogram")
     from hist import Hist, NamedHist
 
     histogram: hist.Hist = value
@@ -64,7 +64,7 @@ def checked(value: object) -> hist.Hist:
     if not hasattr(value, "show") or isinstance(value, NamedHist):
         histogram = Hist(value)
     if histogram.storage_type.__name__ == "MultiCell":
-        raise TypeError(
+        raise QueryError(
             "histograms of storage MultiCell, with several numbers in a bin, are not drawn"
         )
     return histogram
@@ -120,9 +120,9 @@ def ratio_kind(ratio: bool | str) -> str:
     """The kind of a ratio's errors; empty: there is no panel of ratios."""
     from ..pictures.ratios import EFFICIENCY, INDEPENDENT  # start-up
 
-    if ratio in (False, True):
+    if isinstance(ratio, bool):
         return INDEPENDENT if ratio else ""
-    if ratio != EFFICIENCY:
+    if not isinstance(ratio, str) or ratio != EFFICIENCY:
         raise QueryError(f'ratio= is True, False or "{EFFICIENCY}", not {ratio!r}')
     return EFFICIENCY
 
@@ -140,7 +140,10 @@ def plot_variations(
     from ..pictures import pictures  # start-up
     from ..pictures.ratios import COMMON  # start-up
 
-    if kind not in ("band", "lines"):
+    check_text("title", title)
+    check_flag("log", log)
+    check_flag("ratio", ratio)
+    if not isinstance(kind, str) or kind not in ("band", "lines"):
         raise QueryError(f'kind is "band" or "lines", not {kind!r}')
     named = {name: checked(each) for name, each in values.items()}
     # Variations are of the nominal histogram's events, whose errors they share.

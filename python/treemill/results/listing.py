@@ -95,10 +95,8 @@ def cut_table(results: CutFlows, show: str = "passed") -> CutTable:
 
     Raises
     ------
-    TypeError
-        For what is no cut flow.
     QueryError
-        If the cut flows have different cuts.
+        For what is no cut flow, or if the cut flows have different cuts.
 
     Examples
     --------
@@ -110,7 +108,7 @@ def cut_table(results: CutFlows, show: str = "passed") -> CutTable:
     a muon    554
     two       335
     """
-    if show not in _CELLS:
+    if not isinstance(show, str) or show not in _CELLS:
         raise QueryError(f'show is "passed", "efficiency" or "cumulative", not {show!r}')
     flows = _flows(results)
     first, *_ = flows.values()
@@ -134,19 +132,19 @@ def _flows(results: object) -> dict[str, CutFlow]:
     if isinstance(results, CutFlow):
         results = {"entries": results}
     if not isinstance(results, Mapping):
-        raise TypeError(
+        raise QueryError(
             f"cut_table() takes a mapping of names to cut flows, not {type(results).__name__}: "
             "report() below named filters gives a cut flow"
         )
     if not results:
-        raise TypeError("the mapping has no cut flow: cut_table() needs one at least")
+        raise QueryError("the mapping has no cut flow: cut_table() needs one at least")
     flows = {}
     for name, each in results.items():
         value = each.value if isinstance(each, Booking) else each
         if isinstance(value, Mapping):
-            raise TypeError(f"{name} has several cut flows: make a table of each")
+            raise QueryError(f"{name} has several cut flows: make a table of each")
         if not isinstance(value, CutFlow) or not len(value):
-            raise TypeError(f"{name} is no cut flow with cuts: book report() below named filters")
+            raise QueryError(f"{name} is no cut flow with cuts: book report() below named filters")
         flows[str(name)] = value
     return flows
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar, cast
 
-from ..errors import QueryError
+from ..errors import QueryError, check_flag, check_text, listed
 from ..faces import short_errors
 from ..query.booking import Booking
 from .by_dataset import ByDataset, is_measured
@@ -85,13 +85,10 @@ def stack(
 
     Raises
     ------
-    TypeError
-        For objects that are not histograms.
     QueryError
-        If `data` or `signal` names what is not there, or if contents are not finite.
-    ValueError
-        If the histograms have different bins or more than one dimension, if there is no process, if
-        a ratio has no data, or if matplotlib cannot draw a formula.
+        For objects that are not histograms; if `data` or `signal` names what is not there, or if
+        contents are not finite; if the histograms have different bins or more than one dimension;
+        if there is no process, if a ratio has no data, or if matplotlib cannot draw a formula.
     ImportError
         If matplotlib or mplhep is missing.
 
@@ -106,15 +103,20 @@ def stack(
     """
     from ..pictures.stacks import Stack, stacked  # start-up
 
+    check_text("title", title)
+    for name, flag in (("ratio", ratio), ("systematics", systematics), ("log", log)):
+        check_flag(name, flag)
+    if colors is not None and not isinstance(colors, Mapping):
+        raise QueryError(f"colors is a mapping of names to colours, not {colors!r:.60}")
     results = results.value if isinstance(results, Booking) else results
     named = _named(results)
     points = _data(named, data, results.metadata if isinstance(results, ByDataset) else {})
-    lines = (signal,) if isinstance(signal, str) else tuple(signal)
+    lines = listed("signal", signal)
     signals = {name: _taken(named, name, "signal").nominal for name in lines}
     if not named:
-        raise ValueError("stack() needs a process besides data and signals")
+        raise QueryError("stack() needs a process besides data and signals")
     if ratio and points is None:
-        raise ValueError(f"ratio=True needs data, and {data!r} is not there")
+        raise QueryError(f"ratio=True needs data, and {data!r} is not there")
     processes = {name: each.nominal for name, each in named.items()}
     drawn = named if systematics else _alone(processes)
     _check(drawn | _alone(signals), points)
@@ -135,7 +137,7 @@ def _named(value: object) -> dict[str, Variations[Hist]]:
     values = _variations(value)
     by = split(values, 0)
     if not by:
-        raise TypeError(
+        raise QueryError(
             "stack() takes a mapping of names to histograms, or a histogram whose first axis has "
             "categories"
         )
@@ -144,14 +146,14 @@ def _named(value: object) -> dict[str, Variations[Hist]]:
 
 def _of(name: str, value: object) -> Variations[Hist]:
     if isinstance(value, Mapping) and not isinstance(value, Variations):
-        raise TypeError(
+        raise QueryError(
             f"{name!r} is a mapping of {', '.join(map(str, value))}, and stack() draws one mapping "
             "of histograms: give it this one, or another one, by itself"
         )
     try:
         return _variations(value)
-    except TypeError as error:
-        raise TypeError(f"{name!r} cannot be stacked: {error}") from None
+    except QueryError as error:
+        raise QueryError(f"{name!r} cannot be stacked: {error}") from None
 
 
 def _variations(value: object) -> Variations[Hist]:
@@ -203,11 +205,11 @@ def _check(named: Mapping[str, Variations[Hist]], data: tuple[str, Hist] | None)
     for name, variation, each in every:
         if each.ndim != 1 or is_profile(each):
             what = "is a profile" if is_profile(each) else f"has {each.ndim} dimensions"
-            raise ValueError(
+            raise QueryError(
                 f"stack() takes histograms of one dimension, and no profiles: {name!r} {what}"
             )
         if bins_of(each) != bins_of(standard):
-            raise ValueError(
+            raise QueryError(
                 f"histograms with different bins cannot be stacked: {first!r} has the axis "
                 f"{standard.axes[0]!r:.100}, and {name!r} has {each.axes[0]!r:.100}"
             )

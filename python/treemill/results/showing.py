@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ..errors import QueryError, check_flag, check_text
 from ..faces import short_errors
 from ..query.booking import Booking
 from .histograms import (
@@ -51,7 +52,7 @@ def show(histogram: Drawn, title: str = "", log: bool = False) -> None:
 
     Raises
     ------
-    TypeError
+    QueryError
         For objects that are not histograms.
 
     Examples
@@ -61,6 +62,8 @@ def show(histogram: Drawn, title: str = "", log: bool = False) -> None:
     """
     from ..pictures.text_histogram import show as show_text  # start-up
 
+    check_text("title", title)
+    check_flag("log", log)
     title = title or _title(histogram)
     show_text(_histogram(histogram), title, log)
 
@@ -101,11 +104,10 @@ def plot(
 
     Raises
     ------
-    TypeError
-        For objects that are not histograms.
-    ValueError
-        If they have different axes, or more than one dimension and are several; if an efficiency is
-        asked for, and one cannot be a part of the first; or if matplotlib cannot draw a formula.
+    QueryError
+        For objects that are not histograms; if they have different axes, or more than one dimension
+        and are several; if an efficiency is asked for, and one cannot be a part of the first; or if
+        matplotlib cannot draw a formula.
     ImportError
         If matplotlib or mplhep is missing.
 
@@ -116,10 +118,12 @@ def plot(
     """
     from ..pictures import pictures  # start-up
 
+    check_text("title", title)
+    check_flag("log", log)
     kind = ratio_kind(ratio)
     named = _named(histograms)
     if not named:
-        raise TypeError("plot() needs a histogram")
+        raise QueryError("plot() needs a histogram")
     (first, *_), count = named.values(), len(named)
     title = title or (_title(histograms) if count == 1 else "")
     value = histograms.value if isinstance(histograms, Booking) else histograms

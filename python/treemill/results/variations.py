@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from os import PathLike
 from typing import TYPE_CHECKING, overload
 
+from ..errors import QueryError, check_text, listed
 from .listing import as_html, as_text
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ class Variations(Mapping[str, Value]):
 
         Raises
         ------
-        TypeError
+        QueryError
             If the values are not histograms.
 
         Examples
@@ -193,9 +194,10 @@ class Variations(Mapping[str, Value]):
         """
         import hist
 
+        check_text("name", name)
         values = self._histograms()
         first = values[NOMINAL]
-        chosen = list(self) if names is None else list(names)
+        chosen = list(self) if names is None else listed("names", names)
         axis = hist.axis.StrCategory(chosen, name=name, label=name, overflow=False)
         histogram = hist.Hist(axis, *first.axes, storage=first.storage_type(), name=first.name)
         view = histogram.view(flow=True)
@@ -216,7 +218,7 @@ class Variations(Mapping[str, Value]):
 
         Raises
         ------
-        TypeError
+        QueryError
             If the values are not histograms.
 
         Examples
@@ -262,10 +264,8 @@ class Variations(Mapping[str, Value]):
 
         Raises
         ------
-        TypeError
-            If the values are not histograms.
         QueryError
-            If there is no such kind.
+            If the values are not histograms, or if there is no such kind.
         MissingPackageError
             If matplotlib or mplhep is not installed.
 
@@ -280,7 +280,7 @@ class Variations(Mapping[str, Value]):
 
     def _histograms(self) -> dict[str, hist.Hist]:
         if not hasattr(self.nominal, "axes"):
-            raise TypeError(f"{self.nominal!r} is not a histogram")
+            raise QueryError(f"{self.nominal!r} is not a histogram")
         return dict(self)
 
     def _repr_html_(self) -> str:
@@ -297,13 +297,13 @@ VARIATION = "variation"
 
 def split(values: Variations[Hist], axis: str | int) -> dict[str, Variations[Hist]]:
     """Histograms by the categories of the axis of this name or number, without it; nothing if there
-    is no such axis. Raises ValueError if they have no other."""
+    is no such axis. Raises QueryError if they have no other."""
     axes = values.nominal.axes
     places = [axis] if isinstance(axis, int) else [i for i, a in enumerate(axes) if a.name == axis]
     if not places or axes[places[0]].traits.continuous:
         return {}
     if len(axes) == 1:
-        raise ValueError(f"a histogram has no other axis than {axis!r}")
+        raise QueryError(f"a histogram has no other axis than {axis!r}")
     parts = {}
     for i in range(axes[places[0]].size):
         place = {places[0]: i}
@@ -315,5 +315,5 @@ def systematic(values: Variations[Hist]) -> Variations[Hist]:
     """The variations of a histogram that has them on an axis; others as they are."""
     parts = split(values, VARIATION) if len(values) == 1 else {}
     if parts and NOMINAL not in parts:
-        raise ValueError(f'the axis "{VARIATION}" has no category "{NOMINAL}"')
+        raise QueryError(f'the axis "{VARIATION}" has no category "{NOMINAL}"')
     return Variations({name: each.nominal for name, each in parts.items()}) if parts else values

@@ -124,7 +124,10 @@ def connect(
         raise QueryError(f"workers must be 1 or more, not {workers!r}")
     if memory is not None and not _is_whole(memory, 1):
         raise QueryError(f"memory is a number of bytes, not {memory!r}")
-    for name, seconds in (("silence", silence), ("patience", patience), ("wait", wait)):
+    for name, seconds in (
+        *(("silence", silence), ("patience", patience)),
+        *(("wait", wait), ("keep", keep)),
+    ):
         if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds >= 0:
             raise QueryError(f"{name} is a number of seconds, not {seconds!r}")
     if start is not None and (not isinstance(start, str) or start not in ("fork", "spawn")):
@@ -136,6 +139,8 @@ def connect(
             raise QueryError(f"{name} must be 1 or more, not {number!r}")
         if number is not None and address is None:
             raise QueryError(f"{name}= is for clusters; workers= is how many there are here")
+    if security is not None and address is None:
+        raise QueryError("security= is for clusters: connect(address, security=…)")
     for name, given in (("mode", mode != "threads"), ("memory", memory), ("start", start)):
         if given and address is not None:
             raise QueryError(

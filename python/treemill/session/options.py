@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, ParamSpec, TypedDict, TypeVar
 
-from ..errors import QueryError
+from ..errors import QueryError, check_flag, check_whole
 from ..workers.chunk_size import COFFEAS_CHUNK
 from .subset import Entries, first_chunks, subset
 
@@ -149,6 +149,8 @@ class RunOptions:
     def __post_init__(self) -> None:
         if not isinstance(self.on_error, str) or self.on_error not in ("stop", "skip"):
             raise QueryError(f'on_error is "stop" or "skip", not {self.on_error!r}')
+        if self.inputs is not None and not isinstance(self.inputs, Mapping):
+            raise QueryError(f"inputs is a mapping of names to values, not {self.inputs!r:.60}")
         cycles = self.cycles
         if cycles is not None and (
             isinstance(cycles, bool) or not isinstance(cycles, int) or cycles < 0
@@ -158,10 +160,13 @@ class RunOptions:
             raise QueryError(f"checkpoint is the path of a folder, not {self.checkpoint!r}")
         if self.trace is not None and not isinstance(self.trace, str | os.PathLike):
             raise QueryError(f"trace is the name of a file, not {self.trace!r}")
+        check_flag("trace_steps", self.trace_steps)
         if self.trace_steps and self.trace is None:
             raise QueryError('trace_steps is for a trace: trace="trace.root" names its file')
-        if self.monitor not in (None, True, False):
-            raise QueryError(f"monitor is True, False or None, not {self.monitor!r}")
+        check_whole("seed", self.seed)
+        for name in ("monitor", "second_runs"):
+            if (value := getattr(self, name)) is not None:
+                check_flag(name, value)
         for name in ("chunksize", "maxchunks"):
             number = getattr(self, name)
             if number is None:
@@ -170,8 +175,6 @@ class RunOptions:
                 raise QueryError(f"{name} is a number of 1 or more, not {number!r}")
             if cycles is not None:
                 raise QueryError(f"{name} is for chunks of a dataset, and cycles= has none")
-        if self.second_runs not in (None, True, False):
-            raise QueryError(f"second_runs is True, False or None, not {self.second_runs!r}")
         if self.schema is not None:
             from ..data.schemas import coffeas  # start-up
 

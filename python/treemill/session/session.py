@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..backends.base import Elsewhere, Pool
 from ..errors import QueryError
 from ..faces import face
-from ..monitoring.watch import Feedback, Watch
+from ..monitoring.watch import Feedback, Watch, check_watched
 from ..query.node import Booking
 from .account import Account, begin_run
 from .options import RunKeywords, RunOptions, with_options
@@ -255,6 +255,7 @@ class Session:
         ...     query.result() == (events.num_entries,)
         True
         """
+        check_watched(None, feedback)
         query = self._submitted(what, RunOptions.of(**options), feedback)
         if feedback:
             watch_aside(query, Watch(query, None if not callable(feedback) else False, feedback))
@@ -268,6 +269,7 @@ class Session:
         feedback: Feedback | None = None,
     ) -> object:
         """Returns what `run` gives."""
+        check_watched(progress, feedback)
         begin_run()
         if is_selector(what):
             with hearing() as news:
