@@ -86,6 +86,16 @@ def test_kill_9_at_random_moments(session, events, killer, runs):
     assert killer.kills > runs // 8
 
 
+def test_the_log_names_a_worker_that_was_lost(session, events, killer, caplog):
+    caplog.set_level("INFO", "treemill")
+    killer.left = 3
+    assert session.run(spans, events, progress=False)["n"] == events.num_entries
+    assert killer.kills == 1
+    told = [each.getMessage() for each in caplog.records]
+    assert any(each.startswith("worker") and "lost" in each for each in told)
+    assert told.count("pass ended: done") == 1
+
+
 def test_a_snapshot_is_whole_whoever_dies(session, events, killer, tmp_path):
     """Workers that die at random moments leave neither a gap, nor an entry that comes twice, nor
     parts of files."""

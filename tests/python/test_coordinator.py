@@ -6,10 +6,12 @@ from random import Random
 
 import pytest
 from treemill.backends.coordinator import Coordinator
+from treemill.errors import SourceError
 from treemill.scheduling import (
     Collected,
     Commit,
     Committed,
+    FileFailed,
     FileOpened,
     FileSize,
     Finish,
@@ -181,3 +183,18 @@ def test_no_worker_is_left():
     leads = coordinator()
     leads.handle(WorkerJoined(0))
     assert isinstance(leads.handle(WorkerLost(0, "gone"))[-1].error, WorkerGone)
+
+
+def test_logs_tell_of_files_that_are_tried_again_and_of_lost_workers(caplog):
+    caplog.set_level("INFO", "treemill")
+    packetizer = Packetizer([FileSize(None)], sizing=Sizing(first=50))
+    leads = Coordinator(packetizer, 2, Clock())
+    orders = leads.handle(WorkerJoined(0))
+    assert any(isinstance(each, OpenFile) for each in orders)
+    secret = SourceError("https://me:hunter2@host/a.root?token=hunter2 does not answer")
+    leads.handle(FileFailed(0, 0, secret, retry=True))
+    leads.handle(WorkerLost(0, "signal 9 at s3://key:hunter2@bucket/a.root"))
+    told = [each.getMessage() for each in caplog.records]
+    assert any("file 0 failed" in each and "attempt" in each for each in told)
+    assert any("worker 0 lost: signal 9" in each for each in told)
+    assert "hunter2" not in "".join(told)

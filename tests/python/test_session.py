@@ -1,6 +1,7 @@
 """Queries through sessions on the real core, against numbers that uproot and awkward give."""
 
 import threading
+from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -420,7 +421,35 @@ def test_logs_tell_what_a_session_does_and_no_secrets(tmp_path, paths, caplog, c
     assert told[0].startswith("session opened")
     assert told[-1] == "session closed"
     assert told.count("session closed") == 1
+    assert next(each for each in told if each.startswith("pass")).startswith("pass began")
+    assert told.count("pass ended: done") == 1
     assert any(f"{n} entries merged" in each for each in told)
     assert any("skipped" in each and str(bad) in each for each in told)
     assert any("failed on worker" in each for each in told)
     assert "session opened" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://user:hunter2@127.0.0.1:1/a.root?token=hunter2",
+        "root://hunter2@127.0.0.1:1//a.root?authz=hunter2",
+        "s3://bucket/a.root",
+    ],
+)
+def test_logs_have_no_secrets_of_addresses_and_of_the_environment(address, caplog, monkeypatch):
+    for name, value in {
+        "AWS_ACCESS_KEY_ID": "hunter2",
+        "AWS_SECRET_ACCESS_KEY": "hunter2",
+        "AWS_SESSION_TOKEN": "hunter2",
+        "AWS_ENDPOINT_URL": "http://127.0.0.1:1",
+        "AWS_ALLOW_HTTP": "true",
+        "BEARER_TOKEN": "hunter2",
+    }.items():
+        monkeypatch.setenv(name, value)
+    caplog.set_level("DEBUG", "treemill")
+    with tm.connect(workers=1) as session, suppress(tm.TreemillError):
+        session.run(tm.dataset(address, "t").count(), progress=False)
+    told = [each.getMessage() for each in caplog.records if each.name.startswith("treemill")]
+    assert any(each.startswith("session opened") for each in told)
+    assert "hunter2" not in "\n".join(told) + caplog.text

@@ -158,6 +158,12 @@ class Account:
         """Notes that a pass begins."""
         self.running = running
         self.reading.begin(running)
+        _log.info("pass began: %s with %d workers", self.phase, running.workers)
+
+    def tell_end(self, error: BaseException | None) -> None:
+        """Logs that a pass has ended."""
+        said = "done" if error is None else f"{type(error).__name__}: {error}"
+        _log.info("pass ended: %s", without_credentials(said))
 
     def end(self) -> None:
         """Notes that the query has ended."""

@@ -467,6 +467,7 @@ class Query(ABC, Generic[Result]):
             error = self.account.explained(ended)
             if self._unchanged is not None:
                 error = self._unchanged.error(ended, error)
+            self.account.tell_end(error)
             if self._next(ended, error):
                 self._end_again()
                 return
