@@ -37,6 +37,7 @@ __all__ = [
     "near",
     "outside",
     "quoted",
+    "require_version",
     "sound_path",
     "unquoted",
     "without_credentials",
@@ -207,6 +208,20 @@ def listed(name: str, value: object) -> list[str]:
     for each in texts:
         check_text(f"each of {name}", each)
     return texts
+
+
+def require_version(package: str, found: str, oldest: str, upgrade: str) -> None:
+    """Raises UnsupportedError for a package that is older than `oldest`: year, month and number;
+    what follows, as of a release candidate, does not count. `upgrade`: what pip installs."""
+
+    def numbers(version: str) -> tuple[int, ...]:
+        return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+
+    if numbers(found) < numbers(oldest):
+        raise UnsupportedError(
+            f"treemill needs {package} {oldest} or newer, and this is {found}: "
+            f"pip install --upgrade {upgrade}"
+        )
 
 
 _ON_A_SERVER = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]+://", re.IGNORECASE)

@@ -25,6 +25,7 @@ __all__ = [
     "group_of",
     "is_group",
     "leaves",
+    "name_in",
 ]
 
 # Branches that only hold other branches together, as split objects and collections do: they are
@@ -76,6 +77,11 @@ def is_group(branch: _Branch, children: Sequence[_Branch]) -> bool:
     if branch.kind == "group":
         return True
     return bool(children) and counts_items(branch.kind, branch.cpp_type)
+
+
+def name_in(parent: str | None, path: str) -> str:
+    """The name of a branch in the branch that it is below, if it is below one."""
+    return path if parent is None else path[len(parent) + 1 :]
 
 
 def group_of(branch: _Branch, children: Mapping[str, Sequence[_Branch]]) -> BranchGroup[_Branch]:
@@ -157,7 +163,7 @@ class Branch(NamedTuple):
     @property
     def own_name(self) -> str:
         """Its name in the file, which other branches may have too."""
-        return self.path if self.parent is None else self.path[len(self.parent) + 1 :]
+        return name_in(self.parent, self.path)
 
     @property
     def how(self) -> Reader:

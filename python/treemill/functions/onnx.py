@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import FormatError, MissingPackageError, QueryError, UnsupportedError, first_line
-from .own_functions import Given, Output, of_items
+from .own_functions import Given, NoList, Output, of_items
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -216,7 +216,7 @@ def _unpacked(content: bytes, name: str) -> _OnnxFile:
     return _OnnxFile(zlib.decompress(content), name)
 
 
-class OnnxModel:
+class OnnxModel(NoList):
     """A model in ONNX, called from expressions or with arrays.
 
     `model(…)` takes one number for each input: for an input of several numbers a row, as many, in
@@ -253,9 +253,6 @@ class OnnxModel:
         if name not in known:
             raise KeyError(f"the model has no output {name}: {', '.join(known[:20])}")
         return OnnxModel(self._file, name)
-
-    def __iter__(self) -> None:
-        raise TypeError("a model is no list: its outputs are model[0] to model[n - 1]")
 
     @property
     def identity(self) -> str:

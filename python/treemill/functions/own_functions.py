@@ -19,6 +19,7 @@ from ..errors import UnsupportedError
 
 __all__ = [
     "Given",
+    "NoList",
     "Output",
     "UserFunction",
     "identity_of",
@@ -55,6 +56,13 @@ Output = tuple[str | None, str, int | None]
 that its items are in, or None if it is one value."""
 
 _OF_ITEMS = {f"{name}s": name for name in ("bool", "int", "uint", "float", "str")}
+
+
+class NoList:
+    """A model, which has outputs by number and is not iterated over."""
+
+    def __iter__(self) -> None:
+        raise TypeError("a model is no list: its outputs are model[0] to model[n - 1]")
 
 
 class OwnFunction(Protocol):

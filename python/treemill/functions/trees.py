@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..errors import FormatError, QueryError, UnsupportedError
+from .own_functions import NoList
 
 if TYPE_CHECKING:
     from treemill import _core
@@ -57,7 +58,7 @@ def _unpacked(content: bytes, name: str, library: str) -> _TreesFile:
     return _TreesFile(zlib.decompress(content), name, library)
 
 
-class TreeModel:
+class TreeModel(NoList):
     """A model of boosted trees, called from expressions or with arrays.
 
     `model(…)` is what the library predicts, `model.raw(…)` the sum of the trees before the
@@ -113,9 +114,6 @@ class TreeModel:
         if not 0 <= number < self.outputs:
             raise IndexError(f"the model has {self.outputs} outputs, numbered from 0")
         return TreeModel(self._file, self._is_raw, number)
-
-    def __iter__(self) -> None:
-        raise TypeError("a model is no list: its outputs are model[0] to model[n - 1]")
 
     @property
     def identity(self) -> str:

@@ -115,7 +115,7 @@ def _range(axis: Axis, i: int) -> str:
 
 
 # The names of a fit's templates: what results in nested mappings are called by a pattern such as
-# "{region}/{process}_{variation}". Pure: standard library only.
+# "{region}/{process}_{variation}".
 
 VARIATION = "variation"
 _WORDS = {"up": "Up", "down": "Down", "dn": "Down", "nom": "Nominal"}

@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from ..errors import MissingPackageError, UnsupportedError
+from ..errors import MissingPackageError, require_version
 from .chunk import ColumnUse
 from .chunk_size import FIRST_CHUNK, ChunkPace, PacketBoundaries, chunk_of
 from .chunk_source import OBJECTS, Key, recall, remember
@@ -48,16 +47,7 @@ def check_coffea() -> None:
                 "coffea's schemas and processors need coffea: pip install coffea"
             ) from None
         return  # a copy that was not installed
-    if _numbers(found) < _numbers(OLDEST):
-        raise UnsupportedError(
-            f"treemill needs coffea {OLDEST} or newer for coffea's schemas and processors, and "
-            f"this is {found}: pip install --upgrade coffea"
-        )
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    """Year, month and number; what follows, as of a release candidate, does not count."""
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+    require_version("coffea", found, OLDEST, "coffea")
 
 
 _LEARNING_BYTES = 4_000_000

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import awkward as ak
 from awkward.forms import Form, RecordForm
 
-from ..data.branch import BranchGroup, counts_items, group_of
+from ..data.branch import BranchGroup, counts_items, group_of, name_in
 from ..data.columns import column_of, empty, kind_of
 from ..data.from_core import layout_of_node
 from ..data.kinds import Kind, number
@@ -42,7 +42,7 @@ class _Branch:
     @property
     def own_name(self) -> str:
         """Its name in its parent."""
-        return self.path if self.parent is None else self.path[len(self.parent) + 1 :]
+        return name_in(self.parent, self.path)
 
 
 @dataclass(frozen=True)

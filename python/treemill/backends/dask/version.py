@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 import distributed
 
-from ...errors import UnsupportedError
+from ...errors import UnsupportedError, require_version
 
 __all__ = ["check_version", "differs"]
 
@@ -21,11 +19,7 @@ def check_version(version: str = distributed.__version__) -> None:
 
     >>> check_version("2026.9.0rc1+local")
     """
-    if _numbers(version) < _numbers(OLDEST):
-        raise UnsupportedError(
-            f"treemill needs distributed {OLDEST} or newer, and this is "
-            f"{version}: pip install --upgrade 'treemill[cluster]'"
-        )
+    require_version("distributed", version, OLDEST, "'treemill[cluster]'")
 
 
 def differs(error: Exception) -> UnsupportedError:
@@ -36,8 +30,3 @@ def differs(error: Exception) -> UnsupportedError:
         f"({type(error).__name__}: {error}): install one of these on the scheduler, on the workers "
         "and here"
     )
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    """Year, month and number; what follows, as of a release candidate, does not count."""
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
