@@ -164,3 +164,27 @@ def test_variations_are_seen_through_references(events, name, text):
     alone = events.define(name, f"2 * {name}").sum(text).value
     assert found == {"nominal": events.sum(text).value, "v:up": alone}
     assert found["v:up"] != found["nominal"]
+
+
+def values(array):
+    """The names of all columns with numbers in them, records taken apart."""
+    found = set()
+    for name in array.fields:
+        inner = array[name]
+        found |= {f"{name}.{each}" for each in values(inner)} if inner.fields else {name}
+    return found
+
+
+def test_take_has_all_that_arrays_has(events):
+    """Reads give records, and queries their members. Beside these, they lack what a warning names,
+    and the numbers of objects, which Delphes's `_size` branches have, too."""
+    read = events.arrays(stop=5)
+    with pytest.warns(UserWarning, match="leaves out what expressions cannot use") as warned:
+        taken = events.take(["*"]).value
+    said = str(warned[0].message)
+    missing = {
+        name for name in values(read) - values(taken) if name.partition("]")[0] + "]" not in said
+    }
+    sizes = {"Event", "Particle", "Track", "Jet", "GenJet", *FLOW, "Particle;2"}
+    assert values(taken) - values(read) == set()
+    assert missing <= sizes

@@ -188,7 +188,7 @@ def test_brackets_in_names(events, tmp_path):
     for columns in ({"x[3]": "MET_pt"}, ["Muon_pt[0]"]):
         with pytest.raises(QueryError, match=r"a branch cannot be called .*\[.*another name"):
             events.snapshot(path, columns)
-    with pytest.raises(QueryError, match=r"two columns would be the branch X\.y: give one"):
+    with pytest.raises(QueryError, match=r"two columns would be called X\.y: give one"):
         wide.define("X.y", "X_z").snapshot(path, ["X.y", "`X.y[5]`"])
     tm.run(events.snapshot(str(tmp_path / "b.root"), {"x[3]": "MET_pt"}, format="rntuple"))
 
@@ -265,6 +265,36 @@ def test_names_that_no_rntuple_has(sign, events, tmp_path):
         events.snapshot(path, ["MET_pt"], format="rntuple", tree=name)
     events.snapshot(path, {name: "MET_pt"}).value  # noqa: B018
     assert tm.dataset(path).arrays(name)[name].to_list() == events.arrays("MET_pt").MET_pt.to_list()
+
+
+def test_columns_with_dots_become_fields_with_underscores(session, tmp_path):
+    """Delphes's and podio's names: no RNTuple has them. ROOT's RNTupleImporter calls them so."""
+    import uproot
+
+    source, path = str(tmp_path / "in.root"), str(tmp_path / "out.root")
+    with uproot.recreate(source) as file:
+        add_tree(
+            file, "t", {"Jet.PT": np.arange(5.0), "Jet.Eta": -np.arange(5.0), "n": np.arange(5)}
+        )
+        add_tree(file, "Runs", {"Sum.W": np.array([1.0, 3.0])})
+        add_tree(file, "two", {"a.b": np.arange(3), "a_b": np.arange(3)})
+    events = tm.dataset(source, tree="t")
+    for columns in (None, "*", ["Jet", "n"], ["Jet.PT", "Jet.Eta", "n"]):
+        booked = events.filter("Jet.PT > 2").snapshot(
+            path, columns, format="rntuple", copy_trees="Runs"
+        )
+        session.run(booked, progress=False)
+        found = tm.dataset(path, tree="t").arrays()
+        assert found.to_list() == [
+            {"Jet_PT": 3.0, "Jet_Eta": -3.0, "n": 3},
+            {"Jet_PT": 4.0, "Jet_Eta": -4.0, "n": 4},
+        ]
+        assert tm.dataset(path, tree="Runs").arrays().to_list() == [{"Sum_W": 1.0}, {"Sum_W": 3.0}]
+    booked = events.snapshot(path, {"pt": "Jet.PT"}, format="rntuple")
+    assert session.run(booked, progress=False).columns == ("pt",)
+    two = tm.dataset(source, tree="two")
+    with pytest.raises(QueryError, match="two columns would be called a_b"):
+        two.snapshot(path, format="rntuple")
 
 
 def test_other_trees_go_along(session, tmp_path):

@@ -34,6 +34,7 @@ __all__ = [
     "SnapshotFile",
     "SnapshotTarget",
     "branch_columns",
+    "branch_name",
     "check_target",
     "check_tree",
     "check_variation",
@@ -255,25 +256,35 @@ def without_dimensions(name: str) -> str:
     return _DIMENSIONS.sub("", name)
 
 
-def branch_columns(columns: Named) -> Named:
-    """The columns with the names of branches for them. Raises QueryError for names with brackets,
-    which readers would take for dimensions."""
+def branch_columns(columns: Named, kind: str) -> Named:
+    """The columns with the names of branches, or of an RNTuple's fields, for them. Raises
+    QueryError for branches' names with brackets, which readers would take for dimensions, and for
+    two columns of one name."""
     named: dict[str, Expression] = {}
     for name, expr in columns:
-        is_column = expr.tree["kind"] == "name" and word(expr.tree, "id") == name
-        own = without_dimensions(name) if is_column else name
-        if "[" in own or "]" in own:
+        # A name with a dot may be read as a member of a collection.
+        is_member = expr.tree["kind"] == "attribute" and expr.text == name
+        is_column = is_member or (expr.tree["kind"] == "name" and word(expr.tree, "id") == name)
+        own = branch_name(name, kind) if is_column else name
+        if kind == "ttree" and ("[" in own or "]" in own):
             raise QueryError(
                 f"a branch cannot be called {name}, because ROOT and uproot read brackets as its "
                 f'dimensions: give the column another name, {{"name": {expr.text!r}}}'
             )
         if own in named:
             raise QueryError(
-                f"two columns would be the branch {own}: give one another name, "
+                f"two columns would be called {own}: give one another name, "
                 f'{{"name": {expr.text!r}}}'
             )
         named[own] = expr
     return tuple(named.items())
+
+
+def branch_name(name: str, kind: str) -> str:
+    """What a branch, or an RNTuple's field, is called for a column of the data. No field has a dot
+    in its name: ROOT's RNTupleImporter replaces them so, too."""
+    own = without_dimensions(name)
+    return own.replace(".", "_") if kind == "rntuple" else own
 
 
 def titles(

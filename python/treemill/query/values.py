@@ -208,8 +208,8 @@ class Values(Located):
         defined = {step.name for step in steps if isinstance(step, Define)}
         branches = node.origin.chain.branches
         named = columns_of("*" if columns is None else columns, self._names, branches, steps)
-        if kind == "ttree":
-            named = branch_columns(named)
+        if kind in ("ttree", "rntuple"):
+            named = branch_columns(named, kind)
         target = SnapshotTarget(
             place,
             kind,

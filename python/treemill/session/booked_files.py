@@ -19,7 +19,7 @@ from ..frozen import replaced
 from ..query.node import Booking
 from ..query.planning import Plan
 from ..query.rows import Rows, Snapshot
-from ..query.snapshot_target import SnapshotFile, SnapshotTarget, titles_of, without_dimensions
+from ..query.snapshot_target import SnapshotFile, SnapshotTarget, branch_name, titles_of
 from ..results.by_dataset import ByDataset
 from ..results.parts import claim, client_here, hidden_folder, remove
 from .subset import chain_at
@@ -40,15 +40,16 @@ _STEP_BYTES = 32 << 20
 class CopiedTree:
     """Implements results.snapshot.Copied."""
 
-    def __init__(self, chain: Chain, name: str) -> None:
+    def __init__(self, chain: Chain, name: str, kind: str) -> None:
+        """`kind`: that of the file that it is copied to."""
         self.name = name
         self._trees = chain.sibling(list(chain.files), name)
         kinds = read(self._trees, None, 0, 0).to_table().kinds
-        self._stored = {without_dimensions(column): column for column in kinds}
+        self._stored = {branch_name(column, kind): column for column in kinds}
         if len(self._stored) < len(kinds):
             raise UnsupportedError(
                 f"copy_trees= cannot copy {name}, in which the names of two branches differ by "
-                "dimensions only: leave it out"
+                "dimensions or dots only: leave it out"
             )
         self.kinds = {own: kinds[column] for own, column in self._stored.items()}
         branches = self._trees.branches
@@ -69,9 +70,10 @@ class CopiedTree:
                 yield read(trees, self._stored, start, min(start + step, end)).to_table()
 
 
-def copied(chain: Chain, names: Sequence[str]) -> list[CopiedTree]:
-    """The dataset's other trees of these names. Raises QueryError if a file has none."""
-    return [CopiedTree(chain, name) for name in names]
+def copied(chain: Chain, names: Sequence[str], kind: str) -> list[CopiedTree]:
+    """The dataset's other trees of these names, for a file of this kind. Raises QueryError if a
+    file has none."""
+    return [CopiedTree(chain, name, kind) for name in names]
 
 
 class BookedFiles:
@@ -209,7 +211,7 @@ class BookedFiles:
                 "copy_trees= is for snapshots of whole datasets, because their other trees are "
                 'copied whole: leave out entries=, max_files= and on_error="skip"'
             )
-        return copied(self._chain, target.copied)
+        return copied(self._chain, target.copied, target.kind)
 
     def drop(self) -> None:
         """Removes the parts of files that will not be completed."""
