@@ -14,9 +14,10 @@ use crate::wire::session::{AS_DATA_SERVER, Created, GIVES_LAYOUTS};
 use crate::wire::status::{Meaning, meaning};
 use futures_util::future::join_all;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::{sleep, timeout};
-use treemill_transfer::{Kind, SILENCE, Trouble};
+use treemill_transfer::{CROWDED, Kind, SILENCE, Trouble};
 
 /// How far the way to a session has come.
 enum Reached {
@@ -142,7 +143,7 @@ impl Client {
             hold: Box::new(()),
         });
         let reader = match timeout(SILENCE, asked).await {
-            Ok(answer) => answer?,
+            Ok(answer) => answer.map_err(|trouble| unless_answered(connection, trouble))?,
             Err(_) => return Err(Trouble::new(Kind::Silent, "the server does not answer")),
         };
         Ok(Results::new(reader))
@@ -238,6 +239,18 @@ impl Client {
         }
         now.is_new = false;
         Ok(Ok(()))
+    }
+}
+
+/// What it means that a connection broke: before the server has answered anything over it, there is none.
+fn unless_answered(connection: &Connection, trouble: Trouble) -> Trouble {
+    match trouble.kind {
+        Kind::Transient if !connection.has_answered_within(Duration::MAX) => Trouble {
+            kind: Kind::Unreachable,
+            what: format!("{}{CROWDED}", trouble.what),
+            ..trouble
+        },
+        _ => trouble,
     }
 }
 
