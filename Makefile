@@ -1,7 +1,8 @@
 # treemill's commands. Each sets up what it needs: a virtual environment in .venv with the pinned
 # packages of requirements/, and the Rust core built in release mode.
 #   make demo    write a dataset, run a query over it on all cores, draw it
-#   make test    every test of Rust and Python (SLOW=1: the slow ones too)
+#   make test    the tests of Rust and Python that carry weight, in 12 minutes on two cores (SLOW=1: all of them,
+#                which an issue needs before it is resolved)
 #   make test-oldest  the tests of clusters with the oldest versions of Dask that are supported
 #   make soak    random tests with fresh seeds, for SOAK_MINUTES=10
 #   make flaky   each test program and test file FLAKY_TIMES=20 times, alone and under load: tests that

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from treemill.facility.generate import Recipe, write_dataset
 
 REPOSITORY = Path(__file__).parents[1]
@@ -62,6 +63,7 @@ def test_the_page_on_outputs_works_as_pasted(tmp_path):
     }
 
 
+@pytest.mark.slow
 def test_the_page_on_drawing_works_as_pasted(tmp_path):
     printed = pasted("drawing.md", tmp_path)
     titles = [line for line in printed.splitlines() if line[:3] in ("Muo", "Jet", "MET")]

@@ -83,6 +83,7 @@ def test_all_read_the_same_of_many_files(folder):
     assert totals == pytest.approx([totals[0]] * len(totals), rel=1e-9)
 
 
+@pytest.mark.slow
 @without_root
 def test_quick_run(tmp_path, folder):
     if reason := field.missing():
@@ -99,26 +100,20 @@ def test_quick_run(tmp_path, folder):
     assert "CMS 2013, 0.3 ms: xrdcp" in rows
 
 
+@pytest.mark.slow
 @without_root
 @pytest.mark.parametrize(
     ("part", "line"),
     [
         ("again", "again, 137 ms: second pass, new process / local"),
-        pytest.param(
-            "replicas", "replicas, 20 ms: lost when one of two dies", marks=pytest.mark.slow
-        ),
-        pytest.param(
+        ("replicas", "replicas, 20 ms: lost when one of two dies"),
+        (
             "columns",
             "columns, RNTuple, 137 ms: bytes read with the filter",
-            marks=pytest.mark.slow,
         ),
-        pytest.param(
-            "clients", "clients, 2 ms: scattered, warm, pyxrootd / treemill", marks=pytest.mark.slow
-        ),
-        pytest.param(
-            "mounts", "mounts, all columns, 4 servers: plain / planned", marks=pytest.mark.slow
-        ),
-        pytest.param("readers", "readers, nfs, two, 16 processes: errors", marks=pytest.mark.slow),
+        ("clients", "clients, 2 ms: scattered, warm, pyxrootd / treemill"),
+        ("mounts", "mounts, all columns, 4 servers: plain / planned"),
+        ("readers", "readers, nfs, two, 16 processes: errors"),
     ],
 )
 def test_quick_run_of_a_part(part, line, tmp_path, folder):

@@ -36,6 +36,7 @@ def test_a_local_cluster(files):
     assert done.stdout.startswith(expected(files))
 
 
+@pytest.mark.slow
 def test_by_hand(files, tmp_path):
     """With the commands of the docs."""
     (scheduler,) = re.findall(r"^(dask scheduler)\b", DOCS.read_text(), re.MULTILINE)

@@ -78,6 +78,7 @@ def same(there, here):
         assert np.array_equal(one, other), "to the bit: all of them are counts"
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("ask", KINDS)
 def test_the_same_on_any_number_of_processes(eight, events, files, ask):

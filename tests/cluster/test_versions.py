@@ -30,6 +30,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_the_oldest_one(files, events, tmp_path):
     """In processes that have it before the others; `make test-oldest` runs more."""
     if not OLDEST.is_dir():

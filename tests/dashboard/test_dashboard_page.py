@@ -165,6 +165,7 @@ def is_wide(page):
     return page.evaluate("() => document.documentElement.scrollWidth > innerWidth")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", LOOKS, ids=NAMES, indirect=True)
 def test_a_query_is_shown_in_the_colours_and_the_width_of_the_user(page, events, request):
     """With all that there is to see: the histogram, activity, workers, the trace."""

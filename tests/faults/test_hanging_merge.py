@@ -195,6 +195,7 @@ def test_a_spawned_worker_whose_loading_hangs_is_ended(events, tmp_path, end):
         assert wait_for_end(pid)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("then", ["os._exit(7)", "signal.pause()"])
 def test_spawned_workers_that_cannot_load_are_given_up(events, tmp_path, then):
     with tm.connect(workers=1, mode="processes", start="spawn") as session:

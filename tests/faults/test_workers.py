@@ -324,7 +324,7 @@ def test_ctrl_c_twice_does_not_wait(paths):
 @pytest.mark.parametrize(
     ("mode", "sessions"),
     [
-        ("threads", 300),
+        pytest.param("threads", 300, marks=pytest.mark.slow),
         ("processes", 20),
         pytest.param("processes", 1000, marks=pytest.mark.slow),
     ],

@@ -328,6 +328,7 @@ def test_a_job_without_categories_adds_nothing(tmp_path, added):
         assert found["bins"] == {"a": pytest.approx([4, 10]), "b": pytest.approx([2, 4])}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compression", ["zstd", "zlib", None])
 @pytest.mark.parametrize("kind", ["ttree", "rntuple"])
 def test_snapshots_of_two_jobs_are_that_of_one(jobs, added, tmp_path, kind, compression):

@@ -78,6 +78,7 @@ def short(branch):
     return branch["name"].rstrip(".").split(".")[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", with_slow_ones(FILES))
 def test_branches_have_uproots_layout(name):
     wrong = []

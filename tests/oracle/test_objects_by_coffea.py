@@ -158,6 +158,7 @@ def test_fcc():
     compared(*both("fcc_edm4hep.root", "events", schema, **NO_MAPS), FCC, 40)
 
 
+@pytest.mark.slow
 def test_fcc_with_numbered_relations():
     schema = nanoevents.FCC.get_schema(version="pre-edm4hep1")
     compared(*both("fcc_spring2021.root", "events", schema), NUMBERED, 100)

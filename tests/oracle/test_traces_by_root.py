@@ -10,6 +10,7 @@ from treemill.facility.generate import write
 from treemill.monitoring.recorded import About
 
 
+@pytest.mark.slow
 def test_root_reads_the_tree(root_program, tmp_path):
     data = tmp_path / "events.root"
     write(data, events=5000, index=0, cluster=1000, codec="zstd")

@@ -56,6 +56,7 @@ def test_the_top_is_there(found, folder):
     assert up == pytest.approx(1.03 * found["4j2b"]["wjets"].nominal.sum(flow=True).value)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning")
 def test_the_fit_finds_what_was_put_in(example, folder, found):
     reason = "cabinetry is not installed (dependency group `dev`)"

@@ -132,6 +132,7 @@ def test_arrays_are_of_one_state(files, change, names, monkeypatch):
         events.arrays(names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("index", [None, "n"])
 def test_a_friend_is_of_one_state(files, change, session, index):
     def passed(x):
@@ -156,6 +157,7 @@ def test_a_friend_is_read_as_it_was_when_it_was_matched(files, change, tmp_path)
         events.table(0).read(["f.x"], 0, N)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [0, 1], ids=["while it is read", "while the next is read"])
 def test_replicas_that_are_near_are_of_one_state(files, change, session, at, tmp_path):
     """Each of them may be the one that is read."""

@@ -188,6 +188,7 @@ def test_a_closed_pipe_is_no_error(paths):
     assert "Exception" not in done.stderr
 
 
+@pytest.mark.slow
 def test_demo(core, tmp_path):
     small = ["demo", "--files", "2", "--events", "3000", "--workers", "2"]
     done = shell(*small, cwd=tmp_path)

@@ -333,6 +333,7 @@ def sections(tmp_path_factory):
 RUNS = st.sampled_from(["1", "2", "3", "273158", str(2**31 - 1)])
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(st.dictionaries(RUNS, st.lists(st.integers(1, 60), min_size=2, max_size=8, unique=True)))
 def test_masks_of_luminosity_sections(sections, tmp_path_factory, ends):

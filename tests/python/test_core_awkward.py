@@ -63,6 +63,7 @@ def compared(tree, branches, start, stop):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not FILES, reason=f"no corpus at {CORPUS}")
 @pytest.mark.parametrize("name", with_slow_ones(FILES))
 def test_of_files(core, name):

@@ -131,6 +131,7 @@ def legend_of(figure):
     return figure.axes[0].get_legend() or figure.legends[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [NAMES[:2], NAMES, [f"process {i}" for i in range(25)]])
 @pytest.mark.parametrize("ratio", [False, True])
 def test_legends_leave_the_panel_its_room(names, ratio):

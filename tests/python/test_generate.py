@@ -116,6 +116,7 @@ def test_taus_and_photons():
     assert ak.all(muon.pfRelIso04_all >= muon.pfRelIso03_all)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("schema", "kind"), [*((schema, "ttree") for schema in SCHEMAS), ("demo", "rntuple")]
 )

@@ -183,6 +183,7 @@ def test_bars_with_more_bins_than_characters_add_them_up():
     assert lines[-1] == "sum 400, 5 above (1.2 %)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "axes",
     [

@@ -79,6 +79,7 @@ def as_lists(values):
     return ak.to_list(ak.values_astype(values, np.float64))
 
 
+@pytest.mark.slow
 def test_each_reference_is_coffeas(both):
     events, theirs = both
     found = events.arrays({text: text for text in REFERENCES})

@@ -58,9 +58,8 @@ def test_5000_workers_end_together():
     assert outcome.wasted <= 0.10
 
 
-@pytest.mark.parametrize(
-    "name", ["proof192", pytest.param("proof192remote", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["proof192", "proof192remote"])
 def test_base_packets_last_for_seconds_at_the_end_and_ours_do_not(name):
     base = seeds(name, 192, "base")
     ours = seeds(name, 192, "treemill")
@@ -69,6 +68,7 @@ def test_base_packets_last_for_seconds_at_the_end_and_ours_do_not(name):
     assert median(o.seconds for o in base) > 1.2 * median(o.seconds for o in ours)
 
 
+@pytest.mark.slow
 def test_above_100_workers_base_gets_slower_and_ours_does_not():
     few, many = 16, 192
     base = [median(o.seconds / o.ideal for o in seeds("proof192", n, "base")) for n in (few, many)]

@@ -141,6 +141,7 @@ def test_the_legend_is_in_the_picture_s_order():
     assert words == ["data", "tt", "dy", "stat. + syst."]
 
 
+@pytest.mark.slow
 def test_forms_of_results(events):
     categories = hist.Hist(
         hist.axis.StrCategory(["dy", "tt", "data"], name="process"), hist.axis.Regular(3, 0, 40)
@@ -222,6 +223,7 @@ def test_the_usual_name_of_data_may_be_absent():
     assert list(parts(tm.plot.stack({"dy": shape([1, 2])}, data="data"))) == ["dy", "stat."]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("names", "shown"),
     [((None, None), ["MET [GeV]", "MET [GeV] (2)"]), (("dy", "dy"), ["dy", "dy (2)"])],
@@ -371,6 +373,7 @@ def test_different_cuts_are_not_put_side_by_side():
         tm.cut_table({"dy": COUNTS, "tt": tm.CutFlow([tm.Cut("x", 1, 1, 1, 1)])})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flag", [{"is_data": True}, {"is_mc": False}, {"process": "data"}])
 def test_metadata_say_what_is_data(flag):
     """As they do for templates; several data sets of data are added."""

@@ -23,7 +23,7 @@ from treemill.results.histograms import saved
 from treemill.writing.file import RootFile
 
 SUFFIXES = [".root", ".h5", ".json", ".json.gz"]
-PLACES = 50
+PLACES = [6, pytest.param(50, marks=pytest.mark.slow)]
 
 
 def histogram(value, bins=2000):
@@ -245,16 +245,17 @@ def names(folder):
     return {each.name for each in folder.iterdir()}
 
 
+@pytest.mark.parametrize("places", PLACES)
 @pytest.mark.parametrize("name", WRITERS)
-def test_a_full_disk_is_an_error_and_leaves_the_old_file(small_disk, events, name):
+def test_a_full_disk_is_an_error_and_leaves_the_old_file(small_disk, events, name, places):
     write, suffix = WRITERS[name]
     path = small_disk / f"x{suffix}"
     write(path, events)
     needed = path.stat().st_size
     assert needed > 8_000
     path.write_bytes(b"old")
-    for place in range(PLACES):
-        fill(small_disk, needed * place // PLACES)
+    for place in range(places):
+        fill(small_disk, needed * place // places)
         with pytest.raises(tm.SourceError):
             write(path, events)
         assert path.read_bytes() == b"old"
@@ -264,13 +265,14 @@ def test_a_full_disk_is_an_error_and_leaves_the_old_file(small_disk, events, nam
     assert path.stat().st_size > 8_000
 
 
-def test_a_full_disk_is_an_error_and_leaves_the_old_folder(small_disk, events):
+@pytest.mark.parametrize("places", PLACES)
+def test_a_full_disk_is_an_error_and_leaves_the_old_folder(small_disk, events, places):
     path = small_disk / "x"
     folder(path, events)
     before = {each.name: each.read_bytes() for each in path.iterdir()}
     needed = sum(map(len, before.values()))
-    for place in range(PLACES):
-        fill(small_disk, needed * place // PLACES)
+    for place in range(places):
+        fill(small_disk, needed * place // places)
         with pytest.raises(tm.SourceError):
             folder(path, events)
         assert {each.name: each.read_bytes() for each in path.iterdir()} == before

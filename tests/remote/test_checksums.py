@@ -153,6 +153,7 @@ def test_a_file_of_one_place_is_not_asked_for_its_checksum(right):
         assert not questions(server)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schemes", [("root", "root"), ("root", "http"), ("http", "http")])
 def test_xrootd_is_asked_to_compute_checksums_if_that_is_wanted(right, wrong, schemes, monkeypatch):
     monkeypatch.setenv("TREEMILL_REPLICA_CHECKSUMS", "computed")

@@ -304,6 +304,7 @@ def test_a_firewall_that_allows_few_connections(server, paths, allowed):
     assert np.array_equal(found.view(flow=True), right.view(flow=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("allowed", "workers"), [(1, 1), (1, 2), (4, 2)])
 def test_worker_processes_behind_a_firewall_that_allows_few_connections(
     server, paths, allowed, workers

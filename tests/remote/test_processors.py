@@ -49,6 +49,7 @@ def fileset_of(paths):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("schema", [NanoAODSchema, BaseSchema, Plain])
 def test_a_processor_reads_as_it_does_here(place, paths, schema):
