@@ -5,9 +5,8 @@ import shutil
 
 import numpy as np
 import pytest
-import uproot
-
 import treemill as tm
+import uproot
 
 FILES = 300
 
@@ -60,9 +59,9 @@ def test_results_are_those_of_all_entries(folder, mode, workers):
 
 def test_results_of_data_sets_stay_apart(folder):
     names = [str(folder / f"f{number:03}.root") for number in range(FILES)]
-    fileset = {f"set {i}": {"files": {n: "Events" for n in names[i::50]}} for i in range(50)}
+    fileset = {f"set {i}": {"files": dict.fromkeys(names[i::50], "Events")} for i in range(50)}
     sums = tm.run(tm.fileset(fileset).sum("x"))
-    assert {name: value for name, value in sums.items()} == {
+    assert dict(sums.items()) == {
         f"set {i}": sum(sum(range(20 * n, 20 * n + 20)) for n in range(i, FILES, 50))
         for i in range(50)
     }
