@@ -5,7 +5,7 @@ from tools.soak import EXAMPLES, REPOSITORY, cases_of, python_tests, rust_cases,
 
 def test_it_takes_the_files_with_random_tests():
     found = python_tests(REPOSITORY)
-    assert "tests/python/test_language.py" in found
+    assert "tests/python/language/test_language.py" in found
     assert "tests/oracle/test_arrays.py" in found
     assert "tests/test_soak.py" not in found
 

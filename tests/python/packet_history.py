@@ -4,7 +4,6 @@ are overtaken, for tests that what comes of it is right whatever happens."""
 import itertools
 from random import Random
 
-from packet_world import World
 from treemill.scheduling import (
     Commit,
     FilesLocated,
@@ -16,6 +15,8 @@ from treemill.scheduling import (
     Tick,
     WorkerLost,
 )
+
+from tests.python.packet_world import World
 
 SHORT = Sizing(first=20, shortest=0.01, longest=0.03, ask=0.0, ahead=0.001)
 """Many packets, one ahead."""

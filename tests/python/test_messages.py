@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import treemill as tm
 from treemill.language.expression import parse
-from written import jagged, write
+
+from tests.python.written import jagged, write
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from treemill._system.files import parsed, unpacked, whole
 from treemill.data.location import expand
 from treemill.errors import QueryError, SourceError, TreemillError, UnsupportedError
-from written import write
+
+from tests.python.written import write
 
 ODD = [
     *(True, -1, 0, 2.5, math.nan, math.inf, 2**80, -(2**80), 1j),

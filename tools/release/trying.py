@@ -32,16 +32,16 @@ if __name__ == "__main__":
     print(f"Python {sys.version.split()[0]}, level {_core.CPU_LEVEL}: {count} of 4000 events")
 """
 QUICK_TESTS = [
-    "tests/python/test_columns.py",
-    "tests/python/test_dataset.py",
+    "tests/python/data/test_columns.py",
+    "tests/python/data/test_dataset.py",
     "tests/python/test_docstrings.py",
     "tests/python/test_errors.py",
-    "tests/python/test_expression.py",
-    "tests/python/test_processes.py",
-    "tests/python/test_processor.py",
-    "tests/python/test_query.py",
-    "tests/python/test_selector.py",
-    "tests/python/test_snapshots.py",
+    "tests/python/language/test_expression.py",
+    "tests/python/backends/test_processes.py",
+    "tests/python/system/test_processor.py",
+    "tests/python/query/test_query.py",
+    "tests/python/workers/test_selector.py",
+    "tests/python/results/test_snapshots.py",
     "tests/release/test_levels_agree.py",
     "tests/release/test_wheels.py",
 ]

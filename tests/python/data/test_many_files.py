@@ -1,0 +1,97 @@
+"""What one file costs does not grow with the number of the others."""
+
+import sys
+import threading
+
+import numpy as np
+import pytest
+import treemill as tm
+from treemill.data.chain import Chain
+from treemill.data.open_trees import OpenTrees, Sizes
+from treemill.workers.file_query import PerFile
+
+from tests.python.written import write
+
+N = 40
+
+
+@pytest.fixture
+def files(core, tmp_path):
+    """Files of which the last one has one branch more."""
+    made = [write(tmp_path / f"{n:02}.root", "t", x=np.full(10, n)) for n in range(N - 1)]
+    return [*made, write(tmp_path / "last.root", "t", x=np.full(10, N), y=np.ones(10))]
+
+
+def steps(does):
+    """Steps of Python's interpreter."""
+    seen = 0
+
+    def trace(frame, what, argument):
+        nonlocal seen
+        seen += 1
+        frame.f_trace_opcodes = True
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        does()
+    finally:
+        sys.settrace(before)
+    return seen
+
+
+def test_a_file_is_opened_with_as_few_steps_among_many(files):
+    trees = {n: tm.dataset([files[0]] * n, "t").chain.pinned().trees for n in (2, 5000)}
+    trees[2][0]  # what is loaded once
+    few, many = (steps(lambda n=n: trees[n][1]) for n in (2, 5000))
+    assert many < 2 * few
+
+
+def test_a_second_pass_opens_no_more_than_its_first_file_before_it_begins(files, monkeypatch):
+    events, bind, here = tm.dataset(files, "t"), PerFile.bind, []
+
+    def bound(self, chain, file, *more):
+        if threading.current_thread() is threading.main_thread():
+            here.append(file)
+        return bind(self, chain, file, *more)
+
+    monkeypatch.setattr(PerFile, "bind", bound)
+    with tm.connect(workers=2) as session:
+        session.run(events.count())
+        here.clear()
+        assert session.run(events.sum("x")) == 10 * sum([*range(N - 1), N])
+    assert set(here) <= {0}
+
+
+def counted(monkeypatch, what, name):
+    seen, plain = [], getattr(what, name)
+
+    def noted(self, *given):
+        seen.append(given)
+        return plain(self, *given)
+
+    monkeypatch.setattr(what, name, noted)
+    return seen
+
+
+def test_numbers_of_entries_take_each_files_size_once(files, monkeypatch):
+    events = tm.dataset(files, "t")
+    looks = counted(monkeypatch, Sizes, "__getitem__")
+    with tm.connect(workers=1) as session:
+        assert session.run(events.sum("entry_number")) == sum(range(10 * N))
+    assert len(looks) < 8 * N
+
+
+def test_a_branch_that_most_files_lack_is_looked_for_once(files, monkeypatch):
+    events = tm.dataset(files, "t", missing={"y": 3.0})
+    opened = counted(monkeypatch, OpenTrees, "__getitem__")
+    with tm.connect(workers=1) as session:
+        assert session.run(events.sum("y")) == 3 * 10 * (N - 1) + 10
+    assert len(opened) < 12 * N
+
+
+def test_a_chain_for_one_pass_knows_where_files_begin(files):
+    chain: Chain = tm.dataset(files, "t").chain
+    for each in (chain, chain.pinned()):
+        assert [each.first_entry(file) for file in (5, 0, N - 1, 6)] == [50, 0, 10 * (N - 1), 60]

@@ -1,0 +1,92 @@
+"""docs/language.md: every expression in it is run."""
+
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import treemill as tm
+import uproot
+from treemill.language import function_registry as registry
+
+TEXT = (Path(__file__).parents[3] / "docs" / "language.md").read_text()
+BLOCKS = re.findall(r"^```(python)?\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+EXPRESSIONS = [line for kind, block in BLOCKS if not kind for line in block.strip().splitlines()]
+PROGRAMS = [block for kind, block in BLOCKS if kind]
+MISSING_VALUES = re.findall(
+    r"^\| `(.*?)` \| (.*?) \|",
+    TEXT.split("## Missing values")[1].split("\n## ")[0],
+    re.MULTILINE,
+)
+WORDS = {"missing": None, "true": True, "false": False, "infinite": math.inf, "NaN": math.nan}
+
+
+@pytest.fixture(scope="module")
+def events(tmp_path_factory):
+    import awkward as ak
+
+    rng = np.random.default_rng(3)
+    n = 300
+    data = {"MET_pt": rng.exponential(30, n), "MET_phi": rng.uniform(-3, 3, n)}
+    for name in ("Muon", "Electron", "Jet"):
+        counts = rng.poisson(2.5, n)
+        total = counts.sum()
+        columns = {
+            "pt": rng.exponential(30, total),
+            "eta": rng.normal(0, 2, total),
+            "phi": rng.uniform(-3, 3, total),
+            "mass": rng.exponential(1, total),
+            "charge": rng.choice([-1, 1], total),
+            "btag": rng.random(total),
+            "jetIdx": rng.integers(-1, 3, total),
+        }
+        data[name] = ak.zip({key: ak.unflatten(v, counts) for key, v in columns.items()})
+    path = tmp_path_factory.mktemp("docs") / "events.root"
+    with uproot.recreate(path) as file:
+        types = {
+            k: v.dtype if isinstance(v, np.ndarray) else ak.type(v).content for k, v in data.items()
+        }
+        file.mktree("Events", types)
+        file["Events"].extend(data)
+    return tm.dataset(path, tree="Events")
+
+
+def test_there_are_expressions():
+    assert len(EXPRESSIONS) > 15
+    assert len(PROGRAMS) == 2
+
+
+@pytest.mark.parametrize("text", EXPRESSIONS)
+def test_expression(events, text):
+    assert np.isfinite(events.sum(f"({text}) * 1.0" if "[m.pt for" not in text else text).value)
+
+
+def test_there_are_rows():
+    assert len(MISSING_VALUES) > 20
+
+
+@pytest.mark.parametrize(("text", "word"), MISSING_VALUES)
+def test_missing_value(events, text, word):
+    """In all events that the table is of, the expression is what the table says."""
+    node = events.filter("nMuon == 0 and MET_pt > 0").define("found", text)
+    found = node.arrays(["found"]).found.to_list()
+    expected = WORDS[word] if word in WORDS else float(word)
+    assert found
+    for value in found:
+        if expected is None or isinstance(expected, bool):
+            assert value is expected
+        else:
+            assert value == pytest.approx(expected, nan_ok=True)
+    passed = node.filter(text).count().value
+    assert passed == (len(found) if expected else 0)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_program(events, program):
+    space = {"events": events}
+    try:
+        exec(program, space)
+        assert all(result.sum(flow=True) > 0 for result in space["results"])
+    finally:
+        registry.remove("mt")

@@ -1,0 +1,243 @@
+"""Packets that workers begin without asking, in random histories: workers that are told of them too
+late, that have begun what was taken back, that are lost, overtaken or fail with it."""
+
+from random import Random
+
+import pytest
+from treemill.scheduling import (
+    Commit,
+    FileOpened,
+    FileSize,
+    Forget,
+    OpenAhead,
+    OpenFile,
+    PacketDone,
+    Packetizer,
+    Policy,
+    Process,
+    Reserve,
+    Sizing,
+    Stop,
+    Tick,
+    WorkerJoined,
+    WorkerLost,
+)
+
+from tests.python.packet_history import History
+from tests.python.packet_world import World
+from tests.random_search import share
+
+HISTORIES = 150
+
+
+def lived(seeds=range(HISTORIES), **options):
+    found = []
+    for seed in seeds:
+        history = History(seed, reserve=True, **options)
+        history.live()
+        history.world.check_account()
+        found.append(history.world)
+    return found
+
+
+def begun(world):
+    return sum(
+        isinstance(record.event, PacketDone) and record.event.begun is not None
+        for record in world.trace.records
+    )
+
+
+@pytest.mark.parametrize("mergers", [False, True])
+def test_every_entry_once(mergers):
+    worlds = lived(mergers=mergers)
+    assert all(world.packetizer.coverage().missing == [] for world in worlds)
+    assert sum(begun(world) for world in worlds) > HISTORIES
+    assert {1, 2, 5} <= {world.deepest for world in worlds}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_packet_that_was_begun_is_taken_back(seed):
+    chance = Random(seed)
+    sizing = Sizing(first=20, shortest=0.02, longest=0.04, ask=0.0)
+    known = {0, 1}
+    world = World([700, 700], chance.choice, 3, known, speculate=True, reserve=True, sizing=sizing)
+    while not world.words[0]:  # it has done a packet, has begun the next, and is not heard
+        worker = world.choose(world.ready)
+        world.mute = worker if worker in world.reserved else None
+        world.step_of(worker)
+        if 0 not in world.begun:
+            world.hear_worker(0)
+    world.mute = 0
+    for _ in range(2000):
+        if world.overtaken or world.packetizer.over:
+            break
+        world.now += 0.5
+        others = [worker for worker in world.ready if worker]
+        if others:
+            world.step_of(world.choose(others))
+        elif world.speaking != [0]:
+            world.hear_worker(world.choose(world.speaking))
+        else:
+            world.tell(Tick())
+    assert world.overtaken == 1
+    world.run()
+    assert world.check_account().missing == []
+
+
+def test_far_files_beside_near_ones():
+    assert sum(begun(world) for world in lived(range(share(100)), far=True))
+
+
+@pytest.mark.parametrize("options", [{"stops": True}, {"fails": True}, {"leaves": True}], ids=str)
+def test_early_ends_failures_and_workers_that_leave(options):
+    assert sum(begun(world) for world in lived(mergers=True, **options))
+
+
+def leading(entries=100_000, seconds=1.0, ahead=0.1, **policy):
+    """A packetizer with one worker that has done its first packet, and what it was told then."""
+    made = Packetizer(
+        [FileSize(entries)],
+        Policy(reserve=True, **policy),
+        sizing=Sizing(first=1000, shortest=seconds, longest=seconds, ahead=ahead),
+    )
+    actions = made.handle(WorkerJoined(0), 0.0)
+    assert not any(isinstance(each, Reserve) for each in actions), "its speed is not known"
+    return made, made.handle(PacketDone(0, 0, 1000, 1.0), 1.0)
+
+
+def only(kind, actions):
+    (found,) = [each for each in actions if isinstance(each, kind)]
+    return found
+
+
+def test_a_packet_is_ahead_of_the_worker():
+    made, actions = leading(commit_seconds=100.0)
+    order, ahead = only(Process, actions).packet, only(Reserve, actions).packet
+    assert ahead.start == order.stop
+    actions = made.handle(PacketDone(0, order.number, order.stop, 1.0, begun=ahead.number), 2.0)
+    after = only(Reserve, actions).packet
+    assert after.start == ahead.stop
+    assert len(actions) == 1, "the worker has its packet"
+    # It has not heard of the next one in time: it gets that by an order.
+    actions = made.handle(PacketDone(0, ahead.number, ahead.stop, 1.0), 3.0)
+    assert only(Process, actions).packet == after
+
+
+def test_as_many_packets_are_ahead_as_an_answer_may_take():
+    made, actions = leading(seconds=0.05, ahead=0.2, commit_seconds=100.0)
+    order = only(Process, actions).packet
+    ahead = [each.packet for each in actions if isinstance(each, Reserve)]
+    assert [each.stop - each.start for each in (order, *ahead)] == [50] * 5
+    actions = made.handle(PacketDone(0, order.number, order.stop, 0.05, begun=ahead[0].number), 1.1)
+    assert only(Reserve, actions).packet.start == ahead[-1].stop
+    actions = made.handle(WorkerLost(0), 1.2)
+    made.validate()
+    assert made._state.again.entries == 1000 + 6 * 50
+
+
+def test_nothing_is_ahead_where_a_commit_is_due():
+    made, actions = leading(commit_seconds=1.5)
+    order, ahead = only(Process, actions).packet, only(Reserve, actions).packet
+    actions = made.handle(PacketDone(0, order.number, order.stop, 1.0, begun=ahead.number), 2.0)
+    assert not actions, "a commit is due now, and comes after the packet that was begun"
+    assert only(Commit, made.handle(PacketDone(0, ahead.number, ahead.stop, 1.0), 3.0))
+
+
+def test_nothing_is_ahead_near_the_end():
+    _, actions = leading(entries=3500, commit_seconds=100.0)
+    assert not any(isinstance(each, Reserve) for each in actions)
+
+
+def test_what_is_ahead_of_a_lost_worker_is_not_ahead_of_another_one():
+    made, actions = leading(commit_seconds=100.0)
+    order, ahead = only(Process, actions).packet, only(Reserve, actions).packet
+    made.handle(WorkerJoined(1), 1.0)
+    actions = made.handle(WorkerLost(0), 1.5)
+    assert not actions
+    spans = []
+    packet = made.busy_with(1)[1]
+    for now in range(2, 5):
+        actions = made.handle(PacketDone(1, packet, made._state.workers[1].packet.stop, 1.0), now)
+        assert len([each for each in actions if isinstance(each, Process)]) == 1
+        packet = only(Process, actions).packet
+        spans.append((packet.start, packet.stop, packet.attempt))
+        packet = packet.number
+    assert (ahead.start, ahead.stop, 1) in spans, "it is not to blame"
+    assert (order.start, order.stop, 2) in spans
+
+
+def test_a_stop_lets_workers_end_what_they_have_begun():
+    made, actions = leading(commit_seconds=100.0)
+    order, ahead = only(Process, actions).packet, only(Reserve, actions).packet
+    assert not any(isinstance(each, Forget) for each in made.handle(Stop("enough"), 1.5))
+    made.handle(PacketDone(0, order.number, order.stop, 1.0, begun=ahead.number), 2.0)
+    made.handle(PacketDone(0, ahead.number, ahead.start + 10, 0.1), 2.1)
+    made.validate()
+    assert made.uncommitted.__self__._state.ledger.held(0)[-1].stop == ahead.start + 10
+
+
+def two_files(sizes, entries=1000):
+    """A packetizer of files that are one packet each, whose worker has done the first of them."""
+    made = Packetizer(
+        sizes,
+        Policy(reserve=True, commit_seconds=100.0),
+        sizing=Sizing(first=entries, shortest=1.0, longest=1.0),
+    )
+    actions = made.handle(WorkerJoined(0), 0.0)
+    if sizes[0] is None:
+        actions = made.handle(FileOpened(0, 0, entries), 0.1)
+    first = only(Process, actions).packet
+    actions = made.handle(PacketDone(0, first.number, entries, 1.0), 1.0)
+    return made, actions
+
+
+def test_a_packet_of_the_next_file_is_ahead_if_its_size_is_known():
+    made, actions = two_files([FileSize(1000)] * 8)
+    order, ahead = only(Process, actions).packet, only(Reserve, actions).packet
+    assert (order.file, ahead.file, ahead.stop) == (1, 2, 1000)
+    made.handle(PacketDone(0, order.number, 1000, 1.0, begun=ahead.number), 2.0)
+    made.validate()
+    assert made._state.workers[0].packet == ahead
+
+
+def test_the_next_file_is_opened_beside_the_packet():
+    made, actions = two_files([None] * 8)
+    assert only(OpenFile, actions).file == 1
+    actions = made.handle(FileOpened(0, 1, 1000), 1.1)
+    order = only(Process, actions).packet
+    assert only(OpenAhead, actions).file == 2
+    actions = made.handle(FileOpened(0, 2, 1000, beside=True), 1.2)
+    ahead = only(Reserve, actions).packet
+    assert (ahead.file, ahead.stop) == (2, 1000)
+    actions = made.handle(PacketDone(0, order.number, 1000, 1.0, begun=ahead.number), 2.0)
+    assert only(OpenAhead, actions).file == 3
+    made.validate()
+
+
+def test_files_are_left_to_workers_that_have_not_joined():
+    made = Packetizer(
+        [None] * 4,
+        Policy(reserve=True, commit_seconds=100.0, expected_workers=4),
+        sizing=Sizing(first=1000, shortest=1.0, longest=1.0),
+    )
+    made.handle(WorkerJoined(0), 0.0)
+    actions = made.handle(FileOpened(0, 0, 1000), 0.1)
+    made.handle(PacketDone(0, only(Process, actions).packet.number, 1000, 1.0), 1.0)
+    actions = made.handle(FileOpened(0, 1, 1000), 1.1)
+    assert [type(each) for each in actions] == [Process], "two files, and three workers to come"
+
+
+def test_a_file_that_is_opened_beside_by_a_lost_worker_goes_to_another_one():
+    made, _ = two_files([None] * 8)
+    made.handle(FileOpened(0, 1, 1000), 1.1)
+    made.handle(WorkerJoined(1), 1.2)
+    made.handle(WorkerLost(0), 1.3)
+    made.validate()
+    assert len(made._state.nodes.opening) == 1, "of the other worker"
+    assert not made._state.workers[1].coming
+
+
+def test_files_opened_beside_in_random_histories():
+    worlds = lived(range(share(100)), files=20)
+    assert sum(world.opened_ahead for world in worlds) > len(worlds)
+    assert all(world.packetizer.coverage().missing == [] for world in worlds)

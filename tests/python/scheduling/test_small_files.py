@@ -1,0 +1,87 @@
+"""Several small files in one order: nothing is lost or done twice, whatever goes wrong."""
+
+import pytest
+from treemill.scheduling import Commit, ProcessFiles
+
+from tests.python.packet_history import History
+from tests.python.packet_world import World
+
+FILES = 40
+
+
+def lived(seed, **options):
+    history = History(seed, files=FILES, small=True, **options)
+    history.live()
+    coverage = history.world.check_account()
+    assert len(history.world.finishes) == 1
+    return history.world, coverage
+
+
+@pytest.mark.parametrize("mergers", [False, True])
+@pytest.mark.parametrize("reserve", [False, True])
+def test_each_entry_is_counted_once_whatever_happens_to_workers(mergers, reserve):
+    at_once = 0
+    for seed in range(10):
+        world, coverage = lived(seed, mergers=mergers, reserve=reserve)
+        assert coverage.missing == []
+        assert coverage.entries == sum(world.sizes)
+        at_once = max(at_once, world.at_once)
+    assert at_once > 1, "there were orders of several files"
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_what_fails_is_missing_and_nothing_else(seed):
+    lived(seed, fails=True, stops=seed % 2 == 0, mergers=seed % 3 == 0, done=seed % 5 == 0)
+
+
+def world_of(sizes, workers=1, **options):
+    return World(sizes, lambda choices: choices[-1], workers, small_files=True, **options)
+
+
+def orders_of(world, fails=lambda order: None):
+    found = []
+    while world.ready:
+        worker = world.ready[0]
+        found.append(world.orders[worker])
+        world.step_of(worker, fails)
+    return found
+
+
+def test_thousands_of_files_take_few_orders():
+    world = world_of([3] * 3000)
+    orders = orders_of(world)
+    assert world.check_account().entries == 9000
+    assert sum(isinstance(order, ProcessFiles) for order in orders) > 10
+    assert len(orders) < 1000
+
+
+def test_a_large_file_among_small_ones_has_packets_of_its_own():
+    sizes = [3] * 500
+    sizes[300] = 5000
+    world = world_of(sizes, workers=2)
+    orders_of(world)
+    assert world.check_account().entries == sum(sizes)
+    assert any(packet.file == 300 for _, packet in world.packets)
+
+
+def test_several_files_are_given_up_if_they_are_refused_again_and_again():
+    world = world_of([3] * 500)
+    world.choose = lambda choices: choices[0]  # none of them is done
+    orders = orders_of(world)
+    assert world.check_account().entries == 1500
+    assert sum(isinstance(order, ProcessFiles) for order in orders) == 3
+
+
+def test_a_failure_is_that_of_one_file():
+    def fails(order):
+        files = getattr(order, "files", ()) or (getattr(order, "file", None),)
+        if isinstance(order, Commit) or 250 not in files:
+            return None
+        return OSError("this one")
+
+    world = world_of([3] * 500, skip_errors=True)
+    world.choose = lambda choices: choices[len(choices) // 2]
+    orders_of(world, fails)
+    coverage = world.check_account()
+    assert [missing.file for missing in coverage.missing] in ([250], [])
+    assert coverage.entries >= 1497
