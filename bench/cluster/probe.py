@@ -14,7 +14,7 @@ _nap = [0.0]
 
 def install() -> None:
     """Begins to note. To be called again forgets what was noted."""
-    from treemill.backends.dask.loop import LoopPlugin
+    from treemill.backends.dask.worker_plugin import TreemillWorkerPlugin
     from treemill.scheduling import Commit, PacketDone, Process
     from treemill.workers.worker import Worker
 
@@ -44,7 +44,7 @@ def install() -> None:
             _lengths.append(done[id(self)] - now)
         return event
 
-    exchange = LoopPlugin._exchange
+    exchange = TreemillWorkerPlugin._exchange
 
     async def timed(self: Any, wait: bool) -> None:
         began = time.perf_counter()
@@ -52,26 +52,26 @@ def install() -> None:
         if not wait:
             _calls.append(time.perf_counter() - began)
 
-    LoopPlugin._exchange = timed  # type: ignore[method-assign]
+    TreemillWorkerPlugin._exchange = timed  # type: ignore[method-assign]
     Worker.perform = perform  # type: ignore[method-assign]
     Worker.watched = True  # type: ignore[attr-defined]
 
 
 def nap(seconds: float) -> None:
     """From now on each packet begins with so much sleep, which counts as its work."""
-    from treemill.workers.worker import SideWork
+    from treemill.workers.worker import BackgroundWork
 
     _nap[0] = seconds
-    if hasattr(SideWork, "naps"):
+    if hasattr(BackgroundWork, "naps"):
         return
-    inner = SideWork.begin
+    inner = BackgroundWork.begin
 
     def begin(self: Any, packet: Any) -> None:
         time.sleep(_nap[0])
         inner(self, packet)
 
-    SideWork.begin = begin  # type: ignore[method-assign]
-    SideWork.naps = True  # type: ignore[attr-defined]
+    BackgroundWork.begin = begin  # type: ignore[method-assign]
+    BackgroundWork.naps = True  # type: ignore[attr-defined]
 
 
 def waits() -> list[float]:

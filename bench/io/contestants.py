@@ -85,7 +85,7 @@ def _treemill(task: Task) -> dict[str, Any]:
     import numpy as np  # noqa: F401  # imported, as the others have it
     import treemill as tm
     from treemill import _core
-    from treemill.session.front import connect
+    from treemill.session.api import connect
 
     workers = len(os.sched_getaffinity(0))
     connect(workers=1)  # imported, as the others are

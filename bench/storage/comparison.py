@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from treemill.facility.generate import Recipe, paths, write_dataset
-from treemill.facility.scaling.conclusions import conclusion
+from treemill.facility.scaling.limit_diagnosis import conclusion
 from treemill.facility.scaling.measurements import ResultsFile, load
 from treemill.facility.storage.reading import ReaderSeries, lines
 

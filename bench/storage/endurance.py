@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from treemill.facility.generate import Recipe, paths, write_dataset
-from treemill.facility.scaling.conclusions import conclusion
+from treemill.facility.scaling.limit_diagnosis import conclusion
 from treemill.facility.scaling.measurements import ResultsFile, load
 
 from tools.servers.process import Server

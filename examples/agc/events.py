@@ -48,7 +48,7 @@ PROCESSES = {
     # As if generated with several jets only, a small part of all W + jets.
     "wjets__nominal": Process(0.06 * 15487.164, bosons=1, soft=8.0, pt=50.0),
 }
-"""The data sets of the Analysis Grand Challenge, with its cross sections."""
+"""The samples of the Analysis Grand Challenge, with its cross sections."""
 
 
 def made_up(name: str, seed: int, start: int, count: int) -> dict[str, object]:

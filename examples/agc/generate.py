@@ -97,6 +97,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--events", type=int, default=50_000, help="in each file")
-    parser.add_argument("--files", type=int, default=1, help="of each data set")
+    parser.add_argument("--files", type=int, default=1, help="of each sample")
     chosen = parser.parse_args()
     print(generate(chosen.folder, chosen.events, chosen.files))

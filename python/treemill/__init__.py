@@ -21,9 +21,9 @@ from ._system.processor import warn_if_lacking
 
 # Not lazy: the function has the name of its module, and must be bound after it.
 from .dataset import Dataset, dataset
-from .faces import short_errors
 from .fileset import Fileset, fileset
 from .migration_hints import UPROOT_FUNCTIONS
+from .public_api import short_errors
 
 if TYPE_CHECKING:
     from ._system.cache import cache
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from .results.showing import show
     from .results.templates import templates
     from .results.variations import Variations
-    from .session.front import connect, report, run
+    from .session.api import connect, report, run
     from .session.run import Query
     from .session.session import Session
     from .workers.selector import Selector
@@ -161,9 +161,9 @@ _MODULES = {
     "TreemillError": "errors",
     "UnsupportedError": "errors",
     "WorkerError": "errors",
-    "connect": "session.front",
-    "report": "session.front",
-    "run": "session.front",
+    "connect": "session.api",
+    "report": "session.api",
+    "run": "session.api",
     "plot": "results.plotting",
     "show": "results.showing",
     "load": "results.saving",

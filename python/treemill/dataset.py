@@ -18,7 +18,7 @@ from .data.friend_columns import Friend
 from .data.friends import index_names
 from .data.read_methods import ReadMethods
 from .errors import QueryError, near
-from .faces import completed, face, short_errors
+from .public_api import completed, public_class, short_errors
 from .query.node import Bookable, Node, Origin
 from .query.steps import Arguments, Defined, Names, Params
 from .session.services import SERVICES
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .data.file_constants import OfFile
     from .data.friends import FriendIndex
     from .data.location import Files
-    from .data.schemas import Schema
+    from .data.object_schemas import Schema
     from .io_report import IOReport
 
 __all__ = ["Dataset", "dataset"]
@@ -104,7 +104,7 @@ def _fits(name: str, globs: Sequence[str]) -> bool:
     return not globs or any(fnmatchcase(name, glob) for glob in globs)
 
 
-@face("chain", "node")
+@public_class("chain", "node")
 class Dataset(ReadMethods, Bookable):
     """Files and trees, read as one tree. Make it with `treemill.dataset`."""
 
@@ -372,8 +372,8 @@ class Dataset(ReadMethods, Bookable):
         return Dataset(self.chain.selecting(entries))
 
     def io_report(self) -> IOReport:
-        """Get what reading took in the last run of this process, by whatever session, over all data
-        sets that were run together. `session.report.io` is about one query.
+        """Get what reading took in the last run of this process, by whatever session, over all
+        samples that were run together. `session.report.io` is about one query.
 
         Returns
         -------

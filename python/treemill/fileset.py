@@ -1,4 +1,4 @@
-"""The fileset, which users hold: data sets by name, with the methods of a dataset for all of them
+"""The fileset, which users hold: samples by name, with the methods of a dataset for all of them
 at once. No file is opened when it is made.
 
 Only the package's `__init__` and its commands import this module. Other modules use the Chain.
@@ -17,8 +17,8 @@ from .data.filesets import FilesetFiles as Files
 from .data.filesets import named_fileset
 from .dataset import Dataset
 from .errors import QueryError, near
-from .faces import face, short_errors
 from .frozen import replaced
+from .public_api import public_class, short_errors
 from .query.node import Bookable, Node, Origin
 from .session.services import SERVICES
 
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
     from .data.defaults import Missing
     from .data.file_constants import OfFile
     from .data.location import FilesByName
-    from .data.schemas import Schema
+    from .data.object_schemas import Schema
 
 __all__ = ["Fileset", "fileset"]
 
-_READS = "fs[name].{}(…) reads columns of one data set, arrays(…) those of each"
+_READS = "fs[name].{}(…) reads columns of one sample, arrays(…) those of each"
 _OF_ONE = {
-    **{name: f"fs[name].{name} is of one data set" for name in ("aliases", "branches", "index")},
+    **{name: f"fs[name].{name} is of one sample" for name in ("aliases", "branches", "index")},
     **{name: _READS.format(name) for name in ("read", "to_arrow", "to_numpy")},
-    "add_friend": "fs[name].add_friend(friend) is one data set with the columns of a friend",
-    "io_report": "fs[name].io_report() is about the last run, of whatever data sets",
-    "name": "list(fs) has the names of the data sets",
-    "select_entries": "fs[name].select_entries(entries) is some entries of one data set; "
+    "add_friend": "fs[name].add_friend(friend) is one sample with the columns of a friend",
+    "io_report": "fs[name].io_report() is about the last run, of whatever samples",
+    "name": "list(fs) has the names of the samples",
+    "select_entries": "fs[name].select_entries(entries) is some entries of one sample; "
     "filter(…) selects entries of all",
-    "show": "fs[name].show() prints the branches of one data set",
+    "show": "fs[name].show() prints the branches of one sample",
 }
-"""What to write for a dataset's methods and properties that several data sets do not have."""
+"""What to write for a dataset's methods and properties that several samples do not have."""
 
 
 @short_errors
@@ -53,7 +53,7 @@ def fileset(
     schema: Schema = "auto",
     on_error: str = "stop",
 ) -> Fileset:
-    """Make a fileset: data sets by name, on which bookings are made once. No file is opened.
+    """Make a fileset: samples by name, on which bookings are made once. No file is opened.
 
     Parameters
     ----------
@@ -101,16 +101,16 @@ def fileset(
         raise QueryError(f'on_error is "stop" or "skip", not {on_error!r}')
     known = None
     if not isinstance(schema, str) or schema != "auto":
-        from .data.schemas import object_schema  # start-up
+        from .data.object_schemas import object_schema  # start-up
 
         known = object_schema(schema)
     parts = ChainParts((), "fileset", policy(missing), is_fileset=True, schema=known)
     return Fileset(named_fileset(files, tree), parts, with_missing=on_error == "skip")
 
 
-@face("chain", "node", habits=_OF_ONE)
+@public_class("chain", "node", habits=_OF_ONE)
 class Fileset(Bookable, Mapping[str, Dataset]):
-    """Data sets by name. Make it with `treemill.fileset`."""
+    """Samples by name. Make it with `treemill.fileset`."""
 
     def __init__(self, files: Files, parts: ChainParts, *, with_missing: bool = False) -> None:
         self._files = files
@@ -129,11 +129,11 @@ class Fileset(Bookable, Mapping[str, Dataset]):
         """The root of its query."""
         return self._root
 
-    # The data sets.
+    # The samples.
 
     @property
     def metadata(self) -> Mapping[str, Mapping[str, object]]:
-        """The metadata of each data set, by name."""
+        """The metadata of each sample, by name."""
         return {name: dict(each) for name, each in self._metadata.items()}
 
     @property
@@ -143,15 +143,15 @@ class Fileset(Bookable, Mapping[str, Dataset]):
 
     @property
     def num_entries(self) -> int:
-        """The number of entries of all data sets. Opens every file that was not opened yet."""
+        """The number of entries of all samples. Opens every file that was not opened yet."""
         return self.chain.current().num_entries
 
     def __getitem__(self, name: str) -> Dataset:
-        """One data set by itself. Raises KeyError if there is none of this name."""
+        """One sample by itself. Raises KeyError if there is none of this name."""
         if name not in self._metadata:
             meant = near(name, self._metadata)
             hint = f"did you mean {meant[0]!r}?" if meant else f"there are {', '.join(self)}"
-            raise KeyError(f"no data set {name!r}; {hint}")
+            raise KeyError(f"no sample {name!r}; {hint}")
         parts = replaced(self._parts, name=name, is_fileset=False)
         return Dataset(self._chain(self._files.of(name), parts))
 
@@ -159,7 +159,7 @@ class Fileset(Bookable, Mapping[str, Dataset]):
         return iter(self._metadata)
 
     def __len__(self) -> int:
-        """The number of data sets."""
+        """The number of samples."""
         return len(self._metadata)
 
     def __contains__(self, name: object) -> bool:
@@ -171,23 +171,23 @@ class Fileset(Bookable, Mapping[str, Dataset]):
     values = Mapping.values
 
     def subset(self, wanted: Iterable[str] | Callable[[Mapping[str, object]], object]) -> Fileset:
-        """Make a fileset of some of the data sets: bookings that only these need are made on it.
+        """Make a fileset of some of the samples: bookings that only these need are made on it.
 
         Parameters
         ----------
         wanted
-            A name or names of data sets, or a function that says of a data set's metadata whether
+            A name or names of samples, or a function that says of a sample's metadata whether
             it is wanted. "dataset" in them is its name.
 
         Returns
         -------
         Fileset
-            The data sets that are wanted, in the same order.
+            The samples that are wanted, in the same order.
 
         Raises
         ------
         KeyError
-            If there is no data set of a name.
+            If there is no sample of a name.
         QueryError
             If none is wanted.
 
@@ -206,7 +206,7 @@ class Fileset(Bookable, Mapping[str, Dataset]):
             each = [wanted] if isinstance(wanted, str) else wanted
             names = [self[name].name for name in each]
         if not names:
-            raise QueryError(f"subset() leaves none of the data sets {', '.join(self)}")
+            raise QueryError(f"subset() leaves none of the samples {', '.join(self)}")
         files = self._files.of_all(names)
         return Fileset(files, self._parts, with_missing=self._with_missing)
 
@@ -225,7 +225,7 @@ class Fileset(Bookable, Mapping[str, Dataset]):
         Returns
         -------
         Fileset
-            The same data sets, with one more column.
+            The same samples, with one more column.
 
         Raises
         ------
@@ -254,7 +254,7 @@ class Fileset(Bookable, Mapping[str, Dataset]):
     __hash__ = object.__hash__
 
     def _counts(self) -> Counter[str]:
-        """The number of files of each data set."""
+        """The number of files of each sample."""
         return Counter(map(self.chain.dataset_of, range(len(self.chain.files))))
 
     def _repr_html_(self) -> str:
@@ -265,10 +265,10 @@ class Fileset(Bookable, Mapping[str, Dataset]):
             [name, f"{counts[name]:,}", ", ".join(f"{k}: {v}" for k, v in metadata.items())]
             for name, metadata in self._metadata.items()
         ]
-        return table(["data set", "files", "metadata"], rows)
+        return table(["sample", "files", "metadata"], rows)
 
     def __repr__(self) -> str:
         counts = self._counts()
         shown = ", ".join(f"{name}: {n}" for name, n in list(counts.items())[:6])
         more = f", and {len(counts) - 6} more" if len(counts) > 6 else ""
-        return f"<fileset of {len(counts)} data sets ({shown}{more} files)>"
+        return f"<fileset of {len(counts)} samples ({shown}{more} files)>"

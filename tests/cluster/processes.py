@@ -82,10 +82,10 @@ class Processes:
         self.close()
 
 
-def desk(client, look):
+def scheduler_state(client, look):
     """What `look` finds on the scheduler's desk."""
 
     def see(dask_scheduler):
-        return look(dask_scheduler.plugins["treemill"]._desk)
+        return look(dask_scheduler.plugins["treemill"]._scheduler_state)
 
     return client.run_on_scheduler(see)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.waiting import until
 
-from .processes import desk
+from .processes import scheduler_state
 
 again = pytest.mark.parametrize("turn", range(int(os.environ.get("STRESS", "1"))))
 
@@ -57,10 +57,14 @@ def started(session, events, folder, workers=3, seconds=1e-4, column=None, **opt
 def committed(client):
     """Process ids of the workers that hold partials."""
 
-    def look(desk):
-        leads = list(desk._leads.values())
-        return [part.address for lead in leads for part in lead.parts(whole=False) or ()]
+    def look(scheduler_state):
+        leads = list(scheduler_state._passes.values())
+        return [
+            part.address
+            for pass_scheduler in leads
+            for part in pass_scheduler.parts(whole=False) or ()
+        ]
 
-    addresses = desk(client, look)
+    addresses = scheduler_state(client, look)
     pids = client.run(os.getpid)
     return [pids[each] for each in addresses if each in pids]

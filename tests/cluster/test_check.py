@@ -8,9 +8,9 @@ import time
 
 import pytest
 from treemill import QueryError, WorkerError
+from treemill.facility.cluster_checks import check_results
 from treemill.facility.cluster_facts import gathered
 from treemill.facility.generate import write
-from treemill.facility.verdicts import verdicts
 
 from .processes import Processes
 
@@ -108,14 +108,14 @@ def test_files_are_opened_and_packages_must_be_somewhere(address, homes):
 
 
 def test_clocks_and_facts_are_each_worker_s_own(address, homes):
-    wiring = gathered(address)
-    assert {facts["environment"]["HOME"] for facts in wiring.workers.values()} == set(
+    cluster = gathered(address)
+    assert {facts["environment"]["HOME"] for facts in cluster.workers.values()} == set(
         map(str, homes[1:])
     )
-    assert {facts["scratch"]["path"] for facts in wiring.workers.values()} != set()
-    assert set(wiring.limits.values()) == {2**30}
-    assert len({facts["pid"] for facts in wiring.workers.values()}) == 2
-    assert not [each for each in verdicts(wiring) if each.check == "clocks" and not each.well]
+    assert {facts["scratch"]["path"] for facts in cluster.workers.values()} != set()
+    assert set(cluster.limits.values()) == {2**30}
+    assert len({facts["pid"] for facts in cluster.workers.values()}) == 2
+    assert not [each for each in check_results(cluster) if each.check == "clocks" and not each.well]
 
 
 def test_a_scheduler_that_does_not_answer_is_an_error():
@@ -133,10 +133,10 @@ def test_a_worker_that_is_silent_is_named_and_the_others_are_checked(tmp_path):
             pids = client.run(os.getpid)
         frozen, *others = pids
         os.kill(pids[frozen], signal.SIGSTOP)
-        wiring = gathered(processes.address, timeout=3)
-    assert wiring.untold == {frozen: "no answer within 3 s"}
-    assert list(wiring.workers) == list(wiring.clocks) == others
-    silent = next(each for each in verdicts(wiring) if not each.well)
+        cluster = gathered(processes.address, timeout=3)
+    assert cluster.untold == {frozen: "no answer within 3 s"}
+    assert list(cluster.workers) == list(cluster.clocks) == others
+    silent = next(each for each in check_results(cluster) if not each.well)
     assert (silent.check, silent.where) == ("workers", (frozen,))
     assert "--timeout" in silent.todo
 

@@ -17,12 +17,12 @@ from .processes import Processes
 def test_results_that_come_through_the_scheduler_are_the_same(session, events):
     good = events.filter("nMuon >= 2")
     direct = session.run(good.hist("MET_pt", bins=20), good.count())
-    line = session._pool.line
-    line._reaches_workers = False
+    scheduler_client = session._pool.scheduler_client
+    scheduler_client._reaches_workers = False
     assert session.run(good.hist("MET_pt", bins=20), good.count()) == direct
-    line._reaches_workers = True
+    scheduler_client._reaches_workers = True
     assert session.run(events.count()) == events.num_entries
-    assert line._reaches_workers
+    assert scheduler_client._reaches_workers
 
 
 CLIENT = """
@@ -38,7 +38,8 @@ events = tm.dataset(sys.argv[2:], tree="Events")
 seen = []
 with tm.connect(sys.argv[1]) as session:
     output = session.run(work, events, feedback=lambda output: seen.append(output["n"]))
-    print(json.dumps([output["n"], session._pool.line._reaches_workers, session.report.complete]))
+    reaches = session._pool.scheduler_client._reaches_workers
+    print(json.dumps([output["n"], reaches, session.report.complete]))
 """
 
 

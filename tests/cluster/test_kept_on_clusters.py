@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 import treemill as tm
 from treemill.checkpoint import Folder, Pace, PassRecord
-from treemill.session import keeping
+from treemill.session import run_checkpoint
 
 from tests.waiting import until
 
-from .processes import Processes, desk
+from .processes import Processes, scheduler_state
 
 pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="stops processes by signals")
 
@@ -27,7 +27,7 @@ OFTEN = Pace(every=0.1, share=1.0)
 
 @pytest.fixture(autouse=True)
 def _often(monkeypatch):
-    monkeypatch.setattr(keeping, "Folder", functools.partial(Folder, pace=OFTEN))
+    monkeypatch.setattr(run_checkpoint, "Folder", functools.partial(Folder, pace=OFTEN))
 
 
 def slow(hurry):
@@ -167,8 +167,8 @@ import dataclasses, functools, json, os, sys
 import treemill as tm
 from treemill.backends.sites import pool
 from treemill.checkpoint import Folder, Pace
-from treemill.session import keeping
-keeping.Folder = functools.partial(Folder, pace=Pace(every=0.1, share=1.0))
+from treemill.session import run_checkpoint
+run_checkpoint.Folder = functools.partial(Folder, pace=Pace(every=0.1, share=1.0))
 pool.LEASING = dataclasses.replace(pool.LEASING, first=1000, longest=0.5, shortest=0.1)
 
 hurry = sys.argv[2] + ".hurry"
@@ -225,13 +225,19 @@ def test_the_client_is_killed_and_the_same_run_finds_its_work(events, tmp_path, 
         killed(tmp_path / "kept", events, processes)
         with tm.connect(processes.address) as session:
             session._pool._client.wait_for_workers(2, timeout=60)
-            (name,) = desk(session._pool._client, lambda desk: list(desk._leads))
+            (name,) = scheduler_state(
+                session._pool._client, lambda scheduler_state: list(scheduler_state._passes)
+            )
             running = client(tmp_path / "kept", events, processes)
-            assert name in desk(session._pool._client, lambda desk: [*desk._leads, name])
+            assert name in scheduler_state(
+                session._pool._client, lambda scheduler_state: [*scheduler_state._passes, name]
+            )
             output, before = result(running)
             check(events, output)
             assert before == 0, "the cluster had all of it"
-            assert not desk(session._pool._client, lambda desk: list(desk._leads))
+            assert not scheduler_state(
+                session._pool._client, lambda scheduler_state: list(scheduler_state._passes)
+            )
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from treemill.scheduling import HandedOn, Timeline, WorkerLeaving
 
 from tests.waiting import until
 
-from .processes import desk
+from .processes import scheduler_state
 from .queries import again, check, slow
 from .test_faults import processes, pytestmark  # noqa: F401
 
@@ -32,43 +32,52 @@ def started(session, events, folder, seconds=2e-4):
 
 def held(client):
     """The addresses of the workers that hold partials."""
-    return desk(
+    return scheduler_state(
         client,
-        lambda desk: [
-            part.address for lead in desk._leads.values() for part in lead.parts(whole=False) or ()
+        lambda scheduler_state: [
+            part.address
+            for pass_scheduler in scheduler_state._passes.values()
+            for part in pass_scheduler.parts(whole=False) or ()
         ],
     )
 
 
 def others(client, address):
     """The other workers, the one first that would get its partial."""
-    found = desk(client, lambda desk: [a for lead in desk._leads.values() for a in lead._processes])
+    found = scheduler_state(
+        client,
+        lambda scheduler_state: [
+            a
+            for pass_scheduler in scheduler_state._passes.values()
+            for a in pass_scheduler._processes
+        ],
+    )
     return [each for each in found if each != address]
 
 
 def at_work(client, address):
     """The packets that the workers of a process are at, if none of its partials is on its way."""
 
-    def look(desk):
-        (lead,) = desk._leads.values()
-        numbers = lead._processes[address].joined
-        ledger = lead._packetizer._state.ledger
+    def look(scheduler_state):
+        (pass_scheduler,) = scheduler_state._passes.values()
+        numbers = pass_scheduler._processes[address].joined
+        ledger = pass_scheduler._packetizer._state.ledger
         if any(ledger.receiver(number) is not None for number in numbers):
             return None
         packets = [ledger.packet_of(number) for number in numbers]
         return None if None in packets else packets
 
-    return desk(client, look)
+    return scheduler_state(client, look)
 
 
 def hands_on(client):
     """Whether a merger's partial is on its way to another one."""
 
-    def look(desk):
-        (lead,) = desk._leads.values()
-        return lead._packetizer._state.ledger.handing_on
+    def look(scheduler_state):
+        (pass_scheduler,) = scheduler_state._passes.values()
+        return pass_scheduler._packetizer._state.ledger.handing_on
 
-    return desk(client, look)
+    return scheduler_state(client, look)
 
 
 def frozen(client, address, pid):
@@ -84,7 +93,12 @@ def frozen(client, address, pid):
 
 def joined(client):
     """The number of workers that have joined the query so far."""
-    return desk(client, lambda desk: sum(lead._next_worker for lead in desk._leads.values()))
+    return scheduler_state(
+        client,
+        lambda scheduler_state: sum(
+            pass_scheduler._next_worker for pass_scheduler in scheduler_state._passes.values()
+        ),
+    )
 
 
 def saved(query):

@@ -5,7 +5,7 @@ import pickle
 import threading
 from types import SimpleNamespace
 
-from treemill.backends.dask.engine import MasterPlugin
+from treemill.backends.dask.scheduler_plugin import TreemillSchedulerPlugin
 
 
 class Noted:
@@ -20,9 +20,9 @@ class Noted:
 
 def watched(ended):
     """The bytes that a client gets, and the threads that made them, beside that of the loop."""
-    plugin = MasterPlugin()
+    plugin = TreemillSchedulerPlugin()
     status = SimpleNamespace(change=2, ended=ended, about=Noted())
-    plugin._desk = SimpleNamespace(status=lambda name: status)
+    plugin._scheduler_state = SimpleNamespace(status=lambda name: status)
     Noted.threads = []
     data = asyncio.run(plugin.watch("pass", 1, 0.0))
     return data, set(Noted.threads) - {threading.get_ident()}

@@ -59,7 +59,7 @@ def test_it_has_what_workers_do_also_for_prometheus(cluster, session, events):
 def test_with_the_hook_of_dask_it_is_there_before_any_session(events):
     routes = [
         *dask.config.get("distributed.scheduler.http.routes"),
-        "treemill.backends.dask.routes",
+        "treemill.backends.dask.http_routes",
     ]
     with (
         dask.config.set({"distributed.scheduler.http.routes": routes}),

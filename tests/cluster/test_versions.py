@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import treemill as tm
-from treemill.backends.dask import line, version
+from treemill.backends.dask import scheduler_client, version
 
 HERE = Path(__file__).resolve().parents[2]
 OLDEST = HERE / ".venv" / "oldest"
@@ -71,7 +71,7 @@ def test_internals_that_have_changed(cluster, monkeypatch):
     async def install(client):
         raise AttributeError("'Scheduler' object has no attribute 'handlers'")
 
-    monkeypatch.setattr(line, "install", install)
+    monkeypatch.setattr(scheduler_client, "install", install)
     with pytest.raises(
         tm.UnsupportedError, match=r"differs .* 2024\.8\.0 to 2026\.8\.0 .*handlers"
     ):

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
-from treemill.facility.hammer_board import HammerBoard, HammerState
-from treemill.facility.load_tests.telling import Moment, Tally
+from treemill.facility.load_test_board import LoadTestBoard, LoadTestState
+from treemill.facility.load_tests.run_summary import Moment, Tally
 from treemill.monitoring.progress import Progress
 from treemill.monitoring.report import Report
 from treemill.monitoring.server import Dashboard
 from treemill.monitoring.worker_histograms import WorkerHistograms
-from treemill.scheduling import Monitored, OfWorker
+from treemill.scheduling import Monitored, WorkerCounters
 from treemill.workers.selector_workload import SelectorTask
 
 from tests.dashboard.held import held
@@ -268,7 +268,7 @@ class Board:
     def __init__(self, hosts, node):
         sums = {"packets": 3, "entries": 600, "seconds": 1.5, "cpu": 1.0, "bytes_read": 2e6}
         done = {
-            number: OfWorker(host, {**sums, "packets": 3 + number}, {"cpu": {20: 3}})
+            number: WorkerCounters(host, {**sums, "packets": 3 + number}, {"cpu": {20: 3}})
             for number, host in enumerate(hosts)
         }
         bins = [len(hosts) * 0.1] * 20 + [0.0] * 100
@@ -348,8 +348,8 @@ def test_failures_of_an_endurance_run_are_named(serve, page):
     causes = {"no connection: Connection refused (server h:1)": 2, "another cause " * 9: 1}
     mine = Tally("copy", "root://h:1", 3, 3, 600, cpu=3.0, seconds=12.0, causes=causes)
     tallies = [mine, Tally("copy", "nfs://h:2")]
-    board = HammerBoard("run", ["root://h:1", "nfs://h:2"], lambda how: None)
-    board.put(HammerState(Moment(9.0, 0, 3, 3, 600, 0), {}, tallies, 0.4))
+    board = LoadTestBoard("run", ["root://h:1", "nfs://h:2"], lambda how: None)
+    board.put(LoadTestState(Moment(9.0, 0, 3, 3, 600, 0), {}, tallies, 0.4))
     page.add_init_script(
         """window.written = new Set();
         const write = CanvasRenderingContext2D.prototype.fillText;
@@ -373,5 +373,5 @@ def test_failures_of_an_endurance_run_are_named(serve, page):
     }
     assert any(name.startswith("no connection: Connection refused") for name in names)
     assert any(name.endswith("…") for name in names)
-    board.put(HammerState(Moment(9.0, 0, 3, 3, 600, 0), {}, tallies, 1.0, stopping=True))
+    board.put(LoadTestState(Moment(9.0, 0, 3, 3, 600, 0), {}, tallies, 1.0, stopping=True))
     page.get_by_text("stopping, 3 failed", exact=True).wait_for()

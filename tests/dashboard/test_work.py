@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from treemill.monitoring.view import MOST_WORKERS, OVERVIEW, activity, table
 from treemill.monitoring.worker_histograms import HISTOGRAMS
-from treemill.scheduling import Monitored, OfWorker
+from treemill.scheduling import Monitored, WorkerCounters
 
 
 def counted(seconds, nodes, width=1.0, workers=None):
@@ -46,7 +46,7 @@ def test_seconds_at_packets_are_kept(bins, last, width, began):
 
 def test_the_table_has_a_row_for_each_worker():
     sums = {"packets": 2, "entries": 500, "seconds": 4.0, "cpu": 3.0, "bytes_read": 7_000_000}
-    made = table(counted(8.0, {}, workers={3: OfWorker(), 1: OfWorker(sums=sums)}))
+    made = table(counted(8.0, {}, workers={3: WorkerCounters(), 1: WorkerCounters(sums=sums)}))
     titles = [column["title"] for column in made["columns"]]
     assert "host" not in titles, "no worker is on another host"
     rows = [dict(zip(titles, row, strict=True)) for row in made["rows"]]
@@ -59,7 +59,7 @@ def test_the_table_has_a_row_for_each_worker():
 
 
 def test_of_very_many_workers_the_first_are_listed():
-    many = {number: OfWorker(f"host{number % 7}") for number in range(MOST_WORKERS + 5)}
+    many = {number: WorkerCounters(f"host{number % 7}") for number in range(MOST_WORKERS + 5)}
     made = table(counted(1.0, {}, workers=many))
     assert len(made["rows"]) == MOST_WORKERS
     assert made["more"] == 5

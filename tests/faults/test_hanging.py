@@ -164,7 +164,7 @@ def test_an_object_whose_loading_hangs_is_not_waited_for(events, hanging, end):
 def test_loading_has_a_deadline(events, hanging):
     with tm.connect(workers=2, mode="processes", silence=1.0) as session:
         query = session.submit(spans, events, inputs={"x": hanging})
-        pid = session._pool._master._process.pid
+        pid = session._pool._template_client._process.pid
         with pytest.raises(tm.WorkerError, match=r"did not load .* within 1 seconds"):
             query.result(timeout=60)
         assert wait_for_end(pid)
@@ -183,12 +183,12 @@ def session():
 
 def test_a_template_that_died_between_two_runs_is_replaced(session, events):
     session.run(spans, events)
-    dead = session._pool._master._process.pid
+    dead = session._pool._template_client._process.pid
     os.kill(dead, signal.SIGKILL)
     # Whether or not the thread has noticed it.
     assert covers(events, session.run(spans, events))
     assert session.report.complete
-    assert session._pool._master._process.pid != dead
+    assert session._pool._template_client._process.pid != dead
 
 
 class KillsTheTemplate(Once):
@@ -219,7 +219,7 @@ def test_templates_that_die_at_random_moments(session, events):
     """While others run, so that every state is met in the course of time."""
     for _ in range(4):
         query = session.submit(spans, events)
-        os.kill(session._pool._master._process.pid, signal.SIGKILL)
+        os.kill(session._pool._template_client._process.pid, signal.SIGKILL)
         output = query.result(timeout=60)
         assert covers(events, output)
         assert query.report.complete

@@ -8,7 +8,7 @@ from pathlib import Path
 import awkward as ak
 import pytest
 import treemill as tm
-from treemill.backends.processes.master import TemplateWorkers
+from treemill.backends.processes.template_client import TemplateWorkers
 from treemill.results.file_output import FileOutput
 
 from tests.waiting import until
@@ -110,9 +110,9 @@ def test_a_late_worker_leaves_no_part(mode, events, tmp_path, monkeypatch):
     inputs = {"path": str(folder / "skim"), "as_dataset": True, "flags": tmp_path}
     end = TemplateWorkers._end
 
-    def slow_end(master, number):
+    def slow_end(template_client, number):
         time.sleep(0.3)  # the process that waits could write, if there were a result by now
-        end(master, number)
+        end(template_client, number)
 
     monkeypatch.setattr(TemplateWorkers, "_end", slow_end)
     with tm.connect(workers=2, mode=mode) as session:

@@ -58,7 +58,7 @@ def killer(monkeypatch):
             Killer.left -= len(messages)
             if Killer.left <= 0:
                 Killer.left = None
-                pids = children(self._master._process.pid)
+                pids = children(self._template_client._process.pid)
                 if pids:
                     os.kill(Killer.chance.choice(pids), signal.SIGKILL)
                     Killer.kills += 1
@@ -165,7 +165,7 @@ def test_a_worker_that_stops_is_given_up(events, tmp_path):
         session._pool.silence = 4.0
         inputs = {"token": str(tmp_path / "token"), "signal": signal.SIGSTOP}
         assert covers(events, session.run(Once(), events, inputs=inputs))
-        template = session._pool._master._process.pid
+        template = session._pool._template_client._process.pid
     assert wait_for_end(template)
 
 
@@ -221,7 +221,7 @@ def test_a_selector_that_forks(events, tmp_path, kind):
     with tm.connect(workers=2, mode="processes") as session:
         output = session.run(kind(), events, inputs={"token": str(tmp_path / "token")})
         assert covers(events, output)
-        template = session._pool._master._process.pid
+        template = session._pool._template_client._process.pid
         group = [p for pid in children(template) for p in [pid, *children(pid)]]
     for pid in [template, *group]:
         assert wait_for_end(pid), "a child's child outlives the session"
@@ -298,11 +298,11 @@ def test_the_client_dies_and_no_process_is_left(paths):
 def test_a_pass_may_be_ended_twice(events):
     with tm.connect(workers=2, mode="processes") as session:
         expected = session.run(events.count(), progress=False)
-        master = session._pool.master()
+        template_client = session._pool.template_client()
         for _ in range(2):
-            master.finished(0)
+            template_client.finished(0)
             assert session.run(events.count(), progress=False) == expected
-        assert session._pool.master() is master, "its thread goes on"
+        assert session._pool.template_client() is template_client, "its thread goes on"
 
 
 def test_ctrl_c_twice_does_not_wait(paths):

@@ -69,7 +69,7 @@ def results(events):
 
 @pytest.fixture(scope="module")
 def jobs(tmp_path_factory):
-    """A folder with the data of two jobs, and data sets of each and of both."""
+    """A folder with the data of two jobs, and samples of each and of both."""
     folder = tmp_path_factory.mktemp("jobs")
     paths = [folder / f"{job}.root" for job in (0, 1)]
     for job, path in enumerate(paths):

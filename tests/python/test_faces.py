@@ -59,7 +59,7 @@ def test_what_should_not_happen_keeps_its_traceback(events, monkeypatch):
 
 
 def test_causes_stay(events):
-    from treemill.faces import short_errors
+    from treemill.public_api import short_errors
 
     @short_errors
     def fails():

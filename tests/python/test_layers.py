@@ -24,22 +24,22 @@ MAY_USE = {
     "scheduling": "",
     "_system": "errors",
     "_core": "_system",
-    "faces": "errors migration_hints",
+    "public_api": "errors migration_hints",
     "language": "errors",
     "checkpoint": "_core _system errors scheduling",
     "pictures": "_system errors",
-    "data": "_system errors faces language pictures migration_hints",
+    "data": "_system errors public_api language pictures migration_hints",
     "functions": "_system checkpoint data errors",
     "writing": "data errors",
     "monitoring": "_system errors io_report pictures scheduling writing",
-    "query": "data errors faces functions language migration_hints monitoring pictures",
-    "results": "_system data errors faces pictures query writing",
+    "query": "data errors public_api functions language migration_hints monitoring pictures",
+    "results": "_system data errors public_api pictures query writing",
     "workers": "_system data errors language query results scheduling writing",
     "backends": "_system checkpoint errors io_report monitoring scheduling workers",
-    "session": "_system backends checkpoint data errors faces io_report language monitoring "
+    "session": "_system backends checkpoint data errors public_api io_report language monitoring "
     "pictures query results scheduling workers",
-    "dataset": "data errors faces io_report pictures query session",
-    "fileset": "data dataset errors faces pictures query session",
+    "dataset": "data errors public_api io_report pictures query session",
+    "fileset": "data dataset errors public_api pictures query session",
     "facility": "_system backends dataset errors monitoring pictures query scheduling session "
     "workers",
     "cli": "_system data dataset errors facility language monitoring pictures query session",
@@ -65,7 +65,7 @@ ONLY = {
     "onnxruntime": ["functions/onnx.py"],
 }
 # What runs without anything but Python.
-PURE = ["errors", "faces", "language", "scheduling", "facility/simulation"]
+PURE = ["errors", "public_api", "language", "scheduling", "facility/simulation"]
 NO_CLOCK = ["scheduling", "language", "facility/simulation"]
 
 # Who may ask the operating system about files. What a dataset reads may lie on a server, so that
@@ -237,7 +237,7 @@ SLOW = {"concurrent.futures", "datetime", "glob", "json", "logging", "platform",
 
 
 def test_import_treemill_loads_nothing_heavy():
-    mine = {"treemill.session.session", "treemill.data.bridge", "treemill.data.findings"}
+    mine = {"treemill.session.session", "treemill.data.bridge", "treemill.data.file_checks"}
     assert not loaded("import treemill") & (HEAVY | SLOW | mine | {"numpy", "click"})
 
 

@@ -10,7 +10,7 @@ import uproot
 from treemill.backends.processes.pool import ProcessPool
 from treemill.backends.threads import ThreadPool
 from treemill.scheduling import OpenAhead, Prefetch
-from treemill.session.front import connect
+from treemill.session.api import connect
 
 _PASSES = 10
 """Passes at most until something was promised and something was opened ahead."""

@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 from treemill.cli.main import cli
 from treemill.facility.compare_storage import measured, targets
-from treemill.facility.hammer import Hammer
+from treemill.facility.load_test import LoadTest
+from treemill.facility.load_tests.job_scheduler import Bounds
 from treemill.facility.load_tests.job_types import job_types
-from treemill.facility.load_tests.lead import Bounds
 from treemill.facility.scaling.measurements import load
 from treemill.facility.storage.findings import findings
 from treemill.facility.storage.matrix import Matrix
@@ -155,7 +155,7 @@ def test_jobs_of_every_kind(nginx, files):
             ]
         }
     )
-    hammer = Hammer(kinds, targets([nginx.url(path) for path in TREES]), Bounds(4, jobs=4))
+    hammer = LoadTest(kinds, targets([nginx.url(path) for path in TREES]), Bounds(4, jobs=4))
     hammer.run()
     done = {each.kind: each for each in hammer.account.tallies()}
     assert (done["query"].done, done["query"].events) == (1, 5001)
@@ -217,7 +217,7 @@ def test_the_command_says_what_is_wrong_with_a_run(told, wrong, tmp_path):
 def test_a_stopped_run_leaves_no_process_behind(nginx, tmp_path):
     kinds = job_types({"job": [{"name": "sleeps", "command": ["sh", "-c", "sleep 600 & wait"]}]})
     found = targets([nginx.url(TREES[0])])
-    hammer = Hammer(kinds, found, Bounds(2, jobs=5, grace=600))
+    hammer = LoadTest(kinds, found, Bounds(2, jobs=5, grace=600))
     pids = []
     look = hammer.board.put
 

@@ -33,27 +33,27 @@ from ..workers.workload import Partial
 if TYPE_CHECKING:
     from treemill._core import Control
 
-    from .saving import Keeping, Saving
+    from .checkpoint_writer import Checkpointing, CheckpointWriter
 
 __all__ = [
-    "Elsewhere",
+    "Heartbeat",
     "KnownCounters",
     "Pass",
     "PassStatus",
     "Pool",
-    "Pulse",
+    "RemoteQuery",
     "Request",
     "Results",
     "sizing_of",
     "worker_error",
 ]
 
-# What a process has counted of one pass, and sends to those who lead it; what these know of it.
-# Plain data.
+# What a process has counted of one pass, and sends to the scheduler of the pass; what the scheduler
+# knows of it. Plain data.
 
 
 @frozen
-class Pulse:
+class Heartbeat:
     """A sign of life, with counters."""
 
     entries: int = 0
@@ -63,7 +63,7 @@ class Pulse:
     io: IOReport = field(default_factory=IOReport)
 
     @classmethod
-    def of(cls, control: Control) -> Pulse:
+    def of(cls, control: Control) -> Heartbeat:
         """The counters of this process."""
         return cls(
             control.entries,
@@ -73,9 +73,9 @@ class Pulse:
             IOReport.of(control),
         )
 
-    def plus(self, other: Pulse) -> Pulse:
+    def plus(self, other: Heartbeat) -> Heartbeat:
         """The sum of both."""
-        return Pulse(
+        return Heartbeat(
             self.entries + other.entries,
             self.bytes_read + other.bytes_read,
             self.bytes_decompressed + other.bytes_decompressed,
@@ -83,8 +83,8 @@ class Pulse:
             self.io.plus(other.io),
         )
 
-    def at_least(self, bytes_read: int) -> Pulse:
-        """This pulse, of a process that has read at least this many bytes."""
+    def at_least(self, bytes_read: int) -> Heartbeat:
+        """This heartbeat, of a process that has read at least this many bytes."""
         if bytes_read <= self.bytes_read:
             return self
         io = self.io._replace(bytes_read=max(self.io.bytes_read, bytes_read))
@@ -93,30 +93,31 @@ class Pulse:
 
 @dataclass(slots=True)
 class KnownCounters:
-    """What is known of the counters of a process. Pulses come now and then; a packet tells itself
-    what it has read, and its process may be lost, or the pass over, before the next pulse."""
+    """What is known of the counters of a process. Heartbeats come now and then; a packet tells
+    itself what it has read, and its process may be lost, or the pass over, before the next
+    heartbeat."""
 
-    pulse: Pulse = field(default_factory=Pulse)
+    heartbeat: Heartbeat = field(default_factory=Heartbeat)
     """The last one, with what packets have told since."""
     packets: int = 0
     """Bytes that were read for packets of which the process has told."""
 
-    def tell(self, pulse: Pulse) -> None:
-        """A pulse has come."""
-        self.pulse = pulse.at_least(self.packets)
+    def update(self, heartbeat: Heartbeat) -> None:
+        """A heartbeat has come."""
+        self.heartbeat = heartbeat.at_least(self.packets)
 
     def follow(self, event: Event) -> None:
         """An event of one of its workers has come.
 
         >>> from treemill.scheduling import Spent
-        >>> counted = KnownCounters(Pulse(bytes_read=5))
+        >>> counted = KnownCounters(Heartbeat(bytes_read=5))
         >>> counted.follow(PacketDone(0, 0, 10, 1.0, spent=Spent(0, 0, 0, bytes_read=7)))
-        >>> counted.pulse.bytes_read
+        >>> counted.heartbeat.bytes_read
         7
         """
         if isinstance(event, _WITH_SPENT) and event.spent is not None:
             self.packets += event.spent.bytes_read
-            self.pulse = self.pulse.at_least(self.packets)
+            self.heartbeat = self.heartbeat.at_least(self.packets)
 
 
 _WITH_SPENT = (PacketDone, PacketFailed, FilesDone)
@@ -139,7 +140,7 @@ class PassStatus:
 
     began: float
     """The time at which the pass was made."""
-    pulse: Pulse = field(default_factory=Pulse)
+    heartbeat: Heartbeat = field(default_factory=Heartbeat)
     """What workers have counted. Its entries are not those of `before`."""
     expected: int = 0
     """Entries of the dataset; an estimate until all files have been opened."""
@@ -163,14 +164,14 @@ class PassStatus:
         """Entries processed so far. A packet that two workers have counts twice until the pass
         ends.
 
-        >>> PassStatus(0.0, Pulse(entries=30), expected=100, before=20).entries
+        >>> PassStatus(0.0, Heartbeat(entries=30), expected=100, before=20).entries
         50
-        >>> PassStatus(0.0, Pulse(entries=30), expected=100, committed=25).entries
+        >>> PassStatus(0.0, Heartbeat(entries=30), expected=100, committed=25).entries
         25
         """
         if self.committed is not None:
             return self.committed
-        return min(self.before + self.pulse.entries, self.expected)
+        return min(self.before + self.heartbeat.entries, self.expected)
 
 
 @frozen
@@ -184,7 +185,7 @@ class Request:
     skip_errors: bool
     on_end: Callable[[Pass], None]
     """Called once, on any thread, after the last commit."""
-    keeping: Keeping | None = None
+    checkpointing: Checkpointing | None = None
     """What is kept on disk; None: nothing."""
     name: str = ""
     """Names the query, for workers that outlive this process."""
@@ -227,7 +228,7 @@ class Pass(ABC):
         packets. Until one of them has done its packet this process has nothing else to do. Not
         called if fewer workers get a packet."""
         self._on_end = request.on_end
-        self._saving: Saving | None = None
+        self._checkpoint_writer: CheckpointWriter | None = None
         """What keeps commits on disk; None: nothing does."""
 
     def begin(self) -> None:
@@ -235,17 +236,17 @@ class Pass(ABC):
         try:
             self.start()
         except BaseException:
-            if self._saving is not None:
-                self._saving.end(save=False)  # another run may want the checkpoint
+            if self._checkpoint_writer is not None:
+                self._checkpoint_writer.end(save=False)  # another run may want the checkpoint
             raise
-        if self._saving is not None:
-            self._saving.start()
+        if self._checkpoint_writer is not None:
+            self._checkpoint_writer.start()
 
     def _conclude(self, save: bool = True) -> None:
         """Keeps what is merged, if `save`, and hands the pass to `on_end`. A session still asks a
         pass that is over for its coverage: it holds nothing of those that wait for it."""
-        if self._saving is not None:
-            self._saving.end(save)
+        if self._checkpoint_writer is not None:
+            self._checkpoint_writer.end(save)
         on_end, self._on_end, self.on_begin = self._on_end, lambda ended: None, lambda: None
         on_end(self)
 
@@ -286,7 +287,7 @@ class Pass(ABC):
 
 
 @frozen
-class Elsewhere:
+class RemoteQuery:
     """A query that workers have, and that this process did not start."""
 
     name: str
@@ -303,7 +304,7 @@ class Pool(ABC):
     kind: ClassVar[str]
     """The name of the workers, in the plural."""
     outlive: ClassVar[bool] = False
-    """Whether queries go on after `close`."""
+    """Whether queries continue after `close`."""
     remembers: ClassVar[bool]
     """Whether workers have what this process remembers of files."""
     sizing: ClassVar[Sizing]
@@ -327,7 +328,7 @@ class Pool(ABC):
     def prepare(self, request: Request) -> Pass:
         """Makes a pass, which the caller starts."""
 
-    def kept(self) -> list[Elsewhere]:
+    def kept(self) -> list[RemoteQuery]:
         """The queries that the workers have. Empty if they do not outlive this process."""
         return []
 

@@ -1,5 +1,5 @@
-"""A pass that this process leads: the coordinator under a lock, which threads and processes share,
-and how long the end of a pass waits for workers.
+"""A pass that is scheduled in this process: the coordinator under a lock, which threads and
+processes share, and how long the end of a pass waits for workers.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from ..scheduling import (
 )
 from ..workers.task import Task
 from ..workers.workload import Partial
-from .base import Pass, PassStatus, Pool, Pulse, Request, sizing_of
+from .base import Heartbeat, Pass, PassStatus, Pool, Request, sizing_of
 from .coordinator import Coordinator
-from .merged import Merged
+from .merged_partial import MergedPartial
 
 __all__ = ["CoordinatedPass", "leave_behind"]
 
@@ -82,8 +82,8 @@ class CoordinatedPass(Pass):
     """A pass whose coordinator is in this process."""
 
     def __init__(self, pool: Pool, request: Request) -> None:
-        task, keeping = request.task, request.keeping
-        record = None if keeping is None else keeping.record
+        task, checkpointing = request.task, request.checkpointing
+        record = None if checkpointing is None else checkpointing.record
         super().__init__(request)
         self._task: Task | None = task
         """None after the end of the pass."""
@@ -100,7 +100,7 @@ class CoordinatedPass(Pass):
             sizing=sizing_of(pool.sizing, task, self.workers),
             done=record.processed if record is not None else None,
         )
-        merged = keeping.merged(task.load) if keeping is not None else None
+        merged = checkpointing.merged(task.load) if checkpointing is not None else None
         self._coordinator = Coordinator(
             packetizer,
             self.workers,
@@ -110,8 +110,10 @@ class CoordinatedPass(Pass):
             None if request.served is None else Monitoring(request.served),
         )
         self._before = packetizer.committed_entries
-        if keeping is not None:
-            self._saving = keeping.saving(self._coordinator.merged.kept, self._sizes)
+        if checkpointing is not None:
+            self._checkpoint_writer = checkpointing.checkpoint_writer(
+                self._coordinator.merged.kept, self._sizes
+            )
         self._lock = threading.Lock()
         """Guards the coordinator, and the order in which actions reach workers."""
         self._patience = pool.patience
@@ -127,7 +129,7 @@ class CoordinatedPass(Pass):
         """Tells workers to end at their next batch and to commit; `on_end` follows. Workers that
         have not ended after `patience` seconds are given up."""
         self._stopped = True
-        self._tell(Stop(reason))
+        self._send_event(Stop(reason))
         with self._lock:
             self._later(self._lose_patience, reason)
 
@@ -165,7 +167,7 @@ class CoordinatedPass(Pass):
         self._carry_out(lambda: self._coordinator.lose_merged(error))
 
     @property
-    def merged(self) -> Merged:
+    def merged(self) -> MergedPartial:
         """The merged partial, until the pass has ended."""
         return self._coordinator.merged
 
@@ -182,12 +184,12 @@ class CoordinatedPass(Pass):
 
     def status(self) -> PassStatus:
         """See Pass."""
-        pulse = self._pulse()
+        heartbeat = self._heartbeat()
         with self._lock:
             led = self._coordinator
             return PassStatus(
                 led.began,
-                pulse,
+                heartbeat,
                 led.expected_entries,
                 self._before,
                 None if self.ended is None else led.committed_entries,
@@ -202,7 +204,7 @@ class CoordinatedPass(Pass):
             return self._coordinator.coverage()
 
     @abstractmethod
-    def _pulse(self) -> Pulse:
+    def _heartbeat(self) -> Heartbeat:
         """What all workers have counted so far."""
 
     @abstractmethod
@@ -217,7 +219,7 @@ class CoordinatedPass(Pass):
     def _dismiss(self) -> None:
         """Lets the workers go after the end of the pass."""
 
-    def _tell(self, event: Event) -> None:
+    def _send_event(self, event: Event) -> None:
         """Handles a worker's event."""
         self._carry_out(partial(self._coordinator.handle, event))
 

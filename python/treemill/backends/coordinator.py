@@ -1,5 +1,5 @@
-"""Leads one pass: gives workers' events to the packetizer, merges the partials that they commit,
-and returns the actions to be carried out.
+"""Schedules one pass: gives workers' events to the packetizer, merges the partials that they
+commit, and returns the actions to be carried out.
 
 It has no lock, no thread and no transport, and never waits, so that it can run on an event loop as
 well as under the lock of base.py. Knows no task, no file and no kind of worker.
@@ -35,7 +35,7 @@ from ..scheduling import (
     WorkerLost,
 )
 from ..workers.workload import Partial
-from .merged import Merged, ranges_of
+from .merged_partial import MergedPartial, ranges_of
 
 __all__ = ["Coordinator"]
 
@@ -53,13 +53,13 @@ class Coordinator:
         workers: int,
         clock: Callable[[], float] = time.monotonic,
         trace: int = 0,
-        merged: Merged | None = None,
+        merged: MergedPartial | None = None,
         monitoring: Monitoring | None = None,
     ) -> None:
         """`workers`: the number of workers that should join. `trace`: the number of records to
         keep. `merged`: what is merged already; it is kept on disk with its entries, which are not
         noted otherwise. `monitoring`: counts what workers do, if it is to be counted."""
-        self.merged = merged or Merged()
+        self.merged = merged or MergedPartial()
         self._notes_entries = merged is not None
         self.error: BaseException | None = None
         self.began = clock()
@@ -122,7 +122,7 @@ class Coordinator:
         if self._merging and _hand_over_of(event) in self._merging:
             self._ends.append(event)
             return []
-        _tell(event)
+        _log_fault(event)
         now = self._clock()
         actions = self._packetizer.handle(event, now)
         if self.trace is not None:
@@ -214,9 +214,10 @@ class Coordinator:
             self._packetizer.handle(event, now)
 
     def release(self) -> None:
-        """Drops the merged partial, the error and all that has led the pass, after the end. The
-        numbers of entries, the coverage and the trace stay: a session keeps the last hundred."""
-        self.merged, self.error = Merged(), None
+        """Drops the merged partial, the error and all that has scheduled the pass, after the end.
+        The numbers of entries, the coverage and the trace stay: a session keeps the last
+        hundred."""
+        self.merged, self.error = MergedPartial(), None
         self._outcome = self._packetizer.outcome()
         del self._packetizer
 
@@ -225,7 +226,7 @@ class Coordinator:
         self.ended = self._clock()
 
 
-def _tell(event: Event) -> None:
+def _log_fault(event: Event) -> None:
     """Logs what goes wrong in a pass. That is rare: an event is of a packet or of a file."""
     if isinstance(event, WorkerLost):
         _log.info("worker %d lost: %s", event.worker, without_credentials(event.reason))

@@ -28,7 +28,7 @@ from ..scheduling import (
 )
 from ..workers.worker import Worker
 from ..workers.workload import Partial
-from .base import Pool, Pulse, Request, worker_error
+from .base import Heartbeat, Pool, Request, worker_error
 from .coordinated_pass import CoordinatedPass, leave_behind
 
 if TYPE_CHECKING:
@@ -144,8 +144,8 @@ class ThreadPass(CoordinatedPass):
         self._jobs: list[Job] = []
         self._late: list[threading.Thread] = []
 
-    def _pulse(self) -> Pulse:
-        return Pulse.of(self._control)
+    def _heartbeat(self) -> Heartbeat:
+        return Heartbeat.of(self._control)
 
     def start(self) -> None:
         """Gives the pool one job for each worker. Returns at once."""
@@ -163,9 +163,9 @@ class ThreadPass(CoordinatedPass):
             try:
                 workload = task.workload(number)
                 workload.begin()
-                worker = Worker(number, workload, self._control, commit, self._hear)
+                worker = Worker(number, workload, self._control, commit, self._receive)
                 self._there[number] = worker
-                self._tell(WorkerJoined(number))
+                self._send_event(WorkerJoined(number))
                 has_begun = False
                 while (order := self._next(inbox)) is not None:
                     if not has_begun and isinstance(order, Process | ProcessFiles):
@@ -173,7 +173,7 @@ class ThreadPass(CoordinatedPass):
                         self._begins(number)
                     event = worker.perform(order)
                     if event is not None:
-                        self._tell(event)
+                        self._send_event(event)
                 worker.leave()
             except BaseException as error:  # a fault of treemill: the pass must end all the same
                 self._crash(worker_error(number, error))
@@ -185,12 +185,12 @@ class ThreadPass(CoordinatedPass):
             try:
                 return inbox.get(timeout=_TICK)
             except Empty:
-                self._tell(Tick())
+                self._send_event(Tick())
 
-    def _hear(self, event: Event) -> None:
-        """Handles an event of a thread that a worker has beside its own."""
+    def _receive(self, event: Event) -> None:
+        """Handles an event of a further thread of a worker."""
         try:
-            self._tell(event)
+            self._send_event(event)
         except BaseException as error:  # a fault of treemill: the pass must end all the same
             self._crash(worker_error(0, error))
 

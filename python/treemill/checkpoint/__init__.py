@@ -1,4 +1,4 @@
-"""Keeps on disk what a pass has committed, so that a run that was cut goes on where it was: the
+"""Keeps on disk what a pass has committed, so that an interrupted run resumes where it was: the
 record and its bytes, whether a record is of the same run, and the folder that it lies in.
 
 Knows no task, no partial and no worker: a partial is bytes, and what a run is of is digests by

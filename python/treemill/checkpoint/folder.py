@@ -113,7 +113,7 @@ class Checkpoint:
         sizes: Mapping[int, int] | None = None,
     ) -> None:
         """Keeps a merged partial and the entries that it covers, in place of what was kept before.
-        `sizes`: the entries of these files, as far as they are known. Raises SourceError."""
+        `sizes`: the entries of these files, if they are known. Raises SourceError."""
         of = self.of
         identities = {file: of.identities.get(file, "") for file in processed}
         record = PassRecord(of.fingerprint, identities, processed, sizes or {}, partial)
@@ -124,7 +124,7 @@ class Checkpoint:
 
     def name(self) -> str:
         """Names this checkpoint among all there are: a random name, which is kept beside the
-        record. Runs that go on have the same one, until the folder is removed. Raises
+        record. Runs that resume have the same one, until the folder is removed. Raises
         SourceError."""
         path = self.path.with_suffix(".name")
         try:

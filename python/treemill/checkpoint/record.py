@@ -79,7 +79,7 @@ class PassRecord:
     processed: Mapping[int, Sequence[Range]]
     """The entries that the partial covers, as ascending ranges by file."""
     sizes: Mapping[int, int]
-    """The entries of files that are done, as far as they are known."""
+    """The entries of files that are done, if they are known."""
     partial: bytes
 
     @property

@@ -12,7 +12,7 @@ import click
 
 from .._system.files import picture_file, write_text
 from ..errors import QueryError, UnsupportedError
-from ..facility import compare_storage, hammer, report, run, scan_storage
+from ..facility import compare_storage, load_test, report, run, scan_storage
 from ..facility import generate_command as generate
 from ..facility.commands import bench
 from ..facility.exerciser import COUNTERS, ORDERS, SWITCHES, Exercise, ExerciseOutcome, Size, chosen
@@ -152,7 +152,7 @@ def exercise(files: Sequence[str], recipe: Exercise, workers: int = 1) -> Exerci
     QueryError if there is nothing to read."""
     from .. import _core  # start-up
     from ..dataset import dataset  # start-up
-    from ..session.front import connect  # start-up
+    from ..session.api import connect  # start-up
 
     _core.switch_off(sorted(recipe.without))
     start = time.perf_counter()
@@ -192,7 +192,7 @@ for each in (
     generate.command,
     run.command,
     report.command,
-    hammer.command,
+    load_test.command,
     scan_storage.command,
     compare_storage.command,
 ):

@@ -1,4 +1,4 @@
-"""`treemill cluster`: whether a cluster is wired right. Exit status 0: it is; 1: it is not, or it
+"""`treemill cluster`: checks of a cluster. Exit status 0: all is well; 1: it is not, or it
 does not answer."""
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from ..errors import TreemillError
-from ..facility.verdicts import CHECKS, Verdict, verdicts
+from ..facility.cluster_checks import CHECKS, CheckResult, check_results
 
 __all__ = ["cluster", "lines"]
 
@@ -55,10 +55,10 @@ def check(
     """
     from ..facility.cluster_facts import gathered  # start-up
 
-    results = verdicts(gathered(address, _located(files), packages, timeout))
+    results = check_results(gathered(address, _located(files), packages, timeout))
     for line in lines(results):
         click.echo(line)
-    wrong = [verdict for verdict in results if not verdict.well and verdict.check not in ignore]
+    wrong = [result for result in results if not result.well and result.check not in ignore]
     if wrong:
         click.echo(f"{len(wrong)} to be put right")
         sys.exit(1)
@@ -81,15 +81,15 @@ def _located(files: Sequence[str]) -> list[tuple[str, str | None]]:
     return found[:_MOST]
 
 
-def lines(results: Sequence[Verdict]) -> Iterator[str]:
-    """The table: a line for each verdict, and one with what to do where something is wrong."""
-    width = max((len(verdict.check) for verdict in results), default=0)
-    for verdict in results:
-        sign = "ok" if verdict.well else "WRONG"
-        yield f"{sign:5}  {verdict.check:{width}}  {verdict.found}"
+def lines(results: Sequence[CheckResult]) -> Iterator[str]:
+    """The table: a line for each check, and one with what to do where something is wrong."""
+    width = max((len(result.check) for result in results), default=0)
+    for result in results:
+        sign = "ok" if result.well else "WRONG"
+        yield f"{sign:5}  {result.check:{width}}  {result.found}"
         margin = " " * (9 + width)
-        if verdict.where:
-            shown = [*verdict.where[:5], "…"] if len(verdict.where) > 5 else verdict.where
+        if result.where:
+            shown = [*result.where[:5], "…"] if len(result.where) > 5 else result.where
             yield f"{margin}on {', '.join(shown)}"
-        if verdict.todo is not None:
-            yield f"{margin}{verdict.todo}"
+        if result.todo is not None:
+            yield f"{margin}{result.todo}"

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import click
 
 from .._system.files import write_text
+from ..data.file_checks import Finding, Seen, findings
 from ..data.filesets import named_fileset
-from ..data.findings import Finding, Seen, findings
 from ..data.inspection import Contents, listed, looked_at, text
 from ..errors import SourceError, TreemillError, local_path
 
@@ -26,7 +26,7 @@ __all__ = ["dataset"]
 
 @click.group()
 def dataset() -> None:
-    """Look after the files of data sets."""
+    """Look after the files of samples."""
 
 
 @dataset.command()
@@ -40,9 +40,9 @@ def dataset() -> None:
 def verify(fileset: str, tree: str | None, output: str | None) -> None:
     """Look at all files of a fileset, once, before an analysis runs on them.
 
-    FILESET is a JSON file as treemill.fileset takes it, or a path or glob of the files of one data
-    set. Told are files that are missing, truncated or unreadable; files that are there twice, by
-    name, UUID or content; and trees that differ within a data set. The list that is written has the
+    FILESET is a JSON file as treemill.fileset takes it, or a path or glob of the files of one
+    sample. Told are files that are missing, truncated or unreadable; files that are there twice, by
+    name, UUID or content; and trees that differ within a sample. The list that is written has the
     sound files with their entries, clusters and sizes: treemill.fileset and treemill.dataset
     take it, and open no file to plan. Files that are left out are named in it.
     """

@@ -47,7 +47,7 @@ def command(
     """Write a dataset, run a query over it on all cores, draw it."""
     from ..dataset import dataset  # start-up
     from ..facility.generate import Recipe, paths, write_dataset  # heavy: numpy
-    from ..session.front import connect  # heavy: numpy
+    from ..session.api import connect  # heavy: numpy
 
     recipe = Recipe(files, events)
     for line in write_dataset(folder, recipe):

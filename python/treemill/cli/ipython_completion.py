@@ -20,14 +20,14 @@ _OPEN = re.compile(rf"(?:^|[^\w.])([^\W\d]\w*)\s*\.{_CLOSED}[\"'][^\"']*$")
 
 
 class Completer(Protocol):
-    """IPython's completer, as far as this module needs it."""
+    """IPython's completer, the part that this module needs."""
 
     custom_matchers: list[Callable[[str], list[str]]]
     text_until_cursor: str
 
 
 class Shell(Protocol):
-    """IPython's shell, as far as this module needs it."""
+    """IPython's shell, the part that this module needs."""
 
     Completer: Completer
     user_ns: dict[str, object]

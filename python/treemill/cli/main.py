@@ -104,7 +104,7 @@ class _Lazy(click.Group):
         "demo": "Write a dataset, run a query over it on all cores, draw it.",
         "bench": "Measure this machine and treemill on it.",
         "cluster": "Look after the cluster that sessions run on.",
-        "dataset": "Look after the files of data sets.",
+        "dataset": "Look after the files of samples.",
         "machine": "Tell what treemill runs on: the processor's level, memory, versions.",
         "samples": "Write made-up samples of a small analysis, for the tutorials.",
         "trace": "Look at the trace of a query.",

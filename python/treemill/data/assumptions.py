@@ -1,5 +1,5 @@
 """Files on servers that a pass takes for what this process has seen last, before the servers have
-answered: what is kept of them here is used meanwhile. The servers are asked beside the caller. The
+answered: what is kept of them here is used meanwhile. The servers are asked in the background. The
 results of the pass count once all have answered and nothing has changed. Knows no tree, no pass.
 """
 
@@ -16,7 +16,7 @@ from .source import Identity
 
 __all__ = ["NO_ASSUMPTIONS", "Answer", "Assumptions"]
 
-# A question to servers that is asked beside the caller. Knows neither files nor servers.
+# A question to servers that is asked in the background. Knows neither files nor servers.
 
 _Value = TypeVar("_Value")
 

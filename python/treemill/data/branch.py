@@ -8,9 +8,9 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar, overload
 
 from ..errors import UnknownBranchError, near
-from ..faces import lacking
 from ..frozen import frozen
 from ..migration_hints import BRANCH
+from ..public_api import missing_attribute
 from .kinds import in_words
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _by_core(_path: str, _cpp_type: str, _supported: bool) -> Reader:
     return "core"
 
 
-@lacking(BRANCH)
+@missing_attribute(BRANCH)
 class Branch(NamedTuple):
     """A branch, or a leaf of a branch."""
 

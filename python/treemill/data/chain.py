@@ -31,7 +31,7 @@ from .source import is_same
 if TYPE_CHECKING:
     from .column_source import TreeColumns
     from .identity import FileState, Identity
-    from .schemas import ObjectSchema
+    from .object_schemas import ObjectSchema
 
 __all__ = ["Chain", "ChainParts", "chain_from", "chain_of"]
 
@@ -49,7 +49,7 @@ class ChainParts:
     per_file: tuple[PerFile, ...] = ()
     """Columns with one value a file."""
     is_fileset: bool = False
-    """Whether the results of the locations' data sets are wanted apart."""
+    """Whether the results of the locations' samples are wanted apart."""
     schema: ObjectSchema | None = None
     """How objects are arranged, where the user has said it."""
 
@@ -75,7 +75,7 @@ class Chain:
         self.locations = parts.locations
         """The files and their trees."""
         self.is_fileset = parts.is_fileset
-        """Whether the results of its data sets are wanted apart."""
+        """Whether the results of its samples are wanted apart."""
         self.metadata = dict(parts.metadata)
         self.schema = parts.schema
         self.friends = parts.friends
@@ -226,7 +226,7 @@ class Chain:
 
     @property
     def datasets(self) -> dict[str, dict[str, object]]:
-        """The names of the data sets that the files belong to, in order, with their metadata."""
+        """The names of the samples that the files belong to, in order, with their metadata."""
         return self.constants.datasets
 
     @property
@@ -242,7 +242,7 @@ class Chain:
         return self.locations[file].verified is not None and not self.trees.knows(file)
 
     def dataset_of(self, file: int) -> str:
-        """The name of the data set that a file belongs to."""
+        """The name of the sample that a file belongs to."""
         return self.constants.file(file).dataset
 
     # Chains made from this one.
@@ -411,7 +411,7 @@ def chain_of(
     check_text("name", name)
     known, about = None, metadata_of(metadata, f"dataset {name!r}")
     if not isinstance(schema, str) or schema != "auto":
-        from .schemas import object_schema  # start-up
+        from .object_schemas import object_schema  # start-up
 
         known = object_schema(schema)
     several = fileset(files, tree)

@@ -1,4 +1,4 @@
-"""Constants of files, as columns for queries: numbers, bools and strings of a data set's metadata,
+"""Constants of files, as columns for queries: numbers, bools and strings of a sample's metadata,
 and what users' functions give for each file (`define_per_file`).
 
 Knows files by their addresses and metadata; opens none.
@@ -27,16 +27,16 @@ Constant = bool | int | float | str
 
 @frozen
 class DataFile:
-    """A file of a data set, as functions of `define_per_file` and `Selector.begin_file` get it."""
+    """A file of a sample, as functions of `define_per_file` and `Selector.begin_file` get it."""
 
     path: str
-    """Its address, as the data set has it."""
+    """Its address, as the sample has it."""
     tree: str | None
-    """The name of its tree; None if the data set does not name it."""
+    """The name of its tree; None if the sample does not name it."""
     dataset: str
-    """The name of the data set that it belongs to."""
+    """The name of the sample that it belongs to."""
     metadata: Mapping[str, object] = field(default_factory=dict)
-    """The data set's metadata."""
+    """The sample's metadata."""
 
 
 OfFile: TypeAlias = Callable[[DataFile], Constant]
@@ -83,10 +83,10 @@ class FileConstants:
 
     @cached_property
     def datasets(self) -> dict[str, dict[str, object]]:
-        """The names of the data sets that the files belong to, in order, with their metadata."""
+        """The names of the samples that the files belong to, in order, with their metadata."""
         files: dict[int, DataFile] = {}
         for number, location in enumerate(self._locations):
-            # The files of a data set share their metadata.
+            # The files of a sample share their metadata.
             if id(location.metadata) not in files:
                 files[id(location.metadata)] = self.file(number)
         return {file.dataset: dict(file.metadata) for file in files.values()}
@@ -152,7 +152,7 @@ class FileConstants:
             return ""
         dataset = file.dataset
         return (
-            f". It is in the metadata of other data sets, and {dataset!r} lacks it: add it there, "
+            f". It is in the metadata of other samples, and {dataset!r} lacks it: add it there, "
             f"or give a default, missing={{{name!r}: …}}"
         )
 
@@ -174,7 +174,7 @@ def with_constants(
             if name == "dataset":
                 advice = "read the files without a fileset, or write skims without this column"
             raise QueryError(
-                f"{name} is a branch, and a constant of the data set {file.dataset!r} as well: "
+                f"{name} is a branch, and a constant of the sample {file.dataset!r} as well: "
                 f"{advice}",
                 file=file.path,
             )

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from .findings import VerifiedFile
+    from .file_checks import VerifiedFile
 
 __all__ = ["FilesetFiles", "fileset", "metadata_of", "named_fileset"]
 
-# The specification of data sets that RDataFrame's FromSpec reads, as a fileset. Pure.
+# The specification of samples that RDataFrame's FromSpec reads, as a fileset. Pure.
 
 _KNOWN = ("samples", "friends", "range")
 
@@ -45,7 +45,7 @@ def from_specification(document: Mapping[object, object]) -> Mapping[object, obj
     samples that make no sense."""
     if document.get("friends"):
         raise UnsupportedError(
-            "friends in a specification of RDataFrame's are not read: add them to a data set, "
+            "friends in a specification of RDataFrame's are not read: add them to a sample, "
             "treemill.dataset(…).add_friend(…)"
         )
     if document.get("range"):
@@ -175,7 +175,7 @@ def named_fileset(files: object, tree: str | None = None) -> FilesetFiles:
     alone = "files" in parts or next((n for n, each in parts.items() if _is_file(n, each)), None)
     if alone:
         raise QueryError(
-            "these are the files of one data set: give it a name, {name: …}, or use "
+            "these are the files of one sample: give it a name, {name: …}, or use "
             "treemill.dataset(…)"
         )
     collected = FilesetFiles()
@@ -185,19 +185,19 @@ def named_fileset(files: object, tree: str | None = None) -> FilesetFiles:
         if len(collected.locations) == before:
             raise QueryError(f"{name!r} of a fileset has no file{_left_out(each)}")
         if str(name) != name and str(name) in parts:
-            raise QueryError(f"two data sets of a fileset have the name {name}: rename one")
+            raise QueryError(f"two samples of a fileset have the name {name}: rename one")
     return collected
 
 
 def metadata_of(given: object, of: str) -> dict[str, object]:
-    """The metadata of a data set, from what the user gave. Raises QueryError for no mapping."""
+    """The metadata of a sample, from what the user gave. Raises QueryError for no mapping."""
     if given is not None and not isinstance(given, Mapping):
         raise QueryError(f'{of}: metadata is a mapping, such as {{"xsec": 1.5}}, not {given!r:.80}')
     return dict(given or {})
 
 
 def _left_out(dataset: object) -> str:
-    """Says which files `treemill dataset verify` has left out of a data set, and why."""
+    """Says which files `treemill dataset verify` has left out of a sample, and why."""
     left_out = dataset.get("left_out") if isinstance(dataset, Mapping) else None
     if not isinstance(left_out, Mapping) or not left_out:
         return ""
@@ -297,7 +297,7 @@ def _files(files: object, of: str) -> Iterator[_FilesetFile]:
             if replicas is not None and not isinstance(replicas, list | tuple):
                 raise QueryError(f"{of}: replicas are a list of addresses, not {replicas!r:.80}")
             copies = None if replicas is None else list(replicas)
-            from .findings import verified_of  # start-up: few datasets come from JSON files
+            from .file_checks import verified_of  # start-up: few datasets come from JSON files
 
             steps, verified = _steps(each, of), verified_of(each, of)
             yield _FilesetFile(path, each.get("object_path"), steps, copies, verified)

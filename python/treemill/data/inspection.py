@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ..errors import FormatError, TreemillError, TruncatedError
 from ..frozen import replaced
 from . import source
-from .findings import Finding, Seen, VerifiedFile
+from .file_checks import Finding, Seen, VerifiedFile
 from .open_trees import OpenTrees
 
 if TYPE_CHECKING:

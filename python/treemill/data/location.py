@@ -17,7 +17,7 @@ from ..frozen import frozen, replaced
 from . import source
 
 if TYPE_CHECKING:
-    from .findings import VerifiedFile
+    from .file_checks import VerifiedFile
 
     class SupportsModelDump(Protocol):
         """coffea's specifications of files, which are models of pydantic."""

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .._system.files import parsed, write_text
 from ..errors import QueryError, SourceError, quoted
-from ..faces import short_errors
 from ..language.expression import Expression, parse
 from ..language.tree_node import children
+from ..public_api import short_errors
 from . import source
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from .defaults import ERROR, MissingDefaults
 from .file_tree import FileTree, Sample
 from .location import Location
 from .open_tree import OpenTree, changed, shared
-from .ready_files import ReadyFiles
+from .opened_files import ReadyFiles
 from .source import FileState, Identity
 from .uproot_fallback import Known
 
@@ -190,9 +190,9 @@ class OpenTrees:
     def pinned(self, soon: Iterable[int] = (), *, assume: bool = False) -> OpenTrees:
         """Returns these trees for one pass, which looks at each file's identity once.
 
-        `soon`: the files that this process will read, in order. Those on servers are opened beside
-        the caller. `assume`: whether those that it has had open are `assumed`; they are opened when
-        they are needed."""
+        `soon`: the files that this process will read, in order. Those on servers are opened in
+        parallel with the caller. `assume`: whether those that it has had open are `assumed`; they
+        are opened when they are needed."""
         return _Pinned(self, soon, assume)
 
     def sees(self, others: OpenTrees) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..faces import face
+from ..public_api import public_class
 from .chain import Chain
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["ReadMethods"]
 
 
-@face()
+@public_class()
 class ReadMethods:
     """Reads columns of a chain."""
 

@@ -207,16 +207,16 @@ _MOST_PLANS = 1000
 """The number of plans that are remembered with a file."""
 
 
-def plan(chain: Chain, table: TreeColumns, names: Named, anew: bool = False) -> ReadPlan:
-    """The plan for these names. `table`: of the first file. `anew`: without what is remembered,
+def plan(chain: Chain, table: TreeColumns, names: Named, fresh: bool = False) -> ReadPlan:
+    """The plan for these names. `table`: of the first file. `fresh`: without what is remembered,
     because some branch has turned out to be unreadable."""
     # The columns of friends may change while the file stays as it is.
     plans = {} if isinstance(table, ExtendedTree) else _plans(chain)
     known = plans.get(names)
-    if known is not None and not anew:
+    if known is not None and not fresh:
         return known
     read_plan = _plan(chain, names)
-    if len(plans) < _MOST_PLANS or anew:
+    if len(plans) < _MOST_PLANS or fresh:
         plans[names] = read_plan
     return read_plan
 

@@ -67,7 +67,7 @@ def read(
         except UnsupportedError:
             if named is not None:
                 raise
-            left = plan(chain, table, None, anew=True)
+            left = plan(chain, table, None, fresh=True)
             if left.wanted == read_plan.wanted:
                 raise
             read_plan = left

@@ -12,17 +12,17 @@ from dataclasses import asdict
 from typing import Any
 
 from ..errors import TreemillError
-from .crew import Told
 from .reader import cause
+from .reader_pool import ReaderReport
 from .storage.reading import ReaderOutcome
 
 __all__ = ["run"]
 
 
-def run(files: Sequence[tuple[str, str]], hist: Sequence[str], filter: str | None) -> Told:  # noqa: A002 - the word of the file of jobs
+def run(files: Sequence[tuple[str, str]], hist: Sequence[str], filter: str | None) -> ReaderReport:  # noqa: A002 - the word of the file of jobs
     """Fills the histograms of the files' events, on one core."""
     from ..dataset import dataset  # start-up
-    from ..session.front import connect  # start-up
+    from ..session.api import connect  # start-up
 
     began = time.monotonic()
     paths = [path for path, _ in files]
@@ -34,7 +34,9 @@ def run(files: Sequence[tuple[str, str]], hist: Sequence[str], filter: str | Non
             session.run(bookings, progress=False)
             report: Any = session.report
     except TreemillError as error:
-        return Told([ReaderOutcome(time.monotonic() - began, errors={cause(error, *paths): 1})])
+        return ReaderReport(
+            [ReaderOutcome(time.monotonic() - began, errors={cause(error, *paths): 1})]
+        )
     io = report.io
     missing = {cause(OSError(each.reason), *paths): 1 for each in report.missing[:1]}
     outcome = ReaderOutcome(
@@ -45,7 +47,7 @@ def run(files: Sequence[tuple[str, str]], hist: Sequence[str], filter: str | Non
         missing,
     )
     asked = sum(each.bytes_read for each in io.sources) or io.bytes_read
-    return Told([outcome], asked, io.requests, time.process_time())
+    return ReaderReport([outcome], asked, io.requests, time.process_time())
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from ..errors import MissingPackageError, WorkerError
 from . import facts
-from .verdicts import FileFacts, ProcessFacts, Wiring
+from .cluster_checks import ClusterFacts, FileFacts, ProcessFacts
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -36,7 +36,7 @@ class _Untold(Exception):  # noqa: N818 - what happened, not a mistake
 
 def gathered(
     address: object, files: _Files = (), packages: Sequence[str] = (), timeout: float = 30.0
-) -> Wiring:
+) -> ClusterFacts:
     """The facts of a cluster. `address` of its scheduler, or a Client, or a cluster object of
     Dask's. `files`: paths that workers should be able to read, and the trees in them that they
     should be able to open, if one is named. `packages`: more packages to compare. `timeout`:
@@ -49,7 +49,7 @@ def gathered(
         scheduler = client.sync(asking.scheduler)
         answers: Mapping[str, tuple[ProcessFacts, float] | str] = client.sync(asking.workers, known)
         told = {where: each for where, each in answers.items() if not isinstance(each, str)}
-        return Wiring(
+        return ClusterFacts(
             cast(ProcessFacts, facts.gather(packages)),
             scheduler,
             {where: each for where, (each, _) in told.items()},
@@ -67,7 +67,7 @@ def _client(address: object, timeout: float) -> Iterator[Client]:
         raise MissingPackageError("clusters need distributed: pip install 'treemill[cluster]'")
     from distributed import Client
 
-    from ..backends.dask.opening import opened  # start-up
+    from ..backends.dask.dask_client import opened  # start-up
 
     if isinstance(address, Client):
         yield address
@@ -80,7 +80,7 @@ def _client(address: object, timeout: float) -> Iterator[Client]:
 
 
 def _first_worker(client: Client, timeout: float) -> None:
-    """Waits for a worker; that there is none is a verdict."""
+    """Waits for a worker; that there is none is a result."""
     with contextlib.suppress(TimeoutError):
         client.wait_for_workers(1, timeout=timeout)
 

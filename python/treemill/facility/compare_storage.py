@@ -1,4 +1,4 @@
-"""`treemill bench storage`: storages beside each other, with more and more readers."""
+"""`treemill bench storage`: compares storages, with more and more readers."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .._system.files import write_text
 from .._system.memory import available
 from .._system.processor import available_cores
 from .cache_dropper import drop_files
-from .crew import ALONE, Told
 from .exerciser import Size
 from .options import Numbers, SizeList, Some
 from .page_cache import DROPPED
 from .reader import Job
-from .scaling.conclusions import conclusion
+from .reader_pool import ALONE, ReaderReport
+from .scaling.limit_diagnosis import conclusion
 from .scaling.measurements import ResultsFile, save
 from .scaling.plan import rising
 from .storage.figures import csv_rows, row_of
@@ -38,7 +38,7 @@ __all__ = ["command", "measured", "targets"]
 _MANY = 4
 """Readers for each core, at most, if nothing else is said."""
 _PATIENCE = 60.0
-"""Seconds after which a crew that should have ended is killed."""
+"""Seconds after which readers that should have ended are killed."""
 _READABLE = ("number", "list", "array")
 _ROOM = 2
 """All windows together take this part of the memory at most: a half."""
@@ -192,7 +192,7 @@ def measured(
         names = list(cell.target.names[cell.what])
         lies = cell.target.layout
         job = Job(cell.way, cell.readers, list(files), names, window, seconds, once, lies)
-        answer = _crew(job)
+        answer = _run_readers(job)
         note(
             reading_of(
                 cell,
@@ -207,7 +207,7 @@ def measured(
         )
 
 
-def _crew(job: Job) -> Told:
+def _run_readers(job: Job) -> ReaderReport:
     """Returns what a program of readers tells; it is ended, with all its readers, when it takes too
     long."""
     process = subprocess.Popen(
@@ -223,7 +223,7 @@ def _crew(job: Job) -> Told:
         said, complaint = process.communicate(json.dumps(asdict(job)), job.seconds + _PATIENCE)
     except subprocess.TimeoutExpired:
         words = f"the readers did not end within {_PATIENCE:.0f} s"
-        return Told([ReaderOutcome(job.seconds + _PATIENCE, errors={words: job.readers})])
+        return ReaderReport([ReaderOutcome(job.seconds + _PATIENCE, errors={words: job.readers})])
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
@@ -231,8 +231,8 @@ def _crew(job: Job) -> Told:
     if process.returncode:
         last = complaint.strip().splitlines()[-1:] or ["nothing was said"]
         words = f"the readers died (exit status {process.returncode}): {last[0][:100]}"
-        return Told([ReaderOutcome(job.seconds, errors={words: job.readers})])
-    return Told.of(json.loads(said))
+        return ReaderReport([ReaderOutcome(job.seconds, errors={words: job.readers})])
+    return ReaderReport.of(json.loads(said))
 
 
 def _place(path: str) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from .options import NewFolder
 from .systems import is_here, on_each_process, session_on
 
 if TYPE_CHECKING:
-    from .making import Made
+    from .file_maker import Made
     from .recipe import Recipe
 
 __all__ = ["command", "generate"]
@@ -115,7 +115,7 @@ def generate(
     force: bool = False,
 ) -> list[str]:
     """Writes the files of a recipe, and their description. Returns lines for the user."""
-    from .making import (  # heavy: numpy  # heavy: numpy
+    from .file_maker import (  # heavy: numpy  # heavy: numpy
         NAME,
         Survey,
         bytes_per_event,  # heavy: numpy
@@ -177,7 +177,7 @@ def _made(
     force: bool,
 ) -> list[Made]:
     """Lets workers make the files. Afterwards each is on one host, and nothing else is left."""
-    from .making import (  # heavy: numpy
+    from .file_maker import (  # heavy: numpy
         FileMaker,  # heavy: numpy
         Survey,
         Sweep,

@@ -28,7 +28,7 @@ _LONGEST_CAUSE = 100
 
 @dataclass(frozen=True)
 class Job:
-    """What each reader of a crew does."""
+    """What each reader does."""
 
     way: str
     readers: int

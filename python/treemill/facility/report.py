@@ -10,7 +10,7 @@ import click
 
 from .._system.files import picture_file, write_text
 from ..errors import SourceError, UnsupportedError
-from .scaling.conclusions import conclusion
+from .scaling.limit_diagnosis import conclusion
 from .scaling.measurements import load
 
 __all__ = ["command"]

@@ -16,7 +16,7 @@ from .generate_command import generate
 from .options import Numbers
 from .page_cache import DROPPED, NO_DATA
 from .recipe import Recipe
-from .scaling.conclusions import conclusion
+from .scaling.limit_diagnosis import conclusion
 from .scaling.measurements import ResultsFile, save
 from .scaling.plan import BASELINES, QUERIES, SCALINGS, ScalingPlan, rising
 from .systems import HERE, describe, has_dask, is_here, there_are

@@ -15,7 +15,7 @@ import click
 from .._system.processor import available_cores
 from . import page_cache
 from .options import Numbers
-from .scaling.conclusions import conclusion
+from .scaling.limit_diagnosis import conclusion
 from .scaling.measurements import ResultsFile, StorageScan, save
 from .scaling.plan import rising
 from .systems import describe, is_here, session_on

@@ -157,7 +157,7 @@ def same(one: Digest, other: Digest) -> bool:
     """True if both are of the same events."""
     if one[0] != other[0] or len(one[1]) != len(other[1]):
         return False
-    # Sums of values of both signs are small beside what was added.
+    # Sums of values of both signs are small compared with what was added.
     scale = max((abs(value) for value in (*one[1], *other[1]) if math.isfinite(value)), default=1.0)
     return all(
         math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9 * scale) or (a != a and b != b)

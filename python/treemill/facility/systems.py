@@ -57,7 +57,7 @@ def session_on(
     """A session with so many workers, None: as many as there are. `on_host`: how many on each host
     of a cluster that is there already, at most. Raises UnsupportedError if Dask is needed
     and not there, WorkerError if no scheduler answers."""
-    from ..session.front import connect  # start-up
+    from ..session.api import connect  # start-up
 
     if system == "dask":
         with (

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["Compiled", "check_signature", "compiled"]
 
 _KEPT = 64
-"""Functions that stay compiled in a process, beside those that queries hold."""
+"""Functions that stay compiled in a process, in addition to those that queries hold."""
 _OPTIONS = {"nogil": True, "error_model": "numpy", "boundscheck": True}
 """How numba compiles a function. Without checks of bounds the first item of an empty list would be
 whatever lies in memory."""

@@ -116,7 +116,7 @@ class Expression:
     text: str
     tree: Tree
     found: bool = False
-    """Whether it is a name that a pattern has found. If a column of that name is defined anew, it
+    """Whether it is a name that a pattern has found. If a column of that name is redefined, it
     means the new one."""
     provided: ExternalFunction | None = None
     """What it stands for, if it is no expression of the language but functions that others call."""

@@ -74,7 +74,7 @@ def _event(row: Row, process: int, thread: int) -> Json:
 
 
 def _beside(event: Json, number: int) -> Iterator[Json]:
-    """Reads of servers go on beside the worker's other steps, and beside one another."""
+    """Reads of servers run in parallel with the worker's other steps, and with one another."""
     end = event["ts"] + event.pop("dur")
     yield event | {"ph": "b", "id": number}
     yield {key: event[key] for key in ("name", "cat", "pid", "tid")} | {

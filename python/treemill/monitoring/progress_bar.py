@@ -71,7 +71,7 @@ class ProgressBar:
 
 
 def numbers(progress: Progress) -> str:
-    """The numbers beside the bar."""
+    """The numbers next to the bar."""
     parts = [
         f"{_short(progress.entries)} events",
         f"{_short(progress.events_per_second)} events/s",
@@ -103,7 +103,7 @@ def _clock(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
-# The progress bar of notebooks: one output, drawn anew by each update, with a bar and a picture.
+# The progress bar of notebooks: one output, redrawn by each update, with a bar and a picture.
 # The only module that imports IPython.
 
 

@@ -52,7 +52,8 @@ from .recorded import Row, RowValues
 
 __all__ = ["Place", "StepRows", "leased_rows", "rows"]
 
-# Rows of what workers did, step by step, beside the row of the packet that it was done for. Pure.
+# Rows of what workers did, step by step, in addition to the row of the packet that it was done for.
+# Pure.
 
 
 class StepRows:

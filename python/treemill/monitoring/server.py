@@ -56,7 +56,9 @@ class Guard:
     """Decides whether a request is answered."""
 
     def __init__(self, token: str, names: Collection[str] = ()) -> None:
-        """`token`: the secret. `names`: names of this server beside those of the loopback."""
+        """`token`: the secret. `names`: names of this server in addition to those of the
+        loopback.
+        """
         self._token = token
         self._names = {name.lower() for name in (*LOOPBACK, *names)}
 
@@ -117,7 +119,7 @@ class Dashboard:
             threading.Thread(target=work, name="treemill-dashboard", daemon=True).start()
 
     def close(self) -> None:
-        """Ends the page. Queries go on."""
+        """Ends the page. Queries continue."""
         if not self._closed.is_set():
             self._closed.set()
             self._server.shutdown()

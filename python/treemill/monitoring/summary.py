@@ -20,7 +20,7 @@ __all__ = ["STAGES", "OfFile", "TraceSummary", "WorkerSummary", "against_time", 
 
 
 @dataclass
-class OfStep:
+class StepSummary:
     """One kind of step."""
 
     kind: str
@@ -33,7 +33,7 @@ class OfStep:
 
 
 @dataclass
-class OfServer:
+class ServerSummary:
     """What one server was asked for."""
 
     source: str
@@ -50,8 +50,8 @@ class OfServer:
 class Steps:
     """A summary of the steps of a pass."""
 
-    kinds: list[OfStep]
-    servers: list[OfServer]
+    kinds: list[StepSummary]
+    servers: list[ServerSummary]
     reads: list[Row]
     """All reads, in the order of time."""
 
@@ -63,8 +63,8 @@ class Steps:
 
 def steps(rows: Sequence[Row]) -> Steps:
     """Sums up the steps among these rows."""
-    kinds = {kind: OfStep(kind) for kind in STEPS}
-    servers: dict[str, OfServer] = {}
+    kinds = {kind: StepSummary(kind) for kind in STEPS}
+    servers: dict[str, ServerSummary] = {}
     for row in rows:
         if row.event not in kinds:
             continue
@@ -75,7 +75,7 @@ def steps(rows: Sequence[Row]) -> Steps:
         kind.bytes += row.bytes
         kind.entries += row.entries
         if row.event == "read":
-            server = servers.setdefault(row.source, OfServer(row.source))
+            server = servers.setdefault(row.source, ServerSummary(row.source))
             server.reads += 1
             server.ranges += len(row.ranges.split())
             server.bytes += row.bytes

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..pictures.histogram_labels import filled, is_logarithmic
-from ..scheduling import MEASURES, Monitored, OfWorker
+from ..scheduling import MEASURES, Monitored, WorkerCounters
 from .board import AccountWithCounters, KeptAccount
 from .progress import Progress
 from .worker_histograms import WorkerHistograms
@@ -40,7 +40,7 @@ OVERVIEW = (
     "seconds_per_worker",
     "cpu_per_worker",
 )
-"""The histograms of workers that the page shows beside one another."""
+"""The histograms of workers that the page shows side by side."""
 MOST_WORKERS = 1000
 """Workers that are listed."""
 _MOST = 0.9
@@ -85,7 +85,7 @@ class _WorkerColumn(NamedTuple):
     kind: str
     """How the page writes it: "text", "whole", "short", "megabytes", "seconds" or "share"."""
     about: str
-    value: Callable[[int, OfWorker, float], float | str]
+    value: Callable[[int, WorkerCounters, float], float | str]
     """Takes the worker's number, what it has done, and the seconds of the pass."""
 
 

@@ -126,8 +126,8 @@ def of_variations(values: _Variations) -> str:
 
 
 def of_datasets(values: Mapping[str, object]) -> str:
-    """A table of the values of a fileset's data sets."""
-    return table(["data set", "value"], [[name, _summary(each)] for name, each in values.items()])
+    """A table of the values of a fileset's samples."""
+    return table(["sample", "value"], [[name, _summary(each)] for name, each in values.items()])
 
 
 def _summary(value: object) -> str:

@@ -20,7 +20,7 @@ _MANY, _FEW = 10_000, 0.02
 
 
 _NARROW, _WIDE = 28, 64
-"""Characters of a name below a chart: two such names fit beside each other, and one fits alone."""
+"""Characters of a name below a chart: two such names fit side by side, and one fits alone."""
 _MANY_POINTS = 5_000
 """A vector graphic has a picture of more points than these."""
 _SETTING = threading.Lock()
@@ -113,7 +113,7 @@ def _labels(panel: Panel) -> set[str]:
 
 
 def _columns(labels: Iterable[str]) -> int:
-    """Returns how many of them stand beside each other below a chart."""
+    """Returns how many of them fit side by side below a chart."""
     return 2 if max(map(len, labels), default=0) <= _NARROW else 1
 
 

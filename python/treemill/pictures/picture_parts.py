@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Band",
     "Legend",
-    "Look",
+    "PlotStyle",
     "check_formulas",
     "contents_label",
     "draw_band",
@@ -38,11 +38,11 @@ __all__ = [
     "errors_of",
     "finished",
     "frame",
-    "looks",
     "of_processes",
     "set_title",
     "set_vertical",
     "shortened",
+    "styles",
 ]
 
 # How the histograms of one picture are told apart: colours, then hatches or dashes. Knows names
@@ -60,7 +60,7 @@ _DASHES = ("-", "--", ":", "-.")
 
 
 @dataclass(frozen=True)
-class Look:
+class PlotStyle:
     """How one histogram is drawn."""
 
     color: str
@@ -70,7 +70,7 @@ class Look:
     """The same for a line."""
 
 
-def looks(names: Iterable[str], usual: Sequence[str]) -> dict[str, Look]:
+def styles(names: Iterable[str], usual: Sequence[str]) -> dict[str, PlotStyle]:
     """A look for each name by its place. `usual`: the colours of the style, which are used if they
     are enough."""
     names = list(names)
@@ -78,14 +78,14 @@ def looks(names: Iterable[str], usual: Sequence[str]) -> dict[str, Look]:
     return {name: _look(number, colors) for number, name in enumerate(names)}
 
 
-def _look(number: int, colors: Sequence[str]) -> Look:
+def _look(number: int, colors: Sequence[str]) -> PlotStyle:
     round_, place = divmod(number, len(colors))
     hatch, dashes = _HATCHES[round_ % len(_HATCHES)], _DASHES[round_ % len(_DASHES)]
-    return Look(colors[place], hatch, dashes)
+    return PlotStyle(colors[place], hatch, dashes)
 
 
 class Palette:
-    """Gives names looks, and remembers their colours: a process has the same colour in all
+    """Gives names styles, and remembers their colours: a process has the same colour in all
     pictures, whatever others are in them."""
 
     def __init__(self) -> None:
@@ -93,15 +93,15 @@ class Palette:
         """The place of each name's colour, the last drawn name last."""
         self._lock = threading.Lock()
 
-    def looks(
+    def styles(
         self, names: Iterable[str], chosen: Mapping[str, str] | None = None
-    ) -> dict[str, Look]:
+    ) -> dict[str, PlotStyle]:
         """A look for each name. `chosen`: the user's colours for some names."""
         names, chosen = list(names), chosen or {}
         with self._lock:
             return self._looks(names, chosen)
 
-    def _looks(self, names: list[str], chosen: Mapping[str, str]) -> dict[str, Look]:
+    def _looks(self, names: list[str], chosen: Mapping[str, str]) -> dict[str, PlotStyle]:
         own = [name for name in names if name not in chosen]
         places: dict[str, int] = {}
         for name in own:
@@ -122,12 +122,12 @@ class Palette:
         beyond = {name: len(_TEN) + i for i, name in enumerate(left[len(free) :])}
         numbers = places | beyond
         return {
-            name: Look(chosen[name]) if name in chosen else _look(numbers[name], _TEN)
+            name: PlotStyle(chosen[name]) if name in chosen else _look(numbers[name], _TEN)
             for name in names
         }
 
 
-of_processes = Palette().looks
+of_processes = Palette().styles
 """The looks of processes in all pictures of this program."""
 
 

@@ -21,9 +21,9 @@ from .picture_parts import (
     errors_of,
     finished,
     frame,
-    looks,
     set_title,
     set_vertical,
+    styles,
 )
 from .ratios import (
     COMMON,
@@ -106,7 +106,7 @@ def overlaid(
         if band is not None:
             entries.append((draw_band(main, edges, band, band.low, band.high), band.label))
         # A colour's name, such as C1, would be looked up in the style of the time of saving.
-        own = looks(histograms, plt.rcParams["axes.prop_cycle"].by_key()["color"])
+        own = styles(histograms, plt.rcParams["axes.prop_cycle"].by_key()["color"])
         for label, histogram in histograms.items():
             look = own[label]
             drawn = _line(main, histogram, edges, label, look.color, look.dashes)

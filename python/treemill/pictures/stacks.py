@@ -12,7 +12,7 @@ from .histogram_labels import axis_label
 from .picture_parts import (
     Band,
     Legend,
-    Look,
+    PlotStyle,
     contents_label,
     draw_band,
     drawing,
@@ -95,7 +95,7 @@ def stacked(shown: Stack, title: str = "", log: bool = False, ratio: bool = Fals
 
 
 def _areas(
-    place: Axes, edges: Edges, shown: Stack, levels: Numbers, own: Mapping[str, Look]
+    place: Axes, edges: Edges, shown: Stack, levels: Numbers, own: Mapping[str, PlotStyle]
 ) -> list[Entry]:
     """Draws the processes between the levels, from the bottom to the top."""
     drawn: list[Entry] = []
@@ -132,7 +132,7 @@ def _band(place: Axes, edges: Edges, band: Band | None) -> list[Entry]:
     return [(area, band.label)]
 
 
-def _signals(place: Axes, edges: Edges, shown: Stack, own: Mapping[str, Look]) -> list[Entry]:
+def _signals(place: Axes, edges: Edges, shown: Stack, own: Mapping[str, PlotStyle]) -> list[Entry]:
     drawn: list[Entry] = []
     for name, histogram in shown.signals.items():
         line = place.stairs(

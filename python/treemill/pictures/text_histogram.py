@@ -184,7 +184,7 @@ def _groups(count: int, room: int) -> list[range]:
     return [range(i, min(i + group, count)) for i in range(0, count, group)]
 
 
-# Numbers beside the chart.
+# Numbers next to the chart.
 
 
 def _sums(histogram: Hist) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Generic, Protocol
 
 from ..errors import TreemillError
-from ..faces import Words, face
+from ..public_api import ShownText, public_class
 from .quantities import Known, Quantity
 from .steps import Params, Step
 
@@ -206,12 +206,12 @@ class Origin:
         left out; they raise when their own value is needed."""
         group = self.companions(wanted)
         try:
-            return Words(self.services.explain(self.chain, group))
+            return ShownText(self.services.explain(self.chain, group))
         except Exception:
             sound = [each for each in group if each is wanted or self._compiles(each)]
             if len(sound) in (0, len(group)):
                 raise
-        return Words(self.services.explain(self.chain, sound))
+        return ShownText(self.services.explain(self.chain, sound))
 
     def _compiles(self, booking: Booking) -> bool:
         try:
@@ -244,7 +244,7 @@ class Origin:
             self._evaluate(wanted, [booking for booking in group if booking not in wrong])
             return
         self._evaluate(wanted, [wanted])
-        # One of the others fails. Each half goes on by itself, which finds it in few passes.
+        # One of the others fails. Each half is run by itself, which finds it in few passes.
         middle = len(others) // 2
         for half in (others[:middle], others[middle:]):
             together = next(_groups)
@@ -316,7 +316,7 @@ class Located:
         raise NotImplementedError
 
 
-@face("node", "number", "set_value", "wanted", habits=OF_VALUES)
+@public_class("node", "number", "set_value", "wanted", habits=OF_VALUES)
 class Booking(Generic[Value]):
     """Something to compute at a node. `value` computes it in one pass with everything else that is
     booked on the dataset; `treemill.run` computes only the bookings that it is given."""

@@ -66,7 +66,7 @@ class CutFlow(Sequence[Cut]):
         return isinstance(other, CutFlow) and self._cuts == other._cuts
 
     def __add__(self, other: object) -> CutFlow:
-        """The cut flow of both data sets. Raises QueryError if they have other cuts."""
+        """The cut flow of both samples. Raises QueryError if they have other cuts."""
         if not isinstance(other, CutFlow):
             return NotImplemented
         names = [[cut.name for cut in flow] for flow in (self, other)]

@@ -9,14 +9,14 @@ from keyword import iskeyword
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError, quoted, unquoted
-from ..faces import face
 from ..language.expression import Expression, Weight, called, constant, parse, provided, weighted
 from ..language.function_registry import ExternalFunction
 from ..language.tree_node import Tree
 from ..migration_hints import ROOT_METHODS, UPROOT_METHODS
+from ..public_api import public_class
 from .booking import OF_DATASETS, Booking, Origin, Place, steps_to
 from .quantities import Flow, Known
-from .statistics import Statistics
+from .statistics import StatisticsMethods
 from .steps import (
     Arguments,
     Define,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Bookable", "Booking", "Node", "Origin", "steps_to"]
 
-# Functions of the user's own as steps of a query: calls of columns, and what they give by name.
+# User functions as steps of a query: calls on columns, and their named results.
 
 
 def as_provided(value: object) -> ExternalFunction:
@@ -155,8 +155,8 @@ def _expression(given: Definition | LumiMask, columns: Arguments) -> Expression:
     return parse(given)
 
 
-@face("node", habits=UPROOT_METHODS | ROOT_METHODS)
-class Bookable(Statistics, Values):
+@public_class("node", habits=UPROOT_METHODS | ROOT_METHODS)
+class Bookable(StatisticsMethods, Values):
     """An object with the methods that filter, define columns and book: a node, or a dataset, whose
     methods are those of its root."""
 
@@ -438,7 +438,7 @@ class Bookable(Statistics, Values):
         return origin.explain(None if origin.companions() else self.count())
 
 
-@face("below", "node", "origin", "parent", "step", habits=OF_DATASETS)
+@public_class("below", "node", "origin", "parent", "step", habits=OF_DATASETS)
 class Node(Place, Bookable):
     """The entries of a dataset that passed the filters above, with the columns defined above.
     Immutable: every method gives a new node or a booking."""

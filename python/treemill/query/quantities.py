@@ -82,7 +82,7 @@ class Hist:
     sample: Expression | None = None
     storage: str = "Double"
     stack: str | None = None
-    """The item of the metadata by which the data sets of a fileset are stacked in one histogram;
+    """The item of the metadata by which the samples of a fileset are stacked in one histogram;
     None: there is a histogram for each."""
     varied: bool = False
     """Whether variations are stacked in one histogram."""

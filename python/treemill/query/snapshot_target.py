@@ -292,7 +292,7 @@ def titles(
     branches: Mapping[str, QueriedBranch],
     defined: Collection[str],
 ) -> dict[str, str]:
-    """Titles of the columns that are branches, and not defined anew."""
+    """Titles of the columns that are branches and not redefined."""
     return titles_of(branches, _stored(columns, defined))
 
 
@@ -301,14 +301,14 @@ def uncounted(
     branches: Mapping[str, QueriedBranch],
     defined: Collection[str],
 ) -> frozenset[str]:
-    """The columns that are branches of lists that no branch counts, and not defined anew."""
+    """The columns that are branches of lists that no branch counts and not redefined."""
     stored = _stored(columns, defined)
     found = ((name, branches[branch]) for name, branch in stored.items() if branch in branches)
     return frozenset(name for name, b in found if b.kind == "list" and b.counter is None)
 
 
 def _stored(columns: Sequence[tuple[str, Expression]], defined: Collection[str]) -> dict[str, str]:
-    """The columns that are names of branches, and not defined anew."""
+    """The columns that are names of branches and not redefined."""
     own = {}
     for name, expr in columns:
         branch = word(expr.tree, "id") if expr.tree["kind"] == "name" else ""
@@ -357,7 +357,7 @@ def _counters(
 
 
 def _member(collection: str, stored: str) -> tuple[str, Expression]:
-    """The member of a list that was made anew, by the name of the column that it was before."""
+    """The member of a list that was rebuilt, by the name of the column that it was before."""
     name = without_dimensions(stored)
     member = quoted(name.removeprefix(collection)[1:])
     return name, replace(parse(f"{collection}.{member}"), found=True)

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, overload
 
 from ..errors import QueryError, check_whole
-from ..faces import face
 from ..language.expression import Weight, parse, weighted
+from ..public_api import public_class
 from .axes import axes_from_bins, names_of
 from .axis_specification import storage_like, storage_of
 from .booking import Booking, Located, steps_to
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .axis_specification import Storage
     from .booking import Array
 
-__all__ = ["Statistics"]
+__all__ = ["StatisticsMethods"]
 
 VARIATION = "variation"
 """What stands for variations among items of the metadata."""
@@ -43,8 +43,8 @@ VARIATION = "variation"
 Labels = str | Sequence[str | None] | None
 
 
-@face()
-class Statistics(Located):
+@public_class()
+class StatisticsMethods(Located):
     """The methods of nodes and datasets that book a summary of all values: histograms, profiles,
     counts and statistics. Missing values and NaN are passed over unless a method says otherwise."""
 
@@ -91,7 +91,7 @@ class Statistics(Located):
             Of a fileset: "dataset", or an item of the metadata such as "process", for one histogram
             with an axis of categories of this name before the others. Below `vary`: "variation",
             for one histogram with an axis of "nominal" and all variations. A list for both. None:
-            one histogram for each data set and each variation that changes it.
+            one histogram for each sample and each variation that changes it.
 
         Returns
         -------
@@ -191,7 +191,7 @@ class Statistics(Located):
             raise QueryError(f'stack="{VARIATION}" is for histograms below vary()')
         if stacked[0] is not None and not node.origin.chain.is_fileset:
             raise QueryError(
-                "stack= is for the data sets of a fileset: treemill.fileset({name: files, …})"
+                "stack= is for the samples of a fileset: treemill.fileset({name: files, …})"
             )
         return Booking(node, wanted)
 
@@ -525,7 +525,7 @@ def _moments(kind: str, expr: str, weight: Weight, ddof: int) -> Moments:
 
 
 def _stacked(stack: str | Sequence[str] | None) -> tuple[str | None, bool]:
-    """The item of the metadata by which data sets are stacked, and whether variations are."""
+    """The item of the metadata by which samples are stacked, and whether variations are."""
     if stack is None:
         return None, False
     named = [stack] if isinstance(stack, str) else stack

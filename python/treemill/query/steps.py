@@ -103,7 +103,7 @@ class QueriedData(Protocol):
 
     @property
     def is_fileset(self) -> bool:
-        """True if there are results for each of its data sets."""
+        """True if there are results for each of its samples."""
 
     def referred(self, members: frozenset[str]) -> Collection[str]:
         """The collections that members of these names may refer to."""
@@ -132,7 +132,7 @@ class QueriedData(Protocol):
 
 
 Parameter = Constant | Sequence[Constant] | ExternalFunction | Callable[..., object]
-"""What a name in expressions may stand for, beside columns."""
+"""What a name in expressions may stand for, other than columns."""
 Names = str | Sequence[str]
 """What a definition is called; several names of what a function gives together."""
 Definition = str | Callable[..., object]

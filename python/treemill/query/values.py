@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, overload
 
 from ..errors import QueryError, check_flag, check_whole
-from ..faces import face
 from ..language.expression import parse
+from ..public_api import public_class
 from .booking import Booking, Located, Place, steps_to
 from .quantities import named_columns
 from .rows import MOST_BYTES, Arrays, Snapshot, Take
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Values"]
 
 
-@face()
+@public_class()
 class Values(Located):
     """The methods of nodes and datasets that give the values themselves: as arrays, in files, as
     tables and drawings. They only describe what is wanted: the services of the dataset
@@ -151,7 +151,7 @@ class Values(Located):
             The suffix says what it is: .root (a TTree, or with format="rntuple" an RNTuple),
             .parquet, .feather or .arrow. The file appears when it is complete; an older one is
             replaced in the same moment. For a fileset, {dataset} in the file's name stands for the
-            name of each data set.
+            name of each sample.
         columns
             As for `take`; a collection's name, "Jet", stands for all its columns: `nJet`, `Jet_*`
             and `Jet.*`. None: all columns of the files and those that are defined, as RDataFrame's

@@ -1,4 +1,4 @@
-"""The value of a booking on a fileset: one for each data set, which can be stacked and added up.
+"""The value of a booking on a fileset: one for each sample, which can be stacked and added up.
 
 Knows no query. A value that has axes is a histogram; hist is imported only to make one.
 """
@@ -27,13 +27,13 @@ else:  # Python's own has no defaults before 3.13
 __all__ = ["DATASET", "ByDataset", "is_measured"]
 
 DATASET = "dataset"
-"""What stands for a data set's name among the items of its metadata."""
+"""What stands for a sample's name among the items of its metadata."""
 _OF_DATA = ("data", "data_obs")
 """Usual names of what was measured."""
 
 
 class ByDataset(dict[str, Value]):
-    """A value for each data set of a fileset, by name, in the fileset's order.
+    """A value for each sample of a fileset, by name, in the fileset's order.
 
     >>> fs = tm.fileset({"dy": "data/*.root:Events", "tt": "data/*.root:Events"})
     >>> met = fs.hist("MET_pt", bins=(50, 0, 200)).value
@@ -50,12 +50,12 @@ class ByDataset(dict[str, Value]):
     ) -> None:
         super().__init__(values)
         self.metadata = {name: dict((metadata or {}).get(name, {})) for name in self}
-        """The metadata of each data set."""
+        """The metadata of each sample."""
 
     def __missing__(self, name: str) -> Value:
         near = get_close_matches(str(name), list(self), 1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(self)}"
-        raise KeyError(f"no data set {name!r}; {hint}")
+        raise KeyError(f"no sample {name!r}; {hint}")
 
     def __repr__(self) -> str:
         return as_text(self)
@@ -89,7 +89,7 @@ class ByDataset(dict[str, Value]):
         Parameters
         ----------
         by
-            "dataset", or an item of the metadata, such as "process": histograms of data sets that
+            "dataset", or an item of the metadata, such as "process": histograms of samples that
             share it are added up. The axis has this name.
 
         Returns
@@ -100,7 +100,7 @@ class ByDataset(dict[str, Value]):
         Raises
         ------
         QueryError
-            If the values are not histograms, if a data set has no such item, or if the histograms
+            If the values are not histograms, if a sample has no such item, or if the histograms
             have different axes or storages, as those of several bookings may: `a | b`.
 
         Examples
@@ -121,7 +121,7 @@ class ByDataset(dict[str, Value]):
     def as_variations(
         self, by: str = "process", variation: str = "variation"
     ) -> ByDataset[Variations[Value]]:
-        """Make one result of the data sets of a process: those with the nominal simulation, added
+        """Make one result of the samples of a process: those with the nominal simulation, added
         up, and those with another one as its variations.
 
         Parameters
@@ -139,7 +139,7 @@ class ByDataset(dict[str, Value]):
         Raises
         ------
         QueryError
-            If a data set lacks one of the items, or if a process has no nominal data set.
+            If a sample lacks one of the items, or if a process has no nominal sample.
 
         Examples
         --------
@@ -153,7 +153,7 @@ class ByDataset(dict[str, Value]):
         nominal: dict[str, Variations[Value]] = {}
         others: dict[str, dict[str, Value]] = {}
         shared: dict[str, dict[str, object]] = {}
-        """What the nominal data sets of a process agree on."""
+        """What the nominal samples of a process agree on."""
         for name, value in self.items():
             of, kind = (_category(item, name, self.metadata[name]) for item in (by, variation))
             varied = value if isinstance(value, Variations) else Variations({NOMINAL: value})
@@ -165,7 +165,7 @@ class ByDataset(dict[str, Value]):
                 _add(others.setdefault(of, {}), kind, varied.nominal)
         for of in others.keys() - nominal.keys():
             raise QueryError(
-                f"{by} {of!r} has the variations {', '.join(others[of])}, and no data set whose "
+                f"{by} {of!r} has the variations {', '.join(others[of])}, and no sample whose "
                 f"{variation} is {NOMINAL!r}"
             )
         return ByDataset(
@@ -188,7 +188,7 @@ class ByDataset(dict[str, Value]):
 
 
 def is_measured(name: str, metadata: Mapping[str, object]) -> bool:
-    """True if a data set or process is of data, not of simulated events: by what the metadata say,
+    """True if a sample or process is of data, not of simulated events: by what the metadata say,
     `is_mc` or `is_data` in any spelling, otherwise by its name."""
     flags = {str(key).replace("_", "").lower(): value for key, value in metadata.items()}
     if "isdata" in flags:
@@ -290,6 +290,6 @@ def _sum(name: str, values: Iterable[object]) -> hist.Hist:
     for value in values:
         if not hasattr(value, "axes"):
             raise QueryError(f"{value!r:.60} is not a histogram")
-        total = value if total is None else _plus(total, value, f"two data sets of {name!r}")
+        total = value if total is None else _plus(total, value, f"two samples of {name!r}")
     assert total is not None
     return total

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from ..errors import FormatError, MissingPackageError, SourceError
-from .outline import Leaf, Outline, OutlineGroup, first_few, unsupported
+from .result_tree import ResultGroup, ResultLeaf, ResultTree, first_few, unsupported
 from .uhi_description import described, from_description
 
 if TYPE_CHECKING:
@@ -37,12 +37,12 @@ def _h5py() -> ModuleType:
         ) from error
 
 
-def write(results: Outline, path: str) -> None:
+def write(results: ResultTree, path: str) -> None:
     """Write the results. The file is made in memory: HDF5 does not survive that a file cannot be
     written to."""
     with _h5py().File(path, "w", driver="core", backing_store=False, track_order=True) as file:
         file.attrs[_FILE] = _FORMAT
-        if isinstance(results, OutlineGroup) or results.kind == "histogram":
+        if isinstance(results, ResultGroup) or results.kind == "histogram":
             with _naming(""):
                 _fill(file, results, "")
         else:
@@ -65,15 +65,15 @@ def _naming(path: str) -> Iterator[None]:
         raise unsupported(path, what, "a .json.gz file holds it") from error
 
 
-def _put(parent: Group, name: str, results: Outline, path: str) -> None:
+def _put(parent: Group, name: str, results: ResultTree, path: str) -> None:
     with _naming(path):
         _add(parent, name, results, path)
 
 
-def _add(parent: Group, name: str, results: Outline, path: str) -> None:
+def _add(parent: Group, name: str, results: ResultTree, path: str) -> None:
     """Add an object to a group. The name is one of ours: a slash would be a group of HDF5's."""
     own = _escaped(name)
-    if isinstance(results, OutlineGroup) or results.kind == "histogram":
+    if isinstance(results, ResultGroup) or results.kind == "histogram":
         _fill(parent.create_group(own, track_order=True), results, path)
         return
     h5py, value = _h5py(), results.value
@@ -89,8 +89,8 @@ def _add(parent: Group, name: str, results: Outline, path: str) -> None:
     parent.create_dataset(own, data=value, compression="gzip" if large else None)
 
 
-def _fill(group: Group, results: Outline, path: str) -> None:
-    if isinstance(results, Leaf):
+def _fill(group: Group, results: ResultTree, path: str) -> None:
+    if isinstance(results, ResultLeaf):
         from uhi.io import hdf5
 
         hdf5.write(group, described(results.value, path))
@@ -102,7 +102,7 @@ def _fill(group: Group, results: Outline, path: str) -> None:
         _put(group, name, each, f"{path}/{name}" if path else name)
 
 
-def read(path: str) -> Outline:
+def read(path: str) -> ResultTree:
     """Read what `write` or another program wrote. Raises FormatError for what is not HDF5."""
     h5py = _h5py()
     try:
@@ -143,28 +143,28 @@ def _members(group: Group, left: list[str] | None) -> Iterator[tuple[str, Group 
         yield name, stored
 
 
-def _got(stored: Group | Dataset, own: bool, left: list[str]) -> Outline:
+def _got(stored: Group | Dataset, own: bool, left: list[str]) -> ResultTree:
     """The outline of a group or of a data set. `own`: whether treemill wrote the file. `left` gets
     the places of what is left out of mappings."""
     if hasattr(stored, "keys"):
         if "uhi_schema" in stored.attrs:
             from uhi.io import hdf5
 
-            return Leaf("histogram", from_description(dict(hdf5.read(stored))))
+            return ResultLeaf("histogram", from_description(dict(hdf5.read(stored))))
         kind = stored.attrs.get(_MARK, "mapping") if own else "mapping"
         facts = json.loads(stored.attrs["facts"]) if own and "facts" in stored.attrs else {}
         named = {
             _plain(name) if own else name: _got(each, own, left)
             for name, each in _members(stored, left if kind == "mapping" else None)
         }
-        return OutlineGroup(kind, named, facts)
+        return ResultGroup(kind, named, facts)
     if stored.shape is None:
-        return Leaf("nothing", None)
+        return ResultLeaf("nothing", None)
     text = _h5py().check_string_dtype(stored.dtype) is not None
     value = stored.asstr()[()] if text else stored[()]
     if stored.shape == ():
-        return Leaf("text", str(value)) if text else Leaf("number", value.item())
-    return Leaf("array", value.astype(str) if text else value)
+        return ResultLeaf("text", str(value)) if text else ResultLeaf("number", value.item())
+    return ResultLeaf("array", value.astype(str) if text else value)
 
 
 def _escaped(name: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from .._system.files import parsed, whole
 from ..errors import FormatError, SourceError
-from .outline import Json, Leaf, Outline, OutlineGroup, unsupported
+from .result_tree import Json, ResultGroup, ResultLeaf, ResultTree, unsupported
 from .uhi_description import described, from_description
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _LEVEL = 4
 """The level of compression. The highest one takes ten times as long for a few per cent."""
 
 
-def write(results: Outline, path: str) -> None:
+def write(results: ResultTree, path: str) -> None:
     """Write the results; compressed if the name ends in .gz."""
     text = json.dumps(encoded(results), allow_nan=False, separators=(",", ":")) + "\n"
     data = text.encode()
@@ -36,7 +36,7 @@ def write(results: Outline, path: str) -> None:
         file.write(gzip.compress(data, _LEVEL, mtime=0) if path.endswith(".gz") else data)
 
 
-def read(path: str) -> Outline:
+def read(path: str) -> ResultTree:
     """Read what `write`, hist or another program wrote. Raises FormatError for what is not JSON."""
     try:
         with open(path, "rb") as file:
@@ -51,9 +51,9 @@ def read(path: str) -> Outline:
         raise FormatError(f"damaged results: {error!r}", file=path) from error
 
 
-def encoded(results: Outline, path: str = "") -> object:
+def encoded(results: ResultTree, path: str = "") -> object:
     """Returns what the json module writes."""
-    if isinstance(results, Leaf):
+    if isinstance(results, ResultLeaf):
         return _of_leaf(results, path)
     items = {
         name: encoded(each, f"{path}/{name}" if path else name)
@@ -66,7 +66,7 @@ def encoded(results: Outline, path: str = "") -> object:
     return {_MARK: results.kind, "facts": results.facts, "items": items}
 
 
-def _of_leaf(leaf: Leaf, path: str) -> object:
+def _of_leaf(leaf: ResultLeaf, path: str) -> object:
     if leaf.kind == "histogram":
         return _finite(described(leaf.value, path), path)
     if leaf.kind == "array":
@@ -120,27 +120,27 @@ def _numbers(values: object, path: str) -> object:
     return array.tolist()
 
 
-def decoded(document: object) -> Outline:
+def decoded(document: object) -> ResultTree:
     """The outline of what the json module read."""
     if document is None:
-        return Leaf("nothing", None)
+        return ResultLeaf("nothing", None)
     if isinstance(document, str):
-        return Leaf("text", document)
+        return ResultLeaf("text", document)
     if isinstance(document, list):
-        return OutlineGroup("list", {str(i): decoded(each) for i, each in enumerate(document)})
+        return ResultGroup("list", {str(i): decoded(each) for i, each in enumerate(document)})
     if not isinstance(document, dict):
-        return Leaf("number", document)
+        return ResultLeaf("number", document)
     if isinstance(document.get(_UHI), int):
-        return Leaf("histogram", from_description(_with_arrays(document)))
+        return ResultLeaf("histogram", from_description(_with_arrays(document)))
     kind = document.get(_MARK)
     if kind is None:
-        return OutlineGroup("mapping", {name: decoded(each) for name, each in document.items()})
+        return ResultGroup("mapping", {name: decoded(each) for name, each in document.items()})
     if kind == "number":
-        return Leaf("number", float(document["value"]))
+        return ResultLeaf("number", float(document["value"]))
     if kind == "array":
-        return Leaf("array", _array(document))
+        return ResultLeaf("array", _array(document))
     items = {name: decoded(each) for name, each in document["items"].items()}
-    return OutlineGroup(kind, items, document["facts"])
+    return ResultGroup(kind, items, document["facts"])
 
 
 def _with_arrays(description: Json) -> Json:

@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from ..errors import QueryError
-from ..faces import short_errors
 from ..pictures.tables import amount, percent, with_error
+from ..public_api import short_errors
 from ..query.booking import Booking
 from ..query.cutflow import Cut, CutFlow
 
 __all__ = ["CutTable", "as_html", "as_text", "cut_table"]
 
-# Cut flows of several data sets, or of variations, side by side in one table.
+# Cut flows of several samples, or of variations, side by side in one table.
 
 _Cell = Callable[[CutFlow, Cut], str]
 _Flow: TypeAlias = CutFlow | Booking[Any]
@@ -82,7 +82,7 @@ def cut_table(results: CutFlows, show: str = "passed") -> CutTable:
     Parameters
     ----------
     results
-        A mapping of names to cut flows (what `report()` gives) or bookings of them: of data sets,
+        A mapping of names to cut flows (what `report()` gives) or bookings of them: of samples,
         of regions, or of variations. A single cut flow is a table of one column.
     show
         The content of the cells: "passed" (entries, or sums of weights with their errors),

@@ -7,7 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar, cast
 
 from ..errors import QueryError, check_flag, check_text, listed
-from ..faces import short_errors
+from ..public_api import short_errors
 from ..query.booking import Booking
 from .by_dataset import ByDataset, is_measured
 from .histograms import bins_of, checked, distinct, is_stack, label_of, saved, warn_without_errors
@@ -59,7 +59,7 @@ def stack(
         The file of the picture, in the format that the suffix names.
     data
         The name of the data among them, or a histogram of data. If it is not given, data are what
-        is called so ("data", "data_obs"), and data sets whose metadata say so (`is_data`, `is_mc`,
+        is called so ("data", "data_obs"), and samples whose metadata say so (`is_data`, `is_mc`,
         `process`), as for `templates`; several are added, and there may be none. None: all are
         processes.
     signal

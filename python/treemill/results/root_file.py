@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import FormatError, SourceError, UnsupportedError, first_line, outside
-from .fills import note_fills
+from .fill_counts import note_fills
 from .json_file import decoded, encoded
-from .outline import Json, Leaf, Outline, OutlineGroup, first_few, unsupported
+from .result_tree import Json, ResultGroup, ResultLeaf, ResultTree, first_few, unsupported
 from .root_histograms import (
     ROOT_AXES,
     ProfileSums,
@@ -63,7 +63,7 @@ _TOLD = 5
 """Labels that a warning names."""
 
 
-def others(file: ReadOnlyDirectory, path: str) -> OutlineGroup:
+def others(file: ReadOnlyDirectory, path: str) -> ResultGroup:
     """The histograms and texts of a file, by folder. Raises FormatError if it has some, and none of
     them can be read."""
     reading = _ForeignReading()
@@ -91,9 +91,9 @@ class _ForeignReading:
     numbered: list[str] = field(default_factory=list)
     """Axes without their labels."""
 
-    def group(self, folder: ReadOnlyDirectory, path: str) -> OutlineGroup:
+    def group(self, folder: ReadOnlyDirectory, path: str) -> ResultGroup:
         """The results in a folder."""
-        group = OutlineGroup()
+        group = ResultGroup()
         for name in dict.fromkeys(folder.keys(recursive=False, cycle=False)):
             key = folder.key(name)  # the newest of this name
             kind, where = str(key.fClassName), f"{path}{name}"
@@ -106,13 +106,13 @@ class _ForeignReading:
                 group.items[name] = found
         return group
 
-    def _object(self, get: Callable[[], Any], kind: str, where: str) -> Outline | None:
+    def _object(self, get: Callable[[], Any], kind: str, where: str) -> ResultTree | None:
         if kind in _DIMENSIONS:
             histogram, notes = _histogram(get(), kind)
             self.numbered += [f"{where} ({note})" for note in notes]
-            return Leaf("histogram", histogram)
+            return ResultLeaf("histogram", histogram)
         if kind == "TObjString":
-            return Leaf("text", str(get()))
+            return ResultLeaf("text", str(get()))
         if kind.startswith("TDirectory"):
             inner = self.group(get(), f"{where}/")
             return inner if inner.items else None
@@ -200,11 +200,11 @@ _ASIDE = "object"
 """The kind of a group that stands for an object of the file."""
 
 
-def write(results: Outline, path: str) -> None:
+def write(results: ResultTree, path: str) -> None:
     """Write the results."""
     import uproot
 
-    top = results if isinstance(results, OutlineGroup) else OutlineGroup(items={"value": results})
+    top = results if isinstance(results, ResultGroup) else ResultGroup(items={"value": results})
     with uproot.recreate(path) as file:
         record = _put_all(file, top, "", "")
         own = str(file.file.uuid)
@@ -218,10 +218,10 @@ def folder_name(name: str) -> str:
     return "".join(safe) or "_"
 
 
-def _put_all(file: WritableDirectory, group: OutlineGroup, folder: str, path: str) -> OutlineGroup:
+def _put_all(file: WritableDirectory, group: ResultGroup, folder: str, path: str) -> ResultGroup:
     """Write the members of a group. What it gives is the record of them, in which objects of the
     file are only named."""
-    record = OutlineGroup(group.kind, {}, group.facts)
+    record = ResultGroup(group.kind, {}, group.facts)
     names = {_RECORD} if not folder else set()
     for name, each in group.items.items():
         where = f"{path}/{name}" if path else name
@@ -233,7 +233,7 @@ def _put_all(file: WritableDirectory, group: OutlineGroup, folder: str, path: st
     return record
 
 
-def _put(file: WritableDirectory, results: Outline, at: str, path: str) -> Outline:
+def _put(file: WritableDirectory, results: ResultTree, at: str, path: str) -> ResultTree:
     try:
         return _added(file, results, at, path)
     except UnicodeEncodeError as error:
@@ -241,8 +241,8 @@ def _put(file: WritableDirectory, results: Outline, at: str, path: str) -> Outli
         raise unsupported(path, what, "a .json.gz file holds it") from error
 
 
-def _added(file: WritableDirectory, results: Outline, at: str, path: str) -> Outline:
-    if isinstance(results, OutlineGroup):
+def _added(file: WritableDirectory, results: ResultTree, at: str, path: str) -> ResultTree:
+    if isinstance(results, ResultGroup):
         if results.kind == "awkward":
             instead = "a .h5 or .json.gz file holds it, and snapshot(…) makes a tree"
             raise unsupported(path, "an awkward array", instead)
@@ -259,7 +259,7 @@ def _added(file: WritableDirectory, results: Outline, at: str, path: str) -> Out
     return results
 
 
-def _put_histogram(file: WritableDirectory, histogram: Hist, at: str, path: str) -> OutlineGroup:
+def _put_histogram(file: WritableDirectory, histogram: Hist, at: str, path: str) -> ResultGroup:
     check_exact(histogram, path)
     file[at] = root_histogram(histogram, path)
     said = described(histogram, path, is_all=False)
@@ -270,7 +270,7 @@ def _put_histogram(file: WritableDirectory, histogram: Hist, at: str, path: str)
         rest = {k: v for k, v in said["storage"].items() if k not in contents}
         said = {**said, "storage": rest}
         facts |= {"contents": sorted(contents), "shape": list(histogram.view(flow=True).shape)}
-    return OutlineGroup(_ASIDE, {}, {**facts, "histogram": _plain(said, path)})
+    return ResultGroup(_ASIDE, {}, {**facts, "histogram": _plain(said, path)})
 
 
 def _plain(value: object, path: str) -> object:
@@ -288,7 +288,7 @@ def _plain(value: object, path: str) -> object:
 
 def _put_array(
     file: WritableDirectory, array: NDArray[np.generic], at: str, path: str
-) -> OutlineGroup:
+) -> ResultGroup:
     if array.dtype.kind == "U":
         raise unsupported(path, "an array of texts", "a .h5 or .json.gz file holds it")
     if 0 in array.shape[1:] or (array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8)):
@@ -298,12 +298,10 @@ def _put_array(
     tree = file.mktree(at, {_ARRAY: kind})
     if len(array):
         tree.extend({_ARRAY: array})
-    return OutlineGroup(
-        _ASIDE, {}, {"at": at, "array": array.dtype.str, "shape": list(array.shape)}
-    )
+    return ResultGroup(_ASIDE, {}, {"at": at, "array": array.dtype.str, "shape": list(array.shape)})
 
 
-def _put_cuts(file: WritableDirectory, group: OutlineGroup, at: str) -> None:
+def _put_cuts(file: WritableDirectory, group: ResultGroup, at: str) -> None:
     """A histogram of what came to each cut, and one of what passed."""
     for name in group.facts["names"]:
         name.encode()  # raises what says more than hist does
@@ -326,7 +324,7 @@ def _empty_cuts(names: Sequence[str]) -> Hist:
     return hist.Hist(axis, storage=hist.storage.Weight())
 
 
-def read(path: str) -> Outline:
+def read(path: str) -> ResultTree:
     """Read what `write` or another program wrote. Raises FormatError for what is not ROOT's."""
     import uproot
 
@@ -352,7 +350,7 @@ def read(path: str) -> Outline:
             # ROOT may keep one record of several, and joins other programs' files, too.
             is_copy = said[0].get("uuid", str(file.file.uuid)) != str(file.file.uuid)
             results = _results([decoded(each["results"]) for each in said], file, path, is_copy)
-            if said[0]["one"] and isinstance(results, OutlineGroup):
+            if said[0]["one"] and isinstance(results, ResultGroup):
                 return results.items["value"]
             return results
     except (FormatError, UnsupportedError):
@@ -366,8 +364,8 @@ def _is_record(name: str) -> bool:
 
 
 def _results(
-    records: Sequence[Outline], file: ReadOnlyDirectory, path: str, is_copy: bool
-) -> Outline:
+    records: Sequence[ResultTree], file: ReadOnlyDirectory, path: str, is_copy: bool
+) -> ResultTree:
     """What these records name. Several are of a file that ROOT has joined from files of results: a
     warning names what is not known then. Raises UnsupportedError if nothing is. `is_copy`: whether
     they were written for another file, which may have been joined."""
@@ -376,7 +374,7 @@ def _results(
     instead = "load each of the files that were joined, and add the results"
     if len(records) == 1:
         instead = "load the files that save() has written, and add the results if there are several"
-    if found is None or (reading.left and isinstance(found, OutlineGroup) and not found.items):
+    if found is None or (reading.left and isinstance(found, ResultGroup) and not found.items):
         raise UnsupportedError(
             f"it was joined from several files, and what they hold was not added: {instead}",
             file=path,
@@ -407,7 +405,7 @@ class _Reading:
     taken: dict[str, str] = field(default_factory=dict)
     """The results by where they are in the file."""
 
-    def of(self, records: Sequence[Outline], at: str, path: str) -> Outline | None:
+    def of(self, records: Sequence[ResultTree], at: str, path: str) -> ResultTree | None:
         """The result that these records are of; None if it is not known."""
         try:
             return self._known(records, at, path)
@@ -418,26 +416,26 @@ class _Reading:
     def _leave(self, path: str, why: str) -> None:
         self.left.append(f"{path or 'the result'} ({why})")
 
-    def _known(self, records: Sequence[Outline], at: str, path: str) -> Outline:
+    def _known(self, records: Sequence[ResultTree], at: str, path: str) -> ResultTree:
         first = records[0]
         if self.taken.setdefault(at, path) != path:
             raise _UnknownError(f"its name is that of {self.taken[at]} in the file")
         if any(each.kind != first.kind for each in records):
             raise _UnknownError("other kinds of objects in each")
-        if isinstance(first, Leaf):
+        if isinstance(first, ResultLeaf):
             if self.is_joined and first.kind == "number":
                 raise _UnknownError("a number")
             if any(each != first for each in records):
                 raise _UnknownError(f"another {first.kind} in each")
             return first
-        groups = [each for each in records if isinstance(each, OutlineGroup)]
+        groups = [each for each in records if isinstance(each, ResultGroup)]
         if first.kind == _ASIDE:
             return self._object([group.facts for group in groups])
         if first.kind == "cutflow" and self.is_joined:
             return self._cuts(groups, at)
         return self._group(groups, at, path)
 
-    def _group(self, groups: Sequence[OutlineGroup], at: str, path: str) -> OutlineGroup:
+    def _group(self, groups: Sequence[ResultGroup], at: str, path: str) -> ResultGroup:
         first = groups[0]
         facts = first.facts
         by_name = first.kind in ("mapping", "by_dataset")
@@ -452,7 +450,7 @@ class _Reading:
             facts = {**facts, "metadata": metadata}
         elif any(group.facts != facts for group in groups):
             raise _UnknownError("described in another way in each")
-        made = OutlineGroup(first.kind, {}, facts)
+        made = ResultGroup(first.kind, {}, facts)
         folder = f"{at}/" if at else ""
         for name in dict.fromkeys(name for group in groups for name in group.items):
             records = [group.items[name] for group in groups if name in group.items]
@@ -469,29 +467,31 @@ class _Reading:
                     self._leave(folder + name, "of a file whose record is lost")
         return made
 
-    def _cuts(self, groups: Sequence[OutlineGroup], at: str) -> OutlineGroup:
+    def _cuts(self, groups: Sequence[ResultGroup], at: str) -> ResultGroup:
         """A cut flow from its histograms."""
         facts = groups[0].facts
         if any(group.facts != facts for group in groups):
             raise _UnknownError("other cuts in each")
         if not facts["names"]:
             return groups[0]
-        items: dict[str, Outline] = {}
+        items: dict[str, ResultTree] = {}
         for column in ("total", "passed"):
             added = filled(_empty_cuts(facts["names"]), self.file[f"{at}/{column}"]).view()
             for name, values in ((column, added.value), (f"{column}_variance", added.variance)):
                 whole = all(group.items[name].value.dtype.kind == "i" for group in groups)  # type: ignore[union-attr]
-                items[name] = Leaf("array", values.astype(np.int64) if whole else values.copy())
-        return OutlineGroup("cutflow", items, facts)
+                items[name] = ResultLeaf(
+                    "array", values.astype(np.int64) if whole else values.copy()
+                )
+        return ResultGroup("cutflow", items, facts)
 
-    def _object(self, facts: Sequence[Json]) -> Outline:
+    def _object(self, facts: Sequence[Json]) -> ResultTree:
         first = facts[0]
         if any("array" in each for each in facts):
             if self.is_joined:
                 raise _UnknownError("an array")
             tree = self.file[first["at"]]
             values = tree[_ARRAY].array(library="np") if tree.num_entries else np.array([])
-            return Leaf("array", values.astype(first["array"]).reshape(first["shape"]))
+            return ResultLeaf("array", values.astype(first["array"]).reshape(first["shape"]))
         stored = self.file[first["at"]]
         said = [each["histogram"] for each in facts]
         axes = _common_axes([each["axes"] for each in said], stored)
@@ -499,7 +499,7 @@ class _Reading:
             each["storage"]["type"] != said[0]["storage"]["type"] for each in said
         ):
             raise _UnknownError("other axes or another storage in each")
-        return Leaf("histogram", filled(_unfilled(first, axes), stored))
+        return ResultLeaf("histogram", filled(_unfilled(first, axes), stored))
 
 
 def _common_axes(all_axes: Sequence[Sequence[Json]], stored: Model) -> Sequence[Json] | None:

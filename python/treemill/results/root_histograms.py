@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import outside
-from .fills import cancelled_of, fills_of, note_cancelled, note_fills
-from .outline import unsupported
+from .fill_counts import cancelled_of, fills_of, note_cancelled, note_fills
+from .result_tree import unsupported
 
 if TYPE_CHECKING:
     from boost_histogram.axis import Axis

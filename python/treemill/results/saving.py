@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._system.files import whole_file
 from ..errors import UnsupportedError, local_path, writing
-from ..faces import short_errors
+from ..public_api import short_errors
 from ..query.booking import compute
 from . import hdf5_file, json_file, root_file
-from .outline import Outline, outline, rebuilt
+from .result_tree import ResultTree, rebuilt, result_tree
 
 if TYPE_CHECKING:
-    from .outline import Results
+    from .result_tree import Results
 
 __all__ = ["load", "save"]
 
 
 class _Format(NamedTuple):
-    write: Callable[[Outline, str], None]
-    read: Callable[[str], Outline]
+    write: Callable[[ResultTree, str], None]
+    read: Callable[[str], ResultTree]
 
 
 _JSON = _Format(json_file.write, json_file.read)
@@ -75,7 +75,7 @@ def save(results: Results, path: str | PathLike[str]) -> None:
     path = local_path(path)
     form = _format(path)
     compute(results)
-    content = outline(results)
+    content = result_tree(results)
     with writing(path), whole_file(path) as whole:
         form.write(content, whole)
 

@@ -9,7 +9,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..errors import QueryError, check_flag, check_text
-from ..faces import short_errors
+from ..public_api import short_errors
 from ..query.booking import Booking
 from .histograms import (
     checked,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .._system.files import whole_file
 from ..errors import QueryError, UnsupportedError, local_path, writing
-from ..faces import short_errors
+from ..public_api import short_errors
 from ..query.booking import Booking, compute
 from .by_dataset import ByDataset, is_measured
 from .histograms import bins_of
@@ -254,7 +254,7 @@ def templates(
     results
         Nested mappings: their keys are the fields of `name`, level by level. At the bottom are
         histograms, `Variations` of them, or bookings, which one pass computes. Of data only the
-        nominal histograms are written: of the processes `data` and `data_obs`, and of data sets
+        nominal histograms are written: of the processes `data` and `data_obs`, and of samples
         whose metadata say so (`is_mc` is false, or `is_data` is true). A category axis of a
         histogram that has a field's name (`process`, or `variation`) is taken apart into its
         categories.
@@ -265,7 +265,7 @@ def templates(
         histogram's name, with the sign that joins it.
     levels
         The fields in the order of the levels of `results`, if that is not the pattern's order:
-        `["process", "region"]` for results by data set.
+        `["process", "region"]` for results by sample.
     rename
         Names of variations: a mapping or a function. Others are named as in Combine: `jes:up` is
         `jesUp`, `jes:down` is `jesDown`.
@@ -375,7 +375,7 @@ def _take(into: dict[str, T], name: str, result: T, others: Mapping[str, object]
 def _leaves(
     value: object, levels: Sequence[str], labels: dict[str, str], of_data: bool
 ) -> Iterator[tuple[dict[str, str], Variations[Hist], bool]]:
-    """The histograms with the labels of the mappings above them, and whether a data set above is of
+    """The histograms with the labels of the mappings above them, and whether a sample above is of
     data."""
     if isinstance(value, Booking):
         value = value.value

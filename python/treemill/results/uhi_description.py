@@ -7,7 +7,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from ..errors import UnsupportedError, outside
-from .outline import Json
+from .result_tree import Json
 
 _OFF = {"Mean": "_sum_of_deltas_squared", "WeightedMean": "_sum_of_weighted_deltas_squared"}
 

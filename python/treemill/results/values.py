@@ -23,7 +23,7 @@ from ..query.quantities import Flow, Hist, Moments, Quantiles, Sections, Unique
 from ..query.rows import Arrays, Snapshot, Take
 from ..query.steps import Filter
 from .by_dataset import ByDataset
-from .fills import note_cancelled, note_fills
+from .fill_counts import note_cancelled, note_fills
 from .variations import NOMINAL, Variations
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BookedHistograms", "booked_value", "categories", "result", "value_by_dataset"]
 
-# The histograms of a booking, one for each variation and data set: made empty, before there is
+# The histograms of a booking, one for each variation and sample: made empty, before there is
 # anything to put into them, and filled with the core's results. Knows the classes of hist and
 # NumPy; knows nothing of passes and workers.
 
@@ -324,9 +324,9 @@ def value_by_dataset(
     none: Callable[[], Sequence[object]],
     histograms: BookedHistograms | None = None,
 ) -> object:
-    """The booking's value for each data set of a fileset, or stacked, if that was booked. `raw` is
-    what `PartialByDataset` gives; `metadata` is that of all data sets. `none` gives the same of no
-    entries, for data sets that `raw` lacks. `histograms`: see `booked_value`."""
+    """The booking's value for each sample of a fileset, or stacked, if that was booked. `raw` is
+    what `PartialByDataset` gives; `metadata` is that of all samples. `none` gives the same of no
+    entries, for samples that `raw` lacks. `histograms`: see `booked_value`."""
     (raw_by_dataset,) = cast(Sequence[Mapping[str, list[object]]], raw)
     lacking: list[object] = []
     if raw_by_dataset.keys() < metadata.keys():

@@ -50,7 +50,7 @@ from .events import (
     WorkerLost,
 )
 from .measures import MEASURES, Measure, Spent, Step
-from .monitoring import PER_DECADE, SECONDS, GroupCounts, Monitored, Monitoring, OfWorker
+from .monitoring import PER_DECADE, SECONDS, Monitored, Monitoring, WorkerCounters, WorkerSums
 from .nodes import host_of, node_of
 from .packetizer import Packetizer
 from .sizing import OPENINGS, PROMISES, Cost, Sizing
@@ -84,7 +84,6 @@ __all__ = [
     "FilesLocated",
     "Finish",
     "Forget",
-    "GroupCounts",
     "Halt",
     "HandOn",
     "HandedOn",
@@ -97,7 +96,6 @@ __all__ = [
     "Missing",
     "Monitored",
     "Monitoring",
-    "OfWorker",
     "OpenAhead",
     "OpenFile",
     "Order",
@@ -126,10 +124,12 @@ __all__ = [
     "Timeline",
     "TimelineReader",
     "Trace",
+    "WorkerCounters",
     "WorkerGone",
     "WorkerJoined",
     "WorkerLeaving",
     "WorkerLost",
+    "WorkerSums",
     "gaps",
     "host_of",
     "joined",

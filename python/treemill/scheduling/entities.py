@@ -90,7 +90,7 @@ class File:
 
 
 @dataclass
-class Again:
+class RetryEntries:
     """A range to be done again, or (stop None) a file to be opened again, by another worker than
     `avoid` if there is one."""
 
@@ -110,16 +110,16 @@ class Again:
 class Retries:
     """The work to be tried again, in the order in which it came back."""
 
-    waiting: deque[Again] = field(default_factory=deque)
+    waiting: deque[RetryEntries] = field(default_factory=deque)
     entries: int = 0
     """The number of entries in all ranges that wait."""
 
-    def add(self, again: Again) -> None:
+    def add(self, again: RetryEntries) -> None:
         """Adds work that came back."""
         self.waiting.append(again)
         self.entries += again.entries
 
-    def pick(self, worker: int, alone: bool, open_files: bool = True) -> Again | None:
+    def pick(self, worker: int, alone: bool, open_files: bool = True) -> RetryEntries | None:
         """Takes out the first work that the worker may try: anything if it is alone, else only work
         that it has not failed. `open_files`: whether that may be a file to be opened."""
         for i, again in enumerate(self.waiting):

@@ -347,7 +347,7 @@ class Forget:
 
 @frozen
 class OpenAhead:
-    """The worker opens the file beside its other work, and answers FileOpened or FileFailed at any
+    """The worker opens the file in the background, and answers FileOpened or FileFailed at any
     time later."""
 
     worker: int

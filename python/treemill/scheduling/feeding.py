@@ -5,7 +5,7 @@ from __future__ import annotations
 from .assignment import Assignment
 from .entities import WorkerState
 from .events import Action, Commit, Forget, OpenAhead, Reserve
-from .mergers import Mergers
+from .merger_choice import MergerChoice
 from .promises import Promises
 from .recovery import Recovery
 from .sizing import RESERVES
@@ -22,7 +22,7 @@ __all__ = ["Feeding", "Reserves"]
 # worker is to commit first; and work that came back is never reserved, so that it is known which
 # packet was to blame if a worker is lost. Far files have promises instead (promises.py), whose
 # bytes come ahead. When nothing of the worker's file is left, a packet of the next file is
-# reserved. If that file's size is not known, the worker opens it beside its packet, and has a
+# reserved. If that file's size is not known, the worker opens it in the background, and has a
 # packet of it once it has.
 
 
@@ -99,7 +99,7 @@ class Feeding:
         assignment: Assignment,
         promises: Promises,
         reserves: Reserves,
-        mergers: Mergers,
+        mergers: MergerChoice,
     ) -> None:
         self._state = state
         self._assignment = assignment

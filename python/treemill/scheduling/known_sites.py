@@ -1,4 +1,4 @@
-"""The sites that a lessor has: how they stand, how much each should get, and which one should
+"""The sites that have leases: how they stand, how much each should get, and which one should
 return something for another. Knows no files and no messages."""
 
 from __future__ import annotations
@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import dataclass
 
-from .leasing import Leasing, lease_entries
+from .lease_size import Leasing, lease_entries
 
 __all__ = ["KnownSite", "KnownSites"]
 

@@ -1,5 +1,5 @@
-"""What a lessor and its sites tell each other: plain values. Messages of one site arrive in their
-order. Files are numbered as in the dataset."""
+"""The messages between the scheduler of leases and its sites: plain values. Messages of one site
+arrive in their order. Files are numbered as in the dataset."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Part:
         return FileSize(self.stop - self.start, cuts)
 
 
-# From a site to the lessor.
+# From a site to the scheduler of leases.
 
 
 @frozen
@@ -116,10 +116,10 @@ class Ended:
 
 
 Upward = SiteJoined | SiteLost | Standing | Asked | Opened | Returned | Failed | HandedUp | Ended
-LessorEvent = Upward | Tick | Stop
+LeaseEvent = Upward | Tick | Stop
 
 
-# From the lessor to its sites. Halt and Finish are for all of them.
+# From the scheduler of leases to its sites. Halt and Finish are for all of them.
 
 
 @frozen

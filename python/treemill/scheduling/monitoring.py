@@ -34,10 +34,10 @@ __all__ = [
     "PER_DECADE",
     "SECONDS",
     "WIDTH",
-    "GroupCounts",
     "Monitored",
     "Monitoring",
-    "OfWorker",
+    "WorkerCounters",
+    "WorkerSums",
     "WorkerTally",
     "bin_of",
     "halved",
@@ -64,7 +64,7 @@ _ROWS = 256
 
 
 @dataclass(slots=True)
-class OfWorker:
+class WorkerCounters:
     """What one worker has done."""
 
     host: str = ""
@@ -83,7 +83,7 @@ class WorkerTally:
     """The packets of one worker."""
 
     def __init__(self, host: str) -> None:
-        self._counts = OfWorker(host)
+        self._counts = WorkerCounters(host)
         self._rows: list[tuple[float, ...]] = []
         self._unmeasured: list[tuple[float, ...]] = []
 
@@ -96,12 +96,12 @@ class WorkerTally:
         if len(self._rows) + len(self._unmeasured) >= _ROWS:
             self._add_up_all()
 
-    def counts(self) -> OfWorker:
+    def counts(self) -> WorkerCounters:
         """The sums so far. The caller gets a copy."""
         self._add_up_all()
         counts = self._counts
         spread = {name: dict(bins) for name, bins in counts.spread.items()}
-        return OfWorker(counts.host, dict(counts.sums), spread)
+        return WorkerCounters(counts.host, dict(counts.sums), spread)
 
     def _add_up_all(self) -> None:
         self._add_up(_COLUMNS, self._rows)
@@ -136,7 +136,7 @@ class Monitored:
 
     seconds: float
     """The time since the pass began."""
-    workers: dict[int, OfWorker]
+    workers: dict[int, WorkerCounters]
     width: float
     """Seconds of a bin of time."""
     nodes: dict[str, list[float]]
@@ -297,12 +297,12 @@ _Who = tuple[int, int, str]
 """A worker: its group, its number there, and its host."""
 
 
-class GroupCounts:
+class WorkerSums:
     """The counts of all groups of one pass."""
 
     def __init__(self) -> None:
         self._groups: dict[int, tuple[Monitored, float]] = {}
-        self._closed = _GroupSums()
+        self._closed = _HostSums()
         self._numbers: dict[_Who, int] = {}
 
     def update(self, group: int, counted: Monitored, since: float = 0.0) -> None:
@@ -319,7 +319,7 @@ class GroupCounts:
     def total(self, seconds: float) -> Monitored:
         """Returns what all have counted. `seconds`: since the pass began. A worker keeps the number
         that it gets here first."""
-        sums = _GroupSums()
+        sums = _HostSums()
         sums.add_all(self._closed)
         for group, said in self._groups.items():
             sums.add(group, *said)
@@ -330,11 +330,11 @@ class GroupCounts:
         return Monitored(seconds, workers, sums.width, sums.nodes)
 
 
-class _GroupSums:
+class _HostSums:
     """Counts that are added up."""
 
     def __init__(self) -> None:
-        self.workers: dict[_Who, OfWorker] = {}
+        self.workers: dict[_Who, WorkerCounters] = {}
         self.width = WIDTH
         self.nodes: dict[str, list[float]] = {}
 
@@ -343,13 +343,13 @@ class _GroupSums:
             self._add_worker((group, number, worker.host), worker)
         self._add_nodes(counted.nodes, counted.width, since)
 
-    def add_all(self, other: _GroupSums) -> None:
+    def add_all(self, other: _HostSums) -> None:
         for who, worker in other.workers.items():
             self._add_worker(who, worker)
         self._add_nodes(other.nodes, other.width, 0.0)
 
-    def _add_worker(self, who: _Who, worker: OfWorker) -> None:
-        sums = self.workers.setdefault(who, OfWorker(worker.host))
+    def _add_worker(self, who: _Who, worker: WorkerCounters) -> None:
+        sums = self.workers.setdefault(who, WorkerCounters(worker.host))
         _add(sums.sums, worker.sums)
         for name, bins in worker.spread.items():
             _add(sums.spread.setdefault(name, {}), bins)

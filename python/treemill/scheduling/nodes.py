@@ -49,7 +49,7 @@ class Left:
 
     @property
     def is_some(self) -> bool:
-        """True if entries were never handed out, as far as is known."""
+        """True if entries were never handed out, as far as known."""
         return self.entries > 0 or self.unknown > 0
 
 
@@ -257,7 +257,7 @@ class Nodes:
         here = self._here(worker)
 
         def weight(node: StorageNode) -> float:
-            # A worker that looks for its next file is no reader beside itself.
+            # A worker that looks for its next file does not compete with itself.
             return self._weight(node, worker.speed if node is here else 0.0)
 
         near = () if worker.host is None else self._by_host.get(worker.host, ())
@@ -281,7 +281,7 @@ class Nodes:
         return file
 
     def admits(self, worker: WorkerState, file: File) -> bool:
-        """True if the worker may read from the file's node, beside those that do."""
+        """True if the worker may read from the file's node in addition to those that do."""
         node = self._of[file.number]
         if self._max_foreign is None or worker.host == node.host:
             return True

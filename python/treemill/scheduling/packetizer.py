@@ -5,9 +5,9 @@ files, a worker is promised its next packets while it does one (promises.py). On
 have packets ahead, which it begins without asking, and open its next file meanwhile (feeding.py).
 A failed packet goes to another worker, a limited number of times (recovery.py). A worker without
 work runs a packet that another one is late with (assignment.py, speculation.py). Mergers get
-partials in turn (mergers.py); the entries of a lost merger are handed out again, those of one that
-leaves are handed on to another one (merging.py). The query is over when every entry is in the
-result or given up.
+partials in turn (merger_choice.py); the entries of a lost merger are handed out again, those of one
+that leaves are handed on to another one (merge_events.py). The query is over when every entry is in
+the result or given up.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ from .events import (
     WorkerLost,
 )
 from .feeding import Feeding, Reserves
-from .mergers import Mergers
-from .merging import Merging
+from .merge_events import MergeEvents
+from .merger_choice import MergerChoice
 from .nodes import Nodes, host_of
 from .promises import Promises
 from .recovery import Recovery
@@ -98,7 +98,7 @@ class Packetizer(View):
         self._recovery = Recovery(self._state)
         self._small_files = SmallFiles(self._state, self._recovery)
         assignment = Assignment(self._state, self._small_files)
-        self._mergers = Mergers(policy.collect_seconds)
+        self._mergers = MergerChoice(policy.collect_seconds)
         self._promises = Promises(self._state, assignment, self._recovery)
         self._reserves = Reserves(self._state, assignment, self._recovery, self._small_files)
         self._feeding = Feeding(
@@ -108,8 +108,8 @@ class Packetizer(View):
         self._far = self._believed > 0  # whether any file has been far so far
 
     @cached_property
-    def _merging(self) -> Merging:  # a pass without mergers does not need it
-        return Merging(self._state, self._mergers, self._recovery, self._feeding)
+    def _merging(self) -> MergeEvents:  # a pass without mergers does not need it
+        return MergeEvents(self._state, self._mergers, self._recovery, self._feeding)
 
     # The one way in.
 
@@ -160,7 +160,9 @@ class Packetizer(View):
             self._promises.fill(self._state.workers[number], now, actions)
 
     def _reserve(self, event: Event, now: float, actions: list[Action]) -> None:
-        """Reserves packets for the workers that begin one now, or have opened a file beside."""
+        """Reserves packets for the workers that begin one now, or have opened a file in the
+        background.
+        """
         touched = [action.worker for action in actions if isinstance(action, Process)]
         if isinstance(event, PacketDone) and event.begun is not None:
             touched.append(event.worker)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .entities import Again, File, WorkerGone, WorkerState
+from .entities import File, RetryEntries, WorkerGone, WorkerState
 from .events import Packet
 from .state import State
 
@@ -58,7 +58,7 @@ class Recovery:
 
     def put_back(self, file: int, span: tuple[int, int], attempt: int, avoid: int | None) -> None:
         """Puts a range back, to be done again."""
-        self._state.again.add(Again(file, span[0], span[1], attempt, avoid))
+        self._state.again.add(RetryEntries(file, span[0], span[1], attempt, avoid))
 
     def retry_file(
         self, file: File, worker: WorkerState, error: BaseException, retry: bool, fault: bool = True
@@ -69,7 +69,7 @@ class Recovery:
             return
         file.attempts += 1
         if retry and file.attempts < self._state.policy.max_attempts:
-            again = Again(file.number, 0, None, file.attempts + 1, worker.number)
+            again = RetryEntries(file.number, 0, None, file.attempts + 1, worker.number)
             self._state.again.add(again)
         else:
             self._state.totals.unknown -= 1
@@ -79,7 +79,7 @@ class Recovery:
     def reopen(self, file: File) -> None:
         """Puts a file back whose opening was begun and does not count. A worker opens it by an
         order: then it is known which file was to blame if that goes wrong."""
-        self._state.again.add(Again(file.number, 0, None, file.attempts + 1, None))
+        self._state.again.add(RetryEntries(file.number, 0, None, file.attempts + 1, None))
 
     def put_back_done(self, lost: Sequence[Packet], reason: str) -> None:
         """Puts packets back that were done and whose results are lost. None of them has failed."""

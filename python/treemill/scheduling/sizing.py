@@ -21,9 +21,9 @@ __all__ = ["Cost"]
 FIXED_PART = 0.1
 """The part of a piece's time that its fixed time should be, at most."""
 _MEMORY = 0.8
-"""What a piece counts beside the next one in the fit. The fixed time changes little."""
+"""The weight of a piece relative to the next one in the fit. The fixed time changes little."""
 _FIRST = 0.3
-"""What the first piece counts beside the others."""
+"""The weight of the first piece relative to the others."""
 _APART = 0.04
 """How far the sizes of pieces must be apart to tell what is fixed: two of them by half. (It is one
 minus the square of the cosine between 1 / seconds and entries / seconds.)"""

@@ -14,7 +14,7 @@ from .sizing import Rates, Sizing
 
 __all__ = ["Policy", "State"]
 
-# The parameters by which a query is led. The sizes of packets are in sizing.py. Plain data.
+# The parameters by which a query is scheduled. The sizes of packets are in sizing.py. Plain data.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +24,7 @@ class Policy:
     max_attempts: int = 3
     """The number of attempts after which a packet or a file is given up."""
     skip_errors: bool = False
-    """Whether the query goes on without the entries that were given up; else it ends with the
+    """Whether the query continues without the entries that were given up; else it ends with the
     error."""
     commit_seconds: float = 1.0
     """Workers are asked to commit about this often; `inf`: only when there is nothing to do."""

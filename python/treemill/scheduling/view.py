@@ -8,7 +8,7 @@ from .coverage import Coverage
 from .entities import Range, Totals
 from .events import Collected, Committed, Packet
 from .ledger import Ledger
-from .mergers import Mergers
+from .merger_choice import MergerChoice
 from .state import State
 
 __all__ = ["Outcome", "View"]
@@ -150,7 +150,7 @@ class View(Outcome):
     """The part of the packetizer that only reads."""
 
     _state: State
-    _mergers: Mergers
+    _mergers: MergerChoice
 
     @property
     def over(self) -> bool:
@@ -193,7 +193,7 @@ class View(Outcome):
         """The mergers that hold something."""
         return self._state.ledger.holding
 
-    def heir(self, merger: int) -> int | None:
+    def next_merger(self, merger: int) -> int | None:
         """The merger to which this one, which may be lost, is handing on what it has."""
         return self._state.ledger.receiver_from(merger)
 

@@ -100,7 +100,7 @@ class BookedFiles:
         """The bookings that leave columns out which their files cannot hold, by number."""
         self._indices: dict[int, int] = {}
         self._empty: Sequence[object] = ()
-        """The results of a data set without entries."""
+        """The results of a sample without entries."""
 
     def __bool__(self) -> bool:
         return bool(self._targets)
@@ -131,7 +131,7 @@ class BookedFiles:
     def leave_out(self, empty: Sequence[object]) -> bool:
         """Leaves out of `fitting` the columns that patterns and names of collections stand for and
         files of their kind cannot hold, with a warning that names them. Returns True if there are
-        such: then the query is planned anew. `empty`: the results of no entries."""
+        such: then the query is planned again. `empty`: the results of no entries."""
         from ..results.snapshot import unfit  # heavy: numpy
 
         is_anew = False
@@ -190,7 +190,7 @@ class BookedFiles:
         return tuple(results)
 
     def _written(self, place: int, raw: Sequence[object], folder: str) -> ByDataset[SnapshotFile]:
-        """A file for each data set of a fileset."""
+        """A file for each sample of a fileset."""
         from ..results.snapshot import write  # heavy: numpy
 
         (of,) = cast(Sequence[Mapping[str, Sequence[object]]], raw)
@@ -236,16 +236,16 @@ def check_paths(bookings: Iterable[Booking]) -> None:
 
 
 def by_dataset(target: SnapshotTarget, chain: Chain) -> dict[str, SnapshotTarget]:
-    """The files of a fileset's data sets. Raises QueryError if they have no names of their own."""
+    """The files of a fileset's samples. Raises QueryError if they have no names of their own."""
     folder, name = os.path.split(target.path)
     if "{dataset}" not in name:
         raise QueryError(
-            "a snapshot of a fileset writes a file for each data set: put {dataset} into its name, "
+            "a snapshot of a fileset writes a file for each sample: put {dataset} into its name, "
             'as in snapshot("skim_{dataset}.root")'
         )
     if target.copied:
         raise UnsupportedError(
-            "copy_trees= is not supported in a snapshot of a fileset: write the data sets by "
+            "copy_trees= is not supported in a snapshot of a fileset: write the samples by "
             "themselves, fs[name].snapshot(…)"
         )
     targets = {}
@@ -253,7 +253,7 @@ def by_dataset(target: SnapshotTarget, chain: Chain) -> dict[str, SnapshotTarget
         path = os.path.join(folder, name.replace("{dataset}", dataset))
         if os.path.dirname(path) != folder:
             raise QueryError(
-                f"a file cannot be named after the data set {dataset!r}: rename it in the "
+                f"a file cannot be named after the sample {dataset!r}: rename it in the "
                 "fileset, or write each by itself, fs[name].snapshot(…)"
             )
         if chain.has_file(path):
@@ -263,7 +263,7 @@ def by_dataset(target: SnapshotTarget, chain: Chain) -> dict[str, SnapshotTarget
 
 
 def _of_one(results: Sequence[object]) -> Sequence[object]:
-    """The results of one of a fileset's data sets."""
+    """The results of one of a fileset's samples."""
     (of,) = cast(Sequence[Mapping[str, Sequence[object]]], results)
     return next(iter(of.values()))
 

@@ -11,7 +11,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..backends.base import Pass, Pool
-from ..backends.saving import Keeping
+from ..backends.checkpoint_writer import Checkpointing
 from ..checkpoint import digest
 from ..data.assumptions import NO_ASSUMPTIONS
 from ..data.rows import Sink
@@ -27,9 +27,9 @@ from ..workers.query_task import QueryTask
 from ..workers.task import Task
 from ..workers.workload import no_entries
 from .booked_files import BookedFiles
-from .keeping import KeptQuery
 from .options import RunOptions
 from .run import Query, QueryState
+from .run_checkpoint import QueryCheckpoint
 from .subset import as_chain, known_sizes
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class BookedQuery(Query[tuple[object, ...]]):
         bookings: Sequence[Booking],
         pool: Pool,
         options: RunOptions,
-        kept: KeptQuery | None = None,
+        kept: QueryCheckpoint | None = None,
     ) -> None:
         self._origin = bookings[0].node.origin
         chain = as_chain(self._origin.chain)
@@ -193,17 +193,17 @@ class BookedQuery(Query[tuple[object, ...]]):
         sizes = known_sizes(
             chain, self._workload, self._spans, self._pool.size, small=task.small_files
         )
-        self._start_pass(task, chain, sizes, self._keeping(described, chain))
+        self._start_pass(task, chain, sizes, self._checkpointing(described, chain))
         running = self._pass
         if running is not None:  # what it does is not wanted any more, and may wait for a server
             self._assumed.when_changed(lambda: running.abort("a file has changed"))
 
-    def _keeping(self, described: Specification, chain: Chain) -> Keeping | None:
+    def _checkpointing(self, described: Specification, chain: Chain) -> Checkpointing | None:
         if self._kept is None:
             return None
         name = "ranges" if self.account.phase == _RANGES else "fill"
         parts = {"bookings": digest(described.text)}
-        return self._kept.keeping(name, chain, self._spans, parts, lambda partial: None)
+        return self._kept.checkpointing(name, chain, self._spans, parts, lambda partial: None)
 
     def _next(self, ended: Pass, error: BaseException | None) -> bool:
         changed = self._assumed.changed()

@@ -253,7 +253,7 @@ def _run(node: Node, asked: _Asked, *others: Booking) -> Histogram:
 
 
 def _filled(booking: Booking[Histogram], *others: Booking) -> Histogram:
-    from .front import run  # heavy: numpy
+    from .api import run  # heavy: numpy
 
     run([booking, *others])
     return booking.value

@@ -38,7 +38,7 @@ _SCANNED = 8
 def first_entries(node: Node, columns: Sequence[tuple[str, Expression]], count: int) -> ak.Array:
     """The first `count` entries that arrive at the node, as an awkward array of records. Reads
     about as many entries as it takes to find them."""
-    from .front import run  # heavy: numpy
+    from .api import run  # heavy: numpy
 
     if isinstance(count, bool) or not isinstance(count, int) or count < 0:
         raise QueryError(f"the number of entries is 0 or more, not {count!r}")
@@ -112,7 +112,7 @@ def _item(value: object, items: list[object] | None, instance: int) -> str:
 
 def described(node: Node, names: Sequence[str]) -> Description:
     """The statistics of columns, from one pass."""
-    from .front import run  # heavy: numpy
+    from .api import run  # heavy: numpy
 
     columns = [(name, expr.text) for name, expr in _columns(node, names)]
     count = node.count()

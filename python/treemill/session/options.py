@@ -66,7 +66,7 @@ chunksize
     About the number of entries of a chunk, for selectors. Files are cut as coffea's Runner cuts
     them, always in the same way. None: as many as can be processed in half a second.
 maxchunks
-    The number of chunks of each data set to go through, as coffea counts them. None: all.
+    The number of chunks of each sample to go through, as coffea counts them. None: all.
 second_runs
     Whether a worker that has nothing else to do may process a packet that another one is late with;
     the first result counts. What the user's code does besides, such as files that it writes, is
@@ -176,7 +176,7 @@ class RunOptions:
             if cycles is not None:
                 raise QueryError(f"{name} is for chunks of a dataset, and cycles= has none")
         if self.schema is not None:
-            from ..data.schemas import coffeas  # start-up
+            from ..data.object_schemas import coffeas  # start-up
 
             coffeas(self.schema)  # raises
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from ..errors import WorkerError
-from .account import Account
+from .query_account import Account
 from .run import Query
 
 if TYPE_CHECKING:

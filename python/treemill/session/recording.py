@@ -16,8 +16,8 @@ from ..monitoring.recorded import About, Recorded, RecordedFile, Row
 from ..monitoring.rows import Place, leased_rows, rows
 from ..scheduling import FileSize, LeasedTrace, Sizing, Trace
 from ..workers.task import StepwiseTask, Task
-from .account import Account
 from .options import RunOptions
+from .query_account import Account
 
 __all__ = ["Recording", "recording_of"]
 

@@ -1,7 +1,8 @@
 """A running query: its passes one after another, its end, its result.
 
-It drives the passes of a pool. booking_run.py and selector_run.py say what is computed, telling.py
-how far the query is. Knows backends, tasks and partials by their protocols; shows nothing.
+It drives the passes of a pool. booking_run.py and selector_run.py say what is computed,
+query_account.py how far the query is. Knows backends, tasks and partials by their protocols; shows
+nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from ..backends.base import Pass, Pool, Request, Results
-from ..backends.merged import Merged
+from ..backends.merged_partial import MergedPartial
 from ..data import source
 from ..errors import FormatError, SourceError, TreemillError
 from ..frozen import replaced
@@ -25,8 +26,8 @@ from ..monitoring.worker_histograms import HISTOGRAMS
 from ..scheduling import FileSize, node_of
 from ..workers.task import Task
 from ..workers.workload import Span
-from .account import Account
 from .options import RunOptions
+from .query_account import Account
 from .subset import useful_workers
 
 if TYPE_CHECKING:
@@ -68,8 +69,8 @@ def located(
     files: Sequence[str], replicas: Mapping[str, Sequence[str]], wanted: Iterable[int]
 ) -> Iterator[dict[int, list[str]]]:
     """The addresses of the files `wanted`, by their numbers, at the hosts that have them. Only of
-    files whose servers lead to others; servers that lead nowhere are asked once, and none is asked
-    for files with `replicas`."""
+    files whose servers redirect to others; a server that redirects nowhere is queried once, and
+    none is queried for files with `replicas`."""
     by_server: dict[str, list[int]] = {}
     for number in wanted:
         file = files[number]
@@ -141,10 +142,10 @@ class QueryNews(Enum):
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
-    from ..backends.saving import Keeping
+    from ..backends.checkpoint_writer import Checkpointing
     from ..data.chain import Chain
-    from .keeping import KeptQuery
     from .recording import Recording
+    from .run_checkpoint import QueryCheckpoint
 
     # `Query` alone is a query whose result type checkers do not know.
     Result = TypeVar("Result", default=Any, covariant=True)
@@ -169,7 +170,7 @@ class Query(ABC, Generic[Result]):
         pool: Pool,
         options: RunOptions,
         spans: Sequence[Span] | None,
-        kept: KeptQuery | None = None,
+        kept: QueryCheckpoint | None = None,
         replicas: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         """`spans`: the parts of files to go through; None: all entries of all files. `kept`: what
@@ -193,7 +194,7 @@ class Query(ABC, Generic[Result]):
         self._listeners: list[tuple[QueryNews, SimpleQueue[QueryNews]]] = []
         self._error: BaseException | None = None
         self._pass: Pass | None = None
-        self._merged: Results = Merged()
+        self._merged: Results = MergedPartial()
 
     @abstractmethod
     def start(self) -> None:
@@ -216,7 +217,7 @@ class Query(ABC, Generic[Result]):
     _left: ClassVar[frozenset[str]] = frozenset(
         ("account", "_pool", "_lock", "_recording", "_listeners", "_happened", "_pass", "_merged")
     ) | {"_unchanged"}
-    """What another process that goes on with the query does not get."""
+    """Attributes that are left out when the query is sent to another process."""
 
     def __getstate__(self) -> dict[str, object]:
         kept = {name: value for name, value in self.__dict__.items() if name not in self._left}
@@ -229,17 +230,17 @@ class Query(ABC, Generic[Result]):
         self.account.id, self.account.title = self.id, title
         self.account.phase, self.account.final_phase = phase, final
         self._lock = threading.Lock()
-        self._happened, self._listeners, self._pass, self._merged = [], [], None, Merged()
+        self._happened, self._listeners, self._pass, self._merged = [], [], None, MergedPartial()
         self._recording = None
 
     def resume(self, pool: Pool, task: Task, attach: Callable[[Request], Pass]) -> None:
-        """Goes on with a query that another process has started, at the pass that workers have."""
+        """Resumes a query that another process has started, at the pass that workers have."""
         self._pool = pool
         self._resumed(task)
         self._lead(attach(self._request(task, ())))
 
     def _resumed(self, task: Task) -> None:
-        """Makes anew what was not sent."""
+        """Rebuilds what was not sent."""
 
     # What the user may ask.
 
@@ -406,34 +407,37 @@ class Query(ABC, Generic[Result]):
         task: Task,
         chain: Chain | None,
         sizes: Sequence[FileSize | None],
-        keeping: Keeping | None = None,
+        checkpointing: Checkpointing | None = None,
     ) -> None:
         try:
             if chain is not None:
                 self._unchanged = Unchanged(chain, self._spans, self._pool)
-            request = self._request(task, sizes, keeping)
+            request = self._request(task, sizes, checkpointing)
             if self._recording is not None:
                 request = replaced(request, task=self._recording.task(task))
                 self._recording.begin(self.account.phase, request)
             self.account.reading.pause()  # the pass counts itself
             running = self._pool.prepare(request)
         except BaseException:
-            if keeping is not None:
-                keeping.checkpoint.close()
+            if checkpointing is not None:
+                checkpointing.checkpoint.close()
             raise
         self._lead(running)
 
     def _request(
-        self, task: Task, sizes: Sequence[FileSize | None], keeping: Keeping | None = None
+        self,
+        task: Task,
+        sizes: Sequence[FileSize | None],
+        checkpointing: Checkpointing | None = None,
     ) -> Request:
         files = self.account.places.named
         return Request(
             task,
-            sizes if keeping is None else keeping.with_sizes(sizes),
+            sizes if checkpointing is None else checkpointing.with_sizes(sizes),
             workers=useful_workers(sizes, self._pool, task.share_entries),
             skip_errors=self._skip_errors,
             on_end=self._pass_ended,
-            keeping=keeping,
+            checkpointing=checkpointing,
             name=self.id,
             title=self.title,
             served=None if self._monitor is False else self.account.places.node,

@@ -14,8 +14,8 @@ from ..query.booking import leaves
 from ..query.node import Bookable, Booking, Node, Origin
 from ..query.rows import Snapshot
 from .booking_run import BookedQuery
-from .keeping import KeptQuery, folder_for
 from .options import RunOptions
+from .run_checkpoint import QueryCheckpoint, folder_for
 from .subset import chain_at
 from .wait import hearing, wait
 
@@ -124,8 +124,8 @@ def computed_by_dataset(
     folder = None if options.checkpoint is None else folder_for(options.checkpoint, pool)
     watch: Watch | None = None
 
-    def kept(number: int) -> KeptQuery | None:
-        return None if folder is None else KeptQuery(folder, number)
+    def kept(number: int) -> QueryCheckpoint | None:
+        return None if folder is None else QueryCheckpoint(folder, number)
 
     queries = (BookedQuery(group, pool, options, kept(i)) for i, group in enumerate(groups))
     try:

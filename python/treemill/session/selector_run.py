@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .._system.interrupt import raising
 from ..backends.base import Pass, Pool
-from ..backends.saving import Keeping
+from ..backends.checkpoint_writer import Checkpointing
 from ..checkpoint import digest
 from ..errors import TreemillError, UnsupportedError
 from ..query.node import Node
@@ -22,9 +22,9 @@ from ..workers.selector import ProcessorSelector, Selector, take_booked
 from ..workers.selector_workload import SelectorTask
 from ..workers.task import Task
 from ..workers.workload import Partial, no_entries
-from .keeping import KeptQuery, of_selector, refuse_end_worker
 from .options import RunOptions
 from .run import Query, QueryState
+from .run_checkpoint import QueryCheckpoint, of_selector, refuse_end_worker
 from .subset import known_sizes
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class SelectorQuery(Query[object]):
         options: RunOptions,
         *,
         node: Node | None = None,
-        kept: KeptQuery | None = None,
+        kept: QueryCheckpoint | None = None,
     ) -> None:
         """`node`: a place in the dataset's query; the selector sees the entries that arrive there.
         `chain` None: there is no dataset, but a number of cycles."""
@@ -68,7 +68,7 @@ class SelectorQuery(Query[object]):
         self._schema = options.schema
         self._second_runs = options.second_runs
         if isinstance(options.schema, str | type):
-            from ..data.schemas import coffeas  # start-up
+            from ..data.object_schemas import coffeas  # start-up
 
             self._schema = coffeas(options.schema)
         self._value: object = _NOTHING
@@ -107,7 +107,7 @@ class SelectorQuery(Query[object]):
             second_runs=self._may_run_twice,
         )
         self._task = SelectorTask(job, self._inputs)
-        self._start_pass(self._task, chain, self._sizes(chain, data), self._keeping(data))
+        self._start_pass(self._task, chain, self._sizes(chain, data), self._checkpointing(data))
 
     @property
     def _may_run_twice(self) -> bool:
@@ -116,7 +116,7 @@ class SelectorQuery(Query[object]):
         # coffea runs nothing twice, and processors may write files.
         return self._schema is None and not isinstance(self._selector, ProcessorSelector)
 
-    def _keeping(self, data: ChainData | CycleData) -> Keeping | None:
+    def _checkpointing(self, data: ChainData | CycleData) -> Checkpointing | None:
         if self._kept is None:
             return None
         parts = of_selector(self._selector) | {
@@ -127,12 +127,12 @@ class SelectorQuery(Query[object]):
         if self._bookings is not None:
             parts["bookings"] = digest(self._bookings.text)
         if isinstance(data, CycleData):
-            return self._kept.keeping(
+            return self._kept.checkpointing(
                 "selector", None, None, parts | {"cycles": digest(data.cycles)}, _refuse_files
             )
         if data.derivation is not None:
             parts["filters and columns"] = digest(data.derivation.specification.text)
-        return self._kept.keeping("selector", data.chain, self._spans, parts, _refuse_files)
+        return self._kept.checkpointing("selector", data.chain, self._spans, parts, _refuse_files)
 
     def _data(self, chain: Chain | None) -> ChainData | CycleData:
         if chain is None:

@@ -28,19 +28,19 @@ class _Services:
     """Implements query.booking.Services."""
 
     def run(self, bookings: Sequence[Booking]) -> None:
-        from .front import run  # heavy: numpy
+        from .api import run  # heavy: numpy
 
         run(*bookings)
 
     def arrays(self, booking: Booking[ak.Array], start: int | None, stop: int | None) -> ak.Array:
-        from .front import run  # heavy: numpy
+        from .api import run  # heavy: numpy
 
         entries = None if start is None and stop is None else (start or 0, stop)
         return run(booking, entries=entries, progress=False)
 
     def io_report(self) -> IOReport:
         """Returns what reading took in the last run of this process."""
-        from .account import last_run  # start-up
+        from .query_account import last_run  # start-up
 
         return last_run()
 
@@ -90,7 +90,7 @@ def _node(place: Place) -> Node:
     assert isinstance(place, Node)
     if place.origin.chain.is_fileset:
         raise QueryError(
-            "draw(), scan(), head() and describe() are of one data set: fs[name], or "
+            "draw(), scan(), head() and describe() are of one sample: fs[name], or "
             "treemill.dataset(…) of the same fileset"
         )
     return place

@@ -9,15 +9,15 @@ from contextlib import closing
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from ..backends.base import Elsewhere, Pool
+from ..backends.base import Pool, RemoteQuery
 from ..errors import QueryError
-from ..faces import face
 from ..monitoring.watch import Feedback, Watch, check_watched
+from ..public_api import public_class
 from ..query.node import Booking
-from .account import Account, begin_run
 from .options import RunKeywords, RunOptions, with_options
 from .packages import Package, PackageStore
 from .queries import Queries
+from .query_account import Account, begin_run
 from .run import Query
 from .run_arguments import by_dataset, data_of, is_selector, mapped
 from .typed_run import typed
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from ..monitoring.report import Report
     from ..monitoring.server import Dashboard
-    from .keeping import KeptQuery
+    from .run_checkpoint import QueryCheckpoint
 
 __all__ = ["Session"]
 
@@ -36,7 +36,7 @@ logging.getLogger("treemill").addHandler(logging.NullHandler())
 _log = logging.getLogger(__name__)
 
 
-@face("compute")
+@public_class("compute")
 class Session:
     """Workers, and the queries that run on them. Use it as a context manager, or `close` it."""
 
@@ -118,7 +118,7 @@ class Session:
         return tuple(self._store)
 
     @property
-    def queries(self) -> tuple[Account | Elsewhere, ...]:
+    def queries(self) -> tuple[Account | RemoteQuery, ...]:
         """The last hundred queries of this session, oldest first, finished or not: the title,
         progress and report of each. Results live as long as the caller holds them. On a cluster,
         the queries of other sessions come after them: `attach` takes their `name`."""
@@ -307,12 +307,12 @@ class Session:
         kept = self._kept(options)
         return self._queries.start(BookedQuery(groups[0], self._pool, options, kept), feedback)
 
-    def _kept(self, options: RunOptions) -> KeptQuery | None:
+    def _kept(self, options: RunOptions) -> QueryCheckpoint | None:
         if options.checkpoint is None:
             return None
-        from .keeping import KeptQuery, folder_for  # start-up
+        from .run_checkpoint import QueryCheckpoint, folder_for  # start-up
 
-        return KeptQuery(folder_for(options.checkpoint, self._pool), 0)
+        return QueryCheckpoint(folder_for(options.checkpoint, self._pool), 0)
 
     def dashboard(self, host: str = "127.0.0.1", port: int = 0) -> Dashboard:
         """Serve a page for the browser that shows the queries of this session while they run.

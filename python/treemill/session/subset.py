@@ -80,7 +80,7 @@ def subset(chain: Chain, entries: Entries, max_files: int | None) -> list[Span] 
 def first_chunks(
     chain: Chain, spans: Sequence[Span] | None, chunksize: int, most: int, *, skip: bool
 ) -> list[Span]:
-    """The parts of files that hold the first `most` chunks of each data set, as coffea's Runner
+    """The parts of files that hold the first `most` chunks of each sample, as coffea's Runner
     counts them, within `spans` (None: all entries). Opens only the files that these lie in. `skip`:
     a file that cannot be opened has no chunk; the run that meets it again will name it."""
     if spans is None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..data.chain import Chain
     from ..data.file_constants import DataFile
     from ..data.file_tree import FileTree
-    from ..data.schemas import ObjectSchema
+    from ..data.object_schemas import ObjectSchema
     from ..errors import SourceError
     from .chunk_source import ChunkReader, Places, ReaderMaker
     from .node_columns import NodeColumns
@@ -259,7 +259,7 @@ def reader_of(
     if schema is None and is_coffeas:
         schema = getattr(processor, "schema", None)
         if isinstance(schema, str):
-            from ..data.schemas import coffeas  # start-up
+            from ..data.object_schemas import coffeas  # start-up
 
             schema = coffeas(schema)
         if schema is None and datas is not None:

@@ -346,8 +346,9 @@ class PerFile:
         return self._plain.core
 
     def bind(self, chain: Chain, file: int, more: Foreign | None = None) -> _core.Bound:
-        """Binds the query to a file of a chain, with the columns of `more` beside the chain's own.
-        Raises QueryError or UnsupportedError for what is wrong with the query there."""
+        """Binds the query to a file of a chain, with the columns of `more` in addition to the
+        chain's own. Raises QueryError or UnsupportedError for what is wrong with the query
+        there."""
         tree = chain.trees[file]
         foreign = chain.foreign(file)
         if more is not None:

@@ -46,7 +46,7 @@ def check(value: object, name: str = "output") -> None:
 
 
 def check_neutral(value: object, name: str = "output") -> None:
-    """Raises QueryError if a part of `value` is not empty or zero. Outputs start anew for each
+    """Raises QueryError if a part of `value` is not empty or zero. Outputs start empty for each
     worker and commit, so that a constant in them would be counted many times."""
     check(value, name)
     kind = _kind(value)

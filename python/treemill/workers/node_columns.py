@@ -47,8 +47,8 @@ class Derivation:
     """Bytes of these columns at most, for one chunk."""
     objects: tuple[str, ...] = ()
     """What the node defines and only expressions can use: elements, combinations, lists of them."""
-    anew: tuple[str, ...] = ()
-    """The dataset's columns that the node has defined anew, with those that do not fit to them:
+    redefined: tuple[str, ...] = ()
+    """The dataset's columns that the node has redefined, with those that do not fit to them:
     other members of the collection, and the counts of its items."""
 
 
@@ -65,11 +65,11 @@ def derivation(node: Node, chain: Chain) -> Derivation | None:
     _bind(_described(node, ()), chain, 0)
     names = tuple(name for name in defined if _is_column(node, name, chain))
     objects = tuple(name for name in defined if name not in names)
-    anew = tuple(_anew(node, defined, chain))
-    return replace(_described(node, names), objects=objects, anew=anew)
+    redefined = tuple(_redefined(node, defined, chain))
+    return replace(_described(node, names), objects=objects, redefined=redefined)
 
 
-def _anew(node: Node, defined: Iterable[str], chain: Chain) -> Iterator[str]:
+def _redefined(node: Node, defined: Iterable[str], chain: Chain) -> Iterator[str]:
     """The dataset's columns that the selector must not read along with these definitions."""
     branches = chain.branches
     for name in defined:
@@ -114,7 +114,7 @@ class NodeColumns:
         self._chain = chain
         self._bound: tuple[int, Bound] | None = None
         self.objects = derivation.objects
-        self.refused = {name: _refusal(name) for name in derivation.anew}
+        self.refused = {name: _refusal(name) for name in derivation.redefined}
         """Columns of the dataset that must not be read, each with the error that reading raises."""
 
     @property

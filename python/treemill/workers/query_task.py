@@ -200,12 +200,12 @@ class QueryWorkload:
         )
 
 
-# Keeps the results of a fileset's data sets apart: a partial for each, in one pass. Knows what a
+# Keeps the results of a fileset's samples apart: a partial for each, in one pass. Knows what a
 # workload is; knows no worker, no file and no query.
 
 
 class PartialByDataset:
-    """A partial for each data set of which entries were run. Implements Partial."""
+    """A partial for each sample of which entries were run. Implements Partial."""
 
     def __init__(self, parts: Mapping[str, Partial]) -> None:
         self.parts = dict(parts)
@@ -220,7 +220,7 @@ class PartialByDataset:
                 mine.merge(part)
 
     def results(self) -> list[object]:
-        """One item: a mapping of data sets to their results. A data set without entries may be
+        """One item: a mapping of samples to their results. A sample without entries may be
         lacking."""
         return [{dataset: part.results() for dataset, part in self.parts.items()}]
 
@@ -235,10 +235,10 @@ def load_by_dataset(data: bytes, loads: Callable[[bytes], Partial]) -> PartialBy
 
 
 class ByDatasetWorkload(Forwarding[Partial]):
-    """A workload whose partials are apart by data set."""
+    """A workload whose partials are apart by sample."""
 
     def __init__(self, inner: Workload[Partial], datasets: Sequence[str]) -> None:
-        """`datasets`: the data set of each file."""
+        """`datasets`: the sample of each file."""
         super().__init__(inner)
         self._datasets = datasets
 
@@ -249,7 +249,7 @@ class ByDatasetWorkload(Forwarding[Partial]):
     def run_files(
         self, files: Sequence[int], turn: Turn, partial: PartialByDataset | None, control: Control
     ) -> tuple[PartialByDataset | None, Ran]:
-        """See Workload. Files of one data set after those of another."""
+        """See Workload. Files of one sample after those of another."""
         began = monotonic()
         parts = {} if partial is None else partial.parts
         ran = Ran()
@@ -282,7 +282,7 @@ class ByDatasetWorkload(Forwarding[Partial]):
 
 
 class _OfDataset:
-    """A workload bound to one file of a data set. Implements Bound."""
+    """A workload bound to one file of a sample. Implements Bound."""
 
     def __init__(self, bound: Bound[Partial], dataset: str) -> None:
         self._bound = bound
@@ -340,8 +340,8 @@ class QueryTask:
         apart: bool = False,
     ) -> None:
         """`sinks`: where rows go, by the booking's index in the specification. `remember`: whether
-        workers share the cache of this process. `apart`: whether the results of a fileset's data
-        sets are kept apart (py)."""
+        workers share the cache of this process. `apart`: whether the results of a fileset's
+        samples are kept apart (py)."""
         self._remember = remember
         self._apart = apart
         self._sinks = sinks or {}

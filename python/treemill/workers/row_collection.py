@@ -1,5 +1,5 @@
-"""Collects rows on workers, packet by packet, beside the core's partial. Knows what a workload is;
-knows no worker and no file.
+"""Collects rows on workers, packet by packet, in addition to the core's partial. Knows what a
+workload is; knows no worker and no file.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class _RowsPartial:
                 rows.note(rows.sink.varied.types(types))
 
     def as_of(self, bound: Bound[_core.Partial]) -> None:
-        """Goes on with rows of the types that this file's columns have. A core partial keeps the
+        """Continues with rows of the types that this file's columns have. A core partial keeps the
         types that it was made with, and would force other values into them."""
         if self._made_for is not bound:
             if self._made_for is not None:
@@ -169,7 +169,7 @@ class Collecting:
 
     def run(self, start: int, stop: int, partial: _RowsPartial, control: _core.Control) -> int:
         """Runs the core until `stop`. It ends early when its buffer of rows is full: the rows are
-        moved, and it goes on."""
+        moved, and it continues."""
         at = reached = start
         partial.as_of(self._bound)
         try:

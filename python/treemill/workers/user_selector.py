@@ -34,7 +34,7 @@ __all__ = ["Additive", "ChunkPlace", "Chunks", "UserSelector", "materialised"]
 
 # A selector's output while `process` adds to it. `process` may change what an earlier chunk has
 # put there, but must not replace it by something that was made without it. `output["n"] += 1`
-# binds the name anew, as `output["n"] = len(events)` does; but it reads the name first. So the
+# rebinds the name, as `output["n"] = len(events)` does; but it reads the name first. So the
 # output notes which keys each chunk has read. Knows dicts, and nothing of their values.
 
 Results = dict[Any, object]
@@ -101,7 +101,7 @@ class Additive(Results):
         if not chunks.at_work or self._seen.get(key) == chunks.number or new is old or old is None:
             return
         if isinstance(old, str | bool) and type(new) is type(old) and new == old:
-            return  # text and Booleans may be bound anew if they are the same in all chunks
+            return  # text and Booleans may be rebound if they are the same in all chunks
         what = f"{self._name}[{key!r}]"
         raise QueryError(
             f"process replaces {what}, so that what earlier chunks put there is lost: add to it, "

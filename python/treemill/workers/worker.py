@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
     from .workload import Bound
 
-__all__ = ["FILES_AT_ONCE", "SideWork", "Worker"]
+__all__ = ["FILES_AT_ONCE", "BackgroundWork", "Worker"]
 
 # Measures what packets take of one worker: its clocks, and the counters of its reads. Knows no
 # packet.
@@ -142,7 +142,7 @@ def meter(control: Control) -> Meter:
     return _StepMeter(control) if control.keeps_steps else Meter(control)
 
 
-# What a worker does beside its order: opens files that it will need, and asks for the bytes of
+# What a worker does in the background: opens files that it will need, and asks for the bytes of
 # packets that are promised to it, on threads of its own. What goes wrong there is no event: the
 # order that needs the bytes will meet it again. Knows no packetizer but its hints, and no
 # transport.
@@ -154,7 +154,7 @@ _AT_ONCE = OPENINGS + 2
 """Threads of one worker, at most: most of them wait for a file to be opened."""
 
 
-class SideWork(Generic[P]):
+class BackgroundWork(Generic[P]):
     """The promises to one worker, and what is done for them. Thread-safe."""
 
     def __init__(self, workload: Workload[P], control: Control) -> None:
@@ -249,7 +249,7 @@ class SideWork(Generic[P]):
 
     def leave(self) -> None:
         """Does nothing more of what waits, and drops what was fetched. The pass is over: if it was
-        stopped, servers need not go on sending."""
+        stopped, servers need not continue to send."""
         with self._lock:
             for number in list(self._promised):
                 self._forget(number)
@@ -280,8 +280,8 @@ class Worker(Generic[P]):
         self._control = control.part()
         self._meter = meter(self._control)
         self._commit = commit
-        self._tell = tell
-        self._beside = SideWork(workload, self._control)
+        self._send_event = tell
+        self._beside = BackgroundWork(workload, self._control)
         self._partial: P | None = None
 
     def perform(self, order: Order) -> Event | None:
@@ -309,7 +309,7 @@ class Worker(Generic[P]):
         raise TypeError(f"not an order for a worker: {order!r}")
 
     def note(self, hint: Hint, to: Worker[P] | None = None) -> None:
-        """Takes a hint, on any thread and at any time. What it asks for is done beside the order;
+        """Takes a hint, on any thread and at any time. What it asks for is done in the background;
         only OpenAhead is answered, by `tell`. `to`: the worker that gets the entries of a Forget
         instead, if it is of this process: with the same workload it has what was fetched."""
         if isinstance(hint, Prefetch):
@@ -320,7 +320,7 @@ class Worker(Generic[P]):
             else:
                 self._beside.forget(hint.packet)
         elif isinstance(hint, OpenAhead):
-            self._beside.do(lambda: self._tell(self._open(hint.file, beside=True)))
+            self._beside.do(lambda: self._send_event(self._open(hint.file, beside=True)))
         else:
             raise TypeError(f"not a hint for a worker: {hint!r}")
 

@@ -124,7 +124,7 @@ class Codec:
 
 # The layout of a tree's classes in a file (TStreamerInfo), which every file has so that readers
 # of other versions of ROOT understand it. The bytes are those that ROOT 6.40 writes for a tree
-# with every kind of leaf; tools/streamers.py makes this module anew. Data only.
+# with every kind of leaf; tools/streamers.py generates this module. Data only.
 
 
 def streamers() -> bytes:

@@ -22,8 +22,8 @@ from treemill.scheduling import (
     Prefetch,
     Process,
 )
-from treemill.session.front import connect
-from treemill.workers.worker import SideWork, Worker
+from treemill.session.api import connect
+from treemill.workers.worker import BackgroundWork, Worker
 
 from tests.python import far_files
 
@@ -108,7 +108,7 @@ def far():
 
 def begun(far):
     """Beside a worker that has begun a packet, to which nothing was promised."""
-    beside = SideWork(far, Control())
+    beside = BackgroundWork(far, Control())
     beside.begin(packet(0))
     return beside
 
@@ -140,7 +140,7 @@ def test_a_packet_whose_file_is_not_open_when_the_run_is_stopped_has_no_entries(
 
 
 def test_what_fails_for_the_first_packet_holds_up_nothing(far):
-    beside = SideWork(far, Control())
+    beside = BackgroundWork(far, Control())
     beside.prefetch(packet(2))
     far.may_open.set()
     far.fails = True

@@ -24,8 +24,8 @@ import dataclasses, functools, os, sys, threading
 import treemill as tm
 from treemill.backends.sites import pool
 from treemill.checkpoint import Folder, Pace
-from treemill.session import keeping
-keeping.Folder = functools.partial(Folder, pace=Pace(every=0.02, share=1.0))
+from treemill.session import run_checkpoint
+run_checkpoint.Folder = functools.partial(Folder, pace=Pace(every=0.02, share=1.0))
 pool.LEASING = dataclasses.replace(pool.LEASING, first=1000, longest=0.1, shortest=0.01)
 mode, folder, *paths = sys.argv[1:]
 

@@ -8,7 +8,7 @@ import treemill as tm
 pytest.importorskip("distributed", reason="needs Dask: pip install 'treemill[cluster]'")
 
 from distributed import Client
-from treemill.backends.dask import opening
+from treemill.backends.dask import dask_client
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ def test_what_is_no_address_is_told(address):
 
 @pytest.mark.parametrize("address", ["host:8786", "tcp://[::1]:8786", "inproc://1/2/3"])
 def test_other_addresses_are_left_to_dask(address):
-    opening._check(address, None)
+    dask_client._check(address, None)
 
 
 def test_certificates_are_asked_for_before_a_connection():
@@ -34,10 +34,10 @@ def test_certificates_are_asked_for_before_a_connection():
     [("localhost", tm.QueryError), ("what://a:1", tm.QueryError), ("127.0.0.1:9", tm.WorkerError)],
 )
 def test_a_client_that_was_not_opened_is_closed(address, kind, monkeypatch):
-    monkeypatch.setattr(opening, "_check", lambda address, security: None)
+    monkeypatch.setattr(dask_client, "_check", lambda address, security: None)
     threads = set(threading.enumerate())
     with pytest.raises(kind, match=address) as told:
-        opening.opened(address, timeout=0.1)
+        dask_client.opened(address, timeout=0.1)
     clients = [each for each in Client._instances if each._start_arg == address]
     assert {each.status for each in clients} <= {"closed"}
     left = [each for each in set(threading.enumerate()) - threads if each.name == "IO loop"]

@@ -2,7 +2,7 @@
 
 import pytest
 import treemill as tm
-from treemill.backends.base import PassStatus, Pulse
+from treemill.backends.base import Heartbeat, PassStatus
 from treemill.errors import QueryError
 
 
@@ -42,17 +42,17 @@ def test_the_status_is_one_value_that_agrees_with_the_report(session, events):
     assert status.committed == status.entries == query.report.entries == 5000
     assert (status.before, status.error) == (0, None)
     assert (progress.entries, progress.expected) == (status.entries, status.expected)
-    assert status.pulse.bytes_read == query.report.bytes_read > 0
+    assert status.heartbeat.bytes_read == query.report.bytes_read > 0
     assert query.report.workers == status.workers >= 1
 
 
 def test_entries_of_a_running_pass_do_not_exceed_those_expected():
-    status = PassStatus(0.0, Pulse(entries=90), expected=100, before=20)
+    status = PassStatus(0.0, Heartbeat(entries=90), expected=100, before=20)
     assert status.entries == 100
 
 
 def test_a_pass_that_cannot_start_lets_others_have_its_checkpoint(events, tmp_path, monkeypatch):
-    from treemill.backends.processes.master import TemplateWorkers
+    from treemill.backends.processes.template_client import TemplateWorkers
 
     def refused(*about):
         raise QueryError("cannot be sent")

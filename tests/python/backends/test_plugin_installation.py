@@ -7,16 +7,16 @@ import pytest
 
 pytest.importorskip("distributed", reason="needs Dask: pip install 'treemill[cluster]'")
 
-from treemill.backends.dask import engine
-from treemill.backends.dask.engine import Equipping
+from treemill.backends.dask import scheduler_plugin
+from treemill.backends.dask.scheduler_plugin import PluginInstallation
 
 WELL = {"status": "OK"}
 
 
 def equipped(answers, look, monkeypatch, others=60.0):
     """What `look` gives of workers with these answers, each an object or an event to wait for."""
-    monkeypatch.setattr(engine, "_AGAIN", 0.0)
-    monkeypatch.setattr(engine, "_OTHERS", others)
+    monkeypatch.setattr(scheduler_plugin, "_AGAIN", 0.0)
+    monkeypatch.setattr(scheduler_plugin, "_OTHERS", others)
 
     async def broadcast(msg, workers, on_error):
         (address,) = workers
@@ -30,7 +30,7 @@ def equipped(answers, look, monkeypatch, others=60.0):
 
     async def equip():
         scheduler = SimpleNamespace(workers=answers, worker_plugins={}, broadcast=broadcast)
-        made = Equipping(scheduler)
+        made = PluginInstallation(scheduler)
         assert scheduler.worker_plugins.keys() == {"treemill"}, "for those that join"
         try:
             return await look(made)

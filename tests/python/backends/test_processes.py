@@ -34,7 +34,7 @@ def status(pid, field):
 def test_the_template_has_one_thread(session, events):
     """With everything loaded that workers use, after it has forked some."""
     session.run(lambda e: {"n": len(e), "jets": np.zeros(2)}, events)
-    assert status(session._pool._master._process.pid, "Threads") == "1"
+    assert status(session._pool._template_client._process.pid, "Threads") == "1"
 
 
 def test_workers_are_processes_of_their_own(session, events):

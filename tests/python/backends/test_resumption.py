@@ -2,16 +2,16 @@
 
 from types import SimpleNamespace
 
-from treemill.backends.dask.messages import Kept
-from treemill.backends.dask.resumption import Resumption, found_again
+from treemill.backends.dask.messages import CheckpointName
+from treemill.backends.dask.resumption import Resumption, find_running
 from treemill.errors import QueryError
 
 from tests.python.backends.test_scheduler_state import request
 
-KEPT = Kept("host:/folder/0-fill", "digest")
+KEPT = CheckpointName("host:/folder/0-fill", "digest")
 
 
-class Line:
+class SchedulerClient:
     """A scheduler with these passes: name, what it keeps, and whether it has ended (None: it is
     dropped as soon as it is asked for)."""
 
@@ -37,17 +37,21 @@ class Line:
 
 
 def test_one_that_runs_is_gone_on_with():
-    line = Line(("other", Kept("elsewhere", "digest"), False), ("work", KEPT, False))
-    assert found_again(line, KEPT) == ("work", Resumption())
-    assert line.passes.keys() == {"other", "work"}
+    scheduler_client = SchedulerClient(
+        ("other", CheckpointName("elsewhere", "digest"), False), ("work", KEPT, False)
+    )
+    assert find_running(scheduler_client, KEPT) == ("work", Resumption())
+    assert scheduler_client.passes.keys() == {"other", "work"}
 
 
 def test_one_that_has_ended_or_kept_something_else_is_dropped():
-    line = Line(("ended", KEPT, True), ("old", Kept(KEPT.place, "another"), False))
-    assert found_again(line, KEPT) is None
-    assert not line.passes
+    scheduler_client = SchedulerClient(
+        ("ended", KEPT, True), ("old", CheckpointName(KEPT.place, "another"), False)
+    )
+    assert find_running(scheduler_client, KEPT) is None
+    assert not scheduler_client.passes
 
 
 def test_one_that_is_dropped_meanwhile_is_none():
-    line = Line(("gone", KEPT, None), ("work", KEPT, False))
-    assert found_again(line, KEPT) == ("work", Resumption())
+    scheduler_client = SchedulerClient(("gone", KEPT, None), ("work", KEPT, False))
+    assert find_running(scheduler_client, KEPT) == ("work", Resumption())

@@ -12,9 +12,9 @@ from treemill.errors import UnsupportedError, WorkerError
 
 pytest.importorskip("distributed", reason="needs Dask: pip install 'treemill[cluster]'")
 
-from treemill.backends.dask import line as lines
-from treemill.backends.dask.line import Line
+from treemill.backends.dask import scheduler_client as lines
 from treemill.backends.dask.messages import VERSION, HeldPartial
+from treemill.backends.dask.scheduler_client import SchedulerClient
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_workers_may_take_longer_to_import_than_to_answer(client, monkeypatch):
         return hello()
 
     monkeypatch.setattr(lines, "install", install)
-    assert Line(client, silence=0.0).install() == hello()
+    assert SchedulerClient(client, silence=0.0).install() == hello()
 
 
 def test_a_cluster_that_never_takes_it_is_an_error(client, monkeypatch):
@@ -58,7 +58,7 @@ def test_a_cluster_that_never_takes_it_is_an_error(client, monkeypatch):
     monkeypatch.setattr(lines, "install", install)
     monkeypatch.setattr(lines, "_INSTALL", 0.0)
     with pytest.raises(WorkerError, match=r"on the scheduler tcp://there:8786 within 0 seconds"):
-        Line(client, silence=0.0).install()
+        SchedulerClient(client, silence=0.0).install()
 
 
 REFUSED = {f"tcp://w:{n}": "ModuleNotFoundError: No module named 'treemill'" for n in range(5)}
@@ -83,10 +83,10 @@ def test_workers_that_take_no_part_are_named(client, monkeypatch, there, kind, w
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         if kind is None:
-            assert Line(client, silence=60.0).install() == there
+            assert SchedulerClient(client, silence=60.0).install() == there
         else:
             with pytest.raises(kind, match=words):
-                Line(client, silence=60.0).install()
+                SchedulerClient(client, silence=60.0).install()
 
 
 def test_partials_come_in_their_order_some_at_once(client):
@@ -105,9 +105,9 @@ def test_partials_come_in_their_order_some_at_once(client):
         return {"data": b"", "about": pickle.dumps((part.merger, {}))}
 
     got = []
-    line = Line(client, silence=60.0)
-    line._read = read
-    for count, _, _ in line.read("work", parts):
+    scheduler_client = SchedulerClient(client, silence=60.0)
+    scheduler_client._read = read
+    for count, _, _ in scheduler_client.read("work", parts):
         got.append(count)
     assert got == list(range(9))
     assert most == 4
@@ -119,12 +119,12 @@ def test_a_closed_client_is_an_error(client):
         return b""
 
     client.scheduler.treemill_hello = answer
-    line = Line(client, silence=60.0)
-    assert line.hello() == b""
+    scheduler_client = SchedulerClient(client, silence=60.0)
+    assert scheduler_client.hello() == b""
     closed = asyncio.new_event_loop()
     closed.close()
     running, client.loop.asyncio_loop = client.loop.asyncio_loop, closed
     with pytest.raises(WorkerError, match="the session's Client was closed"):
-        line.hello()
+        scheduler_client.hello()
     client.loop.asyncio_loop = running
     gc.collect()

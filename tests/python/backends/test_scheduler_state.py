@@ -8,10 +8,7 @@ import pickle
 import random
 
 import pytest
-from treemill.backends.base import Pulse
-from treemill.backends.dask.admission import Limits
-from treemill.backends.dask.desk import Desk, demand
-from treemill.backends.dask.lead import led_by
+from treemill.backends.base import Heartbeat
 from treemill.backends.dask.mailbox import Mailbox
 from treemill.backends.dask.merger import Merger, RefusedByMerger
 from treemill.backends.dask.messages import (
@@ -29,7 +26,10 @@ from treemill.backends.dask.messages import (
     Tell,
     Unreached,
 )
-from treemill.backends.merged import Merged
+from treemill.backends.dask.pass_scheduler import packetizer_and_coordinator
+from treemill.backends.dask.scheduler_state import SchedulerState, demand
+from treemill.backends.dask.worker_limits import Limits
+from treemill.backends.merged_partial import MergedPartial
 from treemill.scheduling import (
     Commit,
     Committed,
@@ -77,11 +77,11 @@ class Host:
 
     def exchange(self, is_lost):
         """A request, whose answer may be lost."""
-        desk = self.world.desk
-        desk.add(self.address, f"host{int(self.address) % self.world.nodes}", 2)
-        assert desk.hear(self.address, self.start, self.mail.parcel())
+        scheduler_state = self.world.scheduler_state
+        scheduler_state.add(self.address, f"host{int(self.address) % self.world.nodes}", 2)
+        assert scheduler_state.receive(self.address, self.start, self.mail.parcel())
         if not is_lost:
-            for message in self.mail.take(desk.mail(self.address)):
+            for message in self.mail.take(scheduler_state.mail(self.address)):
                 self.understand(message)
 
     def understand(self, message):
@@ -189,7 +189,7 @@ class World:
         self.leaving = set()
         self.packets, self.discards, self.refusals, self.handed_on, self.retired = {}, 0, 0, 0, 0
         self.now = 0.0
-        self.desk = Desk(lambda: self.now)
+        self.scheduler_state = SchedulerState(lambda: self.now)
         self.hosts, self.next = {}, 0
         self.kills = self.chance.randrange(3)  # three deaths with one packet end a query
         self.kills *= kills
@@ -203,7 +203,7 @@ class World:
 
     def kill(self, address):
         if self.hosts.pop(address, None) is not None:
-            self.desk.remove(address, f"{address} was killed")
+            self.scheduler_state.remove(address, f"{address} was killed")
             self.add()
 
     def retire(self):
@@ -211,15 +211,15 @@ class World:
         if self.retired < 6 and not self.leaving and self.chance.random() < 0.03:
             self.leaving = set(self.chance.sample(sorted(self.hosts), self.chance.choice([1, 2])))
             for address in self.leaving:
-                self.desk.leave(address)
+                self.scheduler_state.leave(address)
         for address in sorted(self.leaving):
-            if not self.desk.has_part(address):
+            if not self.scheduler_state.has_part(address):
                 self.leaving.remove(address)
                 self.retired += 1
                 if self.chance.random() < 0.2:
-                    self.desk.stay(address)
+                    self.scheduler_state.stay(address)
                 else:
-                    self.desk.remove(address, f"{address} was retired", fault=False)
+                    self.scheduler_state.remove(address, f"{address} was retired", fault=False)
                     if self.hosts.pop(address, None) is not None:
                         self.add()
 
@@ -233,7 +233,7 @@ class World:
             self.kills -= 1
             self.kill(host.address)
         elif what < 0.05:
-            self.desk.tick()
+            self.scheduler_state.tick()
         elif what < 0.55:
             host.exchange(self.chance.random() < 0.1)
         elif host.fetches:
@@ -245,7 +245,7 @@ class World:
 
     def fetch(self, name):
         """The result, as a client gets it; None if it is not there, or has changed."""
-        parts = self.desk.status(name).parts
+        parts = self.scheduler_state.status(name).parts
         if parts is None:
             return None
         found, commits = [], {}
@@ -258,9 +258,9 @@ class World:
             found += pickle.loads(data)
             if self.chance.random() < 0.05:
                 self.step()  # something happens meanwhile
-        if not self.desk.settle(name, commits):
+        if not self.scheduler_state.settle(name, commits):
             return None
-        assert self.desk.settle(name, commits), (
+        assert self.scheduler_state.settle(name, commits), (
             "a client may ask again: it has not heard the answer"
         )
         return found
@@ -268,7 +268,7 @@ class World:
     def look(self, name, merged):
         """What a client keeps: what mergers have now, on top of what it began with. None if that
         changes meanwhile."""
-        for part in self.desk.parts(name):
+        for part in self.scheduler_state.parts(name):
             host = self.hosts.get(part.address)
             merger = None if host is None else host.mergers.get(part.merger)
             if merger is None:
@@ -305,21 +305,21 @@ def request(**changes):
 
 @pytest.mark.parametrize("twice", [True, False])
 def test_packets_are_run_twice_only_if_the_task_allows_it(twice):
-    packetizer, _ = led_by(request(second_runs=twice), lambda: 0.0)
+    packetizer, _ = packetizer_and_coordinator(request(second_runs=twice), lambda: 0.0)
     assert packetizer._state.policy.speculate is twice
 
 
 def live(world, seed):
     """A query from its begin to its end, in which every entry is counted once."""
-    world.desk.begin("work", request())
+    world.scheduler_state.begin("work", request())
     found = None
     for _ in range(40_000):
         world.step()
         if found is None:
             found = world.fetch("work")
-        if world.desk.status("work").ended is not None:
+        if world.scheduler_state.status("work").ended is not None:
             break
-    ended = world.desk.status("work").ended
+    ended = world.scheduler_state.status("work").ended
     assert ended is not None, f"seed {seed} does not end"
     assert ended.error is None, (seed, ended.error)
     for file, entries in enumerate(FILES):
@@ -365,7 +365,7 @@ def test_no_more_workers_than_may_take_part_whatever_dies(limits, most):
     seen = set()
     for seed in range(10):
         world = World(seed)
-        world.desk.begin("work", request(limits=limits))
+        world.scheduler_state.begin("work", request(limits=limits))
         found = None
         for _ in range(40_000):
             world.step()
@@ -377,9 +377,9 @@ def test_no_more_workers_than_may_take_part_whatever_dies(limits, most):
             assert sum(len(each.orders) for each in running) <= most
             seen.add(sum(len(each.orders) for each in running))
             found = found or world.fetch("work")
-            if world.desk.status("work").ended is not None:
+            if world.scheduler_state.status("work").ended is not None:
                 break
-        assert world.desk.status("work").ended.error is None
+        assert world.scheduler_state.status("work").ended.error is None
         assert ranges_in(found) == {0: [(0, 130)], 1: [(0, 1)], 2: [(0, 77)]}
     assert max(seen) == most
 
@@ -392,20 +392,20 @@ def test_every_entry_once_if_the_scheduler_dies_and_the_client_has_kept():
         lives = random.Random(seed).sample(range(50, 300), 2)
         for life, steps in enumerate([*lives, 40_000]):
             world = World(1000 * life + seed)
-            world.desk.begin("work", request(done=done))
+            world.scheduler_state.begin("work", request(done=done))
             before, found = (data, done), None
             for step in range(steps):
                 world.step()
                 if step % 7 == 0:
-                    merged = Merged(Entries(pickle.loads(before[0])), before[1])
+                    merged = MergedPartial(Entries(pickle.loads(before[0])), before[1])
                     kept = world.look("work", merged)
                     if kept is not None:
                         data, done = kept
                 if found is None:
                     found = world.fetch("work")
-                if world.desk.status("work").ended is not None:
+                if world.scheduler_state.status("work").ended is not None:
                     break
-            ended = world.desk.status("work").ended
+            ended = world.scheduler_state.status("work").ended
             entries = sum(stop - start for ranges in done.values() for start, stop in ranges)
             cut += ended is None and 0 < entries < sum(FILES)
             if ended is not None:
@@ -420,19 +420,19 @@ def test_every_entry_once_if_the_scheduler_dies_and_the_client_has_kept():
 
 def test_while_a_result_waits_all_processes_but_one_can_be_sent_away():
     world = World(5, hosts=2, nodes=2, kills=False)
-    world.desk.begin("work", request())
-    while world.desk.status("work").parts is None:
+    world.scheduler_state.begin("work", request())
+    while world.scheduler_state.status("work").parts is None:
         world.step()
-    assert len(world.desk.status("work").parts) == 2
-    while sum(map(world.desk.needed, world.hosts)) > 1:
+    assert len(world.scheduler_state.status("work").parts) == 2
+    while sum(map(world.scheduler_state.needed, world.hosts)) > 1:
         world.step()  # one that was overtaken ends its packet
-    stays, *gone = sorted(world.hosts, key=world.desk.needed, reverse=True)
-    assert world.desk.needed(stays)
+    stays, *gone = sorted(world.hosts, key=world.scheduler_state.needed, reverse=True)
+    assert world.scheduler_state.needed(stays)
     for address in gone:
-        world.desk.leave(address)
-    while any(map(world.desk.has_part, gone)):
+        world.scheduler_state.leave(address)
+    while any(map(world.scheduler_state.has_part, gone)):
         world.step()
-    (part,) = world.desk.status("work").parts
+    (part,) = world.scheduler_state.status("work").parts
     assert part.address == stays
     found = world.fetch("work")
     assert sum(stop - start for _, start, stop in found) == sum(FILES)
@@ -441,31 +441,31 @@ def test_while_a_result_waits_all_processes_but_one_can_be_sent_away():
 def test_a_result_waits_for_so_long_and_no_longer():
     world = World(1)
     world.kills = 0
-    world.desk.begin("work", request(keep=5.0))
-    while world.desk.status("work").parts is None:
+    world.scheduler_state.begin("work", request(keep=5.0))
+    while world.scheduler_state.status("work").parts is None:
         world.step()
-    world.desk.tick()
-    assert [each.done for each in world.desk.listed()] == [True]
+    world.scheduler_state.tick()
+    assert [each.done for each in world.scheduler_state.listed()] == [True]
     world.now += 6
-    world.desk.tick()
-    assert world.desk.listed() == []
+    world.scheduler_state.tick()
+    assert world.scheduler_state.listed() == []
 
 
 def test_bytes_are_kept_as_long_as_a_pass_needs_them():
     world = World(1)
-    world.desk.put("digest", b"task")
-    world.desk.put("other", b"nobody's")
-    world.desk.begin("work", request())
+    world.scheduler_state.put("digest", b"task")
+    world.scheduler_state.put("other", b"nobody's")
+    world.scheduler_state.begin("work", request())
     world.now += 700
-    world.desk.tick()
-    assert world.desk.get("digest") == b"task"
-    assert world.desk.missing(["digest", "other"]) == ["other"]
+    world.scheduler_state.tick()
+    assert world.scheduler_state.get("digest") == b"task"
+    assert world.scheduler_state.missing(["digest", "other"]) == ["other"]
 
 
 def test_passes_want_as_many_workers_as_end_them_in_time():
     def status(**changes):
         known = {
-            "pulse": Pulse(entries=500),
+            "heartbeat": Heartbeat(entries=500),
             "expected": 1000,
             "workers": 2,
             "seconds": 60.0,
@@ -478,8 +478,8 @@ def test_passes_want_as_many_workers_as_end_them_in_time():
     assert demand([status()], 5.0, 4.0) == 6
     assert demand([status(), status(expected=750)], 5.0, 1.0) == 36
     assert demand([status(expected=500)], 5.0, 1.0) == 1, "its end is not known"
-    assert demand([status(pulse=Pulse(), workers=3)], 5.0, 1.0) == 3
-    assert demand([status(pulse=Pulse(), workers=0)], 5.0, 1.0) == 1
+    assert demand([status(heartbeat=Heartbeat(), workers=3)], 5.0, 1.0) == 3
+    assert demand([status(heartbeat=Heartbeat(), workers=0)], 5.0, 1.0) == 1
     assert demand([status(before=250)], 5.0, 1.0) == 12, "a checkpoint had half of what is left"
     assert demand([status(parts=())], 5.0, 1.0) == 0
 
@@ -493,10 +493,10 @@ class Nonsense:
 
 def test_a_message_that_fails_ends_its_pass_and_not_the_worker_that_said_it():
     world = World(3)
-    world.desk.begin("work", request())
+    world.scheduler_state.begin("work", request())
     host = world.hosts["0"]
     host.exchange(is_lost=False)
     host.say(Nonsense("work"))
     host.exchange(is_lost=False)
     assert not host.mail.waiting, "it is not said again"
-    assert isinstance(world.desk.status("work").ended.error, TypeError)
+    assert isinstance(world.scheduler_state.status("work").ended.error, TypeError)

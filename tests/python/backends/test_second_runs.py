@@ -8,7 +8,7 @@ import pytest
 import treemill as tm
 from treemill.backends import coordinated_pass
 from treemill.scheduling import FileSize, Packetizer
-from treemill.session.front import connect
+from treemill.session.api import connect
 from treemill.session.subset import useful_workers
 from treemill.workers import worker as worker_module
 

@@ -9,7 +9,7 @@ import threading
 import pytest
 import treemill as tm
 from treemill.backends.threads import ThreadPass
-from treemill.session.front import connect
+from treemill.session.api import connect
 from treemill.workers import worker as worker_module
 
 

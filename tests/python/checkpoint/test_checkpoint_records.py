@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from treemill import QueryError, SourceError, UnsupportedError
 from treemill._system.files import whole_file
-from treemill.backends.saving import Keeping
+from treemill.backends.checkpoint_writer import Checkpointing
 from treemill.checkpoint import Fingerprint, Folder, Pace, PassRecord, Wanted, digest
 from treemill.scheduling import FileSize, joined
 
@@ -187,7 +187,7 @@ import sys
 sys.path.insert(0, {folder!r})
 import functools, numpy as np, hist, awkward as ak
 import helper
-from treemill.backends.saving import Keeping
+from treemill.backends.checkpoint_writer import Checkpointing
 from treemill.checkpoint import digest
 SCALE = 3
 class Base:
@@ -264,10 +264,10 @@ def test_sizes_of_files_that_are_begun_are_known_or_it_says_so(tmp_path):
     processed = {0: [(0, 10)], 1: [(5, 7)]}
     record = PassRecord(wanted.fingerprint, {0: "", 1: ""}, processed, {0: 10, 1: 9}, b"")
     checkpoint = Folder(tmp_path).checkpoint("fill", wanted)
-    keeping = Keeping(checkpoint, record, lambda partial: None)
-    assert keeping.with_sizes([None] * 3) == [FileSize(10), None, None], "1 has to be opened"
-    assert keeping.with_sizes_of_begun([None] * 3) == [FileSize(10), FileSize(9), None]
-    without = Keeping(checkpoint, replace(record, sizes={0: 10}), lambda partial: None)
+    checkpointing = Checkpointing(checkpoint, record, lambda partial: None)
+    assert checkpointing.with_sizes([None] * 3) == [FileSize(10), None, None], "1 has to be opened"
+    assert checkpointing.with_sizes_of_begun([None] * 3) == [FileSize(10), FileSize(9), None]
+    without = Checkpointing(checkpoint, replace(record, sizes={0: 10}), lambda partial: None)
     with pytest.raises(UnsupportedError, match=r"does not say how many entries b\.root has"):
         without.with_sizes_of_begun([None] * 3)
     known = [None, FileSize(9, (4,)), None]

@@ -6,7 +6,7 @@ import pytest
 import treemill as tm
 import uproot
 from treemill.errors import QueryError, UnsupportedError
-from treemill.session.front import connect
+from treemill.session.api import connect
 
 from tests.python.written import write
 

@@ -1,4 +1,4 @@
-"""Bookings on a fileset: for each data set what it gives by itself, in one pass, on any workers."""
+"""Bookings on a fileset: for each sample what it gives by itself, in one pass, on any workers."""
 
 import re
 from pathlib import Path
@@ -65,7 +65,7 @@ def assert_same(one, other):
             assert_same(one[name], other[name])
     elif isinstance(one, np.ndarray):
         assert np.array_equal(one, other)
-    elif isinstance(one, tm.CutFlow):  # steps of one data set are an entry list of all of them
+    elif isinstance(one, tm.CutFlow):  # steps of one sample are an entry list of all of them
         cuts = [[cut for cut in flow if cut.name != "entry list"] for flow in (one, other)]
         assert cuts[0] == cuts[1]
     elif isinstance(one, float):
@@ -92,7 +92,7 @@ def test_each_data_set_as_by_itself(fs, mode):
 @settings(max_examples=6)
 @given(st.data())
 def test_any_division_into_data_sets(paths, data):
-    """Files in any data sets, with any steps, filters that leave whole data sets without entries,
+    """Files in any samples, with any steps, filters that leave whole samples without entries,
     and packets of two threads."""
     sizes = dict(zip(paths, (5000, 1, 7321), strict=True))
     made = {}
@@ -128,7 +128,7 @@ def test_stacks(fs):
     together = each["dy"] + each["data"]
     assert np.array_equal(by_process["2018", :].view(flow=True), together.view(flow=True))
     assert each.stack("process").axes[0].name == "process"
-    assert found.axes[1].edges[0] == 0  # the range is that of all data sets
+    assert found.axes[1].edges[0] == 0  # the range is that of all samples
     with pytest.raises(tm.QueryError, match="'dy' has no 'era' to stack by"):
         each.stack("era")
 
@@ -164,7 +164,7 @@ def test_snapshots(fs, tmp_path, mode):
 
 def test_snapshots_that_have_no_place(paths, tmp_path):
     named = tm.fileset({"/a/b": f"{paths[0]}:Events"})
-    with pytest.raises(tm.QueryError, match="cannot be named after the data set '/a/b'"):
+    with pytest.raises(tm.QueryError, match="cannot be named after the sample '/a/b'"):
         tm.run(named.snapshot(tmp_path / "{dataset}.root", ["MET_pt"]))
     own = tm.fileset({"events_0": f"{paths[0]}:Events"})
     with pytest.raises(tm.QueryError, match="would replace"):
@@ -181,7 +181,7 @@ def test_constants_are_varied_and_not_hidden(fs):
 
 
 def test_templates_and_files_of_results(fs, tmp_path):
-    """What is by data set is by process for those who fit."""
+    """What is by sample is by process for those who fit."""
     varied = fs.vary("MET_pt", {"up": "MET_pt * 1.1", "down": "MET_pt * 0.9"})
     met = varied.hist("MET_pt", bins=(2, 0, 100)).value
     path = str(tmp_path / "shapes.root")
@@ -244,7 +244,7 @@ def test_constants_that_are_not_there_or_branches(paths):
     found = tm.fileset(lacking, missing={"xsec": 2.0}).sum("xsec").value
     assert found["data"] == 400.0
     lacking["data"]["metadata"]["nMuon"] = 3
-    with pytest.raises(tm.QueryError, match="nMuon is a branch, and a constant of the data set"):
+    with pytest.raises(tm.QueryError, match="nMuon is a branch, and a constant of the sample"):
         tm.run(tm.fileset(lacking).sum("nMuon"))
     assert tm.fileset(lacking).sum("MET_pt").value["data"] > 0
     lacking["data"]["metadata"]["xsec"] = [1, 2]
@@ -277,7 +277,7 @@ class Booked(tm.Selector):
         self.output["seen"] += len(events)
 
 
-@pytest.mark.parametrize("first", [0, 1], ids=["one data set", "one file"])
+@pytest.mark.parametrize("first", [0, 1], ids=["one sample", "one file"])
 @pytest.mark.parametrize("mode", ["threads", "processes"])
 @pytest.mark.parametrize("content", [None, b"", b"no ROOT file" * 99], ids=["gone", "empty", "odd"])
 def test_first_files_that_cannot_be_read(paths, tmp_path, mode, first, content):
@@ -359,7 +359,7 @@ def test_begin_file_that_fails(fs, paths):
 
 
 def test_what_is_of_one_data_set(fs, tmp_path):
-    with pytest.raises(tm.QueryError, match="of one data set"):
+    with pytest.raises(tm.QueryError, match="of one sample"):
         fs.draw("MET_pt")
     with pytest.raises(tm.QueryError, match="stack= is for"):
         fs["dy"].hist("MET_pt", stack="dataset")
@@ -367,7 +367,7 @@ def test_what_is_of_one_data_set(fs, tmp_path):
         tm.run(fs.snapshot(tmp_path / "all.root", ["MET_pt"]))
     with pytest.raises(KeyError, match="did you mean 'data'"):
         fs["dat"]
-    assert repr(fs) == "<fileset of 3 data sets (dy: 2, tt: 1, data: 1 files)>"
+    assert repr(fs) == "<fileset of 3 samples (dy: 2, tt: 1, data: 1 files)>"
     assert "<td" in fs._repr_html_()
     assert "xsec: 832" in fs._repr_html_()
     n = fs.count()
@@ -404,9 +404,9 @@ def test_some_data_sets(fs):
     both = a | b
     assert both == fs.count().value
     assert both.metadata == fs.metadata
-    with pytest.raises(KeyError, match="no data set 'dyy'; did you mean 'dy'"):
+    with pytest.raises(KeyError, match="no sample 'dyy'; did you mean 'dy'"):
         fs.subset(["dyy"])
-    with pytest.raises(tm.QueryError, match="leaves none of the data sets dy, tt, data"):
+    with pytest.raises(tm.QueryError, match="leaves none of the samples dy, tt, data"):
         fs.subset(lambda metadata: False)
 
 
@@ -432,7 +432,7 @@ def test_histograms_of_several_bookings_are_stacked_if_they_are_alike(fs):
             (met("dy") | other).stack()
         both = met("dy") | other
         both.metadata = {name: {"process": "x"} for name in both}
-        with pytest.raises(tm.QueryError, match="two data sets of 'x' cannot be stacked"):
+        with pytest.raises(tm.QueryError, match="two samples of 'x' cannot be stacked"):
             both.stack("process")
 
 
@@ -460,5 +460,5 @@ def test_data_sets_that_are_variations(paths):
     assert found.metadata == {"tt": {"process": "tt"}, "w": {"process": "w"}}
     counts = fs.count().value.as_variations()
     assert counts["tt"].nominal == fs["one"].num_entries + fs["two"].num_entries
-    with pytest.raises(tm.QueryError, match="'tt' has the variations scaleup, and no data set"):
+    with pytest.raises(tm.QueryError, match="'tt' has the variations scaleup, and no sample"):
         fs.subset(["up", "w"]).count().value.as_variations()

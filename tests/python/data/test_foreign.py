@@ -166,12 +166,12 @@ def test_selectors_have_them(events):
 
 
 def test_errors_of_a_provider_arrive_as_they_are(paths):
-    class Gone(Numbered):
+    class PartialLost(Numbered):
         def read(self, name, start, stop):
             raise SourceError("the friend is gone", file="friend.root")
 
     with pytest.raises(SourceError, match="the friend is gone") as caught:
-        tm.run(extended(paths, Gone()).sum("number"))
+        tm.run(extended(paths, PartialLost()).sum("number"))
     assert caught.value.file == "friend.root"
 
 

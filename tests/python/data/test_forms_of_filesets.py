@@ -48,7 +48,7 @@ def test_one_file_with_several_trees(tmp_path):
         ({"dy": []}, "'dy' of a fileset has no file"),
         ({"dy": 3}, "'dy' of a fileset is a list of files"),
         ({"dy": {"files": ["x"], "metadata": [1]}}, "'dy' of a fileset: metadata is a mapping"),
-        ({1: ["x.root"], "1": ["y.root"]}, "two data sets of a fileset have the name 1"),
+        ({1: ["x.root"], "1": ["y.root"]}, "two samples of a fileset have the name 1"),
         (
             {"dy": {"files": {}, "left_out": {"x.root": "no such file"}}},
             r"'dy' of a fileset has no file.*1 were left out \(x\.root: no such file\)",

@@ -4,7 +4,7 @@ under each, and which events coffea's processors get."""
 import awkward as ak
 import pytest
 import treemill as tm
-from treemill.data.schemas import coffeas, object_schema
+from treemill.data.object_schemas import coffeas, object_schema
 
 from tests.corpus_files import corpus
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from treemill.cli.dataset import dataset
 from treemill.data import open_trees
-from treemill.data.findings import Seen, VerifiedFile, findings, verified_of
+from treemill.data.file_checks import Seen, VerifiedFile, findings, verified_of
 from treemill.facility.generate import write
 
 FILES = st.builds(
@@ -41,7 +41,7 @@ def test_findings(seen):
     for name in "ab":
         mine = [each for _, each in kept if each.dataset == name]
         places = [(each.real, each.tree) for each in mine]
-        assert len(set(places)) == len(places), "no file twice in a data set"
+        assert len(set(places)) == len(places), "no file twice in a sample"
     told = {each.number: each for each in found}
     for n, each in kept:
         first = next(other for _, other in kept if other.dataset == each.dataset)

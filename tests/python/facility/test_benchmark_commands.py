@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from treemill.cli.main import cli
 from treemill.errors import QueryError, SourceError
 from treemill.facility.cache_dropper import CacheDropper, drop_files
-from treemill.facility.making import Made, Room, check_room, described
+from treemill.facility.file_maker import FreeSpace, Made, check_room, described
 from treemill.facility.opendata import counts
 from treemill.facility.page_cache import drop
 from treemill.facility.recipe import SCHEMAS, Recipe
@@ -96,7 +96,11 @@ def test_nothing_is_overwritten_unless_it_is_said(made):
 
 
 def test_room_is_checked_first(tmp_path):
-    one, same, other = Room("a", "1:5", 100), Room("b", "1:5", 100), Room("c", "2:5", 100)
+    one, same, other = (
+        FreeSpace("a", "1:5", 100),
+        FreeSpace("b", "1:5", 100),
+        FreeSpace("c", "2:5", 100),
+    )
     check_room([one, same, other], 180)
     with pytest.raises(SourceError, match="GB left"):
         check_room([one, same], 180)

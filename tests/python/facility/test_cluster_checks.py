@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from treemill.facility import facts
+from treemill.facility.cluster_checks import CHECKS, ClusterFacts, check_results
 from treemill.facility.facts import gather, look
-from treemill.facility.verdicts import CHECKS, Wiring, verdicts
 
 OPENED = {"size": 100, "error": None, "content": None, "opened": True}
 FACTS = gather() | {
@@ -22,21 +22,21 @@ FACTS = gather() | {
 }
 
 
-def wiring(change=None, workers=3, **about):
+def cluster(change=None, workers=3, **about):
     """A cluster of equal workers, of which `change` changes the last one's facts."""
     made = {f"tcp://w:{n}": copy.deepcopy(FACTS) for n in range(workers)}
     if change:
         change(made[f"tcp://w:{workers - 1}"])
     about = {"threads": dict.fromkeys(made, 2), "limits": dict.fromkeys(made, 4 * 2**30)} | about
-    return Wiring(copy.deepcopy(FACTS), copy.deepcopy(FACTS), made, **about)
+    return ClusterFacts(copy.deepcopy(FACTS), copy.deepcopy(FACTS), made, **about)
 
 
 def wrong(made):
-    return [verdict for verdict in verdicts(made) if not verdict.well]
+    return [verdict for verdict in check_results(made) if not verdict.well]
 
 
 def test_equal_workers_agree():
-    found = verdicts(wiring())
+    found = check_results(cluster())
     assert all(verdict.well for verdict in found)
     assert [verdict.check for verdict in found] == ["workers", *CHECKS]
 
@@ -101,7 +101,7 @@ def sets(*path_and_value):
     ],
 )
 def test_what_differs_is_named_with_what_to_do(change, check, found, todo):
-    about = wrong(wiring(change))
+    about = wrong(cluster(change))
     first = about[0]
     assert first.check == check
     assert found in first.found
@@ -111,7 +111,7 @@ def test_what_differs_is_named_with_what_to_do(change, check, found, todo):
 
 
 def test_the_client_s_credentials_must_be_there():
-    made = wiring()
+    made = cluster()
     made.client["proxy"] = {"path": "/tmp/x509up_u1", "readable": True}
     made.workers["tcp://w:0"]["proxy"] = {"path": "/tmp/x509up_u1", "readable": True}
     made.workers["tcp://w:1"]["proxy"] = {"path": "/tmp/x509up_u1", "readable": False}
@@ -122,30 +122,32 @@ def test_the_client_s_credentials_must_be_there():
 
 
 def test_clocks_memory_and_the_scheduler():
-    (late,) = wrong(wiring(clocks={"tcp://w:0": 0.5, "tcp://w:1": -75.0}))
+    (late,) = wrong(cluster(clocks={"tcp://w:0": 0.5, "tcp://w:1": -75.0}))
     assert (late.check, late.where) == ("clocks", ("tcp://w:1",))
     assert "75.0 s" in late.found
-    (little,) = wrong(wiring(threads=dict.fromkeys(["tcp://w:0", "tcp://w:1", "tcp://w:2"], 64)))
+    (little,) = wrong(cluster(threads=dict.fromkeys(["tcp://w:0", "tcp://w:1", "tcp://w:2"], 64)))
     assert (little.check, little.found) == ("memory", "0.1 GiB for a thread")
     promised = dict.fromkeys(["tcp://w:0", "tcp://w:1", "tcp://w:2"], 8 * 2**30)
-    (much,) = wrong(wiring(limits=promised))
+    (much,) = wrong(cluster(limits=promised))
     assert "may take 24.0 GiB, and it has 16.0 GiB" in much.found
-    made = wiring()
+    made = cluster()
     made.scheduler["packages"]["distributed"] = "2020.1"
     made.scheduler["treemill"] = "ModuleNotFoundError: No module named 'treemill'"
     assert [verdict.check for verdict in wrong(made)] == ["scheduler", "scheduler"]
 
 
 def test_no_workers_is_wrong():
-    (verdict,) = verdicts(Wiring(FACTS, FACTS, {}))
+    (verdict,) = check_results(ClusterFacts(FACTS, FACTS, {}))
     assert "dask worker" in verdict.todo
-    (verdict,) = verdicts(Wiring(FACTS, FACTS, {}, untold={"tcp://w:0": "no answer within 5 s"}))
+    (verdict,) = check_results(
+        ClusterFacts(FACTS, FACTS, {}, untold={"tcp://w:0": "no answer within 5 s"})
+    )
     assert verdict.where == ("tcp://w:0",)
 
 
 def test_workers_that_tell_nothing_are_named_by_what_went_wrong():
     silence = {"tcp://w:9": "no answer", "tcp://w:7": "no answer", "tcp://w:8": "OSError: gone"}
-    first, second = wrong(wiring(untold=silence))
+    first, second = wrong(cluster(untold=silence))
     assert (first.found, first.where) == ("2 workers: no answer", ("tcp://w:7", "tcp://w:9"))
     assert (second.found, second.where) == ("1 worker: OSError: gone", ("tcp://w:8",))
 
@@ -154,7 +156,7 @@ def test_a_package_that_is_asked_for_must_be_somewhere():
     def without(facts):
         facts["packages"] |= {"coffea": None, "nosuchpkg": None}
 
-    made = wiring(without, workers=1, asked=("coffea", "nosuchpkg"))
+    made = cluster(without, workers=1, asked=("coffea", "nosuchpkg"))
     without(made.client)
     found = [verdict.found for verdict in wrong(made)]
     assert found == ["coffea is installed nowhere", "nosuchpkg is installed nowhere"]
@@ -165,7 +167,7 @@ def test_files_that_were_not_opened_are_not_called_the_same():
         facts["treemill"] = "ModuleNotFoundError: No module named 'treemill'"
         facts["files"]["/data/a.root"]["opened"] = False
 
-    (files,) = (verdict for verdict in verdicts(wiring(without)) if verdict.check == "files")
+    (files,) = (verdict for verdict in check_results(cluster(without)) if verdict.check == "files")
     assert files.found.startswith("1 file of the same size for all; workers without treemill")
 
 
@@ -189,8 +191,8 @@ VALUES = st.none() | st.integers() | st.text(max_size=3)
 
 @given(st.dictionaries(st.sampled_from(sorted(FACTS["packages"])), st.none() | st.text(max_size=4)))
 def test_any_versions_give_verdicts_about_workers_that_there_are(versions):
-    made = wiring(lambda facts: facts["packages"].update(versions))
-    for verdict in verdicts(made):
+    made = cluster(lambda facts: facts["packages"].update(versions))
+    for verdict in check_results(made):
         assert set(verdict.where) <= set(made.workers)
         assert verdict.found
 

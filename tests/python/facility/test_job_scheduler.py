@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from treemill.errors import QueryError
+from treemill.facility.load_tests.job_scheduler import Bounds, JobScheduler, KillJob, Start
 from treemill.facility.load_tests.job_types import job_types
-from treemill.facility.load_tests.lead import Bounds, HammerLead, KillJob, Start
-from treemill.facility.load_tests.telling import (
+from treemill.facility.load_tests.run_summary import (
     HEAD,
-    HammerAccount,
     JobEnd,
+    LoadTestSummary,
     drawn,
     findings,
     line_of,
@@ -35,7 +35,7 @@ def runs(draw):
         longest=draw(st.floats(5, 15)),
         grace=draw(st.floats(0, 5)),
     )
-    lead = HammerLead(shares, draw(st.integers(1, 3)), bounds)
+    lead = JobScheduler(shares, draw(st.integers(1, 3)), bounds)
     lasting = draw(st.lists(st.tuples(times, st.booleans()), min_size=1, max_size=20))
     stop = draw(st.one_of(st.none(), st.tuples(times, st.booleans())))
     return lead, lasting, stop
@@ -89,7 +89,7 @@ def test_a_run_keeps_its_bounds_and_ends(run):
 
 
 def test_a_storage_that_is_down_does_not_take_the_places_of_another():
-    lead = HammerLead([1.0], 2, Bounds(4, jobs=100))
+    lead = JobScheduler([1.0], 2, Bounds(4, jobs=100))
     begun = Counter()
     for step in range(60):
         for action in lead.tick(step):
@@ -101,7 +101,7 @@ def test_a_storage_that_is_down_does_not_take_the_places_of_another():
 
 
 def test_kinds_go_round_storages_that_are_equally_fast():
-    lead = HammerLead([1.0, 1.0], 3, Bounds(3, jobs=60))
+    lead = JobScheduler([1.0, 1.0], 3, Bounds(3, jobs=60))
     begun = Counter()
     for step in range(60):
         for action in lead.tick(step):
@@ -112,7 +112,7 @@ def test_kinds_go_round_storages_that_are_equally_fast():
 
 
 def test_a_failed_job_leaves_its_place_empty_for_a_while():
-    lead = HammerLead([1.0], 1, Bounds(1, jobs=5))
+    lead = JobScheduler([1.0], 1, Bounds(1, jobs=5))
     assert lead.tick(0) == [Start(0, 0, 0, 0)]
     lead.ended(0, 0.1, ok=False)
     assert lead.tick(0.2) == []
@@ -122,7 +122,7 @@ def test_a_failed_job_leaves_its_place_empty_for_a_while():
 
 
 def test_stop_waits_and_abort_does_not():
-    lead = HammerLead([1.0], 1, Bounds(2, jobs=9, grace=10))
+    lead = JobScheduler([1.0], 1, Bounds(2, jobs=9, grace=10))
     assert len(lead.tick(0)) == 2
     lead.stop(1)
     assert lead.tick(5) == []
@@ -177,7 +177,7 @@ ended = st.builds(
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xy"), ended), max_size=150))
 def test_sums_are_right_and_bounded(jobs):
-    account = HammerAccount("ab", "xy")
+    account = LoadTestSummary("ab", "xy")
     for number, (kind, storage, each) in enumerate(jobs):
         account.add(kind, storage, each)
         account.look(float(number), 1)
@@ -196,7 +196,7 @@ def test_sums_are_right_and_bounded(jobs):
 
 
 def test_the_course_stays_short_and_the_page_has_it(tmp_path):
-    account = HammerAccount(["a<b>"], ["root://h"])
+    account = LoadTestSummary(["a<b>"], ["root://h"])
     for number in range(5000):
         account.add("a<b>", "root://h", JobEnd(0.5, 0.2, 10, 100, 120))
         account.look(float(number), 3)

@@ -10,7 +10,13 @@ from treemill.errors import FormatError, QueryError, SourceError
 from treemill.facility.exerciser import Size
 from treemill.facility.scaling.breakdown import Breakdown, broken_down, counted
 from treemill.facility.scaling.charts import figures
-from treemill.facility.scaling.conclusions import LIMITS, Facts, conclusion, conclusions, verdict
+from treemill.facility.scaling.limit_diagnosis import (
+    LIMITS,
+    QueryFacts,
+    conclusion,
+    conclusions,
+    diagnosis,
+)
 from treemill.facility.scaling.measurements import Measurement, ResultsFile, StorageScan, load, save
 from treemill.facility.scaling.page import page
 from treemill.facility.scaling.plan import ScalingPlan, rising
@@ -30,7 +36,7 @@ from treemill.scheduling import (
     Trace,
     WorkerJoined,
 )
-from treemill.scheduling.monitoring import BINS, WIDTH, OfWorker, bin_of
+from treemill.scheduling.monitoring import BINS, WIDTH, WorkerCounters, bin_of
 
 NOTHING = Breakdown(0, 0, 0, 0, 0, 0, 0, 0)
 
@@ -89,7 +95,7 @@ def test_a_worker_that_never_came_is_idle():
 
 def of_worker(packets, seconds, latency, **more):
     sums = {"packets": packets, "seconds": seconds, "latency": latency, "entries": 100, **more}
-    return OfWorker("h", sums, {"latency": {bin_of(latency / packets): packets}})
+    return WorkerCounters("h", sums, {"latency": {bin_of(latency / packets): packets}})
 
 
 def test_counts_say_where_the_time_went_as_well():
@@ -121,7 +127,7 @@ def test_counts_say_where_the_time_went_as_well():
 
 def test_no_breakdown_of_counts_without_packets():
     assert counted(Monitored(1.0, {}, 0.05, {}), 2, 1.0) is None
-    nothing = Monitored(1.0, {0: OfWorker("h")}, 0.05, {})
+    nothing = Monitored(1.0, {0: WorkerCounters("h")}, 0.05, {})
     assert counted(nothing, 2, 1.0) is None
 
 
@@ -151,7 +157,7 @@ def test_counts_add_up_whatever_they_are(told, spent, seconds, around):
     there = len(told) * (seconds + around)
     assert found.total == pytest.approx(max(exact, there), rel=1e-6)
     assert len(found.latencies) <= 2000
-    assert verdict(Facts(found)).limit in LIMITS
+    assert diagnosis(QueryFacts(found)).limit in LIMITS
 
 
 def test_no_breakdown_without_a_whole_trace():
@@ -191,23 +197,23 @@ def busy(**times):
 @pytest.mark.parametrize(
     ("limit", "facts"),
     [
-        ("CPU", Facts(replace(NOTHING, busy=95, asking=5))),
-        ("CPU", Facts(busy(cpu=95, reading=90))),
-        ("CPU", Facts(busy(cpu=90, reading=4, waited=6))),
-        ("cores", Facts(busy(cpu=50), 0.5)),
-        ("cores", Facts(busy(cpu=50, reading=60), reads=False)),
-        ("cores", Facts(busy(cpu=30, reading=5))),
-        ("disk", Facts(busy(cpu=40, reading=60))),
-        ("disk", Facts(busy(cpu=40, reading=90))),
-        ("network", Facts(busy(cpu=40, waited=60), remote=True)),
-        ("packetizer", Facts(replace(NOTHING, busy=50, asking=30, tail=20))),
-        ("merging", Facts(replace(NOTHING, busy=50, committing=20, collecting=15))),
-        ("tail", Facts(replace(NOTHING, busy=50, tail=50))),
-        ("start-up", Facts(replace(NOTHING, busy=1, starting=1, around=1))),
+        ("CPU", QueryFacts(replace(NOTHING, busy=95, asking=5))),
+        ("CPU", QueryFacts(busy(cpu=95, reading=90))),
+        ("CPU", QueryFacts(busy(cpu=90, reading=4, waited=6))),
+        ("cores", QueryFacts(busy(cpu=50), 0.5)),
+        ("cores", QueryFacts(busy(cpu=50, reading=60), reads=False)),
+        ("cores", QueryFacts(busy(cpu=30, reading=5))),
+        ("disk", QueryFacts(busy(cpu=40, reading=60))),
+        ("disk", QueryFacts(busy(cpu=40, reading=90))),
+        ("network", QueryFacts(busy(cpu=40, waited=60), remote=True)),
+        ("packetizer", QueryFacts(replace(NOTHING, busy=50, asking=30, tail=20))),
+        ("merging", QueryFacts(replace(NOTHING, busy=50, committing=20, collecting=15))),
+        ("tail", QueryFacts(replace(NOTHING, busy=50, tail=50))),
+        ("start-up", QueryFacts(replace(NOTHING, busy=1, starting=1, around=1))),
     ],
 )
 def test_what_limits(limit, facts):
-    found = verdict(facts)
+    found = diagnosis(facts)
     assert found.limit == limit
     assert limit in str(found)
     assert "{" not in str(found)
@@ -216,8 +222,8 @@ def test_what_limits(limit, facts):
 def test_workers_that_wait_for_cores_do_not_wait_for_the_disk():
     """Four times as many workers as cores: reads take four times as long, too."""
     times = busy(cpu=25, reading=60)
-    assert verdict(Facts(times)).limit == "disk"
-    assert verdict(Facts(times, cpu_share_without_data=0.25)).limit == "cores"
+    assert diagnosis(QueryFacts(times)).limit == "disk"
+    assert diagnosis(QueryFacts(times, cpu_share_without_data=0.25)).limit == "cores"
 
 
 parts = st.floats(0, 1e6)
@@ -225,7 +231,7 @@ parts = st.floats(0, 1e6)
 
 @given(st.builds(Breakdown, *[parts] * 11), st.floats(0, 1), st.booleans(), st.booleans())
 def test_every_breakdown_has_a_verdict(breakdown, share, remote, reads):
-    found = verdict(Facts(breakdown, share, remote, reads))
+    found = diagnosis(QueryFacts(breakdown, share, remote, reads))
     assert found.limit in LIMITS
     assert 0 <= found.share <= 1 + 1e-9
     assert not (found.limit in ("disk", "network") and not reads)

@@ -6,7 +6,7 @@ from statistics import median
 
 import pytest
 from click.testing import CliRunner
-from treemill.backends.dask.desk import poll_seconds
+from treemill.backends.dask.scheduler_state import poll_seconds
 from treemill.cli.main import cli
 from treemill.facility.simulation.cluster import DiskRead, SimulatedNode
 from treemill.facility.simulation.distance import Connection, Distance

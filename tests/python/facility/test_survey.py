@@ -2,11 +2,10 @@
 
 import pytest
 from treemill.errors import QueryError
-from treemill.facility.generate import unique, write
-from treemill.facility.making import (
-    Found,
+from treemill.facility.file_maker import (
+    FreeSpace,
+    HostFiles,
     Made,
-    Room,
     Survey,
     Sweep,
     check_free,
@@ -14,6 +13,7 @@ from treemill.facility.making import (
     spread,
     unwanted,
 )
+from treemill.facility.generate import unique, write
 from treemill.facility.recipe import Recipe
 
 
@@ -35,7 +35,7 @@ def test_a_survey_knows_the_files_of_the_dataset(tmp_path):
 def test_files_that_are_in_the_way_are_unwanted():
     def found(host, *files, others=()):
         made = tuple(Made(i, f"/d/{i}", host, 5, 10, True, one) for i, one in files)
-        return Found(Room(host, host, 0), made, others)
+        return HostFiles(FreeSpace(host, host, 0), made, others)
 
     own = [found("b", (0, "b0"), (1, "b1")), found("a", (1, "a1")), found("c")]
     assert {made.index: made.host for made in kept(own).values()} == {0: "b", 1: "a"}

@@ -8,7 +8,7 @@ import pytest
 import treemill as tm
 import uproot
 from treemill.errors import QueryError
-from treemill.session.front import connect
+from treemill.session.api import connect
 
 N = 4000
 XS, YS = [-1.0, 0.5, 2.0, 3.5], [4.0, -1.0, 1e3, 2.0]

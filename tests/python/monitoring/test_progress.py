@@ -6,7 +6,7 @@ from dataclasses import replace
 import hist
 import numpy as np
 import pytest
-from treemill.backends.merged import Merged
+from treemill.backends.merged_partial import MergedPartial
 from treemill.monitoring import watch
 from treemill.monitoring.feedback import pick
 from treemill.monitoring.progress import Progress
@@ -16,7 +16,7 @@ from treemill.monitoring.watch import SeveralQueries, Watch
 from treemill.pictures.pictures import save
 from treemill.pictures.tables import size
 from treemill.pictures.text_histogram import text
-from treemill.session.front import connect
+from treemill.session.api import connect
 
 
 def progress(**changes):
@@ -284,7 +284,7 @@ def test_a_submitted_query_tells_on_a_thread_of_its_own(events, monkeypatch):
     """Held after the first commit until feedback was seen."""
     monkeypatch.setattr(watch, "_FEEDBACK_EVERY", 0.01)
     seen, told = [], threading.Event()
-    commit = Merged.commit
+    commit = MergedPartial.commit
 
     def held(self, partial, packets):
         commit(self, partial, packets)
@@ -294,7 +294,7 @@ def test_a_submitted_query_tells_on_a_thread_of_its_own(events, monkeypatch):
         seen.append((values, threading.current_thread().name))
         told.set()
 
-    monkeypatch.setattr(Merged, "commit", held)
+    monkeypatch.setattr(MergedPartial, "commit", held)
     with connect(workers=1) as session:
         query = session.submit(lambda chunk: {"n": len(chunk)}, events, feedback=note)
         assert query.result(60) == {"n": 12322}

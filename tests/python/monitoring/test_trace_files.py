@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
-from treemill.backends.base import KnownCounters, Pulse
+from treemill.backends.base import Heartbeat, KnownCounters
 from treemill.cli.trace import load
 from treemill.facility.exerciser import COUNTERS
 from treemill.facility.generate import write
@@ -142,15 +142,17 @@ def test_totals_are_those_of_the_ledger_and_of_the_sources(
 def test_the_report_has_all_that_packets_have_read():
     counted = KnownCounters()
     spent = Spent(0, 0, 0, bytes_read=10)
-    counted.tell(Pulse(entries=3, bytes_read=4))
+    counted.update(Heartbeat(entries=3, bytes_read=4))
     counted.follow(PacketDone(0, 0, 5, 1.0, spent=spent))
-    assert (counted.pulse.bytes_read, counted.pulse.entries) == (10, 3), "the pulse is older"
-    counted.tell(Pulse(entries=5, bytes_read=14))
+    assert (counted.heartbeat.bytes_read, counted.heartbeat.entries) == (10, 3), (
+        "the pulse is older"
+    )
+    counted.update(Heartbeat(entries=5, bytes_read=14))
     counted.follow(PacketFailed(0, 1, ValueError(), spent=Spent(0, 0, 0, bytes_read=3)))
     counted.follow(Discarded(0))
-    assert counted.pulse == Pulse(5, 14), "it has begun with more"
+    assert counted.heartbeat == Heartbeat(5, 14), "it has begun with more"
     counted.follow(PacketDone(0, 2, 9, 1.0, spent=spent))
-    assert counted.pulse.bytes_read == counted.pulse.io.bytes_read == 23
+    assert counted.heartbeat.bytes_read == counted.heartbeat.io.bytes_read == 23
 
 
 def test_uproot_reads_the_tree(events, tmp_path):

@@ -6,7 +6,7 @@ import threading
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.backends.merged import Merged
+from treemill.backends.merged_partial import MergedPartial
 from treemill.monitoring import watch
 from treemill.monitoring.progress_bar import ProgressBar
 from treemill.monitoring.worker_histograms import HISTOGRAMS, WorkerHistograms
@@ -95,7 +95,7 @@ def test_feedback_draws_them_while_a_query_runs(events, monkeypatch, capsys):
     """Held after the first commit until something was drawn."""
     monkeypatch.setattr(watch, "_FEEDBACK_EVERY", 0.05)
     drawn, told = [], threading.Event()
-    draw, commit = ProgressBar.draw, Merged.commit
+    draw, commit = ProgressBar.draw, MergedPartial.commit
 
     def note(bar, name, histogram):
         draw(bar, name, histogram)
@@ -106,7 +106,7 @@ def test_feedback_draws_them_while_a_query_runs(events, monkeypatch, capsys):
         commit(merged, partial, packets)
         told.wait(60)
 
-    monkeypatch.setattr(Merged, "commit", held)
+    monkeypatch.setattr(MergedPartial, "commit", held)
     monkeypatch.setattr(ProgressBar, "draw", note)
     monkeypatch.setattr(SelectorTask, "commit_seconds", EACH_PACKET, raising=False)
     with tm.connect(workers=1, mode="threads") as session:

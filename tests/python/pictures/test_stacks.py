@@ -376,7 +376,7 @@ def test_different_cuts_are_not_put_side_by_side():
 @pytest.mark.slow
 @pytest.mark.parametrize("flag", [{"is_data": True}, {"is_mc": False}, {"process": "data"}])
 def test_metadata_say_what_is_data(flag):
-    """As they do for templates; several data sets of data are added."""
+    """As they do for templates; several samples of data are added."""
     values = {"dy": shape([4.0, 2.0]), "Run2016B": shape([3.0, 1.0]), "data": shape([9.0, 9.0])}
     metadata = {"Run2016B": flag, "data": {"is_mc": True}}
     container = tm.plot.stack(tm.ByDataset(values, metadata)).axes[0].containers[0]

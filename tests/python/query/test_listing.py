@@ -58,7 +58,7 @@ def test_head_reads_no_more_than_it_needs(events, nothing_remembered):
     with tm.connect(workers=1) as session:
         session.run(events.hist("MET_pt", bins=(1, 0, 1)))
         whole = session.report.bytes_read
-    from treemill.session import front as sessions
+    from treemill.session import api as sessions
 
     events.head("MET_pt", n=3)
     assert sessions.default_session().report.bytes_read < whole / 2

@@ -161,7 +161,7 @@ def test_only_variations_are_stacked_and_only_below_vary(events):
     with pytest.raises(tm.QueryError, match=r"below vary\(\)"):
         events.hist("MET_pt", bins=(20, 0, 100), stack="variation")
     varied = events.vary("MET_pt", {"up": "MET_pt * 1.1"})
-    with pytest.raises(tm.QueryError, match="stack= is for the data sets of a fileset"):
+    with pytest.raises(tm.QueryError, match="stack= is for the samples of a fileset"):
         varied.hist("MET_pt", bins=(20, 0, 100), stack=["dataset", "variation"])
     with pytest.raises(tm.QueryError, match="stack= is an item"):
         varied.hist("MET_pt", bins=(20, 0, 100), stack=["a", "b"])

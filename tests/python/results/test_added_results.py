@@ -1,4 +1,4 @@
-"""Cut flows that are added, values by data set that are saved, templates that fits take, errors of
+"""Cut flows that are added, values by sample that are saved, templates that fits take, errors of
 weighted means."""
 
 import hist

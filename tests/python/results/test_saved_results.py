@@ -358,11 +358,11 @@ def test_without_h5py_the_error_says_what_to_install(tmp_path, monkeypatch):
     ],
 )
 def test_the_bookings_of_all_data_sets_are_computed_in_one_run(paths, tmp_path, monkeypatch, write):
-    from treemill.session import front
+    from treemill.session import api
 
     runs = []
-    run = front.run
-    monkeypatch.setattr(front, "run", lambda *what: runs.append(what) or run(*what))
+    run = api.run
+    monkeypatch.setattr(api, "run", lambda *what: runs.append(what) or run(*what))
     one, other = (tm.dataset(paths, tree="Events") for _ in range(2))
     mine = [each.hist("MET_pt", bins=(1, 0, 1e6)) for each in (one, other)]
     not_wanted = one.count()

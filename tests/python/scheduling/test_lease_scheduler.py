@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from treemill.frozen import replaced
 from treemill.scheduling import FileSize, Finish, Halt, Stop, Tick, WorkerGone
-from treemill.scheduling.leasing import Leasing
-from treemill.scheduling.lessor import Lessor
+from treemill.scheduling.lease_scheduler import LeaseScheduler
+from treemill.scheduling.lease_size import Leasing
 from treemill.scheduling.messages import (
     Asked,
     Ended,
@@ -127,7 +127,9 @@ class World:
             for i, n in enumerate(self.sizes)
         ]
         done = self.done_of(known) if begun else {}
-        self.lessor = Lessor(known, leasing, reach=reaches.__getitem__, expected=NAMES, done=done)
+        self.lease_scheduler = LeaseScheduler(
+            known, leasing, reach=reaches.__getitem__, expected=NAMES, done=done
+        )
         self.merged = [
             (file, e) for file, ranges in done.items() for each in ranges for e in range(*each)
         ]
@@ -145,7 +147,7 @@ class World:
     def live(self):
         deeds = ["step"] * 30 + ["tick"] + ["lose"] * self.deaths
         for _ in range(40_000):
-            if self.lessor.over:
+            if self.lease_scheduler.over:
                 return
             self.now += 0.01
             getattr(self, self.chance.choice(deeds))()
@@ -184,7 +186,7 @@ class World:
             self.handle(message)
 
     def handle(self, message):
-        for order in self.lessor.handle(message, self.now):
+        for order in self.lease_scheduler.handle(message, self.now):
             if isinstance(order, Finish):
                 assert self.finish is None
                 self.finish = order
@@ -196,9 +198,9 @@ class World:
 
     def validate(self):
         """Each entry is not leased, leased, in the result or given up, and only one of these."""
-        coverage = self.lessor.coverage()
+        coverage = self.lease_scheduler.coverage()
         places = {file: list(ranges) for file, ranges in coverage.processed.items()}
-        for each in [*self.lessor.whereabouts(), *coverage.missing]:
+        for each in [*self.lease_scheduler.whereabouts(), *coverage.missing]:
             stop = self.sizes[each.file] if each.stop is None else each.stop
             places.setdefault(each.file, []).append((each.start, stop))
         for file, size in enumerate(self.sizes):
@@ -211,7 +213,7 @@ class World:
     def missing(self):
         """What is missing, after the account was compared with what was merged."""
         assert len(self.merged) == len(set(self.merged)), "merged once"
-        coverage = self.lessor.coverage()
+        coverage = self.lease_scheduler.coverage()
         said = {
             (file, entry)
             for file, ranges in coverage.processed.items()
@@ -219,7 +221,7 @@ class World:
             for entry in range(start, stop)
         }
         assert said == set(self.merged)
-        assert coverage.entries == len(said) == self.lessor.committed_entries
+        assert coverage.entries == len(said) == self.lease_scheduler.committed_entries
         assert all(gap.reason for gap in coverage.missing)
         return coverage.missing
 
@@ -264,10 +266,10 @@ def test_files_that_only_some_sites_can_read(seed):
 @settings(max_examples=40)
 def test_what_is_in_the_result_already_is_not_done_again(seed):
     world = World(seed, begun=True)
-    assert world.lessor.committed_entries == len(world.merged)
+    assert world.lease_scheduler.committed_entries == len(world.merged)
     world.live()
     assert world.missing() == []
-    assert world.lessor.committed_entries == sum(world.sizes)
+    assert world.lease_scheduler.committed_entries == sum(world.sizes)
 
 
 def test_such_histories_have_losses_and_work_taken_back_in_them():
@@ -284,8 +286,8 @@ def test_such_histories_have_losses_and_work_taken_back_in_them():
 # The rules one by one.
 
 
-def lessor(*sizes, sites=1, leasing=None, names="abc", workers=10, **options):
-    leads = Lessor([FileSize(n) for n in sizes], leasing or Leasing(first=100), **options)
+def lease_scheduler(*sizes, sites=1, leasing=None, names="abc", workers=10, **options):
+    leads = LeaseScheduler([FileSize(n) for n in sizes], leasing or Leasing(first=100), **options)
     for number in range(sites):
         assert leads.handle(SiteJoined(number, names[number]), 0.0) == []
         assert leads.handle(Standing(number, workers, 0.0, 0.0), 0.0) == []
@@ -299,12 +301,12 @@ def granted(orders):
 
 
 def test_the_first_lease_follows_the_number_of_workers():
-    leads = lessor(100_000, 100_000)
+    leads = lease_scheduler(100_000, 100_000)
     assert granted(leads.handle(Asked(0), 0.0)) == (Part(0, 0, 1000),)
 
 
 def test_no_lease_is_larger_than_a_groups_share():
-    leads = lessor(900, sites=3)
+    leads = lease_scheduler(900, sites=3)
     assert [granted(leads.handle(Asked(site), 0.0)) for site in range(3)] == [
         (Part(0, 0, 300),),
         (Part(0, 300, 500),),  # a third of what is left
@@ -313,7 +315,7 @@ def test_no_lease_is_larger_than_a_groups_share():
 
 
 def test_files_of_unknown_size_are_leased_whole():
-    leads = Lessor([None] * 40, Leasing(first=100))
+    leads = LeaseScheduler([None] * 40, Leasing(first=100))
     for site in range(2):
         leads.handle(SiteJoined(site, "a"), 0.0)
         leads.handle(Standing(site, 10, 0.0, 0.0), 0.0)
@@ -327,7 +329,7 @@ def test_files_of_unknown_size_are_leased_whole():
 
 
 def test_a_lease_follows_the_rate_of_the_group():
-    leads = lessor(10_000_000, sites=2)
+    leads = lease_scheduler(10_000_000, sites=2)
     leads.handle(Standing(0, 10, 3e4, 0.0), 1.0)
     leads.handle(Standing(1, 10, 1e4, 0.0), 1.0)
     (fast,) = granted(leads.handle(Asked(0), 1.0))
@@ -337,7 +339,7 @@ def test_a_lease_follows_the_rate_of_the_group():
 
 
 def test_what_nobody_has_begun_is_taken_back_for_those_that_have_nothing_left():
-    leads = lessor(1000, sites=2)
+    leads = lease_scheduler(1000, sites=2)
     for site in range(2):
         leads.handle(Standing(site, 10, 10.0, 0.0), 1.0)
     while granted(leads.handle(Asked(0), 1.0))[-1].stop < 1000:
@@ -350,9 +352,9 @@ def test_what_nobody_has_begun_is_taken_back_for_those_that_have_nothing_left():
 
 
 def test_a_site_that_cannot_open_a_file_leaves_it_to_the_others():
-    leads = lessor(100, sites=2, leasing=Leasing(first=10))
+    leads = lease_scheduler(100, sites=2, leasing=Leasing(first=10))
     leads.handle(SiteJoined(2, "c"), 0.0)
-    leads = Lessor([None], Leasing())
+    leads = LeaseScheduler([None], Leasing())
     for number, name in enumerate("ab"):
         leads.handle(SiteJoined(number, name), 0.0)
         leads.handle(Standing(number, 1, 0.0, 0.0), 0.0)
@@ -371,7 +373,7 @@ def test_a_lost_site_leaves_what_only_it_could_read():
     def reach(file):
         return Reach(frozenset("ab"[file]), only=True)
 
-    leads = lessor(50, 70, sites=2, reach=reach)
+    leads = lease_scheduler(50, 70, sites=2, reach=reach)
     (part,) = granted(leads.handle(Asked(0), 0.0))
     assert part == Part(0, 0, 50)
     while leads.handle(Asked(1), 0.0):
@@ -388,19 +390,19 @@ def test_a_lost_site_leaves_what_only_it_could_read():
 
 def test_entries_that_are_done_are_those_of_a_file_whose_size_is_known():
     with pytest.raises(ValueError, match="its size is not known"):
-        Lessor([None], done={0: [(0, 10)]})
+        LeaseScheduler([None], done={0: [(0, 10)]})
     with pytest.raises(ValueError, match="of 9 entries, those up to 10 are said to be done"):
-        Lessor([FileSize(9)], done={0: [(0, 10)]})
+        LeaseScheduler([FileSize(9)], done={0: [(0, 10)]})
 
 
 def test_a_part_that_was_not_leased_cannot_be_handed_up():
-    leads = lessor(100)
+    leads = lease_scheduler(100)
     with pytest.raises(RuntimeError, match="site 0 does not have"):
         leads.handle(HandedUp(0, ((0, 0, 10),)), 1.0)
 
 
 def test_the_query_ends_early():
-    leads = lessor(100)
+    leads = lease_scheduler(100)
     leads.handle(Asked(0), 0.0)
     assert leads.handle(Stop("enough"), 1.0) == [Halt()]
     leads.handle(HandedUp(0, ((0, 0, 10),)), 1.0)

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from treemill.scheduling import (
-    GroupCounts,
     Monitoring,
     Packet,
     PacketDone,
     Process,
     WorkerJoined,
     WorkerLost,
+    WorkerSums,
 )
 
 NODES = ["root://a", "root://b", ""]
@@ -53,7 +53,7 @@ def like(worker):
 def test_groups_count_as_one(history):
     everything = records(history, lambda group, own: 3 * group + own)
     end = max([now for now, _, _ in everything], default=0.0)
-    one, groups = Monitoring(NODES.__getitem__), GroupCounts()
+    one, groups = Monitoring(NODES.__getitem__), WorkerSums()
     for record in everything:
         one.follow(*record)
     for group in range(4):
@@ -71,7 +71,7 @@ def test_groups_count_as_one(history):
 
 def test_times_of_groups_are_added_in_the_widest_bins():
     """One group ends early, and so has narrower bins than the other."""
-    groups = GroupCounts()
+    groups = WorkerSums()
     for group, spent in enumerate([3.0, 20.0]):
         counts = Monitoring(NODES.__getitem__)
         for record in records([(group, 0, 0, 5, 0.0, spent, False)], lambda _, own: own):
@@ -88,7 +88,7 @@ def test_times_of_groups_are_added_in_the_widest_bins():
 
 def test_counts_of_passes_that_follow_each_other_are_added():
     """A site's second pass begins when three seconds have passed, and has the same worker."""
-    sums = GroupCounts()
+    sums = WorkerSums()
     for since in (0.0, 3.0):
         counts = Monitoring(NODES.__getitem__)
         for record in records([(0, 0, 0, 5, 1.0, 2.0, False)], lambda _, own: own):

@@ -15,7 +15,7 @@ import treemill as tm
 REPOSITORY = Path(__file__).parents[3]
 
 
-class Fills(tm.Selector):
+class HistogramMethods(tm.Selector):
     def begin_worker(self, inputs):
         self.output["h"] = hist.Hist(hist.axis.Regular(10, 0, 100))
         self.output["pt"] = np.zeros(10)
@@ -42,7 +42,7 @@ KINDS = {
     ),
     "snapshot": (lambda e, at: [e.snapshot(str(at / "s.parquet"), ["MET_pt"])], lambda v: [v]),
     "several": (lambda e, at: [e.take("MET_pt"), e.hist("nJet")], list),
-    "selector": (lambda e, at: [Fills(), e], lambda v: [v["h"], v["pt"]]),
+    "selector": (lambda e, at: [HistogramMethods(), e], lambda v: [v["h"], v["pt"]]),
     "function": (lambda e, at: [lambda c: {"a": c.Jet_pt + 1}, e], lambda v: [v["a"]]),
 }
 

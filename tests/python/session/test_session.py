@@ -10,11 +10,11 @@ import hist
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.backends.merged import Merged
+from treemill.backends.merged_partial import MergedPartial
 from treemill.errors import QueryError
 from treemill.results.values import BookedHistograms
+from treemill.session.api import connect, default_session
 from treemill.session.booking_run import BookedQuery
-from treemill.session.front import connect, default_session
 from treemill.session.run import QueryNews
 from treemill.workers import worker as worker_module
 
@@ -359,7 +359,7 @@ def test_feedback(events, monkeypatch):
 
     monkeypatch.setattr(watch, "_FEEDBACK_EVERY", 0.01)
     seen, called = [], threading.Event()
-    commit = Merged.commit
+    commit = MergedPartial.commit
 
     def held(self, partial, packets):
         commit(self, partial, packets)
@@ -369,7 +369,7 @@ def test_feedback(events, monkeypatch):
         seen.append(values)
         called.set()
 
-    monkeypatch.setattr(Merged, "commit", held)
+    monkeypatch.setattr(MergedPartial, "commit", held)
     with connect(workers=1) as session:
         assert session.run(events.count(), events.sum("nJet"), feedback=feedback)[0] == 12322
     assert 0 < seen[0][0] <= 12322

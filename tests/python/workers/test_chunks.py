@@ -4,7 +4,7 @@ import awkward as ak
 import pyarrow
 import pytest
 import treemill as tm
-from treemill.session.front import connect
+from treemill.session.api import connect
 from treemill.workers.chunk import EventReader
 
 from tests.corpus_files import corpus

@@ -7,7 +7,7 @@ import hist
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.session.front import connect
+from treemill.session.api import connect
 from treemill.workers import chain_chunks
 
 

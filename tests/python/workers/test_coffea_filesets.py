@@ -12,7 +12,7 @@ import treemill as tm
 import uproot
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from treemill.session.front import connect
+from treemill.session.api import connect
 
 coffea = pytest.importorskip("coffea.processor", reason="coffea is not installed")
 

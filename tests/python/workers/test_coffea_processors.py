@@ -9,7 +9,7 @@ import hist
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.session.front import connect
+from treemill.session.api import connect
 from treemill.workers.selector import PristineCopies
 from treemill.workers.user_selector import materialised
 
@@ -20,7 +20,7 @@ from coffea.processor import test_items as items  # noqa: E402
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-class Keeping(coffea.ProcessorABC):
+class Checkpointing(coffea.ProcessorABC):
     """Puts everything into itself, as some of coffea's own examples do."""
 
     def __init__(self):
@@ -47,7 +47,7 @@ class Keeping(coffea.ProcessorABC):
 @pytest.mark.parametrize("mode", ["threads", "processes"])
 def test_a_processor_that_keeps_its_output_gives_each_chunk_once(events, truth, mode):
     with connect(workers=2, mode=mode) as session:
-        found = session.run(Keeping(), events)
+        found = session.run(Checkpointing(), events)
     assert found["cuts"]["all"] == found["number"] == sum(found["seen"]) == len(truth)
     assert found["met"].sum(flow=True) == len(truth)
     assert len(found["seen"]) > 2, "several chunks, or this says nothing"
@@ -56,7 +56,7 @@ def test_a_processor_that_keeps_its_output_gives_each_chunk_once(events, truth, 
 
 def test_methods_of_processors_get_coffeas_events_and_no_postprocess(events, truth):
     """coffea's runner takes any function of events."""
-    processor = Keeping()
+    processor = Checkpointing()
     with connect(workers=2) as session:
         assert session.run(processor.other, events) == {"n": len(truth)}
         assert "post" not in session.run(processor.process, events)
@@ -113,7 +113,7 @@ def test_a_processor_of_records(events, truth):
 
 def test_fresh_copies_share_code_and_what_only_answers():
     evaluator = type("Evaluator", (), {"__module__": "correctionlib.highlevel"})()
-    given = {"list": [1], "evaluator": evaluator, "code": lambda x: x, "class": Keeping}
+    given = {"list": [1], "evaluator": evaluator, "code": lambda x: x, "class": Checkpointing}
     fresh = PristineCopies(given)
     first, second = fresh.copy(), fresh.copy()
     first["list"].append(2)
@@ -142,7 +142,7 @@ class Unread(coffea.ProcessorABC):
         return None
 
 
-class Kept(tm.Selector):
+class CheckpointName(tm.Selector):
     collections = True
 
     def begin_worker(self, inputs):
@@ -169,7 +169,7 @@ def arrays(value):
 def test_nothing_in_a_result_is_still_to_be_read(events, truth, mode):
     with connect(workers=2, mode=mode) as session:
         found = session.run(Unread(), events)
-        kept = session.run(Kept(), events)
+        kept = session.run(CheckpointName(), events)
     every = [*arrays(found), *arrays(kept)]
     assert len(every) > 7
     for array in every:

@@ -21,14 +21,14 @@ class Most:
         self.value = max(self.value, other.value)
 
 
-class Kept:
+class CheckpointName:
     """Like coffea's accumulators."""
 
     def __init__(self, value):
         self.value = value
 
     def identity(self):
-        return Kept(0)
+        return CheckpointName(0)
 
     def add(self, other):
         self.value += other.value
@@ -77,7 +77,7 @@ def test_arrays():
 
 def test_objects():
     assert merge(Most(3), Most(2)).value == 3
-    assert merge({"k": Kept(3)}, {"k": Kept(2)})["k"].value == 5
+    assert merge({"k": CheckpointName(3)}, {"k": CheckpointName(2)})["k"].value == 5
 
 
 def test_plain_boost_histogram():

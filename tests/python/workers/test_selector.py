@@ -7,7 +7,7 @@ import hist
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.session.front import connect
+from treemill.session.api import connect
 
 
 @pytest.fixture(params=[(1, "threads"), (3, "threads"), (2, "processes")], ids=str, scope="module")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from distributed import Client, Security
 
-    from .admission import Limits
+    from .worker_limits import Limits
 
     class Cluster(Protocol):
         """A cluster object of Dask's: LocalCluster, those of dask-jobqueue, dask-gateway …"""
@@ -54,7 +54,7 @@ def connected(address: object, security: object = None, **options: Unpack[DaskOp
         raise MissingPackageError(
             "clusters need dask's distributed: pip install 'treemill[cluster]'"
         ) from error
-    from .opening import opened  # start-up
+    from .dask_client import opened  # start-up
     from .version import check_version  # start-up
 
     check_version()

@@ -15,14 +15,14 @@ from ...errors import ChangedError, QueryError, UnsupportedError, WorkerError
 from ...scheduling import Coverage, Monitored, Sizing
 from ...workers.task import OneStateTask, States, Task
 from ...workers.workload import Partial
-from ..base import Pass, PassStatus, Pulse, Request, sizing_of, worker_error
-from ..merged import Merged, Ranges
+from ..base import Heartbeat, Pass, PassStatus, Request, sizing_of, worker_error
+from ..checkpoint_writer import CheckpointWriter
+from ..merged_partial import MergedPartial, Ranges
 from ..pickled import pickled
-from ..saving import Saving
-from .admission import Limits
-from .line import Gone, Line
 from .messages import HeldPartial, PassEnded, PassRequest, Status
-from .resumption import Resumption, into, kept_of
+from .resumption import Resumption, checkpoint_name, into
+from .scheduler_client import PartialLost, SchedulerClient
+from .worker_limits import Limits
 
 __all__ = ["DaskPass"]
 
@@ -34,13 +34,19 @@ __all__ = ["DaskPass"]
 class FetchedResult:
     """The result of a pass, from now and then to the end."""
 
-    def __init__(self, line: Line, work: str, task: Task, begin: Callable[[], Merged]) -> None:
+    def __init__(
+        self,
+        scheduler_client: SchedulerClient,
+        work: str,
+        task: Task,
+        begin: Callable[[], MergedPartial],
+    ) -> None:
         """`work`: what messages call the pass. `begin` makes what all results begin with."""
-        self._line = line
+        self._scheduler_client = scheduler_client
         self._work = work
         self._task: OneStateTask | None = OneStateTask(task)
         self._begin = begin
-        self._final: Merged | None = None
+        self._final: MergedPartial | None = None
 
     def results(self, within: float | None = None) -> list[object] | None:
         """See Results."""
@@ -52,7 +58,9 @@ class FetchedResult:
         return None if self._final is None else self._final.take()
 
     def kept(self) -> tuple[bytes, Ranges] | None:
-        """See Merged. None too if something has changed meanwhile: the next time it may not."""
+        """See MergedPartial. None too if something has changed meanwhile: the next time it may
+        not.
+        """
         merged = self._final or self._now()
         return None if merged is None else merged.kept()
 
@@ -61,9 +69,9 @@ class FetchedResult:
         ChangedError if workers have read two states of a file."""
         try:
             merged, commits = self._read(parts)
-        except Gone:
+        except PartialLost:
             return False
-        if not self._line.ask("settle", self._work, commits):
+        if not self._scheduler_client.ask("settle", self._work, commits):
             return False
         self._final = merged
         return True
@@ -77,20 +85,20 @@ class FetchedResult:
         """Notes that there is nothing more to be got."""
         if self._final is None:
             self._final = self._begin()
-        self._task, self._begin = None, Merged
+        self._task, self._begin = None, MergedPartial
 
-    def _now(self) -> Merged | None:
+    def _now(self) -> MergedPartial | None:
         try:
-            merged, _ = self._read(self._line.ask("parts", self._work))
-        except (Gone, ChangedError):  # the end of the pass says that a file has changed
+            merged, _ = self._read(self._scheduler_client.ask("parts", self._work))
+        except (PartialLost, ChangedError):  # the end of the pass says that a file has changed
             return None
         return merged if merged.is_disjoint() else None
 
-    def _read(self, parts: Sequence[HeldPartial]) -> tuple[Merged, dict[int, int]]:
+    def _read(self, parts: Sequence[HeldPartial]) -> tuple[MergedPartial, dict[int, int]]:
         """Returns what is in these parts as one, and how many commits each has."""
         merged, task, states = self._begin(), self._task, States()
         commits = {}
-        reads = self._line.read(self._work, parts)
+        reads = self._scheduler_client.read(self._work, parts)
         for part, (count, covers, data) in zip(parts, reads, strict=True):
             commits[part.merger] = count
             if data is not None and task is not None:
@@ -106,7 +114,7 @@ _REREAD = 0.05
 class Settings(Protocol):
     """What a pass takes from its pool."""
 
-    line: Line
+    scheduler_client: SchedulerClient
     sizing: ClassVar[Sizing]
     packages: dict[str, bytes]
     silence: float
@@ -119,7 +127,7 @@ class Settings(Protocol):
 
 
 class DaskPass(Pass):
-    """A pass that a cluster's scheduler leads. One thread here watches it."""
+    """A pass that is scheduled on a cluster's scheduler. One thread here watches it."""
 
     def __init__(
         self,
@@ -136,7 +144,7 @@ class DaskPass(Pass):
         self._is_there = work is not None
         self._before = before or Resumption.of(request)
         self._pool = pool
-        self._line = pool.line
+        self._scheduler_client = pool.scheduler_client
         self._task: Task | None = request.task
         self._files = request.files
         self._skip_errors = request.skip_errors
@@ -145,9 +153,13 @@ class DaskPass(Pass):
         self._status: Status | None = None
         self._ended: PassEnded | None = None
         self._error: BaseException | None = None
-        self._fetched = FetchedResult(pool.line, self.name, request.task, self._begins_with)
-        if request.keeping is not None:
-            self._saving = Saving(request.keeping, self._kept, self._sizes)
+        self._fetched = FetchedResult(
+            pool.scheduler_client, self.name, request.task, self._begins_with
+        )
+        if request.checkpointing is not None:
+            self._checkpoint_writer = CheckpointWriter(
+                request.checkpointing, self._kept, self._sizes
+            )
         self._thread = threading.Thread(target=self._follow, name="treemill-pass", daemon=True)
 
     # What the session asks.
@@ -162,7 +174,7 @@ class DaskPass(Pass):
         status, ended = self._status, self._ended
         return PassStatus(
             self._began,
-            Pulse() if status is None else status.pulse,
+            Heartbeat() if status is None else status.heartbeat,
             0 if status is None else status.expected,
             0 if status is None else status.before,
             None if ended is None else ended.entries,
@@ -177,14 +189,14 @@ class DaskPass(Pass):
         if self._ended is not None or self._request.served is None:
             counts = None if self._ended is None else self._ended.monitored
         else:
-            counts = self._line.ask("monitored", self.name)
+            counts = self._scheduler_client.ask("monitored", self.name)
         return None if counts is None else lambda: counts
 
     def coverage(self) -> Coverage:
         """See Pass."""
         if self._ended is not None:
             return self._ended.coverage
-        coverage: Coverage = self._line.ask("coverage", self.name)
+        coverage: Coverage = self._scheduler_client.ask("coverage", self.name)
         return coverage
 
     def start(self) -> None:
@@ -225,33 +237,33 @@ class DaskPass(Pass):
             recipe=self._recipe(blobs),
             done=self._before.covers or {},
             before=self._before.put(blobs),
-            kept=kept_of(self._request),
+            kept=checkpoint_name(self._request),
             limits=pool.limits,
             addresses=_at_hosts(self._request.addresses()),
             second_runs=task.second_runs,
             small_files=task.small_files,
         )
-        self._line.put(blobs)
-        self._line.ask("begin", self.name, request)
+        self._scheduler_client.put(blobs)
+        self._scheduler_client.ask("begin", self.name, request)
 
     def _locate(self) -> None:
-        """Finds out beside the pass where its files lie, if workers are on several hosts."""
+        """Finds out during the pass where its files lie, if workers are on several hosts."""
         locate = self._request.locate
 
         def find() -> None:
             with suppress(WorkerError, QueryError):  # the pass is over, or says the same
-                if locate is None or self._line.hello()["hosts"] < 2:
+                if locate is None or self._scheduler_client.hello()["hosts"] < 2:
                     return
                 for addresses in locate(range(len(self._files))):
                     if self._ended is not None:
                         return
-                    self._line.ask("locate", self.name, addresses)
+                    self._scheduler_client.ask("locate", self.name, addresses)
 
         if any(self._nodes):
             threading.Thread(target=find, name="treemill-locate", daemon=True).start()
 
     def _recipe(self, blobs: dict[str, bytes]) -> str | None:
-        """The digest of the query, so that another process may go on with it; None if it cannot be
+        """The digest of the query, so that another process may resume it; None if it cannot be
         sent, which matters only then."""
         try:
             return into(blobs, pickled(self._request.query, "the query"))
@@ -260,24 +272,24 @@ class DaskPass(Pass):
 
     def stop(self, reason: str) -> None:
         """See Pass."""
-        self._line.ask("stop", self.name, reason)
+        self._scheduler_client.ask("stop", self.name, reason)
 
     def abort(self, reason: str) -> None:
         """See Pass."""
-        self._line.ask("abort", self.name, reason)
+        self._scheduler_client.ask("abort", self.name, reason)
 
     def leave(self) -> None:
         """Ends the thread that watches, because the session is closed."""
         if self._thread.is_alive() and threading.current_thread() is not self._thread:
             self._thread.join(2 * _WATCH)
-        if self._saving is not None:
-            self._saving.end(save=False)  # another run may want the checkpoint
+        if self._checkpoint_writer is not None:
+            self._checkpoint_writer.end(save=False)  # another run may want the checkpoint
 
     # What is kept on disk.
 
-    def _begins_with(self) -> Merged:
-        task, keeping = self._request.task, self._request.keeping
-        check = (lambda partial: None) if keeping is None else keeping.check
+    def _begins_with(self) -> MergedPartial:
+        task, checkpointing = self._request.task, self._request.checkpointing
+        check = (lambda partial: None) if checkpointing is None else checkpointing.check
         return self._before.merged(task.load, check)
 
     def _kept(self) -> tuple[bytes, Ranges] | None:
@@ -291,7 +303,7 @@ class DaskPass(Pass):
     def _sizes(self) -> Mapping[int, int]:
         if self._ended is not None:
             return self._ended.sizes
-        sizes: Mapping[int, int] = self._line.ask("sizes", self.name)
+        sizes: Mapping[int, int] = self._scheduler_client.ask("sizes", self.name)
         return sizes
 
     # The thread that watches.
@@ -302,7 +314,7 @@ class DaskPass(Pass):
             while True:
                 if self._pool.closed:
                     raise WorkerError("the session was closed")
-                status = self._line.watch(self.name, change, _WATCH)
+                status = self._scheduler_client.watch(self.name, change, _WATCH)
                 change = status.change
                 self._status = status
                 if status.begun and not begun:
@@ -317,7 +329,7 @@ class DaskPass(Pass):
         except BaseException as error:
             if isinstance(error, UnsupportedError | ChangedError):  # it cannot be kept or had
                 with suppress(WorkerError):
-                    self._line.ask("forget", self.name)
+                    self._scheduler_client.ask("forget", self.name)
             self._fail(error)
 
     def _end(self, ended: PassEnded) -> None:
@@ -331,7 +343,7 @@ class DaskPass(Pass):
             name = self._request.name
             self._error = QueryError(f"another session has got the result of query {name!r}")
         self._finish(save=True)
-        self._line.ask("forget", self.name)
+        self._scheduler_client.ask("forget", self.name)
 
     def _fail(self, error: BaseException) -> None:
         self._error = self._explained(worker_error(0, error))
@@ -344,10 +356,10 @@ class DaskPass(Pass):
         self._finish(save=False)
 
     def _explained(self, error: BaseException | None) -> BaseException | None:
-        """The error, with what a checkpoint has if the run can go on from it."""
-        if self._saving is None or not isinstance(error, WorkerError):
+        """The error, with what a checkpoint has if the run can resume from it."""
+        if self._checkpoint_writer is None or not isinstance(error, WorkerError):
             return error
-        kept = f"{self._saving.entries:,} of {self.status().expected:,} entries"
+        kept = f"{self._checkpoint_writer.entries:,} of {self.status().expected:,} entries"
         error.message += f"; checkpoint= has {kept}, from which the same run goes on"
         error.args = (error.message,)
         return error

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 
 from ...workers.workload import Partial
-from ..merged import Merged, Ranges
+from ..merged_partial import MergedPartial, Ranges
 
 __all__ = ["Merger", "RefusedByMerger", "Unreachable"]
 
@@ -27,7 +27,7 @@ class Merger:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._merged = Merged()
+        self._merged = MergedPartial()
         self._taken: dict[int, int] = {}
         self._refused: set[int] = set()
         self._absorbed: dict[int, int] = {}  # other mergers, and how many partials each had
@@ -92,4 +92,4 @@ class Merger:
         """Drops everything."""
         with self._lock:
             self._dropped = True
-            self._merged = Merged()
+            self._merged = MergedPartial()

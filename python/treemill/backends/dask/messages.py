@@ -11,21 +11,21 @@ from dataclasses import field
 
 from ...frozen import frozen
 from ...scheduling import Coverage, Event, FileSize, Halt, Hint, Monitored, Order, Sizing, Trace
-from ..base import Pulse
-from ..merged import Ranges
-from .admission import UNLIMITED, Limits
+from ..base import Heartbeat
+from ..merged_partial import Ranges
+from .worker_limits import UNLIMITED, Limits
 
 __all__ = [
     "VERSION",
     "Act",
     "Begin",
+    "CheckpointName",
     "Crashed",
     "Drop",
     "End",
     "Fetch",
     "HeldPartial",
     "Hold",
-    "Kept",
     "Listed",
     "Loaded",
     "PassEnded",
@@ -37,7 +37,7 @@ __all__ = [
     "Unreached",
 ]
 
-VERSION = 7
+VERSION = 8
 """The version of these messages. Client, scheduler and workers must have the same one."""
 
 
@@ -45,11 +45,11 @@ VERSION = 7
 
 
 @frozen
-class Kept:
+class CheckpointName:
     """What a pass is kept in by its client."""
 
     place: str
-    """Names the checkpoint: the same for all runs that go on with it."""
+    """Names the checkpoint: the same for all runs that resume from it."""
     of: str
     """The digest of what decides the numbers of the pass."""
 
@@ -90,7 +90,7 @@ class PassRequest:
     """The entries that a checkpoint has: the result has them already."""
     before: str | None = None
     """The digest of what a checkpoint has, if it has anything: for a client that attaches."""
-    kept: Kept | None = None
+    kept: CheckpointName | None = None
     """Names the client's checkpoint."""
     limits: Limits = UNLIMITED
     """How many workers may take part."""
@@ -200,7 +200,7 @@ class Tell:
 
     work: str
     event: Event
-    pulse: Pulse | None = None
+    heartbeat: Heartbeat | None = None
 
 
 @frozen
@@ -215,7 +215,7 @@ class Unreached:
 
 @frozen
 class Crashed:
-    """The pass cannot go on, here or on another worker: it ends with this error."""
+    """The pass cannot continue, here or on another worker: it ends with this error."""
 
     work: str
     error: BaseException
@@ -254,7 +254,7 @@ class Status:
 
     change: int
     """Counts what a client wants to hear of at once."""
-    pulse: Pulse
+    heartbeat: Heartbeat
     """Counters of this pass. Its entries are not those of `before`."""
     expected: int
     before: int

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 from ...errors import QueryError
 from ...scheduling import Sizing
 from ...workers.task import Task
-from ..base import Elsewhere, Pass, Pool, Request
-from .line import Line
+from ..base import Pass, Pool, RemoteQuery, Request
 from .messages import Listed
+from .scheduler_client import SchedulerClient
 
 if TYPE_CHECKING:
     from distributed import Client
 
-from .admission import UNLIMITED, Limits
 from .dask_pass import DaskPass
-from .resumption import Resumption, found_again, into, kept_of, zipped
+from .resumption import Resumption, checkpoint_name, find_running, into, zipped
+from .worker_limits import UNLIMITED, Limits
 
 __all__ = ["DaskPool"]
 
@@ -57,8 +57,8 @@ class DaskPool(Pool):
         self._owned = owned
         self.limits = limits
         self._wanted = workers
-        self.line = Line(client, silence)
-        hello = self.line.install()
+        self.scheduler_client = SchedulerClient(client, silence)
+        hello = self.scheduler_client.install()
         super().__init__(workers or limits.there(hello["threads"]), patience, trace)
         self.silence = silence
         self.wait = wait
@@ -73,30 +73,32 @@ class DaskPool(Pool):
         """The number of workers that are expected: those that are there, if the user has not said
         another one."""
         if self._wanted is None:
-            self._size = self.limits.there(self.line.hello()["threads"])
+            self._size = self.limits.there(self.scheduler_client.hello()["threads"])
         return self._size
 
     def prepare(self, request: Request) -> DaskPass:
         """Makes a pass, which the caller starts."""
-        kept = kept_of(request)
-        there = None if kept is None else found_again(self.line, kept)
-        return self.led(DaskPass(self, request, *(there or ())))
+        kept = checkpoint_name(request)
+        there = None if kept is None else find_running(self.scheduler_client, kept)
+        return self.tracked(DaskPass(self, request, *(there or ())))
 
-    def led(self, started: DaskPass) -> DaskPass:
+    def tracked(self, started: DaskPass) -> DaskPass:
         """The pass, of which `close` lets go."""
         self._passes.add(started)
         return started
 
-    def kept(self) -> list[Elsewhere]:
+    def kept(self) -> list[RemoteQuery]:
         """See Pool."""
         return [
-            Elsewhere(each.request.name, each.request.title, each.done, each.entries, each.expected)
+            RemoteQuery(
+                each.request.name, each.request.title, each.done, each.entries, each.expected
+            )
             for each in self._listed()
         ]
 
     def _listed(self) -> list[Listed]:
         """The cluster's passes without those that have ended here, of which it may hear later."""
-        works: list[Listed] = self.line.ask("listed")
+        works: list[Listed] = self.scheduler_client.ask("listed")
         ended = {each.name for each in list(self._passes) if each.status().committed is not None}
         return [each for each in works if each.work not in ended]
 
@@ -119,15 +121,15 @@ class DaskPool(Pool):
         if request.inputs is not None:
             task.inputs = pickle.loads(self._blob(request.inputs))
         query = pickle.loads(self._blob(request.recipe))
-        before = Resumption.got(self.line, request.before)
+        before = Resumption.got(self.scheduler_client, request.before)
 
         def attached(asked: Request) -> DaskPass:
-            return self.led(DaskPass(self, asked, work, before))
+            return self.tracked(DaskPass(self, asked, work, before))
 
         return query, task, attached
 
     def _blob(self, digest: str) -> bytes:
-        data = self.line.get(digest)
+        data = self.scheduler_client.get(digest)
         if data is None:
             raise QueryError("the scheduler has dropped the query meanwhile")
         return data
@@ -139,7 +141,7 @@ class DaskPool(Pool):
             into(self.packages, zipped(path))
 
     def close(self) -> None:
-        """Leaves the cluster. What runs there goes on."""
+        """Leaves the cluster. What runs there continues."""
         self.closed = True
         for running in list(self._passes):
             running.leave()

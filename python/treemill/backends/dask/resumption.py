@@ -1,4 +1,4 @@
-"""Passes that go on with a checkpoint: what it had when the pass began, and the pass that the
+"""Passes that resume from a checkpoint: what it had when the pass began, and the pass that the
 cluster still has because its client was killed.
 """
 
@@ -17,11 +17,11 @@ from ...checkpoint.digest import digest
 from ...errors import QueryError
 from ...workers.workload import Partial
 from ..base import Request
-from ..merged import Merged, Ranges
-from .line import Line
-from .messages import Kept, Listed
+from ..merged_partial import MergedPartial, Ranges
+from .messages import CheckpointName, Listed
+from .scheduler_client import SchedulerClient
 
-__all__ = ["Resumption", "found_again", "into", "kept_of", "zipped"]
+__all__ = ["Resumption", "checkpoint_name", "find_running", "into", "zipped"]
 
 # Bytes that are sent once and named by their content: tasks, inputs, packages, queries.
 
@@ -54,15 +54,15 @@ class Resumption:
     @staticmethod
     def of(request: Request) -> Resumption:
         """Returns what the checkpoint of a new pass has."""
-        record = None if request.keeping is None else request.keeping.record
+        record = None if request.checkpointing is None else request.checkpointing.record
         return Resumption() if record is None else Resumption(record.partial, record.processed)
 
     @staticmethod
-    def got(line: Line, named: str | None) -> Resumption:
+    def got(scheduler_client: SchedulerClient, named: str | None) -> Resumption:
         """Returns what the scheduler has under this digest."""
         if named is None:
             return Resumption()
-        data = line.get(named)
+        data = scheduler_client.get(named)
         if data is None:
             raise QueryError("the scheduler has dropped the query meanwhile")
         before: Resumption = pickle.loads(data)
@@ -72,34 +72,38 @@ class Resumption:
         """Adds it to what the scheduler gets. Gives its digest; None if there is nothing."""
         return None if self.partial is None else into(blobs, pickle.dumps(self))
 
-    def merged(self, load: Callable[[bytes], Partial], check: Callable[[Partial], None]) -> Merged:
+    def merged(
+        self, load: Callable[[bytes], Partial], check: Callable[[Partial], None]
+    ) -> MergedPartial:
         """It as a partial, to be merged into. `load` rebuilds one from its bytes; `check`: see
         Merged."""
         partial = None if self.partial is None else load(self.partial)
-        return Merged(partial, self.covers, check)
+        return MergedPartial(partial, self.covers, check)
 
 
-def kept_of(request: Request) -> Kept | None:
+def checkpoint_name(request: Request) -> CheckpointName | None:
     """Names the checkpoint of a pass, if it has one."""
-    if request.keeping is None:
+    if request.checkpointing is None:
         return None
-    checkpoint = request.keeping.checkpoint
+    checkpoint = request.checkpointing.checkpoint
     of = checkpoint.of
     what = (of.fingerprint.versions, of.fingerprint.parts, of.identities, request.skip_errors)
-    return Kept(checkpoint.name(), digest(what))
+    return CheckpointName(checkpoint.name(), digest(what))
 
 
-def found_again(line: Line, kept: Kept) -> tuple[str, Resumption] | None:
+def find_running(
+    scheduler_client: SchedulerClient, kept: CheckpointName
+) -> tuple[str, Resumption] | None:
     """The pass that keeps in this checkpoint, with what it began with: its client has ended, and
     nothing of what it has done need be done again. None if there is none. Passes that were to keep
     something else there are ended."""
-    listed: list[Listed] = line.ask("listed")
+    listed: list[Listed] = scheduler_client.ask("listed")
     for each in listed:
         other = each.request.kept
         if other is None or other.place != kept.place:
             continue
         with suppress(QueryError):  # its client had the result, and has dropped it meanwhile
-            if other == kept and line.watch(each.work, -1, 0.0).ended is None:
-                return each.work, Resumption.got(line, each.request.before)
-        line.ask("forget", each.work)
+            if other == kept and scheduler_client.watch(each.work, -1, 0.0).ended is None:
+                return each.work, Resumption.got(scheduler_client, each.request.before)
+        scheduler_client.ask("forget", each.work)
     return None

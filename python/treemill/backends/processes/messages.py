@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator
 
 from ...frozen import frozen
-from ..base import Pulse
+from ..base import Heartbeat
 
 __all__ = [
     "Channel",
@@ -217,12 +217,12 @@ class Hand:
     """A partial, which also says that its packets are committed."""
 
     data: bytes
-    pulse: Pulse
+    heartbeat: Heartbeat
     """The worker's counters when it committed."""
 
 
 @frozen
 class WorkerCrashed:
-    """The worker cannot go on, and neither could another one: the pass ends with this error."""
+    """The worker cannot continue, and neither could another one: the pass ends with this error."""
 
     error: BaseException

@@ -29,10 +29,10 @@ from ...scheduling import (
     WorkerLost,
 )
 from ...workers.task import OneStateTask, States
-from ..base import KnownCounters, Pool, Pulse, Request, worker_error
+from ..base import Heartbeat, KnownCounters, Pool, Request, worker_error
 from ..coordinated_pass import CoordinatedPass
-from .master import TemplateWorkers, cause
 from .messages import Channel, Hand, WorkerCrashed
+from .template_client import TemplateWorkers, cause
 
 __all__ = ["ProcessPass", "ProcessPool"]
 
@@ -63,8 +63,8 @@ class ProcessPool(Pool):
         trace: int = 0,
     ) -> None:
         """`memory`: bytes that a worker may take on top of the template's. `silence`: seconds
-        without a pulse after which a worker is given up, and seconds that the template may take to
-        load something. `start`: "fork" or "spawn"; None: the one that is safe on this system."""
+        without a heartbeat after which a worker is given up, and seconds that the template may take
+        to load something. `start`: "fork" or "spawn"; None: the one that is safe on this system."""
         super().__init__(size, patience, trace)
         if not hasattr(socket, "send_fds"):
             raise UnsupportedError('mode="processes" needs UNIX sockets; use mode="threads"')
@@ -74,23 +74,23 @@ class ProcessPool(Pool):
         self.start = start or ("fork" if sys.platform == "linux" else "spawn")
         self._lock = threading.Lock()
         self._closed = False
-        self._master: TemplateWorkers | None = None
+        self._template_client: TemplateWorkers | None = None
         self._paths: tuple[str, ...] = ()
 
     def prepare(self, request: Request) -> ProcessPass:
         """Makes a pass, which the caller starts."""
         return ProcessPass(self, request)
 
-    def master(self) -> TemplateWorkers:
+    def template_client(self) -> TemplateWorkers:
         """The thread that talks to workers. Starts one if there is none."""
         with self._lock:
             if self._closed:
                 raise RuntimeError("the session is closed: make another one by treemill.connect()")
-            if self._master is None or not self._master.alive:
-                self._master = TemplateWorkers(
+            if self._template_client is None or not self._template_client.alive:
+                self._template_client = TemplateWorkers(
                     self._paths, self.start, silence=self.silence, patience=self.patience
                 )
-            return self._master
+            return self._template_client
 
     def set_paths(self, paths: Sequence[str]) -> None:
         """Puts folders at the beginning of the workers' import path, for the passes to come."""
@@ -98,7 +98,7 @@ class ProcessPool(Pool):
             if self._paths == tuple(paths):
                 return
             self._paths = tuple(paths)
-            old, self._master = self._master, None
+            old, self._template_client = self._template_client, None
         if old is not None:
             old.close()
 
@@ -106,9 +106,9 @@ class ProcessPool(Pool):
         """Ends the workers and the template, and waits for their end."""
         with self._lock:
             self._closed = True
-            master, self._master = self._master, None
-        if master is not None:
-            master.close()
+            template_client, self._template_client = self._template_client, None
+        if template_client is not None:
+            template_client.close()
 
 
 @dataclass
@@ -131,23 +131,23 @@ class _Sums:
     def __init__(self) -> None:
         self.ends: dict[int, _End] = {}
         self.committed: Callable[[], int] = lambda: 0
-        self._gone = Pulse()  # of lost workers
+        self._gone = Heartbeat()  # of lost workers
 
     def forget(self, end: _End) -> None:
-        self._gone = self._gone.plus(end.counted.pulse)
+        self._gone = self._gone.plus(end.counted.heartbeat)
 
     @property
-    def pulse(self) -> Pulse:
+    def heartbeat(self) -> Heartbeat:
         total, entries = self._gone, self.committed()
         for end in list(self.ends.values()):
-            total = total.plus(end.counted.pulse)
-            entries += max(end.counted.pulse.entries - end.committed, 0)
+            total = total.plus(end.counted.heartbeat)
+            entries += max(end.counted.heartbeat.entries - end.committed, 0)
         return replaced(total, entries=entries)
 
 
 class ProcessPass(CoordinatedPass):
-    """A pass on processes. Only the master's thread uses the workers' sockets, and only that thread
-    calls the methods below, except `start`."""
+    """A pass on processes. Only the template client's thread uses the workers' sockets, and only
+    that thread calls the methods below, except `start`."""
 
     def __init__(self, pool: ProcessPool, request: Request) -> None:
         super().__init__(pool, request)
@@ -165,17 +165,17 @@ class ProcessPass(CoordinatedPass):
         self._templates = _TEMPLATES
         self._loads = _LOADS
 
-    def _pulse(self) -> Pulse:
-        return self._sums.pulse
+    def _heartbeat(self) -> Heartbeat:
+        return self._sums.heartbeat
 
     def start(self) -> None:
         """Sends the task to the template. Returns at once. Raises QueryError if the task cannot be
         sent. All threads may call this."""
         task, sent = self._task, False
         while task is not None and not sent:
-            self._master = self._pool.master()
-            self._number = self._master.number()
-            sent = self._master.submit(self._number, self, task, self._folder)
+            self._template_client = self._pool.template_client()
+            self._number = self._template_client.number()
+            sent = self._template_client.submit(self._number, self, task, self._folder)
 
     def loaded(self) -> None:
         """Forks the workers: the template has loaded the task."""
@@ -187,7 +187,7 @@ class ProcessPass(CoordinatedPass):
         self._crash(error)
 
     def orphaned(self, reason: str) -> None:
-        """Goes on with another template: this one has ended, and its workers with it."""
+        """Continues with another template: this one has ended, and its workers with it."""
         for number, end in list(self._ends.items()):
             self._drop(number, end, reason)
         self._templates -= 1
@@ -213,23 +213,23 @@ class ProcessPass(CoordinatedPass):
                 self._crash(worker_error(number, error))
 
     def _understand(self, number: int, end: _End, message: object) -> None:
-        if isinstance(message, Pulse):
-            end.counted.tell(message)
+        if isinstance(message, Heartbeat):
+            end.counted.update(message)
         elif isinstance(message, Hand):
             task, data = self._task, message.data
             if task is not None:
-                end.counted.tell(message.pulse)
+                end.counted.update(message.heartbeat)
                 load = OneStateTask(task).load
                 self._commit(number, lambda: self._states.inner(load(data)))
-                end.committed = message.pulse.entries
+                end.committed = message.heartbeat.entries
         elif isinstance(message, WorkerCrashed):
             self._crash(message.error)
         elif isinstance(message, Event):
             end.counted.follow(message)
             if isinstance(message, WorkerJoined):
                 end.joined, self._loads = True, _LOADS
-            self._tell(message)
-            self._tell_losses()
+            self._send_event(message)
+            self._report_lost_workers()
         else:
             raise TypeError(f"not a message of a worker: {message!r}")
 
@@ -240,11 +240,11 @@ class ProcessPass(CoordinatedPass):
     def check(self) -> None:
         """Gives up workers that were silent for too long. Also lets the packetizer look for late
         workers, which nothing else does."""
-        self._tell(Tick())
+        self._send_event(Tick())
         limit = self._clock() - self._pool.silence
         for number, end in list(self._ends.items()):
             if end.heard < limit:
-                self._master.kill(self._number, number)
+                self._template_client.kill(self._number, number)
                 self._lose(
                     number, f"worker {number} did not answer for {self._pool.silence:g} seconds"
                 )
@@ -263,30 +263,30 @@ class ProcessPass(CoordinatedPass):
         elif self._spare > 0:
             self._spare -= 1
             self._fork()
-        self._tell_losses()
+        self._report_lost_workers()
         if not self._ends and self.ended is None:
             self._crash(WorkerError(f"no worker is left: {reason}", worker=str(number)))
 
     def _drop(self, number: int, end: _End, reason: str) -> None:
         del self._ends[number]
         self._sums.forget(end)
-        self._master.forget(self._number, number)
+        self._template_client.forget(self._number, number)
         if end.joined:
             self._lost.append(WorkerLost(number, reason))
 
-    def _tell_losses(self) -> None:
-        """Handles losses, but not before another worker has joined: the packetizer ends a query
-        that has no worker."""
+    def _report_lost_workers(self) -> None:
+        """Handles lost workers, but not before another worker has joined: the packetizer ends a
+        query that has no worker."""
         if self._ends and not any(end.joined for end in self._ends.values()):
             return
         lost, self._lost = self._lost, []
         for event in lost:
-            self._tell(event)
+            self._send_event(event)
 
     def _fork(self) -> None:
         number = self._next
         self._next += 1
-        channel = self._master.fork(self._number, number, self._pool.memory)
+        channel = self._template_client.fork(self._number, number, self._pool.memory)
         self._ends[number] = _End(channel, self._clock())
 
     def _carry_out(self, decide: Callable[[], list[Action]]) -> list[Action]:
@@ -297,26 +297,28 @@ class ProcessPass(CoordinatedPass):
         return actions
 
     def _send(self, worker: int, action: Order | Hint) -> None:
-        self._say(worker, action)
+        self._send_message(worker, action)
 
     def _halt(self) -> None:
         for worker in list(self._ends):
-            self._say(worker, Halt())
+            self._send_message(worker, Halt())
 
-    def _say(self, worker: int, message: object) -> None:
+    def _send_message(self, worker: int, message: object) -> None:
         end = self._ends.get(worker)
         if end is not None:
-            with contextlib.suppress(OSError):  # the master's thread will notice the worker's end
+            with contextlib.suppress(
+                OSError
+            ):  # the template client's thread will notice the worker's end
                 end.channel.send(message)
 
     def _give_up_merging(self, reason: str) -> None:
         super()._give_up_merging(reason)
         if self._given_up:
-            self._master.abandon("the workers' session was in a merge that does not end")
+            self._template_client.abandon("the workers' session was in a merge that does not end")
 
     def settle(self) -> None:
         """See Pass."""
-        self._master.wait_for_end(self._number)
+        self._template_client.wait_for_end(self._number)
 
     def _dismiss(self) -> None:
-        self._master.finished(self._number)
+        self._template_client.finished(self._number)

@@ -178,9 +178,9 @@ class Template:
             if number == message.number:
                 _kill_group(pid)
         self._ending.add(message.number)
-        self._tell_gone()
+        self._report_lost_pass()
 
-    def _tell_gone(self) -> None:
+    def _report_lost_pass(self) -> None:
         gone = self._ending - {number for number, _ in self._children.values()}
         self._ending -= gone
         for number in gone:
@@ -201,7 +201,7 @@ class Template:
                 os.killpg(pid, signal.SIGKILL)
             with contextlib.suppress(OSError):
                 self._channel.send(Exited(key, os.waitstatus_to_exitcode(status)))
-        self._tell_gone()
+        self._report_lost_pass()
 
     def _end_children(self) -> None:
         for pid in self._children:

@@ -1,5 +1,5 @@
 """A worker process, from its fork to its end. The main thread carries out orders; a second thread
-receives messages, sends pulses and watches the memory.
+receives messages, sends heartbeats and watches the memory.
 
 The process ends at once when the session's end of the socket is closed, for any reason.
 """
@@ -23,8 +23,8 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from ..._system.cache import turn_off
-from ..._system.farewell import leave
 from ..._system.memory import limit, private_bytes
+from ..._system.shutdown import close_servers
 from ...frozen import replaced
 from ...scheduling import (
     Event,
@@ -40,14 +40,14 @@ from ...scheduling import (
 from ...workers.task import OneStateTask, Task
 from ...workers.worker import Worker
 from ...workers.workload import Partial
-from ..base import Pulse
+from ..base import Heartbeat
 from ..pickled import portable
 from .messages import Channel, Hand, WorkerCrashed
 
 __all__ = ["run"]
 
-_PULSE = 0.2
-"""Seconds between two pulses."""
+_HEARTBEAT_SECONDS = 0.2
+"""Seconds between two heartbeats."""
 _PR_SET_PDEATHSIG = 1
 
 
@@ -68,7 +68,7 @@ def run(sock: socket.socket, load: Callable[[], Task], number: int, memory: int 
         with contextlib.suppress(Exception):
             sys.stdout.flush()
             sys.stderr.flush()
-            leave()
+            close_servers()
         os._exit(code)
 
 
@@ -107,7 +107,9 @@ class _WorkerProcess:
             turn_off()
             workload = self._task.workload(self._number)
             workload.begin()
-            self._worker = Worker(self._number, workload, self._control, self._hand, self._tell)
+            self._worker = Worker(
+                self._number, workload, self._control, self._hand, self._send_event
+            )
             self._channel.send(WorkerJoined(self._number))
             while True:
                 self._perform(self._inbox.get())
@@ -137,21 +139,21 @@ class _WorkerProcess:
             return replaced(event, error=error)
         return event
 
-    def _tell(self, event: Event) -> None:
-        """Sends an event of a thread that the worker has beside the main one."""
+    def _send_event(self, event: Event) -> None:
+        """Sends an event of a thread of the worker other than the main one."""
         with contextlib.suppress(OSError):  # the pass is over
             self._channel.send(self._portable(event))
 
     def _hand(self, partial: Partial) -> None:
-        self._channel.send(Hand(partial.dumps(), self._pulse()))
+        self._channel.send(Hand(partial.dumps(), self._heartbeat()))
 
-    def _pulse(self) -> Pulse:
-        return Pulse.of(self._control)
+    def _heartbeat(self) -> Heartbeat:
+        return Heartbeat.of(self._control)
 
     def _listen(self) -> None:
-        next_pulse = 0.0
+        next_heartbeat = 0.0
         while True:
-            wait = max(next_pulse - time.monotonic(), 0.0)
+            wait = max(next_heartbeat - time.monotonic(), 0.0)
             ready, _, _ = select.select([self._channel], [], [], wait)
             if ready:
                 messages, alive = self._channel.receive()
@@ -164,12 +166,12 @@ class _WorkerProcess:
                         self._worker.note(message)
                     elif isinstance(message, Order):
                         self._inbox.put(message)
-            if time.monotonic() < next_pulse:
+            if time.monotonic() < next_heartbeat:
                 continue
-            next_pulse = time.monotonic() + _PULSE
+            next_heartbeat = time.monotonic() + _HEARTBEAT_SECONDS
             self._watch_memory()
             try:
-                self._channel.send(self._pulse())
+                self._channel.send(self._heartbeat())
             except OSError:
                 self._leave(0)
 
@@ -187,5 +189,5 @@ class _WorkerProcess:
         """Ends the process at once."""
         with contextlib.suppress(Exception):
             sys.stdout.flush()
-            leave()
+            close_servers()
         os._exit(code)

@@ -1,4 +1,6 @@
-"""The pools of several sites as one pool, and the passes on them: a lessor under a lock."""
+"""The pools of several sites as one pool, and the passes on them: a scheduler of leases under a
+lock.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,13 @@ from ...scheduling import (
     Stop,
     Tick,
 )
-from ...scheduling.leasing import Leasing
-from ...scheduling.lessor import Lessor
-from ...scheduling.messages import Downward, HandedUp, LessorEvent, Opened, SiteLost, Upward
+from ...scheduling.lease_scheduler import LeaseScheduler
+from ...scheduling.lease_size import Leasing
+from ...scheduling.messages import Downward, HandedUp, LeaseEvent, Opened, SiteLost, Upward
 from ...scheduling.unleased_parts import Reach
 from ...workers.workload import Partial
-from ..base import Pass, PassStatus, Pool, Pulse, Request
-from ..merged import Merged
+from ..base import Heartbeat, Pass, PassStatus, Pool, Request
+from ..merged_partial import MergedPartial
 from .site import Site, SiteCounts
 
 __all__ = ["FederatedPass", "FederatedPool", "LocatedFiles"]
@@ -168,15 +170,23 @@ class FederatedPass(Pass):
 
     def __init__(self, pool: FederatedPool, request: Request) -> None:
         super().__init__(request)
-        task, keeping = request.task, request.keeping
-        files = request.files if keeping is None else keeping.with_sizes_of_begun(request.files)
+        task, checkpointing = request.task, request.checkpointing
+        files = (
+            request.files
+            if checkpointing is None
+            else checkpointing.with_sizes_of_begun(request.files)
+        )
         self.workers = pool.size
         self._began = time.monotonic()
-        self._merged = Merged() if keeping is None else keeping.merged(task.load)
-        self._saving = None if keeping is None else keeping.saving(self._merged.kept, self._sizes)
+        self._merged = MergedPartial() if checkpointing is None else checkpointing.merged(task.load)
+        self._checkpoint_writer = (
+            None
+            if checkpointing is None
+            else checkpointing.checkpoint_writer(self._merged.kept, self._sizes)
+        )
         self._error: BaseException | None = None
         self._lock = threading.RLock()
-        """Guards the lessor, the merged partial and the sizes of files."""
+        """Guards the scheduler of leases, the merged partial and the sizes of files."""
         self._entries = {n: size.entries for n, size in enumerate(files) if size is not None}
         self._to_begin = len(pool.sites)
         self._most = request.trace
@@ -190,41 +200,41 @@ class FederatedPass(Pass):
         addresses = request.addresses()
         reaches = [pool.reach(addresses.get(n, (path,))) for n, path in enumerate(paths)]
         leasing = replace(LEASING, skip_errors=request.skip_errors)
-        record = None if keeping is None else keeping.record
-        self._lessor = Lessor(
+        record = None if checkpointing is None else checkpointing.record
+        self._lease_scheduler = LeaseScheduler(
             files,
             leasing,
             reach=reaches.__getitem__,
             expected=list(pool.sites),
             done=None if record is None else record.processed,
         )
-        self._before = self._lessor.committed_entries
+        self._before = self._lease_scheduler.committed_entries
         self._counts = SiteCounts()
         self._counted = request.served is not None
         self._located = LocatedFiles(request)
         whole = replaced(request, addresses=self._located.addresses, locate=self._located.locate)
         self._sites = {
-            number: Site(number, name, each, whole, self._hear, self._tick, self._counts)
+            number: Site(number, name, each, whole, self._receive, self._tick, self._counts)
             for number, (name, each) in enumerate(pool.sites.items())
         }
 
     # What the session asks.
 
     @property
-    def merged(self) -> Merged:
+    def merged(self) -> MergedPartial:
         """See Pass: what the sites have handed up. It grows with each lease."""
         return self._merged
 
     def status(self) -> PassStatus:
         """See Pass. There is no trace but those of the sites."""
-        pulse = reduce(Pulse.plus, (site.pulse() for site in self._sites.values()))
+        heartbeat = reduce(Heartbeat.plus, (site.heartbeat() for site in self._sites.values()))
         with self._lock:
             return PassStatus(
                 self._began,
-                pulse,
-                self._lessor.expected_entries,
+                heartbeat,
+                self._lease_scheduler.expected_entries,
                 self._before,
-                self._lessor.committed_entries if self._finished else None,
+                self._lease_scheduler.committed_entries if self._finished else None,
                 self.workers,
                 self._error,
                 leased=tuple(self._leased),
@@ -244,7 +254,7 @@ class FederatedPass(Pass):
     def coverage(self) -> Coverage:
         """See Pass."""
         with self._lock:
-            return self._lessor.coverage()
+            return self._lease_scheduler.coverage()
 
     def _sizes(self) -> dict[int, int]:
         with self._lock:
@@ -266,7 +276,7 @@ class FederatedPass(Pass):
         for site in self._sites.values():
             site.abort(reason)
 
-    def _end(self, reason: str) -> list[LessorEvent]:
+    def _end(self, reason: str) -> list[LeaseEvent]:
         return [Stop(reason), *(SiteLost(number, reason) for number in self._sites)]
 
     # What the sites say.
@@ -281,7 +291,7 @@ class FederatedPass(Pass):
     def _tick(self) -> None:
         self._handle([Tick()])
 
-    def _hear(
+    def _receive(
         self, messages: Sequence[Upward], partial: Partial | None, leased: LeasedTrace | None
     ) -> None:
         """Handles the messages of one site, with the partial that they are about, and the trace of
@@ -298,13 +308,13 @@ class FederatedPass(Pass):
 
     def _handle(
         self,
-        events: Sequence[LessorEvent],
+        events: Sequence[LeaseEvent],
         partial: Partial | None = None,
         leased: LeasedTrace | None = None,
     ) -> None:
         orders: list[Downward] = []
         with self._lock:
-            if self._lessor.over:
+            if self._lease_scheduler.over:
                 return
             try:
                 if partial is not None:
@@ -318,7 +328,7 @@ class FederatedPass(Pass):
             for event in events:
                 if isinstance(event, Opened):
                     self._entries[event.file] = event.size.entries
-                orders += self._lessor.handle(event, time.monotonic())
+                orders += self._lease_scheduler.handle(event, time.monotonic())
             for order in orders:
                 if isinstance(order, Halt | Finish):
                     for site in self._sites.values():
@@ -339,10 +349,10 @@ class FederatedPass(Pass):
         self._located.end()
         self._finished = True
         self._conclude()
-        self._merged = Merged()
+        self._merged = MergedPartial()
 
 
-def _covered(events: Sequence[LessorEvent]) -> dict[int, list[Range]]:
+def _covered(events: Sequence[LeaseEvent]) -> dict[int, list[Range]]:
     """The entries that the partial has which came with these messages."""
     ranges: dict[int, list[Range]] = defaultdict(list)
     for event in events:

@@ -1,5 +1,5 @@
 """A site of a federation: one thread, which runs a pass on the site's pool for each lease, asks for
-the next lease meanwhile, and tells the lessor what has come of each.
+the next lease meanwhile, and tells the scheduler of leases what has come of each.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from ...scheduling import (
     Coverage,
     FileSize,
     Finish,
-    GroupCounts,
     Halt,
     LeasedTrace,
     Monitored,
     Trace,
+    WorkerSums,
 )
 from ...scheduling.messages import (
     Asked,
@@ -40,11 +40,12 @@ from ...scheduling.messages import (
 )
 from ...workers.task import Task, WrappedTask
 from ...workers.workload import Partial, SpanWorkload, Workload
-from ..base import Pass, Pool, Pulse, Request
+from ..base import Heartbeat, Pass, Pool, Request
 
 __all__ = ["Site", "SiteCounts", "leased_request", "told"]
 
-# What has come of a lease: the messages to the lessor about a pass that has ended. Pure.
+# What has come of a lease: the messages to the scheduler of leases about a pass that has ended.
+# Pure.
 
 
 def told(sub: int, parts: Sequence[Part], coverage: Coverage) -> list[Upward]:
@@ -105,7 +106,7 @@ class SiteCounts:
     def __init__(self) -> None:
         self._began = monotonic()
         self._ended: float | None = None
-        self._sums = GroupCounts()
+        self._sums = WorkerSums()
         self._running: dict[int, Pass] = {}  # by site
         self._lock = threading.Lock()
 
@@ -139,14 +140,14 @@ class SiteCounts:
 
 
 # What a lease asks of a site's pool, from what the whole pass asks: the parts of files that are
-# leased are the files of the site's pass. Knows no site and no lessor.
+# leased are the files of the site's pass. Knows no site and no scheduler of leases.
 
 
 def leased_request(
     whole: Request, parts: Sequence[Part], workers: int, on_end: Callable[[Pass], None]
 ) -> Request:
-    """The request for a pass over these parts. Failures are skipped: the lessor decides what comes
-    of them."""
+    """The request for a pass over these parts. Failures are skipped: the scheduler of leases
+    decides what comes of them."""
     served, locate = whole.served, whole.locate
     return Request(
         LeasedTask(whole.task, parts),
@@ -216,9 +217,9 @@ class Site:
         look: Callable[[], None],
         counts: SiteCounts,
     ) -> None:
-        """`request`: for the pass of all sites. `tell` takes messages to the lessor, with the
-        partial that they are about and the trace of the pass that has made it. `look` is called now
-        and then. `counts` hears of passes."""
+        """`request`: for the pass of all sites. `tell` takes messages to the scheduler of leases,
+        with the partial that they are about and the trace of the pass that has made it. `look` is
+        called now and then. `counts` hears of passes."""
         self.number = number
         self.name = name
         self.workers = pool.size
@@ -226,7 +227,7 @@ class Site:
         self.lost: BaseException | None = None
         self._pool = pool
         self._request = request
-        self._tell = tell
+        self._send_up = tell
         self._look = look
         self._counts = counts
         self._inbox: SimpleQueue[Downward | _Outcome] = SimpleQueue()
@@ -238,7 +239,7 @@ class Site:
         self._mean = 1.0  # entries of a file
         self._asked = False
         self._halted = False
-        self._pulse = Pulse()  # of passes that have ended
+        self._heartbeat = Heartbeat()  # of passes that have ended
         self._lock = threading.Lock()  # guards the counters and the pass that runs
 
     def start(self) -> None:
@@ -246,7 +247,7 @@ class Site:
         threading.Thread(target=self._work, name=f"treemill-{self.name}", daemon=True).start()
 
     def send(self, order: Downward) -> None:
-        """Gives it an order of the lessor."""
+        """Gives it an order of the scheduler of leases."""
         self._inbox.put(order)
 
     def abort(self, reason: str) -> None:
@@ -256,17 +257,21 @@ class Site:
         if running is not None:
             running.abort(reason)
 
-    def pulse(self) -> Pulse:
+    def heartbeat(self) -> Heartbeat:
         """What the workers of all its passes have counted."""
         with self._lock:
             running = self._running
-            return self._pulse if running is None else self._pulse.plus(running.status().pulse)
+            return (
+                self._heartbeat
+                if running is None
+                else self._heartbeat.plus(running.status().heartbeat)
+            )
 
     # The thread.
 
     def _work(self) -> None:
         try:
-            self._tell([SiteJoined(self.number, self.name)], None, None)
+            self._send_up([SiteJoined(self.number, self.name)], None, None)
             self._ask()
             while not isinstance(item := self._next(), Finish):
                 if item is None:
@@ -279,7 +284,7 @@ class Site:
                     self._ask()
         except BaseException as error:
             self.lost = error
-            self._tell([SiteLost(self.number, f"{self.name}: {error}")], None, None)
+            self._send_up([SiteLost(self.number, f"{self.name}: {error}")], None, None)
 
     def _next(self) -> Downward | _Outcome | None:
         try:
@@ -294,18 +299,18 @@ class Site:
             self._asked = False
             self._waiting += item.parts
         elif isinstance(item, TakeBack):
-            self._tell([Returned(self.number, tuple(self._back(item)))], None, None)
+            self._send_up([Returned(self.number, tuple(self._back(item)))], None, None)
         elif isinstance(item, Halt):
             self._halted = True
             if self._running is None:
-                self._tell([Ended(self.number)], None, None)
+                self._send_up([Ended(self.number)], None, None)
             else:
                 self._running.stop("the query was ended")
 
     def _ask(self) -> None:
         if not self._asked and not self._halted:
             self._asked = True
-            self._tell([self._standing(), Asked(self.number)], None, None)
+            self._send_up([self._standing(), Asked(self.number)], None, None)
 
     def _standing(self) -> Standing:
         left = size_of(self._waiting, self._mean)
@@ -345,12 +350,12 @@ class Site:
     def _ended(self, outcome: _Outcome) -> None:
         with self._lock:
             if self._running is not None:
-                self._pulse = self._pulse.plus(self._running.status().pulse)
+                self._heartbeat = self._heartbeat.plus(self._running.status().heartbeat)
             self._running = None
         self._counts.ends(self.number)
         leased = self._leased(outcome)
         if outcome.error is not None:
-            self._tell([], None, leased)
+            self._send_up([], None, leased)
             raise outcome.error
         entries, seconds = outcome.coverage.entries, max(monotonic() - self._began, 1e-3)
         if entries:
@@ -361,7 +366,7 @@ class Site:
         self._parts = []
         if self._halted:
             messages.append(Ended(self.number))
-        self._tell([*messages, self._standing()], outcome.partial, leased)
+        self._send_up([*messages, self._standing()], outcome.partial, leased)
 
     def _leased(self, outcome: _Outcome) -> LeasedTrace | None:
         if outcome.trace is None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..._system.files import whole_file
 from ...errors import FormatError, QueryError, SourceError
-from ..load_tests.telling import Moment, Tally
+from ..load_tests.run_summary import Moment, Tally
 from ..storage.reading import Reading
 from .breakdown import Breakdown
 

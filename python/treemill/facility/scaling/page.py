@@ -10,11 +10,11 @@ from html import escape
 
 from ...monitoring import offline_page as parts
 from ...pictures.line_charts import svg
-from ..load_tests import telling
+from ..load_tests import run_summary
 from ..storage.figures import HEAD, reading_rows
 from ..storage.matrix import WAYS, WHATS
 from .charts import compared, figures
-from .conclusions import conclusion, conclusions
+from .limit_diagnosis import conclusion, conclusions
 from .measurements import ResultsFile
 from .plan import QUERIES
 from .summary import Point, Summary, baselines, summaries
@@ -51,7 +51,9 @@ def _one(name: str, results: ResultsFile, several: bool) -> str:
         rows = parts.table(HEAD, reading_rows(results.readings))
         html.append(parts.section("Storages", _words({**WHATS, **WAYS}) + rows))
     if results.jobs:
-        html.append(parts.section("Jobs", parts.table(telling.HEAD, telling.rows(results.jobs))))
+        html.append(
+            parts.section("Jobs", parts.table(run_summary.HEAD, run_summary.rows(results.jobs)))
+        )
     html += [parts.figure(title, svg(rows)) for title, rows in figures(results)]
     if overview:
         words = "<p>In percent of the time of all workers, with the most workers; median run.</p>"

@@ -87,7 +87,7 @@ class Masters(Protocol):
     def begin(self) -> None:
         """Lets workers and mergers join."""
 
-    def hear(self, event: Event) -> None:
+    def receive(self, event: Event) -> None:
         """An event of a worker or a merger has arrived at the master that leads it."""
 
     def tick(self) -> None:
@@ -146,7 +146,7 @@ class Engine:
 
     def tell(self, event: Event) -> None:
         """Sends an event to the master of a worker or merger."""
-        self.at(self.now + self.scenario.master.latency, partial(self.masters.hear, event))
+        self.at(self.now + self.scenario.master.latency, partial(self.masters.receive, event))
 
     def carry_out(self, actions: Sequence[Action]) -> None:
         """Sends orders and hints to workers and mergers."""

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import partial
 
 from ...scheduling import Collected, Committed, Event, Finish, Packet, Packetizer, Tick
-from .desk import MasterDesk, MasterLoad
 from .engine import Engine
+from .master_queue import MasterLoad, MasterQueue
 from .strategies import OURS, Strategy
 
 __all__ = ["OneMaster"]
@@ -25,7 +25,7 @@ class OneMaster:
         self._engine = engine
         self._strategy = strategy
         self._ours = name in OURS
-        self._desk = MasterDesk(clock)
+        self._queue = MasterQueue(clock)
         self._fetching = False
 
     @property
@@ -36,7 +36,7 @@ class OneMaster:
     @property
     def load(self) -> MasterLoad:
         """What the master had to do."""
-        return self._desk.load
+        return self._queue.load
 
     def begin(self) -> None:
         """See Masters."""
@@ -52,14 +52,14 @@ class OneMaster:
             engine.spread(faults.deaths, engine.die)
             engine.spread(faults.merger_deaths, engine.die_of_mergers)
 
-    def hear(self, event: Event) -> None:
+    def receive(self, event: Event) -> None:
         """See Masters."""
         master = self._engine.scenario.master
         merges = isinstance(event, Collected) or (
             isinstance(event, Committed) and event.merger is None
         )
         cost = master.commit if merges else master.request
-        answered = self._desk.admit(self._engine.now, cost, merges)
+        answered = self._queue.admit(self._engine.now, cost, merges)
         self._engine.at(answered, partial(self._answer, event))
 
     def tick(self) -> None:
@@ -78,7 +78,7 @@ class OneMaster:
             if worker.alive:
                 self.result += worker.partial
                 worker.partial = []
-        actions = self._desk.decide(lambda: self._strategy.handle(event, engine.now))
+        actions = self._queue.decide(lambda: self._strategy.handle(event, engine.now))
         engine.timeline.follow(engine.now, event, actions)
         engine.carry_out(actions)
         if any(isinstance(action, Finish) for action in actions):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ...scheduling import Timeline
-from .desk import MasterLoad
+from .master_queue import MasterLoad
 
 __all__ = ["SimulationOutcome"]
 

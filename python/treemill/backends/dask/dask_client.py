@@ -1,0 +1,75 @@
+"""Opens a Client to a scheduler, for sessions and for checks of clusters. The address and the
+certificates are looked at first, and a Client that cannot be opened is closed at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+
+from distributed import Client, Security
+from distributed.comm import parse_address
+
+from ...errors import QueryError, WorkerError
+
+__all__ = ["opened"]
+
+_HOST_AND_PORT = re.compile(r"(\[[^\]]+\]|[^:/\s]*):\d{1,5}/?")
+_SHUTDOWN_SECONDS = 2.0
+"""Seconds within which a Client that was not opened must be closed."""
+
+
+class TreemillClient(Client):  # type: ignore[misc]
+    """A Client that leaves nothing behind if it cannot be opened."""
+
+    def start(self, **options: object) -> None:
+        """See Client."""
+        try:
+            super().start(**options)
+        except BaseException:
+            # Dask closes it when it is collected, and waits a minute for that as a program ends.
+            with contextlib.suppress(Exception):
+                self.close(timeout=_SHUTDOWN_SECONDS)
+            self._loop_runner.stop()
+            raise
+
+
+def opened(address: object, timeout: float, security: object = None) -> Client:
+    """Returns a Client of the scheduler at this address, or of this cluster object. Raises
+    QueryError if there can be none at such an address, WorkerError if no scheduler answers within
+    `timeout` seconds."""
+    if isinstance(address, str):
+        _check(address, security)
+    kept = {} if security is None else {"security": security}
+    try:
+        return TreemillClient(address, timeout=timeout, set_as_default=False, **kept)
+    except OSError as error:
+        raise WorkerError(
+            f"no scheduler answers at {address} within {timeout:g} s ({error or 'it is silent'}): "
+            "look whether it runs, whether the address is the one that `dask scheduler` prints, "
+            "and whether a firewall is between it and this host"
+        ) from error
+    except Exception as error:
+        raise QueryError(
+            f"Dask opens no connection to {address} ({type(error).__name__}: {error}): give the "
+            "address that `dask scheduler` prints, a distributed.Client or a cluster object"
+        ) from error
+
+
+def _check(address: str, security: object) -> None:
+    """Raises QueryError if Dask would find out too late that it cannot use the address."""
+    scheme, place = parse_address(address)
+    if scheme in ("tcp", "tls") and not _HOST_AND_PORT.fullmatch(place):
+        raise QueryError(
+            f"{address!r} is no address of a scheduler: it is written tcp://host:8786, "
+            "tls://host:8786 or host:8786, with the port; `dask scheduler` prints it"
+        )
+    has_certificates = security is not None or Security().get_connection_args("client").get(
+        "ssl_context"
+    )
+    if scheme == "tls" and not has_certificates:
+        raise QueryError(
+            f"{address} uses TLS, and there are no certificates: set distributed.comm.tls in "
+            "Dask's configuration (or DASK_DISTRIBUTED__COMM__TLS__CA_FILE, …__CLIENT__CERT and "
+            "…__CLIENT__KEY), or give connect() security=distributed.Security(…)"
+        )

@@ -1,0 +1,522 @@
+"""Schedules one pass on a cluster: which processes take part, who merges, what each is told; the
+pass's end. Its coordinator and the packetizer decide who does which entries.
+
+Pure but for the clock that it is given: messages in, messages out. Knows addresses as names only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from ...errors import WorkerError
+from ...frozen import replaced
+from ...scheduling import (
+    Action,
+    Collected,
+    Commit,
+    Committed,
+    Coverage,
+    Dismiss,
+    Event,
+    FilesDone,
+    FilesLocated,
+    Finish,
+    Halt,
+    HandedOn,
+    HandOn,
+    Hint,
+    MergerJoined,
+    MergerLeaving,
+    MergerLost,
+    Monitored,
+    Monitoring,
+    Order,
+    PacketDone,
+    Packetizer,
+    Policy,
+    Process,
+    ProcessFiles,
+    Refuse,
+    RefuseFrom,
+    Stop,
+    Tick,
+    WorkerJoined,
+    WorkerLeaving,
+    WorkerLost,
+)
+from ..base import Heartbeat
+from ..coordinator import Coordinator
+from ..merged_partial import ranges_of
+from .messages import (
+    Act,
+    Begin,
+    Crashed,
+    Drop,
+    End,
+    HeldPartial,
+    Hold,
+    Loaded,
+    PassEnded,
+    PassRequest,
+    Status,
+    Tell,
+    Unreached,
+)
+from .pass_mergers import HostNames, Participant, PassMergers
+
+__all__ = ["PassScheduler", "packetizer_and_coordinator"]
+
+# What schedules a pass on a cluster: the packetizer, with its rules and what it begins with, and
+# the coordinator. Pure but for the clock that it is given.
+
+ROOTS = 2
+"""Parts of which the result consists at most: with more, their mergers join in pairs at the end.
+The simulation says which number is best (docs/packetizer.md)."""
+
+
+def packetizer_and_coordinator(
+    request: PassRequest, clock: Callable[[], float]
+) -> tuple[Packetizer, Coordinator]:
+    """Makes both."""
+    policy = Policy(
+        skip_errors=request.skip_errors,
+        commit_seconds=request.commit_seconds,
+        # The client fetches the result once, at the end: entries that a client has got are lost
+        # with it, those that a merger holds are not.
+        collect_seconds=None,
+        roots=ROOTS,
+        expected_workers=request.workers,
+        speculate=request.second_runs,
+        small_files=request.small_files,
+        reserve=True,
+    )
+    packetizer = Packetizer(
+        request.files, policy, nodes=request.nodes, sizing=request.sizing, done=request.done
+    )
+    served = request.served
+    return packetizer, Coordinator(
+        packetizer,
+        request.workers,
+        clock,
+        request.trace,
+        monitoring=None if served is None else Monitoring(served.__getitem__),
+    )
+
+
+# The workers and mergers of lost processes, until the packetizer is told of them. That waits for
+# another worker: the packetizer ends a pass that has none.
+
+_IN_A_ROW = 5
+"""Processes that may be lost before one of their workers has done a packet."""
+
+
+def _given_up(address: str, reason: str) -> WorkerError:
+    """The error if so many are lost."""
+    words = f"{_IN_A_ROW} of Dask's workers in a row were lost before they had done anything"
+    why = "a limit of their memory, or a crash of compiled code: their logs say which"
+    return WorkerError(f"given up: {words}: {reason}. Usual reasons are {why}", worker=address)
+
+
+class LostWorkers:
+    """Lost workers and mergers that the packetizer does not know of yet."""
+
+    def __init__(self, packetizer: Packetizer) -> None:
+        """`packetizer`: is asked what workers are at."""
+        self._packetizer = packetizer
+        self._untold: list[WorkerLost | MergerLost] = []
+        self._held: dict[int, object] = {}  # by worker: what may be to blame
+        self._in_a_row = 0
+
+    def process_lost(self, address: str, reason: str, fault: bool) -> WorkerError | None:
+        """Counts a lost process. Returns an error if too many were lost in a row."""
+        self._in_a_row += fault
+        return None if self._in_a_row < _IN_A_ROW else _given_up(address, reason)
+
+    def work_was_done(self) -> None:
+        """Notes that a worker has done a packet."""
+        self._in_a_row = 0
+
+    def add_worker(self, number: int, reason: str, fault: bool) -> None:
+        """Notes that a worker is lost. `fault`: whether its packet may be to blame."""
+        busy = self._packetizer.busy_with(number)
+        if busy not in self._held.values():  # a packet that two workers had counts once
+            self._held[number] = busy
+        self._untold.append(WorkerLost(number, reason, fault))
+
+    def add_merger(self, number: int) -> None:
+        """Notes that a merger is lost."""
+        self._untold.append(MergerLost(number))
+
+    @property
+    def reason(self) -> str | None:
+        """Why the last worker was lost, if the packetizer was not told of it."""
+        reasons = [each.reason for each in self._untold if isinstance(each, WorkerLost)]
+        return reasons[-1] if reasons else None
+
+    @property
+    def must_wait(self) -> bool:
+        """True if workers are lost, and there is no other one."""
+        gone = {each.worker for each in self._untold if isinstance(each, WorkerLost)}
+        return bool(self._untold) and not self._packetizer.workers - gone
+
+    def told(self) -> Iterator[WorkerLost | MergerLost]:
+        """Returns all lost workers and mergers, for the packetizer to handle one by one. Mergers
+        come first, so that the remaining workers get what these had."""
+        untold, self._untold = self._untold, []
+        for event in sorted(untold, key=lambda each: isinstance(each, WorkerLost)):
+            if isinstance(event, WorkerLost):
+                busy = self._packetizer.busy_with(event.worker)
+                if busy != self._held.get(event.worker):  # it got that after its process was lost
+                    event = replaced(event, fault=False)
+            yield event
+        self._held.clear()
+
+
+Messages = list[tuple[str, object]]
+"""Messages to be sent now, with addresses."""
+
+
+class PassScheduler:
+    """The state of one pass. Methods return the messages to be sent now, with addresses."""
+
+    def __init__(self, name: str, request: PassRequest, clock: Callable[[], float]) -> None:
+        """`name`: what messages call the pass."""
+        self.name = name
+        self.request = request
+        self.change = 0  # counts what a client wants to hear of at once
+        self._clock = clock
+        self._out: Messages = []
+        self._alone_since: float | None = clock()
+        self._deadline: tuple[float, str] | None = None
+        self._ended: PassEnded | None = None
+        self._settled: dict[int, int] | None = None
+        self._packetizer, self._coordinator = packetizer_and_coordinator(request, clock)
+        self._before = self._packetizer.committed_entries
+        self._processes: dict[str, Participant] = {}
+        self._of: dict[int, Participant] = {}  # by worker
+        self._mergers = PassMergers()
+        self._next_worker = 0
+        self._host_names = HostNames(request.nodes)
+        self._gone = Heartbeat()  # the counters of processes that are lost
+        self._lost_workers = LostWorkers(self._packetizer)
+        self._begun = False
+        self._any_leaving = False  # whether a process has ever been told to leave
+        self._move(self._host_names.nodes(request.addresses))
+
+    # What others may read.
+
+    @property
+    def over(self) -> bool:
+        """True if the pass has ended."""
+        return self._ended is not None
+
+    def has(self, address: str) -> bool:
+        """True if the process takes part."""
+        return address in self._processes
+
+    def needs(self, address: str) -> bool:
+        """True if it has uncommitted work, or gets the partials of others that are sent away."""
+        process = self._processes.get(address)
+        if process is None or self.over:
+            return False
+        if process.merger is not None and process.merger in self._packetizer.holding[:1]:
+            return True
+        return not process.loaded or not process.joined <= self._packetizer.idle
+
+    def coverage(self) -> Coverage:
+        """Returns which entries are merged, and which are given up."""
+        if self._ended is not None:
+            return self._ended.coverage
+        return self._packetizer.coverage(held=True)
+
+    def parts(self, whole: bool = True) -> tuple[HeldPartial, ...] | None:
+        """The partials that mergers hold; None if `whole` and workers have something to do."""
+        if self.over or (whole and not self._packetizer.only_mergers_hold):
+            return None
+        return tuple(self._mergers.part(merger) for merger in self._packetizer.holding)
+
+    def sizes(self) -> Mapping[int, int]:
+        """The entries of the files that were opened."""
+        return self._packetizer.sizes()
+
+    def status(self) -> Status:
+        """Returns how far the pass is."""
+        heartbeat = self._gone
+        for process in self._processes.values():
+            heartbeat = heartbeat.plus(process.counted.heartbeat)
+        expected = self._coordinator.expected_entries
+        heartbeat = replaced(heartbeat, entries=min(heartbeat.entries, expected - self._before))
+        return Status(
+            self.change,
+            heartbeat,
+            expected,
+            self._before,
+            len(self._coordinator.workers),
+            (self._coordinator.ended or self._clock()) - self._coordinator.began,
+            self._begun,
+            self.parts(),
+            self._ended,
+        )
+
+    # Processes.
+
+    def join(self, address: str, host: str, threads: int) -> Messages:
+        """A process may take part."""
+        if not self.over and address not in self._processes:
+            numbers = tuple(range(self._next_worker, self._next_worker + threads))
+            self._next_worker += threads
+            process = self._processes[address] = Participant(address, host, numbers)
+            self._of |= dict.fromkeys(numbers, process)
+            about = (self.request.task, self.request.inputs, self.request.packages)
+            self._send_message(address, Begin(self.name, *about, numbers))
+        return self._told()
+
+    def leave(self, address: str) -> Messages:
+        """A process will go: its workers commit what they have done, what its merger has becomes
+        another one's, and then it has no part in the pass any more."""
+        process = self._processes.get(address)
+        if process is not None and not process.leaving:
+            process.leaving = self._any_leaving = True
+            if process.merger is not None:
+                self._elect(process.host)
+                self._handle(MergerLeaving(process.merger))
+            for number in sorted(process.joined):
+                self._handle(WorkerLeaving(number))
+        return self._told()
+
+    def _send_off(self) -> None:
+        """Ends processes that leave and have nothing more to lose, or no one to leave it to."""
+        if not self._any_leaving:  # asked after each message of any process
+            return
+        alone = all(each.leaving for each in self._processes.values())
+        for process in [each for each in self._processes.values() if each.leaving]:
+            if alone or (process.merger is None and process.joined <= self._packetizer.idle):
+                self._send_message(process.address, End(self.name))
+                self._lose(process.address, f"worker {process.address} was retired", fault=False)
+
+    def lose(self, address: str, reason: str, fault: bool = True) -> Messages:
+        """A process is lost. `fault`: whether its packets may be to blame."""
+        self._lose(address, reason, fault)
+        return self._told()
+
+    def _lose(self, address: str, reason: str, fault: bool = True) -> None:
+        process = self._processes.pop(address, None)
+        if process is None or self.over:
+            return
+        self._gone = self._gone.plus(process.counted.heartbeat)
+        for number in sorted(process.joined):
+            self._lost_workers.add_worker(number, reason, fault)
+        if process.merger is not None:
+            self._replace(process, process.merger)
+        error = self._lost_workers.process_lost(address, reason, fault)
+        if error is not None:
+            self._carry_out(self._coordinator.fail(error))
+        self._report_lost_workers()
+
+    def _replace(self, lost: Participant, merger: int) -> None:
+        """Makes another process merge for the host of a merger that is lost."""
+        lost.merger = None
+        self._lost_workers.add_merger(merger)
+        self._elect(lost.host)
+
+    def _elect(self, host: str) -> None:
+        """Makes a process of this host a merger, if that is needed."""
+        process = self._mergers.elect(host, self._processes.values())
+        if process is not None and process.merger is not None:
+            self._send_message(process.address, Hold(self.name, process.merger))
+            self._handle(MergerJoined(process.merger, process.place))
+
+    def _report_lost_workers(self) -> None:
+        if self._lost_workers.must_wait:
+            self._alone_since = self._alone_since or self._clock()
+            return
+        for event in self._lost_workers.told():
+            self._handle(event)
+            if isinstance(event, MergerLost):
+                self._mergers.dismiss(event.merger)
+
+    # Messages of processes.
+
+    def receive(self, address: str, message: object) -> Messages:
+        """Handles a message of a process."""
+        process = self._processes.get(address)
+        if process is None or self.over:
+            return self._told()
+        if isinstance(message, Tell):
+            if message.heartbeat is not None:
+                process.counted.update(message.heartbeat)
+            process.counted.follow(message.event)
+            self._hear_event(process, message.event)
+        elif isinstance(message, Loaded):
+            self._loaded(process, message)
+        elif isinstance(message, Unreached):
+            self._unreached(process, message)
+        elif isinstance(message, Crashed):
+            self._carry_out(self._coordinator.fail(message.error))
+        else:
+            raise TypeError(f"not a message of a worker process: {message!r}")
+        return self._told()
+
+    def _hear_event(self, process: Participant, event: Event) -> None:
+        # One that was given up and is there again may tell of its earlier workers.
+        if isinstance(event, WorkerJoined):
+            if process.leaving or event.worker not in process.numbers:
+                return
+            process.joined.add(event.worker)
+            self._alone_since = None
+            event = WorkerJoined(event.worker, process.place)
+        elif isinstance(event, Committed) and event.merger is not None:
+            if not (event.worker in process.numbers or process is self._mergers.at(event.merger)):
+                return
+            self._mergers.committed(event.merger, event.worker)
+        elif isinstance(event, HandedOn) and self._packetizer.next_merger(event.merger) == event.to:
+            self._mergers.handed_on(event.merger, event.to)
+        elif isinstance(event, PacketDone | FilesDone):
+            self._lost_workers.work_was_done()
+        self._handle(event)
+        if isinstance(event, WorkerJoined):
+            self._report_lost_workers()
+
+    def _loaded(self, process: Participant, message: Loaded) -> None:
+        process.loaded = message.workers == process.numbers
+        process.place = self._host_names.worker(process.host, message.names)
+        self._move(self._host_names.nodes_beside(process.host, message.names))
+        self._elect(process.host)
+
+    def _unreached(self, process: Participant, message: Unreached) -> None:
+        holder = self._mergers.at(message.merger)
+        if holder is None or holder.merger != message.merger:
+            return  # it is known to be lost: that was the answer
+        self._replace(holder, message.merger)
+        self._send_message(holder.address, Drop(self.name, message.merger))
+        self._report_lost_workers()
+
+    # What the client asks.
+
+    def locate(self, addresses: Mapping[int, Sequence[str]]) -> Messages:
+        """The client has found out which hosts have these files."""
+        self._move(self._host_names.nodes(addresses))
+        return self._told()
+
+    def _move(self, nodes: Mapping[int, str]) -> None:
+        """These files are at these nodes."""
+        if nodes:
+            self._handle(FilesLocated(nodes))
+
+    def stop(self, reason: str) -> Messages:
+        """Tells workers to end at their next batch and to commit."""
+        self._handle(Stop(reason))
+        self._deadline = self._deadline or (self._clock() + self.request.patience, reason)
+        return self._told()
+
+    def abort(self, reason: str) -> Messages:
+        """Ends with what mergers have; the work that is not committed is lost."""
+        if not self.over:
+            self._handle(Stop(reason))
+            for event in self._lost_workers.told():
+                self._handle(event)
+            self._decided(lambda: self._coordinator.abort(reason))
+        return self._told()
+
+    def settle(self, commits: Mapping[int, int]) -> tuple[bool, Messages]:
+        """A client has got the partials of these mergers. `commits`: how many are in each. False if
+        that is not all of the result, or not what the result is now."""
+        parts = self.parts()
+        if parts is None or {each.merger: each.commits for each in parts} != dict(commits):
+            return self._settled == commits, self._told()  # it may not have heard that it was
+        self._settled = dict(commits)
+        for merger in commits:
+            self._handle(Collected(merger))
+        return True, self._told()
+
+    def fail(self, error: BaseException) -> Messages:
+        """Ends the pass with an error."""
+        self._carry_out(self._coordinator.fail(error))
+        return self._told()
+
+    # Time.
+
+    def tick(self, heard: Mapping[str, float]) -> Messages:
+        """Time has passed. `heard`: when each process was last heard of."""
+        now, request = self._clock(), self.request
+        for address in list(self._processes):
+            if now - heard.get(address, now) > request.silence:
+                self._send_message(address, End(self.name))
+                self._lose(address, f"did not answer for {request.silence:g} seconds")
+        if self.over:
+            return self._told()
+        if self._alone_since is not None and now - self._alone_since > request.wait:
+            words = f"no worker has been there for {request.wait:g} seconds"
+            lost = self._lost_workers.reason
+            last = f"; the last one was lost during this query: {lost}" if lost else ""
+            todo = "start workers, or give connect() a longer wait="
+            return self.fail(WorkerError(f"given up: {words}{last}; {todo}"))
+        if self._deadline is not None and now > self._deadline[0]:
+            reason = self._deadline[1]
+            self._deadline = None
+            return self.abort(f"{reason}; a worker was not done {request.patience:g} s later")
+        self._handle(Tick())
+        return self._told()
+
+    # Actions.
+
+    def _handle(self, event: Event) -> None:
+        self._decided(lambda: self._coordinator.handle(event))
+
+    def _decided(self, decide: Callable[[], list[Action]]) -> None:
+        before = self.parts()
+        self._carry_out(decide())
+        if self.parts() != before:
+            self.change += 1
+
+    def _carry_out(self, actions: list[Action]) -> None:
+        for action in actions:
+            if isinstance(action, Order | Hint):
+                self._order(action)
+            elif isinstance(action, Refuse | RefuseFrom | HandOn | Dismiss):
+                if (to := self._mergers.told(self.name, action)) is not None:
+                    self._send_message(*to)
+            elif isinstance(action, Halt):
+                for address in self._processes:
+                    self._send_message(address, Act(self.name, action))
+            elif isinstance(action, Finish):
+                self._end(action.error)
+
+    def _order(self, action: Order | Hint) -> None:
+        process = self._of[action.worker]
+        act = Act(self.name, action)
+        if isinstance(action, Commit) and action.merger is not None:
+            address = self._mergers.part(action.merger).address
+            act = Act(self.name, action, address, ranges_of(self._packetizer.sent(action.worker)))
+        elif isinstance(action, Process | ProcessFiles) and self._coordinator.begins(action.worker):
+            self._begun = True
+            self.change += 1
+        self._send_message(process.address, act)
+
+    def monitored(self) -> Monitored | None:
+        """Returns what workers have done so far, or in all, if it is counted."""
+        counts = self._coordinator.monitored()
+        return None if counts is None else counts()
+
+    def _end(self, error: BaseException | None) -> None:
+        """Ends the pass, and lets its processes go."""
+        self._ended = PassEnded(
+            error,
+            self._coordinator.coverage(),
+            self._coordinator.committed_entries,
+            self._coordinator.trace,
+            self.sizes(),
+            self.monitored(),
+        )
+        self.change += 1
+        for address in self._processes:
+            self._send_message(address, End(self.name))
+
+    def _send_message(self, address: str, message: object) -> None:
+        self._out.append((address, message))
+
+    def _told(self) -> Messages:
+        if not self.over:
+            self._send_off()
+        out, self._out = self._out, []
+        return out

@@ -1,0 +1,201 @@
+"""What one of Dask's worker processes has of treemill: its pools of workers, its mailbox to the
+scheduler, and the bytes and packages that it has got. Knows no Dask: worker_plugin.py carries its
+messages.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import io
+import os
+import socket
+import sys
+import threading
+import uuid
+import zipfile
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+
+from ..merged_partial import Ranges
+from ..pickled import portable
+from .mailbox import Mailbox, Parcel
+from .merger import RefusedByMerger
+from .messages import Act, Begin, Crashed, Drop, End, Fetch, Hold, Recall, RecallFrom
+from .worker_pool import Handed, Read, WorkerPool
+
+__all__ = ["WorkerAgent"]
+
+_BLOB_BYTES = 512 << 20
+"""Bytes of tasks and inputs that a process keeps for passes to come."""
+
+Hand = Callable[[str, Handed, Ranges, "bytes | None"], "Future[None]"]
+
+
+class WorkerAgent:
+    """The pools of workers of a process. `receive` and `parcel` are called on the event loop."""
+
+    def __init__(
+        self,
+        address: str,
+        folder: str,
+        fetch: Callable[[str], bytes],
+        hand: Hand,
+        read: Callable[[str, str, int], Future[Read]],
+        awake: Callable[[bool], None],
+    ) -> None:
+        """`folder`: where packages are put. `fetch` gets bytes from the scheduler, and waits.
+        `hand` hands a partial to another process, and `read` gets what a merger there has. `awake`
+        is called, on any thread, when there is something to be sent: at once, or (False) with what
+        else there will be within some milliseconds."""
+        self.address = address
+        self.hand = hand
+        self.fetch = read
+        self.names: tuple[str, ...] = (socket.gethostname(),)
+        threading.Thread(target=self._ask_names, name="treemill-names", daemon=True).start()
+        self._folder = folder
+        self._fetch = fetch
+        self._awake = awake
+        self._is_awake = False
+        self._lock = threading.Lock()
+        self._loading = threading.Lock()
+        self._blobs: OrderedDict[str, bytes] = OrderedDict()
+        self._paths: tuple[str, ...] = ()
+        self._unpacked_digests: set[str] = set()
+        self._worker_pools: dict[str, WorkerPool] = {}
+        self.restart()
+
+    def _ask_names(self) -> None:
+        self.names = (*self.names, socket.getfqdn())  # may ask a name service, which may be slow
+
+    def restart(self) -> None:
+        """Starts over, because the scheduler has given this process up."""
+        for worker_pool in self._worker_pools.values():
+            worker_pool.end()
+        with self._lock:
+            self._worker_pools = {}
+            self.start = uuid.uuid4().hex
+            self._mail = Mailbox()
+
+    # Messages.
+
+    def send_message(self, message: object, soon: bool = True) -> None:
+        """Sends a message to the scheduler, at once or (not `soon`) with others."""
+        with self._lock:
+            self._mail.put(message)
+            was_awake, self._is_awake = self._is_awake, True
+        if soon or not was_awake:
+            self._awake(soon)
+
+    @property
+    def is_busy(self) -> bool:
+        """True if the process has a part in a pass."""
+        return bool(self._worker_pools)
+
+    @property
+    def has_mail(self) -> bool:
+        """True if there is something to be sent."""
+        return self._mail.waiting
+
+    def parcel(self) -> Parcel:
+        """Returns what is to be sent."""
+        with self._lock:
+            self._is_awake = False
+            return self._mail.parcel()
+
+    def receive(self, parcel: Parcel) -> None:
+        """Handles what the scheduler has sent."""
+        with self._lock:
+            messages = self._mail.take(parcel)
+        for message in messages:
+            try:
+                self._handle(message)
+            except Exception as error:  # those after it are not said again
+                told = portable(error, f"worker {self.address} failed", self.address)
+                self.send_message(Crashed(message.work, told))  # type: ignore[attr-defined]
+
+    def _handle(self, message: object) -> None:
+        if isinstance(message, Begin):
+            self._worker_pools[message.work] = WorkerPool(message, self)
+            return
+        assert isinstance(message, Hold | Act | Recall | Fetch | RecallFrom | Drop | End)
+        worker_pool = self._worker_pools.get(message.work)
+        if worker_pool is None:
+            return
+        if isinstance(message, End):
+            del self._worker_pools[message.work]
+            worker_pool.end()
+        elif isinstance(message, Drop):
+            worker_pool.drop(message.merger)
+        else:
+            worker_pool.receive(message)
+
+    def end(self) -> None:
+        """Ends all pools of workers: the process ends."""
+        for worker_pool in self._worker_pools.values():
+            worker_pool.end()
+
+    # What other processes ask; on threads that may wait.
+
+    def take(self, which: Handed, covers: Ranges, data: bytes | None) -> None:
+        """Merges a partial. See Merger."""
+        work, merger, worker, number = which
+        self._worker_pool(work).take(merger, worker, number, covers, data)
+
+    def read(self, work: str, merger: int) -> Read:
+        """Returns what a merger has. See Merger."""
+        return self._worker_pool(work).read(merger)
+
+    def _worker_pool(self, work: str) -> WorkerPool:
+        worker_pool = self._worker_pools.get(work)
+        if worker_pool is None:
+            raise RefusedByMerger
+        return worker_pool
+
+    # What pools of workers need.
+
+    def blob(self, digest: str) -> bytes:
+        """Gets the bytes with this digest, once."""
+        with self._loading:
+            data = self._blobs.pop(digest, None)
+            if data is None:
+                data = self._fetch(digest)
+            self._blobs[digest] = data
+            while sum(map(len, self._blobs.values())) > _BLOB_BYTES and len(self._blobs) > 1:
+                self._blobs.popitem(last=False)
+            return data
+
+    def paths(self, packages: Sequence[str]) -> None:
+        """Puts these packages first on the import path, and takes earlier ones off it."""
+        wanted = tuple(self._unpacked(digest) for digest in packages)
+        with self._loading:
+            if wanted != self._paths:
+                left = [path for path in self._paths if path not in wanted]
+                sys.path[:] = [*wanted, *(p for p in sys.path if p not in {*left, *wanted})]
+                _forget_modules(left)
+                importlib.invalidate_caches()
+                self._paths = wanted
+                # The hook of uploaded packages, which few of them have.
+                if importlib.util.find_spec("treemill_setup") is not None:
+                    importlib.import_module("treemill_setup")
+
+    def _unpacked(self, digest: str) -> str:
+        """The folder of a package, unpacked once: another pass may import from it."""
+        target = os.path.join(self._folder, f"treemill-{digest[:16]}")
+        if digest in self._unpacked_digests:
+            return target
+        data = self.blob(digest)
+        with self._loading, zipfile.ZipFile(io.BytesIO(data)) as archive:
+            archive.extractall(target)
+            self._unpacked_digests.add(digest)
+        return target
+
+
+def _forget_modules(folders: Sequence[str]) -> None:
+    """Forgets the modules of packages that are on the path no more: a later one may have another
+    module of the same name."""
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if file is not None and any(file.startswith(f"{folder}{os.sep}") for folder in folders):
+            del sys.modules[name]

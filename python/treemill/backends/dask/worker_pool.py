@@ -1,0 +1,469 @@
+"""One pass in one of Dask's worker processes: loads the task, and runs its workers as threads of
+their own, which share open files and caches; the mergers that the process has for the pass.
+
+Knows no Dask: it says and asks what it must by callables that it is given.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from typing import Protocol
+
+from ...errors import TreemillError, WorkerError
+from ...frozen import replaced
+from ...scheduling import (
+    Commit,
+    Committed,
+    Event,
+    FileFailed,
+    FilesDone,
+    Forget,
+    Halt,
+    HandedOn,
+    Hint,
+    Order,
+    Packet,
+    PacketDone,
+    PacketFailed,
+    Process,
+    Refused,
+    RefusedFrom,
+    Reserve,
+    WorkerJoined,
+)
+from ...workers.task import OneStateTask, Task
+from ...workers.worker import Worker
+from ...workers.workload import Partial
+from ..base import Heartbeat
+from ..merged_partial import Ranges
+from ..pickled import portable
+from .merger import Merger, RefusedByMerger, Unreachable
+from .messages import Act, Begin, Crashed, Fetch, Hold, Loaded, Recall, RecallFrom, Tell, Unreached
+
+__all__ = ["Handed", "ProcessServices", "Read", "ReservedPackets", "WorkerPool"]
+
+# Errors of a Dask worker, with the worker and what to do. Knows no pass and no transport.
+
+
+def cannot_load(error: Exception, address: str) -> BaseException:
+    """The error of a process that cannot load what a pass is to do."""
+    told = portable(error, f"worker {address} cannot load the selector", address)
+    if isinstance(error, ModuleNotFoundError) and isinstance(told, TreemillError):
+        told.message += "; session.upload(folder) puts modules on the workers"
+    return told
+
+
+def with_place(failed: PacketFailed | FileFailed, address: str) -> PacketFailed | FileFailed:
+    """The event with an error that can be sent, and that says where it happened. Files may be
+    there for some workers only, and relative paths begin at each worker's own folder."""
+    worker = f"{failed.worker} on {address}"
+    error = portable(failed.error, f"worker {worker} failed", worker)
+    if isinstance(error, WorkerError):
+        error.worker = worker
+    else:
+        error.add_note(f"This happened on worker {worker}, in the folder {os.getcwd()}.")
+    return replaced(failed, error=error)
+
+
+# The packets that the workers of a process may begin without an order, and when what they have
+# done must be told: not each time, if more than half of the packets are there still. Knows no
+# transport.
+
+
+@dataclass(eq=False, slots=True)
+class _Queue:
+    packets: deque[Packet] = field(default_factory=deque)
+    filled: int = 0  # how many there were after the last one was added
+    is_told: bool = False  # since then, that few are left
+
+
+class ReservedPackets:
+    """The queues of the workers, by number. Thread-safe: the event loop adds and forgets, workers
+    take."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._queues: dict[int, _Queue] = {}
+
+    def add(self, worker: int, packet: Packet) -> None:
+        """The worker may begin the packet after those that it has."""
+        with self._lock:
+            queue = self._queues.setdefault(worker, _Queue())
+            queue.packets.append(packet)
+            queue.filled, queue.is_told = len(queue.packets), False
+
+    def forget(self, worker: int, packet: Packet) -> bool:
+        """The worker may not begin the packet any more. False if it was not there: it may have
+        begun it."""
+        with self._lock:
+            queue = self._queues.get(worker)
+            if queue is None or packet not in queue.packets:
+                return False
+            queue.packets.remove(packet)
+            return True
+
+    def begin(self, worker: int, packet: Packet) -> None:
+        """The worker was ordered to do the packet: the word that it is ahead came too late."""
+        self.forget(worker, packet)
+
+    def take(self, worker: int) -> tuple[Packet, bool] | None:
+        """The next packet of the worker, if there is one, and whether it is time to tell what the
+        worker has done: others should be reserved before these are used up."""
+        with self._lock:
+            queue = self._queues.get(worker)
+            if queue is None or not queue.packets:
+                return None
+            packet = queue.packets.popleft()
+            is_time = not queue.is_told and 2 * len(queue.packets) <= queue.filled
+            queue.is_told = queue.is_told or is_time
+            return packet, is_time
+
+
+Read = tuple[int, Ranges, "bytes | None"]
+"""What a merger has; see Merger."""
+
+Handed = tuple[str, int, int, int]
+"""Which partial is handed over: its pass, the merger, the worker, and its number of this worker."""
+
+_HEARTBEAT_SECONDS = 0.2
+"""How often counters are told with packets."""
+_HOLD_SECONDS = 30.0
+"""Seconds for which a partial waits for the word that makes this process its merger."""
+
+
+class ProcessServices(Protocol):
+    """What a pool of workers needs of its process. All threads may call these."""
+
+    address: str
+    names: tuple[str, ...]
+    """The names of its host, if they are known."""
+
+    def send_message(self, message: object, soon: bool = True) -> None:
+        """Sends a message to the scheduler, at once or (not `soon`) with others. Does not wait."""
+
+    def blob(self, digest: str) -> bytes:
+        """Gets the bytes with this digest. Waits."""
+
+    def paths(self, packages: Sequence[str]) -> None:
+        """Puts packages on the import path. Waits."""
+
+    def fetch(self, address: str, work: str, merger: int) -> Future[Read]:
+        """Reads what a merger in another process has; see Merger. The future ends with that, with
+        Unreachable or RefusedByMerger. It may be cancelled."""
+
+    def hand(self, address: str, which: Handed, covers: Ranges, data: bytes | None) -> Future[None]:
+        """Hands a partial to a merger in another process. The future ends when it is merged, or
+        with Unreachable, RefusedByMerger, or what merging raises. It may be cancelled."""
+
+
+class WorkerPool:
+    """The workers and mergers of one pass in this process."""
+
+    def __init__(self, begin: Begin, around: ProcessServices) -> None:
+        self.name = begin.work
+        self._begin = begin
+        self._around = around
+        self._task: Task | None = None
+        self._mergers: dict[int, Merger] = {}
+        self._held = threading.Condition()
+        self._inboxes: dict[int, SimpleQueue[Act | None]] = {
+            number: SimpleQueue() for number in begin.workers
+        }
+        self._ahead = ReservedPackets()
+        self._there: dict[int, Worker[Partial]] = {}
+        self._handing: dict[int, Future[None]] = {}
+        """Partials on their way to other processes, by worker."""
+        self._ordering = threading.Lock()
+        self._fetching: dict[int, Future[Read]] = {}
+        """What is on its way from other mergers."""
+        self._last_heartbeat = 0.0
+        self._over = False
+        self._halted = False
+        self._thread("load", self._load)
+
+    # Messages, on the process's event loop: nothing here waits.
+
+    def receive(self, message: object) -> None:
+        """Handles a message of the scheduler."""
+        if isinstance(message, Hold):
+            with self._held:
+                self._mergers[message.merger] = Merger()
+                self._held.notify_all()
+        elif isinstance(message, Recall):
+            self._thread("recall", lambda: self._recall(message))
+        elif isinstance(message, Fetch):
+            self._thread("fetch", lambda: self._fetch(message))
+        elif isinstance(message, RecallFrom):
+            self._thread("recall", lambda: self._recall_from(message))
+        elif isinstance(message, Act):
+            self._act(message)
+        else:
+            raise TypeError(f"not a message for a worker process: {message!r}")
+
+    def _act(self, message: Act) -> None:
+        action = message.action
+        if isinstance(action, Halt):
+            self._halted = True
+            if self._task is not None:
+                self._control.stop()
+        elif isinstance(action, Reserve):
+            self._ahead.add(action.worker, action.packet)
+        elif isinstance(action, Forget) and self._ahead.forget(action.worker, action.packet):
+            pass  # it has not begun it
+        elif isinstance(action, Hint):
+            worker = self._there.get(action.worker)
+            to = action.to if isinstance(action, Forget) else None
+            if worker is not None:
+                worker.note(action, None if to is None else self._there.get(to))
+        elif action.worker in self._inboxes:
+            with self._ordering:  # an order during a commit means that its merger is lost
+                self._inboxes[action.worker].put(message)
+                hand = self._handing.get(action.worker)
+                if hand is not None:
+                    hand.cancel()
+
+    def drop(self, merger: int) -> None:
+        """Drops the partial of a merger."""
+        dropped = self._mergers.get(merger)
+        if dropped is not None:
+            self._thread("drop", dropped.drop)  # it may be in a merge
+
+    def end(self) -> None:
+        """Ends the workers, and drops all that the pass has here. Does not wait."""
+        with self._held:
+            self._over = True
+            self._held.notify_all()
+        if self._task is not None:
+            self._control.stop()
+        for inbox in self._inboxes.values():
+            inbox.put(None)
+        for hand in list(self._handing.values()):
+            hand.cancel()
+        for reading in list(self._fetching.values()):
+            reading.cancel()
+        for merger in list(self._mergers):
+            self.drop(merger)
+
+    # What other processes ask, on threads that may wait.
+
+    def take(
+        self, merger: int, worker: int, number: int, covers: Ranges, data: bytes | None
+    ) -> None:
+        """Merges a partial of a worker elsewhere. See Merger."""
+        self._merge(merger, worker, number, covers, lambda: self._loaded(data))
+
+    def read(self, merger: int) -> Read:
+        """Returns what a merger has. See Merger."""
+        holder = self._mergers.get(merger)
+        if holder is None:
+            raise RefusedByMerger
+        return holder.read()
+
+    def _loaded(self, data: bytes | None) -> Partial | None:
+        if self._task is None:
+            raise RefusedByMerger("the task is not loaded")
+        return None if data is None else self._task.load(data)
+
+    def _merge(
+        self,
+        merger: int,
+        worker: int,
+        number: int,
+        covers: Ranges,
+        load: Callable[[], Partial | None],
+    ) -> None:
+        with self._held:  # the scheduler's word that makes it a merger may come later
+            self._held.wait_for(lambda: merger in self._mergers or self._over, _HOLD_SECONDS)
+            holder = self._mergers.get(merger)
+        if holder is None:
+            raise RefusedByMerger
+        holder.take(worker, number, covers, load)
+
+    def _recall(self, message: Recall) -> None:
+        merger = self._mergers.get(message.merger)
+        if merger is None:
+            return  # it is lost, as the scheduler knows or will know
+        if merger.refuse(message.worker) > message.taken:
+            self._send_event(Committed(message.worker, message.merger))
+        self._send_event(Refused(message.merger, message.worker))
+
+    def _fetch(self, message: Fetch) -> None:
+        """Merges what another merger has."""
+        merger, giver = self._mergers.get(message.merger), message.giver
+        if merger is None:
+            return  # it is lost, as the scheduler knows or will know
+        reading = self._fetching[giver] = self._around.fetch(message.address, self.name, giver)
+        try:
+            commits, covers, data = reading.result()
+            if commits != message.commits:
+                raise RefusedByMerger(f"it has {commits} partials, not {message.commits}")
+        except CancelledError:
+            return  # the other one is lost, or the pass is over
+        except (Unreachable, RefusedByMerger) as error:
+            self._around.send_message(
+                Unreached(self.name, giver, f"{type(error).__name__}: {error}")
+            )
+            return
+        finally:
+            self._fetching.pop(giver, None)
+        with contextlib.suppress(RefusedByMerger):
+            merger.absorb(giver, commits, covers, lambda: self._loaded(data))
+            self._send_event(HandedOn(giver, message.merger))
+
+    def _recall_from(self, message: RecallFrom) -> None:
+        merger, giver = self._mergers.get(message.merger), message.giver
+        reading = self._fetching.get(giver)
+        if reading is not None:
+            reading.cancel()
+        if merger is None:
+            return
+        if merger.refuse_from(giver):
+            self._send_event(HandedOn(giver, message.merger))
+        self._send_event(RefusedFrom(message.merger, giver))
+
+    # Threads.
+
+    def _thread(self, what: str, run: Callable[[], None]) -> None:
+        def guarded() -> None:
+            try:
+                run()
+            except BaseException as error:
+                if not self._over:
+                    self._around.send_message(Crashed(self.name, self._error(error)))
+
+        threading.Thread(target=guarded, name=f"treemill-{what}", daemon=True).start()
+
+    def _error(self, error: BaseException) -> BaseException:
+        where = f"worker {self._around.address}"
+        return portable(error, f"{where} failed", self._around.address)
+
+    def _load(self) -> None:
+        begin, around = self._begin, self._around
+        try:
+            around.paths(begin.packages)
+            task: Task = pickle.loads(around.blob(begin.task))
+            if begin.inputs is not None:
+                task.inputs = pickle.loads(around.blob(begin.inputs))
+            task.preload()
+            task = OneStateTask(task)
+        except Exception as error:
+            around.send_message(Crashed(self.name, cannot_load(error, around.address)))
+            return
+        self._control = task.control()
+        self._task = task
+        if self._halted or self._over:
+            self._control.stop()
+        around.send_message(Loaded(self.name, begin.workers, around.names))
+        for number in begin.workers:
+            self._thread(f"{self.name}-{number}", lambda number=number: self._work(number, task))  # type: ignore[misc]
+
+    def _work(self, number: int, task: Task) -> None:
+        inbox = self._inboxes[number]
+        target: list[Act] = []
+        handed: dict[int, int] = {}  # by merger
+
+        def commit(partial: Partial | None) -> None:
+            act = target.pop()
+            assert isinstance(act.action, Commit)
+            self._hand(act, handed, partial)
+
+        workload = task.workload(number)
+        workload.begin()
+        worker = Worker(number, workload, self._control, commit, self._send_event)
+        self._there[number] = worker
+        self._send_event(WorkerJoined(number))
+        while (act := inbox.get()) is not None:
+            assert isinstance(act.action, Order)
+            target[:] = [act]
+            event = self._perform(worker, act.action)
+            if isinstance(event, Committed):  # there was nothing to commit
+                commit(None)
+            elif event is not None:
+                self._send_event(event)
+            for stream in (sys.stdout, sys.stderr):
+                with contextlib.suppress(Exception):
+                    stream.flush()
+        del self._there[number]
+        worker.leave()
+
+    def _perform(self, worker: Worker[Partial], order: Order) -> Event | None:
+        """Carries out an order, and the packets that may follow it without one."""
+        number = worker.number
+        if isinstance(order, Process):
+            self._ahead.begin(number, order.packet)
+        event = worker.perform(order)
+        while isinstance(order, Process) and isinstance(event, PacketDone):
+            whole = event.stop == order.packet.stop  # else it was told to stop
+            next_packet = self._ahead.take(number) if whole else None
+            if next_packet is None:
+                break
+            packet, soon = next_packet
+            self._send_event(replaced(event, begun=packet.number), soon)
+            order = Process(number, packet)
+            event = worker.perform(order)
+        return event
+
+    def _hand(self, act: Act, handed: dict[int, int], partial: Partial | None) -> None:
+        order = act.action
+        assert isinstance(order, Commit)
+        assert order.merger is not None
+        merger, worker = order.merger, order.worker
+        number = handed.get(merger, 0)
+        merging = 0.0
+        try:
+            if act.address == self._around.address:
+                began = time.monotonic()
+                self._merge(merger, worker, number, act.covers, lambda: partial)
+                merging = time.monotonic() - began
+            else:
+                assert act.address is not None
+                data = None if partial is None else partial.dumps()
+                which = (self.name, merger, worker, number)
+                hand = self._around.hand(act.address, which, act.covers, data)
+                with self._ordering:
+                    self._handing[worker] = hand
+                    if not self._inboxes[worker].empty():
+                        hand.cancel()  # the merger is lost, and the next order is there already
+                try:
+                    hand.result()
+                finally:
+                    del self._handing[worker]
+        except CancelledError:
+            return  # the merger is lost, and the worker has another order
+        except (Unreachable, RefusedByMerger) as error:
+            reason = f"{type(error).__name__}: {error}"
+            self._around.send_message(Unreached(self.name, merger, reason))
+            return
+        handed[merger] = number + 1
+        self._send_event(Committed(worker, merger, merging))
+
+    def _send_event(self, event: Event, soon: bool = True) -> None:
+        if isinstance(event, PacketFailed | FileFailed):
+            event = with_place(event, self._around.address)
+        # Counters are exact with each commit; between two of them a client looks now and then.
+        now = time.monotonic()
+        is_due = (
+            not isinstance(event, PacketDone | FilesDone)
+            or now - self._last_heartbeat >= _HEARTBEAT_SECONDS
+        )
+        if is_due:
+            self._last_heartbeat = now
+        self._around.send_message(
+            Tell(self.name, event, self.heartbeat() if is_due else None), soon
+        )
+
+    def heartbeat(self) -> Heartbeat:
+        """The counters of this process."""
+        if self._task is None:
+            return Heartbeat()
+        return Heartbeat.of(self._control)

@@ -1,0 +1,149 @@
+"""What a run with checkpoint= keeps, and what it is of: the files, the part of them, what is
+computed.
+
+Whatever decides the numbers is in the fingerprint; how many workers there are is not. Knows chains
+and how they are described; knows no pass and no worker.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import TYPE_CHECKING
+
+from ..backends.base import Pool
+from ..backends.checkpoint_writer import Checkpointing
+from ..checkpoint import Fingerprint, Folder, Wanted, by_attribute, digest
+from ..data.source import is_far
+from ..errors import SourceError, UnsupportedError
+from ..workers.selector import Selector, commits_only_at_end, given_for
+from ..workers.workload import Partial
+
+if TYPE_CHECKING:
+    from ..data.chain import Chain
+    from ..data.friend_columns import FriendChain
+    from ..workers.workload import Span
+
+__all__ = ["QueryCheckpoint", "folder_for", "of_selector", "refuse_end_worker"]
+
+
+@dataclass(frozen=True)
+class QueryCheckpoint:
+    """What one query of a run keeps."""
+
+    folder: Folder
+    number: int
+    """The number of the query in the run."""
+
+    def checkpointing(
+        self,
+        name: str,
+        chain: Chain | None,
+        spans: Sequence[Span] | None,
+        parts: Mapping[str, str],
+        check: Callable[[Partial], None],
+    ) -> Checkpointing:
+        """Returns what is kept of the pass with this name. `chain`: as the pass sees it; None if
+        there is no data. `parts`: digests of what is computed. `check` raises an error about a
+        partial that cannot be kept. Raises what is wrong with the checkpoint."""
+        wanted = Wanted(
+            Fingerprint(_versions(), {**parts, **_described(chain, spans)}),
+            *_files(chain, spans),
+        )
+        checkpoint = self.folder.checkpoint(f"{self.number}-{name}", wanted)
+        try:
+            return Checkpointing(checkpoint, checkpoint.load(), check)
+        except BaseException:
+            checkpoint.close()
+            raise
+
+
+def folder_for(checkpoint: str | os.PathLike[str], pool: Pool) -> Folder:
+    """The folder in which a run keeps what it has done. Raises what is wrong with it."""
+    if not pool.keeps:
+        raise UnsupportedError(
+            f"checkpoint= is not supported with {pool.kind}: leave it out, or use "
+            "connect(workers=…, mode=…)"
+        )
+    return Folder(checkpoint)
+
+
+def of_selector(selector: Selector) -> dict[str, str]:
+    """The parts of a selector."""
+    code = given_for(selector)
+    is_code = isinstance(code, FunctionType | MethodType | BuiltinFunctionType | partial | tuple)
+    parts = {"code": digest(code)} if is_code else by_attribute(code)
+    return {f"{selector.title}'s {name}": each for name, each in parts.items()}
+
+
+def refuse_end_worker(selector: Selector) -> None:
+    """Raises UnsupportedError if nothing could be kept before the selector is done."""
+    if commits_only_at_end(selector):
+        raise UnsupportedError(
+            f"{selector.title} has end_worker, so that workers hand over their output only when "
+            "they are done: checkpoint= would keep nothing. Do in end what end_worker does, or "
+            "leave checkpoint= out"
+        )
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import PackageNotFoundError, version  # start-up
+
+    try:
+        own = version("treemill")
+    except PackageNotFoundError:  # it runs from its sources
+        own = "of the sources"
+    return {"treemill": own, "Python": f"{sys.version_info[0]}.{sys.version_info[1]}"}
+
+
+def _described(chain: Chain | None, spans: Sequence[Span] | None) -> dict[str, str]:
+    if chain is None:
+        return {}
+    friends = [
+        (each.alias, each.index, [*map(str, each.chain.locations)], _identities(each.chain))
+        for each in chain.friends.given
+    ]
+    return {
+        "files": digest([str(location) for location in chain.locations]),
+        "part of the data": digest(spans and list(spans)),
+        "selected entries": digest(chain.selected),
+        "defaults": digest(chain.trees.missing.defaults),
+        "metadata": digest((chain.name, chain.metadata, [x.metadata for x in chain.locations])),
+        "constants of files": digest([*chain.per_file, chain.is_fileset]),
+        "friends": digest(friends),
+        "arrays": digest(chain.friends.arrays),
+    }
+
+
+def _files(
+    chain: Chain | None, spans: Sequence[Span] | None
+) -> tuple[Sequence[str], Mapping[int, str]]:
+    """The names of the pass's files and digests of their identities."""
+    if chain is None:
+        return ["cycles"], {0: "cycles"}
+    digests = _identities(chain)
+    if spans is None:
+        return chain.files, digests
+    numbers = [number for number, _, _ in spans]
+    identities = {at: digests[number] for at, number in enumerate(numbers) if number in digests}
+    return [chain.files[number] for number in numbers], identities
+
+
+def _identities(chain: Chain | FriendChain) -> dict[int, str]:
+    """Digests of the identities of the files that are there. For a local file its size and the
+    time of its last change count: after a restart its device may have another number."""
+    digests = {}
+    chain.trees.identify()
+    for number, location in enumerate(chain.locations):
+        try:
+            size, changed, marks = chain.trees.identity(number)
+        except SourceError:
+            continue  # the worker that opens it will say so, or not, if errors are skipped
+        digests[number] = digest(
+            (size, changed, marks if is_far(location.path) and not location.replicas else ())
+        )
+    return digests
