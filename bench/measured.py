@@ -2,7 +2,7 @@
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 
@@ -53,7 +53,7 @@ def shares(what: str, a: Row, b: Row, **goal: float | None) -> Row:
 
 def in_turn(
     rounds: int,
-    contestants: dict[str, Callable[[], object]],
+    contestants: Mapping[str, Callable[[], object]],
     clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, tuple[float, ...]]:
     """Seconds of each, all in every round, after one round that does not count."""

@@ -13,7 +13,7 @@ def interval(ratios: Sequence[float]) -> tuple[float, float]:
     with a probability of at least `SURE`, whatever the ratios' distribution; the extremes if there
     are too few for that.
 
-    Source: H. A. David and H. N. Nagaraja, *Order StatisticsMethods*, section 7.1.
+    Source: H. A. David and H. N. Nagaraja, *Order Statistics*, section 7.1.
 
     >>> interval([1.0, 1.1, 0.9, 1.02, 1.01, 0.99, 1.03, 0.98, 1.04])
     (0.98, 1.04)

@@ -4,8 +4,6 @@ credential in any message.
 """
 
 import contextlib
-import socket
-import struct
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -17,6 +15,7 @@ from treemill.facility.generate import write
 
 from tests.remote.conftest import TOKEN, skip_without
 from tests.remote.dcap_door import DcapDoor
+from tests.remote.relay import Relay
 from tests.remote.test_reading import supported
 from tools.link.link import Wire
 from tools.servers import certificates
@@ -222,72 +221,6 @@ def test_a_file_that_is_replaced_by_another_is_no_mixture(server, paths):
     if not isinstance(found, Exception):
         expected = [total(tm.dataset(path, "Events")).value for path in (paths[0], paths[2])]
         assert any(np.array_equal(found.view(flow=True), e.view(flow=True)) for e in expected)
-
-
-class Relay:
-    """Leads to a server, which brings so many bytes in a second. More connections at once than are
-    allowed are reset, as by a firewall."""
-
-    def __init__(self, server, allowed=1 << 30, speed=1e9):
-        self._server, self._allowed = (server.host.address, server.ports[0]), allowed
-        self._listening = socket.create_server(("127.0.0.1", 0))
-        self._is_over, self._speed = threading.Event(), speed
-        self._wire, self._lock, self._open = threading.Lock(), threading.Lock(), []
-        self.port, self.resets = self._listening.getsockname()[1], 0
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self._is_over.set()
-        self._listening.close()
-
-    def _accept(self):
-        while not self._is_over.is_set():
-            try:
-                client = self._listening.accept()[0]
-            except OSError:
-                return  # closed
-            with self._lock:
-                is_allowed = len(self._open) < self._allowed
-            if not is_allowed:
-                self.reset([client])
-                continue
-            pair = client, socket.create_connection(self._server)
-            for each in pair:
-                each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            with self._lock:
-                self._open.append(pair)
-            for one, other in (pair, pair[::-1]):
-                work = (one, other, pair)
-                threading.Thread(target=self._forward, args=work, daemon=True).start()
-
-    def _forward(self, one, other, pair):
-        with contextlib.suppress(OSError):  # it was reset
-            while received := one.recv(1 << 15):
-                other.sendall(received)
-                with self._wire:
-                    self._is_over.wait(len(received) / self._speed)
-        with self._lock, contextlib.suppress(ValueError):  # the other direction has ended before
-            self._open.remove(pair)
-        for each in pair:
-            with contextlib.suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-
-    def reset(self, connections):
-        self.resets += bool(connections)
-        for each in connections:
-            # Nothing lingers: that is a reset, and no end.
-            each.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            with contextlib.suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-            each.close()
-
-    def reset_all(self):
-        with self._lock:
-            lost, self._open = self._open, []
-        self.reset([each for pair in lost for each in pair])
 
 
 @pytest.mark.parametrize("allowed", [1, 4])
