@@ -201,7 +201,7 @@ def check_whole(name: str, value: object, least: int = 0) -> None:
 def listed(name: str, value: object) -> list[str]:
     """One text or several as a list. Raises QueryError for anything else."""
     if isinstance(value, str):
-        return [value]
+        value = [value]
     if isinstance(value, bytes | bytearray) or not isinstance(value, Iterable):
         raise QueryError(f"{name} is a text or a list of texts, not {value!r:.60}")
     texts = [*value]

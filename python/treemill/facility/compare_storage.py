@@ -211,7 +211,7 @@ def _run_readers(job: Job) -> ReaderReport:
     """Returns what a program of readers tells; it is ended, with all its readers, when it takes too
     long."""
     process = subprocess.Popen(
-        [sys.executable, "-m", f"{__package__}.crew"],
+        [sys.executable, "-m", f"{__package__}.reader_pool"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -152,7 +152,7 @@ def _program(
     if kind.read is not None:
         branches = list(names[kind.read])
         job = Job("streams", 1, list(files), branches, kind.window, _LONGEST, True, layout)
-        return [*python, f"{__package__}.crew"], json.dumps(asdict(job))
+        return [*python, f"{__package__}.reader_pool"], json.dumps(asdict(job))
     request = {"files": list(files), "hist": list(kind.hist), "filter": kind.filter}
     return [*python, f"{__package__}.analysis"], json.dumps(request)
 

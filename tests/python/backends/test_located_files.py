@@ -20,6 +20,7 @@ def request(locate):
             least_seconds=0.0,
             alone_entries=0,
             second_runs=True,
+            small_files=False,
             share_entries=0,
         ),
         [None] * 5,

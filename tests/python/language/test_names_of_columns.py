@@ -1,5 +1,7 @@
 """Names that stand for something else: constants of one call, globs, numbers of entries."""
 
+from collections.abc import Mapping
+
 import awkward as ak
 import hist
 import numpy as np
@@ -47,7 +49,7 @@ def test_every_booking_takes_constants_of_its_own(session, events, tmp_path):
         if isinstance(got, hist.Hist):
             pairs = [(got.values(flow=True), expected.values(flow=True))]
             pairs += [(got.counts(flow=True), expected.counts(flow=True))]
-        elif isinstance(got, dict):
+        elif isinstance(got, Mapping):
             pairs = [(list(got.values()), list(expected.values()))]
         else:
             pairs = [(got, expected)]
