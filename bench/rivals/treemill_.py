@@ -30,8 +30,8 @@ class _Treemill:
     def sweep(self, paths: list[str], branches: list[str]) -> float:
         events = tm.dataset(paths, tree=TREE)
         booked = [events.hist(name, bins=_BINS) for name in branches]
-        filled = self._session.run(*booked, progress=False)
-        return float(sum(h.values(flow=True).sum() for h in filled))
+        self._session.run(*booked, progress=False)
+        return float(sum(booking.value.values(flow=True).sum() for booking in booked))
 
     def versions(self) -> dict[str, str]:
         return {"treemill": tm.__version__}
