@@ -20,6 +20,9 @@ pub trait Files {
     fn identity(&self, path: &str) -> Option<Identity>;
 }
 
+/// In the year 2255.
+const LAST_SECOND: i64 = 9_000_000_000;
+
 /// How much one call does.
 #[derive(Debug, Clone, Copy)]
 pub struct Turn {
@@ -131,7 +134,8 @@ fn plain(
     most: u64,
 ) -> Result<Option<(Table, Identity, Option<[u8; 16]>)>, ReadError> {
     let source = files.open(path).map_err(ReadError::source)?;
-    let Some(identity) = source.identity().filter(|_| source.costs().is_near()) else {
+    let is_usual = |known: &Identity| source.costs().is_near() && has_usual_times(known);
+    let Some(identity) = source.identity().filter(is_usual) else {
         return Ok(None);
     };
     let file = File::open(source)?;
@@ -142,4 +146,12 @@ fn plain(
     };
     let is_small = table.entries() <= most;
     Ok((is_plain && is_small).then(|| (table, identity, file.uuid())))
+}
+
+/// Whether a file was changed in the years in which callers count nanoseconds in 64 bits.
+fn has_usual_times(identity: &Identity) -> bool {
+    let [modified, _, changed, _] = identity.state;
+    [modified, changed]
+        .iter()
+        .all(|seconds| (0..=LAST_SECOND).contains(&seconds.cast_signed()))
 }

@@ -116,15 +116,15 @@ type DoneFile = (u64, u64, Vec<u64>, State, Option<String>);
 type FilesRun = (Option<Py<Partial>>, Vec<DoneFile>, &'static str);
 
 /// A file's bytes, device and inode, and the times of its content and of its inode in nanoseconds.
-type State = (u64, u64, u64, i128, i128);
+type State = (u64, u64, u64, i64, i64);
 
 fn done_file(done: Done) -> DoneFile {
     let [device, inode] = done.identity.place;
     let [modified, modified_ns, changed, changed_ns] = done.identity.state.map(u64::cast_signed);
     let time = |seconds: i64, nanoseconds: i64| {
-        i128::from(seconds)
+        seconds
             .saturating_mul(1_000_000_000)
-            .saturating_add(i128::from(nanoseconds))
+            .saturating_add(nanoseconds)
     };
     (
         done.entries,

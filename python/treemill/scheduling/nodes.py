@@ -307,12 +307,14 @@ class Nodes:
         """The number of files on the node of another one of which no entry was handed out."""
         return len(self._of[beside.number].fresh)
 
-    def begin_opening(self, file: File) -> None:
-        """Notes that a worker opens the file, whose size is unknown. What it has is left still."""
-        self.opening.add(file)
-        node = self._of[file.number]
-        node.opening += 1
-        self._place(node)
+    def begin_opening(self, *files: File) -> None:
+        """Notes that a worker opens files of one node, whose sizes are unknown. What they have is
+        left still."""
+        if files:
+            self.opening.update(files)
+            node = self._of[files[0].number]
+            node.opening += len(files)
+            self._place(node)
 
     def end_opening(self, file: File) -> None:
         """Notes that the file is open, or that it cannot be opened."""

@@ -73,11 +73,10 @@ class SmallFiles:
         files = (first, *state.nodes.take_fresh(first, count - 1, is_wanted))
         sizes: dict[int, int] = {}
         for file in files:
-            if file.entries is None:
-                state.nodes.begin_opening(file)
-            else:
+            if file.entries is not None:
                 state.nodes.take(file, file.entries)
                 sizes[file.number] = file.entries
+        state.nodes.begin_opening(*[file for file in files if file.entries is None])
         state.ledger.hand_out_files(worker.number, sizes)
         worker.files, worker.began = files, now
         numbers = tuple([file.number for file in files])
