@@ -97,6 +97,7 @@ class SmallFiles:
             self._recovery.take_back(worker, RuntimeError("a small file failed"), True)
             self._put_back(files[:count] + files[count + 1 :])
             self._alone(files[count : count + 1])
+            state.refused_in_a_row = 0 if count else state.refused_in_a_row + 1
             return True
         done = list(event.entries)
         if done:

@@ -49,7 +49,7 @@ from ..scheduling import (
     Spent,
     Step,
 )
-from .workload import Bound, P, Turn, Workload
+from .workload import Bound, P, Ran, Turn, Workload
 
 if TYPE_CHECKING:
     from treemill._core import Control
@@ -345,7 +345,10 @@ class Worker(Generic[P]):
         self._meter.begin()
         turn = Turn(order.most, order.seconds)
         files, control = order.files, self._control
-        self._partial, ran = self._workload.run_files(files, turn, self._partial, control)
+        try:
+            self._partial, ran = self._workload.run_files(files, turn, self._partial, control)
+        except Exception:  # the orders of each of these files meet it again, and say which it was
+            ran = Ran(ended=FAILED)
         if ran.ended == FAILED:
             self._throw_away()
         seconds, spent = self._meter.end()
@@ -412,7 +415,9 @@ class Worker(Generic[P]):
     def _open(self, file: int, beside: bool = False) -> Event:
         try:
             entries, cuts = self._workload.size(file)
-        except Exception as error:
+        except Exception as caught:
+            # A file that is written to just now may be no ROOT file for a moment.
+            error = self._workload.changed(file) or caught
             return FileFailed(self.number, file, error, not isinstance(error, _FINAL), beside)
         return FileOpened(self.number, file, entries, cuts, self._workload.ahead(file), beside)
 

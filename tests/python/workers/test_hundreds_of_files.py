@@ -7,6 +7,9 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
+from treemill.errors import ChangedError, FormatError
+from treemill.scheduling import OpenFile
+from treemill.workers.worker import Worker
 
 FILES = 300
 
@@ -123,3 +126,24 @@ def test_files_that_are_replaced_during_a_pass_are_an_error(files):
         shutil.copyfile(files / "f299.root", files / "f298.root")
         expected = 6000 * 5999 // 2 + 20 * 20 + 20 * 20
         assert session.run(events.sum("x")) == expected, "between passes they may change"
+
+
+class Spoilt:
+    """A workload whose file is no ROOT file when it is opened."""
+
+    def __init__(self, changed):
+        self.seen = changed
+
+    def size(self, file):
+        raise FormatError("not a ROOT file")
+
+    def changed(self, file):
+        return self.seen
+
+
+@pytest.mark.parametrize("changed", [None, ChangedError("it was written to")])
+def test_a_file_that_is_written_while_it_is_opened_is_one_that_has_changed(core, changed):
+    worker = Worker(0, Spoilt(changed), core.Control(), None, None)
+    failed = worker.perform(OpenFile(0, 0))
+    assert isinstance(failed.error, FormatError if changed is None else ChangedError)
+    assert not failed.retry
