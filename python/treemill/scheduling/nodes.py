@@ -49,7 +49,7 @@ class Left:
 
     @property
     def is_some(self) -> bool:
-        """True if entries were never handed out, as far as known."""
+        """True if there are entries, as far as is known, that were never handed out."""
         return self.entries > 0 or self.unknown > 0
 
 

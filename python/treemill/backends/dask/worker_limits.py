@@ -46,8 +46,9 @@ def free_threads(
     """Returns how many workers a process of this host, with this many threads, may have in addition
     to those that take part.
 
-    >>> free_threads(Limits(workers=4, on_host=3), "a", 8, [AdmittedThreads("a", 2),
-    AdmittedThreads("b", 1)]) 1
+    >>> taking_part = [AdmittedThreads("a", 2), AdmittedThreads("b", 1)]
+    >>> free_threads(Limits(workers=4, on_host=3), "a", 8, taking_part)
+    1
     """
     if limits == UNLIMITED:
         return threads  # however many there are: they need not be counted
