@@ -14,11 +14,13 @@ from ...scheduling import (
     Committed,
     FileFailed,
     FileOpened,
+    FilesDone,
     Monitored,
     OpenFile,
     PacketDone,
     PacketFailed,
     Process,
+    ProcessFiles,
     Record,
     Spent,
     Timeline,
@@ -171,7 +173,7 @@ def _follow(workers: dict[int, _Worker], record: Record) -> None:
     if worker is not None and not isinstance(event, WorkerJoined):
         _answered(workers.setdefault(worker, _Worker()), now, event)
     for action in record.actions:
-        if isinstance(action, OpenFile | Commit | Process):
+        if isinstance(action, OpenFile | Commit | Process | ProcessFiles):
             state = workers.setdefault(action.worker, _Worker())
             if state.since is None:
                 state.starting, state.since = now, now
@@ -179,8 +181,8 @@ def _follow(workers: dict[int, _Worker], record: Record) -> None:
 
 def _answered(state: _Worker, now: float, event: object) -> None:
     since = state.since or 0.0
-    if isinstance(event, PacketDone):
-        # The worker measures its packet; all else since its last work is what asking took.
+    if isinstance(event, PacketDone | FilesDone):
+        # The worker measures its work; all else since its last work is what asking took.
         latency = max(now - event.seconds - since, 0.0)
         state.latencies.append(latency)
         state.asking += latency
