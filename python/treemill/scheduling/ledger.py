@@ -56,7 +56,6 @@ class Ledger:
 
     _next: int = 0
     _working: dict[int, _Held] = field(default_factory=dict)  # by worker
-    _files: dict[int, dict[int, int]] = field(default_factory=dict)  # by worker: entries by file
     promises: dict[int, deque[Packet]] = field(default_factory=dict)
     """The packets that are promised, by worker, in the order in which it will get them. Never
     empty for a worker. Not to be changed by others."""
@@ -82,16 +81,9 @@ class Ledger:
         self._working[worker] = _Held(packet)
         return packet
 
-    def hand_out_files(self, worker: int, files: dict[int, int]) -> None:
-        """Notes that an idle worker processes files, whole: these, by number, have known sizes."""
-        if worker in self._working:
-            raise RuntimeError(f"worker {worker} has a packet already")
-        self._files[worker] = files
-
     def files_done(self, worker: int, done: Sequence[tuple[int, int]]) -> None:
-        """Notes that these files, each up to an entry, are in the worker's partial, and that it
-        has none of the others any more."""
-        self._files.pop(worker, None)
+        """Notes that files of which no packet was made, each up to an entry, are in the worker's
+        partial."""
         for file, stop in done:
             if stop:
                 held = _Held(self._packet(file, (0, stop), 1), stop)
@@ -192,7 +184,6 @@ class Ledger:
         packets += [packet for promised in self.promises.values() for packet in promised]
         packets += [packet for reserved in self.reserved.values() for packet in reserved]
         spans = [(packet.start, packet.stop) for packet in packets if packet.file == file]
-        spans += [(0, files[file]) for files in self._files.values() if file in files]
         spans += self._committed.get(file, [])
         return spans + [(m.start, m.stop) for m in self._given_up if m.file == file and m.stop]
 

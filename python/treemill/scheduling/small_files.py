@@ -71,13 +71,10 @@ class SmallFiles:
             return self._is_whole(file) and (file.entries or 0) <= most
 
         files = (first, *state.nodes.take_fresh(first, count - 1, is_wanted))
-        sizes: dict[int, int] = {}
         for file in files:
             if file.entries is not None:
                 state.nodes.take(file, file.entries)
-                sizes[file.number] = file.entries
         state.nodes.begin_opening(*[file for file in files if file.entries is None])
-        state.ledger.hand_out_files(worker.number, sizes)
         worker.files, worker.began = files, now
         numbers = tuple([file.number for file in files])
         return ProcessFiles(worker.number, numbers, most, TURN_SECONDS)
@@ -93,7 +90,6 @@ class SmallFiles:
         files, worker.files = worker.files, ()
         count = len(event.entries)
         if event.ended == FAILED:  # the partial is gone
-            state.ledger.files_done(worker.number, [])
             self._recovery.take_back(worker, RuntimeError("a small file failed"), True)
             self._put_back(files[:count] + files[count + 1 :])
             self._alone(files[count : count + 1])
@@ -125,7 +121,6 @@ class SmallFiles:
     def lost(self, worker: WorkerState) -> None:
         """Takes back the files of a worker that is lost: each is tried alone."""
         files, worker.files = worker.files, ()
-        self._state.ledger.files_done(worker.number, [])
         self._alone(files)
 
     def _opened(self, file: File, entries: int) -> None:

@@ -105,6 +105,7 @@ def _wrong_cover(state: State, number: int, entries: int) -> Iterator[str]:
     spans: list[Range] = [(start, stop or 0) for start, stop in file.gaps()]
     spans += [(a.start, a.stop) for a in state.again.waiting if a.file == number and a.stop]
     spans += state.ledger.spans(number)
+    spans += [(0, entries) for worker in state.workers.values() if file in worker.files]
     end = 0
     for start, stop in sorted(spans):
         if start != end:
