@@ -52,8 +52,7 @@ def files(core, tmp_path_factory):
 
 @pytest.fixture(scope="session", autouse=True)
 def trust(tmp_path_factory):
-    """`ca.pem` of an authority that this process trusts: from the start, since treemill looks once.
-    None if openssl is not here."""
+    """`ca.pem` of an authority that this process trusts. None if openssl is not here."""
     if certificates.missing() is not None:
         yield None
         return

@@ -324,6 +324,18 @@ def test_a_certificate_of_an_authority_that_is_not_trusted(files, token, tmp_pat
     assert_is_refused(folder, files)
 
 
+def test_authorities_that_are_named_after_a_refusal_count(files, token, tmp_path, monkeypatch):
+    skip_without(Nginx.missing())
+    supported("https://127.0.0.1/")
+    stranger = certificates.make_authority(tmp_path / "stranger")
+    folder = certificates.make_certificate(stranger, tmp_path / "theirs", "IP:127.0.0.1")
+    with Nginx(certificate=folder, token=TOKEN) as server:
+        server.put(files["store/trees/events_2.root"], "store/trees/events_2.root")
+        assert isinstance(outcome(lambda: len(tm.dataset(url(server)))), tm.SourceError)
+        monkeypatch.setenv("SSL_CERT_FILE", str(stranger))
+        assert len(tm.dataset(url(server))) == 7321
+
+
 def test_a_certificate_for_another_name(files, token, tmp_path, authority):
     skip_without(Nginx.missing())
     supported("https://127.0.0.1/")

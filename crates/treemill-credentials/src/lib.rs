@@ -7,6 +7,6 @@ mod limits;
 mod refusal;
 mod token;
 
-pub use authorities::trusted;
+pub use authorities::Trusted;
 pub use refusal::in_words;
 pub use token::{Places, Token, TokenError, bearer_token};

@@ -411,12 +411,10 @@ impl Client {
         Ok((session, Asked::NotYet { is_new: true }))
     }
 
-    /// What TLS needs: found when it is needed first, since systems have many authorities.
+    /// What TLS needs.
     fn tls(&self) -> Result<&Arc<ClientConfig>, Error> {
-        let configured = self.tls.get_or_init(|| {
-            let trusted = self.options.trusted.clone();
-            tls::configure(trusted.unwrap_or_else(|| Arc::new(treemill_credentials::trusted())))
-        });
+        let trusted = || self.options.trusted.clone();
+        let configured = self.tls.get_or_init(|| tls::configure(trusted()));
         configured.as_ref().map_err(Clone::clone)
     }
 }

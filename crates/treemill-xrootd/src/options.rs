@@ -20,7 +20,7 @@ pub struct Options {
     pub deadlines: Deadlines,
     /// The round trip from which on large ranges are read with checksums, if the server has them.
     pub checks_from: Duration,
-    /// The authorities whose certificates count for TLS; if `None`, those of [`treemill_credentials::trusted`].
+    /// The authorities whose certificates count for TLS; if `None`, those of [`treemill_credentials::Trusted`].
     pub trusted: Option<Arc<RootCertStore>>,
     /// Where bearer tokens are looked for; if `None`, where this process's environment says.
     pub tokens: Option<Places>,

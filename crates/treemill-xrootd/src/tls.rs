@@ -6,21 +6,24 @@ use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 use std::io::{ErrorKind as IoErrorKind, Read, Write};
 use std::sync::Arc;
+use treemill_credentials::Trusted;
 
-/// What all connections of a client share: the authorities that it trusts.
+/// What all connections of a client share: the authorities that it trusts, those of the user if `None`.
 ///
 /// # Errors
 /// If the library refuses its own defaults.
-pub(crate) fn configure(
-    trusted: impl Into<Arc<RootCertStore>>,
-) -> Result<Arc<ClientConfig>, Error> {
+pub(crate) fn configure(trusted: Option<Arc<RootCertStore>>) -> Result<Arc<ClientConfig>, Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
+    let config = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
-        .map_err(refused)?
-        .with_root_certificates(trusted)
-        .with_no_client_auth();
-    Ok(Arc::new(config))
+        .map_err(refused)?;
+    let config = match trusted {
+        Some(trusted) => config.with_root_certificates(trusted),
+        None => config
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(Trusted::new(provider))),
+    };
+    Ok(Arc::new(config.with_no_client_auth()))
 }
 
 /// TLS of one connection.
