@@ -32,14 +32,14 @@ class Relay:
         while not self._is_over.is_set():
             try:
                 client = self._listening.accept()[0]
+                with self._lock:
+                    is_allowed = len(self._open) < self._allowed
+                if not is_allowed:
+                    self.reset([client])
+                    continue
+                pair = client, socket.create_connection(self._server)
             except OSError:
-                return  # closed
-            with self._lock:
-                is_allowed = len(self._open) < self._allowed
-            if not is_allowed:
-                self.reset([client])
-                continue
-            pair = client, socket.create_connection(self._server)
+                return  # closed, or the server is gone
             for each in pair:
                 each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             with self._lock:

@@ -14,6 +14,7 @@ from treemill.workers.worker import Worker
 from tests.remote.conftest import skip_without
 from tests.remote.dcap_door import DcapDoor
 from tests.remote.relay import Relay
+from tools.servers.ganesha import Ganesha
 from tools.servers.nginx import Nginx
 from tools.servers.xrootd import XRootD
 
@@ -108,17 +109,19 @@ def test_a_pool_of_dcap_that_has_much_to_bring_is_left_when_a_run_is_stopped(
         assert session.run(events.count()) == 60_000
 
 
-def test_a_connection_of_xrootd_that_has_much_to_bring_is_left_when_a_run_is_stopped(
-    tmp_path, nothing_remembered
+@pytest.mark.parametrize("kind", [XRootD, Nginx, Ganesha])
+def test_a_connection_that_has_much_to_bring_is_left_when_a_run_is_stopped(
+    kind, tmp_path, nothing_remembered
 ):
-    skip_without(XRootD.missing())
+    skip_without(kind.missing())
     path = tmp_path / "large.root"
     write(path, events=60_000, index=3, cluster=2000, codec="none")
-    with XRootD() as server:
+    with kind() as server:
         server.put(path, "store/large.root")
-        there = server.url("store/large.root").partition("://")[2].partition("/")[2]
+        scheme, _, there = server.url("store/large.root").partition("://")
+        there = there.partition("/")[2]
         with Relay(server, stalls=1 << 20) as relay, tm.connect(workers=1, mode="threads") as run:
-            events = tm.dataset(f"root://127.0.0.1:{relay.port}/{there}", tree="Events")
+            events = tm.dataset(f"{scheme}://127.0.0.1:{relay.port}/{there}", tree="Events")
             query = run.submit(*[events.sum(name) for name in ("Jet_pt", "Jet_eta", "Jet_phi")])
             while not relay.waiting:
                 assert not query.done

@@ -16,7 +16,7 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
-use treemill_transfer::{self as transfer, Connected, Kind, Trouble, connect};
+use treemill_transfer::{self as transfer, Connected, Kind, MOST_UNWANTED, Trouble, connect};
 
 /// The program of NFS: its one procedure is COMPOUND.
 const NFS: u32 = 100_003;
@@ -43,11 +43,13 @@ pub(crate) struct Connection {
     pub(crate) distance: Duration,
     out: mpsc::UnboundedSender<Vec<u8>>,
     calls: Arc<Calls>,
-    tasks: [AbortHandle; 2],
 }
 
-/// The results of a COMPOUND, which come.
-pub(crate) struct Answer(oneshot::Receiver<Result<Reader, Trouble>>);
+/// The results of a COMPOUND, which come. Dropped before, they are not wanted any more.
+pub(crate) struct Answer {
+    receiver: oneshot::Receiver<Result<Reader, Trouble>>,
+    calls: Arc<Calls>,
+}
 
 struct Waiting {
     answer: oneshot::Sender<Result<Reader, Trouble>>,
@@ -63,6 +65,10 @@ struct State {
     waiting: HashMap<u32, Waiting>,
     next: u32,
     broken: Option<Trouble>,
+    /// Whether it was closed because what it was to bring was not wanted any more.
+    was_left: bool,
+    /// What reads and what writes.
+    tasks: Vec<AbortHandle>,
     /// When the server has answered last.
     heard: Option<Instant>,
 }
@@ -97,6 +103,28 @@ impl Calls {
         for (_, waiting) in left {
             let _ = waiting.answer.send(Err(why.clone()));
         }
+    }
+
+    /// Closes the connection if much of what is on its way is not wanted any more: all else would wait behind it.
+    fn leave_unwanted(&self) {
+        let unwanted = {
+            let state = self.state();
+            let all = state.waiting.values();
+            let unwanted = all.filter(|waiting| waiting.answer.is_closed());
+            unwanted.fold(0_u64, |sum, waiting| sum.saturating_add(waiting.most))
+        };
+        if unwanted > MOST_UNWANTED {
+            self.state().was_left = true;
+            let why =
+                "the connection was closed because what it was to bring is not wanted any more";
+            self.close(why);
+        }
+    }
+
+    fn close(&self, why: &str) {
+        let tasks = std::mem::take(&mut self.state().tasks);
+        tasks.iter().for_each(AbortHandle::abort);
+        self.end(&lost(why));
     }
 
     /// The room of a call for this number of bytes of data, if it has one.
@@ -148,7 +176,7 @@ impl Connection {
             out: out.clone(),
             obey,
         };
-        let tasks = [
+        calls.state().tasks = vec![
             tokio::spawn(write(to, queue, Arc::clone(&calls))).abort_handle(),
             tokio::spawn(reading.listen(from)).abort_handle(),
         ];
@@ -156,8 +184,12 @@ impl Connection {
             distance,
             out,
             calls,
-            tasks,
         })
+    }
+
+    /// Whether it was closed because what it was to bring was not wanted any more.
+    pub(crate) fn was_left(&self) -> bool {
+        self.calls.state().was_left
     }
 
     /// Whether it cannot be used any more.
@@ -204,24 +236,34 @@ impl Connection {
                 .out
                 .send(call(xid, compound, sending.credential, sending.arguments));
         }
-        Ok(Answer(receiver))
+        let calls = Arc::clone(&self.calls);
+        Ok(Answer { receiver, calls })
     }
 }
 
 impl Answer {
     /// Waits for the results.
-    pub(crate) async fn results(self) -> Result<Reader, Trouble> {
-        match self.0.await {
+    pub(crate) async fn results(mut self) -> Result<Reader, Trouble> {
+        match (&mut self.receiver).await {
             Ok(answer) => answer,
             Err(_) => Err(lost("the connection was given up")),
         }
     }
 }
 
+impl Drop for Answer {
+    fn drop(&mut self) {
+        if self.receiver.is_terminated() {
+            return; // it has come
+        }
+        self.receiver.close();
+        self.calls.leave_unwanted();
+    }
+}
+
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.tasks.iter().for_each(AbortHandle::abort);
-        self.calls.end(&lost("the connection was given up"));
+        self.calls.close("the connection was given up");
     }
 }
 

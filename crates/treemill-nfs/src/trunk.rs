@@ -75,13 +75,11 @@ impl Trunk {
         lines.iter().any(|line| line.connection.is_broken())
     }
 
-    /// Whether one of them is broken, but not the first one: the server does not take several, or the way does not.
+    /// Whether one of them broke, but not the first one: the server does not take several, or the way does not.
     pub(crate) fn is_too_wide(&self) -> bool {
         let lines = self.lines();
-        let first = lines
-            .first()
-            .is_some_and(|line| line.connection.is_broken());
-        !first && lines.iter().any(|line| line.connection.is_broken())
+        let broke = |line: &Line| line.connection.is_broken() && !line.connection.was_left();
+        !lines.first().is_some_and(broke) && lines.iter().any(broke)
     }
 
     /// How many there are.

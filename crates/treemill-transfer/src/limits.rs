@@ -29,7 +29,7 @@ pub const IN_FLIGHT: usize = 64;
 pub(crate) const ANSWERING: Duration = Duration::from_secs(3);
 
 /// Bytes on their way that nobody wants any more: if there are more of them, what brings them is ended.
-pub(crate) const MOST_UNWANTED: u64 = 256 << 10;
+pub const MOST_UNWANTED: u64 = 256 << 10;
 
 /// How long a connection needs after the end of an answer until another request can use it: a task of the client's takes it back.
 pub(crate) const REST: Duration = Duration::from_millis(1);
