@@ -43,7 +43,10 @@ class Cost:
     rate: float = 0.0
     """Entries per second beyond the fixed time; 0 before anything is measured."""
     told: bool = False
-    """Whether sizes have been far enough apart to tell what is fixed."""
+    """Whether sizes, its own or those of others, have been far enough apart to tell what is
+    fixed."""
+    tells: bool = False
+    """Whether its own have been."""
     last: int = 0
     """The entries of the last piece."""
     _uu: float = 0.0  # sums of products of 1 / seconds (u) and entries / seconds (v)
@@ -52,15 +55,26 @@ class Cost:
     _u: float = 0.0
     _v: float = 0.0
 
-    def measured(self, entries: int, seconds: float, *, is_whole: bool = True) -> float:
+    def measured(
+        self,
+        entries: int,
+        seconds: float,
+        *,
+        is_whole: bool = True,
+        others: float | None = None,
+    ) -> float:
         """Notes what a piece took, and gives its speed beyond the fixed time. The newest piece
         counts half in `rate`, because the load of machines changes. `is_whole`: False for one that
         has ended early, whose size followed from its time, or that has waited for its bytes.
+        `others`: the fixed time of the others' pieces, where theirs tell it; it counts as long as
+        this one's are all alike.
 
         The first piece counts little: files are opened, modules and caches loaded for it once."""
         seconds = max(seconds, 1e-6)
         if is_whole:
             self._fit(entries, seconds, 1.0 if self.last else _FIRST)
+        if others is not None and not self.tells:
+            self.fixed, self.told = others, True
         rate = entries / max(seconds - self.fixed, _UNEXPLAINED * seconds)
         self.rate = (self.rate + rate) / 2 if self.rate else rate
         self.last = entries
@@ -78,7 +92,7 @@ class Cost:
         determinant = self._uu * self._vv - self._uv * self._uv
         if determinant <= _APART * self._uu * self._vv:
             return
-        self.told = True
+        self.told = self.tells = True
         fixed = (self._vv * self._u - self._uv * self._v) / determinant
         slope = (self._uu * self._v - self._uv * self._u) / determinant
         if slope < 0.0:
@@ -150,23 +164,33 @@ class Rates:
     _costs: dict[int, Cost] = field(default_factory=dict)
     _sum: float = 0.0
     _fixed: float = 0.0
+    _tell: int = 0
+    """How many workers' own packets tell their fixed times."""
+    _told: float = 0.0
+    """The sum of these times."""
 
     def measured(self, worker: int, entries: int, seconds: float, *, is_whole: bool) -> None:
         """Notes how long a packet took; see Cost."""
         cost = self._costs.get(worker)
         if cost is None:
             cost = self._costs[worker] = Cost()
-        rate, fixed = cost.rate, cost.fixed
-        cost.measured(entries, seconds, is_whole=is_whole)
-        self._sum += cost.rate - rate
-        self._fixed += cost.fixed - fixed
+        self._add(cost, -1)
+        others = max(self._told, 0.0) / self._tell if self._tell else None
+        cost.measured(entries, seconds, is_whole=is_whole, others=others)
+        self._add(cost, 1)
+
+    def _add(self, cost: Cost, sign: int) -> None:
+        self._sum += sign * cost.rate
+        self._fixed += sign * cost.fixed
+        if cost.tells:
+            self._tell += sign
+            self._told += sign * cost.fixed
 
     def forget(self, worker: int) -> None:
         """Removes a worker that is lost."""
         cost = self._costs.pop(worker, None)
         if cost is not None:
-            self._sum -= cost.rate
-            self._fixed -= cost.fixed
+            self._add(cost, -1)
 
     def of(self, worker: int) -> float | None:
         """The speed of the worker; None before its first packet is done."""

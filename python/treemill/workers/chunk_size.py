@@ -88,7 +88,7 @@ PACKET_SECONDS = 1.0
 a selector may be a thousand times slower than the packetizer assumes."""
 FIRST_CHUNK = 500
 """Entries of a worker's first chunk."""
-FIRST_OF_COFFEA = 20_000
+FIRST_OF_COFFEA = 50_000
 """The same of coffea's events. Processors take 60 ms for each chunk of NanoAOD's events to fill a
 few histograms, and hardly more for so many entries. They are made for chunks of 100,000."""
 SHARE_OF_COFFEA = 50_000

@@ -5,7 +5,7 @@ import random
 
 import pytest
 from treemill.scheduling import Cost, Sizing
-from treemill.scheduling.sizing import packet_entries
+from treemill.scheduling.sizing import Rates, packet_entries
 from treemill.workers.chunk_size import ChunkPace
 
 
@@ -95,3 +95,25 @@ def test_packets_without_a_fixed_time_are_as_long_as_they_were():
     packets = packets_of(0.0, 1e5, 3_000_000, sizing)
     assert max(packets[4:]) == 100_000
     assert packets[-1] < 5000
+
+
+def test_pieces_that_are_all_alike_count_as_those_of_others():
+    """A file whose clusters are equal may give one worker the same number of entries each time."""
+    rates, fixed, rate = Rates(), 0.1, 1e6
+
+    def took(worker, entries):
+        rates.measured(worker, entries, fixed + entries / rate, is_whole=True)
+
+    for entries in (50_000, 100_000, 300_000):
+        took(0, entries)
+        took(1, 50_000)
+    told = rates.cost(1)
+    assert told.told
+    assert not told.tells
+    assert told.fixed == pytest.approx(fixed, rel=0.1)
+    assert told.worth(50_000) >= 300_000
+    took(1, 200_000)
+    assert rates.cost(1).tells  # its own count from now on
+    rates.forget(0)
+    took(2, 50_000)
+    assert rates.cost(2).fixed == pytest.approx(fixed, rel=0.1)

@@ -73,7 +73,7 @@ def test_those_that_leave_lose_nothing(seed):
 
 def test_such_histories_have_mergers_that_die_while_they_hand_on():
     handed_on = parties = 0
-    for seed in range(share(100)):
+    for seed in range(share(300)):
         history = History(seed, mergers=True, leaves=True)
         history.live()
         handed_on += history.world.handed_on
