@@ -8,17 +8,19 @@ import threading
 
 class Relay:
     """Leads to a server, which brings so many bytes in a second. More connections at once than are
-    allowed are reset, as by a firewall. `stalls`: after so many bytes from the server nothing more
-    of it comes through, and `waiting` are the connections on which a client waits for more."""
+    allowed are reset, as by a firewall. `ebbs`: after so many bytes from the server hardly more
+    comes through on the connections that there are than shows that it is there; `waiting` are those
+    on which a client waits for more."""
 
-    def __init__(self, server, allowed=1 << 30, speed=1e9, stalls=None):
+    def __init__(self, server, allowed=1 << 30, speed=1e9, ebbs=None):
         self._server, self._allowed = (server.host.address, server.ports[0]), allowed
         self._listening = socket.create_server(("127.0.0.1", 0))
         self._is_over, self._speed = threading.Event(), speed
         self._wire, self._lock, self._open = threading.Lock(), threading.Lock(), []
         self.port, self.resets = self._listening.getsockname()[1], 0
-        self._left_to_bring = stalls
-        self.waiting = []
+        self._left_to_bring = ebbs
+        self._ebbing = None
+        self.waiting, self._waited = [], []
         threading.Thread(target=self._accept, daemon=True).start()
 
     def __enter__(self):
@@ -51,28 +53,38 @@ class Relay:
     def _forward(self, one, other, pair):
         with contextlib.suppress(OSError):  # it was reset
             while received := one.recv(1 << 15):
-                if one is pair[1]:
-                    self._wait(len(received), pair)
+                if one is pair[1] and self._ebbs(len(received), pair):
+                    for byte in received:
+                        other.sendall(bytes([byte]))
+                        self._is_over.wait(0.2)
+                    continue
                 other.sendall(received)
                 with self._wire:
                     self._is_over.wait(len(received) / self._speed)
-        if one is pair[0] and pair in self.waiting:
-            self.waiting.remove(pair)
+        if one is pair[0]:
+            with self._lock:
+                self._waited.append(pair)
+                self.waiting = [each for each in self.waiting if each is not pair]
         with self._lock, contextlib.suppress(ValueError):  # the other direction has ended before
             self._open.remove(pair)
         for each in pair:
             with contextlib.suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
 
-    def _wait(self, count, pair):
-        """Waits for the end, once the server has brought what it may bring."""
+    def _ebbs(self, count, pair):
+        """Whether the server has brought what it may bring soon."""
         if self._left_to_bring is None:
-            return
+            return False
         with self._lock:
             self._left_to_bring -= count
-        if self._left_to_bring < 0:
-            self.waiting.append(pair)
-            self._is_over.wait()
+            if self._left_to_bring < 0 and self._ebbing is None:
+                self._ebbing = list(self._open)  # what connects later is served well
+            if self._ebbing is None or pair not in self._ebbing:
+                return False
+            if pair not in self._waited:  # it may have been left meanwhile
+                self._waited.append(pair)
+                self.waiting.append(pair)
+        return True
 
     def reset(self, connections):
         self.resets += bool(connections)
