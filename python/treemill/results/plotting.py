@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["plot"]
 
 # `treemill.plot.stack`: in which forms users have processes and data, and what is uncertain in
-# their sum. monitor/ draws them.
+# their sum. pictures/ draws them.
 
 _DATA = "data"
 """The name of data that are not named otherwise."""

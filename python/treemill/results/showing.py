@@ -1,5 +1,5 @@
 """The functions by which users show histograms: as text in a terminal, as pictures. Knows in which
-forms users have histograms; monitor/ draws them.
+forms users have histograms; pictures/ draws them.
 """
 
 from __future__ import annotations

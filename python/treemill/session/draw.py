@@ -2,7 +2,7 @@
 profile, a selection of items or by a number), and finds the user's own words that an error is
 about.
 
-Knows nodes and bookings; shows nothing, which monitor/ does.
+Knows nodes and bookings; shows nothing, which pictures/ does.
 """
 
 from __future__ import annotations

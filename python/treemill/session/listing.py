@@ -1,6 +1,6 @@
 """The first entries of columns and their statistics: TTree::Scan, and pandas' head and describe.
 
-Knows nodes and bookings; monitor/ lays out the tables.
+Knows nodes and bookings; pictures/ lays out the tables.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Decides how many entries a selector's chunks have, from the time that the last chunks took. Pure:
-it has no clock.
+"""Decides before which entries of a file packets may end, and how many entries a selector's chunks
+have, from the time that the last chunks took. Pure: it has no clock.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A query in a form that can be sent: its specification and its data. Implements worker.task.Task;
+"""A query in a form that can be sent: its specification and its data. Implements workers.task.Task;
 knows no packet and no transport.
 """
 
@@ -45,7 +45,7 @@ _LEAST_ENTRY = 1e-3
 
 
 class QueryWorkload:
-    """Implements worker.workload.Workload. Thread-safe."""
+    """Implements workers.workload.Workload. Thread-safe."""
 
     def __init__(
         self, query: PerFile, chain: Chain, workers: int, *, remember: bool = False

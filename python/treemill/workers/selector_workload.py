@@ -1,6 +1,6 @@
 """A selector at work in one worker: chunks go in, its outputs are handed over as partials.
 
-Implements `worker.workload.Workload`, so that a worker runs packets of selectors like those of
+Implements `workers.workload.Workload`, so that a worker runs packets of selectors like those of
 queries.
 """
 
@@ -217,7 +217,7 @@ class _BoundSelector:
         return None
 
 
-# A selector in a form that can be sent to workers. Implements `worker.task.Task`; knows no packet
+# A selector in a form that can be sent to workers. Implements `workers.task.Task`; knows no packet
 # and no transport.
 
 
