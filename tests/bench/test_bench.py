@@ -20,6 +20,7 @@ from bench.rivals import RIVALS, treemill_  # noqa: E402
 from bench.times import Times  # noqa: E402
 
 
+@pytest.mark.slow
 def test_quick_run(tmp_path):
     command = [sys.executable, "-m", "bench", "--quick", "--parts", "warm", "memory"]
     chosen = ["--rivals", "treemill", "uproot", "--codecs", "zstd", "none"]
@@ -137,6 +138,7 @@ def test_measurements_remember_nothing_but_where_a_rival_says_so(monkeypatch):
     assert "TREEMILL_CACHE" not in os.environ
 
 
+@pytest.mark.slow
 def test_cache_quick_run(tmp_path):
     command = [sys.executable, "-m", "bench", "cache", "--quick", "--rounds", "1"]
     folders = ["--data", str(tmp_path / "data"), "--output", str(tmp_path / "results")]
@@ -151,6 +153,7 @@ def test_cache_quick_run(tmp_path):
     assert set(rows) > {"adl1, zstd: held"}
 
 
+@pytest.mark.slow
 def test_variations_quick_run(tmp_path):
     command = [sys.executable, "-m", "bench", "variations", "--quick", "--rounds", "1"]
     folders = ["--data", str(tmp_path / "data"), "--output", str(tmp_path / "results")]

@@ -80,6 +80,7 @@ def test_by_hand(files, tmp_path):
         ("htcondor", "", ["+MaxRuntime = 7200", "RequestDisk", "RequestCpus"]),
     ],
 )
+@pytest.mark.slow
 def test_what_is_submitted(name, first, wanted):
     """The script of a job, which needs no batch system to be written."""
     pytest.importorskip("dask_jobqueue", reason="needs dask-jobqueue: pip install dask-jobqueue")

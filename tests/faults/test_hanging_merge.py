@@ -241,6 +241,7 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize("loop", ["runs", "sleeps"])
 @pytest.mark.parametrize("mode", ["threads", "processes"])
+@pytest.mark.slow
 def test_ctrl_c_ends_a_merge_that_hangs(events, folder, mode, loop):
     """In a program of its own, which then goes on and comes to its end."""
     client = subprocess.Popen(

@@ -329,6 +329,7 @@ def test_ctrl_c_twice_does_not_wait(paths):
         pytest.param("processes", 1000, marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.slow
 def test_sessions_in_a_row_leave_nothing(paths, mode, sessions):
     command = [sys.executable, "-m", "tests.faults.many_sessions", mode, str(sessions), *paths]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True)

@@ -160,6 +160,7 @@ def test_of_what_was_added_no_numbers_of_one_job_are_taken(added, tmp_path):
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("order", [["first", "second"], ["second", "first"]])
+@pytest.mark.slow
 def test_what_was_added_is_loaded_as_the_results_of_one_job(saved, added, tmp_path, order):
     by_root = added(*(saved[job] for job in order))
     found, wanted = tm.load(tmp_path / "merged.root"), tm.load(saved["both"])
@@ -351,6 +352,7 @@ def test_snapshots_of_two_jobs_are_that_of_one(jobs, added, tmp_path, kind, comp
         ("out1", "out2", "pdg", {"11": 2, "13": 2, "22": 2}),
     ],
 )
+@pytest.mark.slow
 def test_results_that_users_have_added(tmp_path, added, first, second, name, sums):
     """Saved again, so that they are in the form that ROOT adds."""
     if not FOUND.is_dir():

@@ -33,6 +33,7 @@ def session():
 
 @thorough
 @given(several(deep.numbers()), st.none() | deep.conditions())
+@pytest.mark.slow
 def test_loops_within_loops(sample, session, texts, where):
     check(session, sample, texts, where)
 

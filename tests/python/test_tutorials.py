@@ -49,6 +49,7 @@ def run(code, names):
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.filterwarnings("ignore:template")
+@pytest.mark.slow
 def test_the_tutorial_runs(page, folder, monkeypatch):
     if page == "from-coffea":
         pytest.importorskip("coffea", reason="coffea is not installed (dependency group `dev`)")

@@ -46,6 +46,7 @@ def run(core, tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_all_that_is_not_arrows(run, tmp_path):
     assert "what_needs_it_says_so" in run(HERE / "without_pyarrow.py", tmp_path)
 

@@ -61,6 +61,7 @@ def test_a_file_that_is_gone_when_it_is_opened_ahead_is_named(urls):
 
 @pytest.mark.usefixtures("nothing_remembered")
 @pytest.mark.parametrize("nth", [1, 4])
+@pytest.mark.slow
 def test_bytes_are_asked_for_once_although_rows_are_taken_out_meanwhile(xrootd, tmp_path, nth):
     path = tmp_path / "waves.root"
     wave = np.random.default_rng(1).random((240, 130_000), np.float32)

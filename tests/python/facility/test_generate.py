@@ -144,6 +144,7 @@ def test_files_of_older_recipes_are_known_to_have_the_same_events_or_others():
 
 
 @pytest.mark.parametrize("codec", ["zstd", "lz4", "zlib", "lzma", "none"])
+@pytest.mark.slow
 def test_codecs(tmp_path, codec):
     write(tmp_path / "f.root", events=3000, cluster=1000, codec=codec)
     with uproot.open(tmp_path / "f.root") as file:

@@ -85,6 +85,7 @@ def test_lists_of_strings_and_of_large_numbers(deep_samples, session, which, tex
 
 @thorough
 @given(sample_numbers, several(deep.numbers()), st.none() | nested.conditions())
+@pytest.mark.slow
 def test_loops_within_loops_over_lists_of_lists(deep_samples, session, which, texts, where):
     check(session, deep_samples[which], texts, where)
 

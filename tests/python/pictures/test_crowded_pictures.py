@@ -9,6 +9,7 @@ import treemill as tm
 from treemill.pictures.picture_parts import check_formulas, shortened
 
 pytest.importorskip("mplhep")
+pytestmark = pytest.mark.slow
 
 
 def filled(values, axis=None, **more):

@@ -88,6 +88,7 @@ OWN = {
     ("name", "modes"),
     [("events", ["threads", "processes"]), ("method", ["threads"]), ("columns", ["threads"])],
 )
+@pytest.mark.slow
 def test_coffeas_own_test_processors(paths, name, modes):
     processor, schema = OWN[name]
     run = coffea.Runner(coffea.IterativeExecutor(status=False), schema=schema, metadata_cache={})
