@@ -88,12 +88,16 @@ def test_kill_9_at_random_moments(session, events, killer, runs):
 
 def test_the_log_names_a_worker_that_was_lost(session, events, killer, caplog):
     caplog.set_level("INFO", "treemill")
-    killer.left = 3
-    assert session.run(spans, events, progress=False)["n"] == events.num_entries
-    assert killer.kills == 1
-    told = [each.getMessage() for each in caplog.records]
-    assert any(each.startswith("worker") and "lost" in each for each in told)
-    assert told.count("pass ended: done") == 1
+    for runs in range(1, 20):
+        killer.left = 3
+        assert session.run(spans, events, progress=False)["n"] == events.num_entries
+        assert killer.kills == runs
+        told = [each.getMessage() for each in caplog.records]
+        assert told.count("pass ended: done") == runs
+        # Where the others are done before it is seen, nothing is lost.
+        if any(each.startswith("worker") and "lost" in each for each in told):
+            return
+    pytest.fail("none was named")
 
 
 def test_a_snapshot_is_whole_whoever_dies(session, events, killer, tmp_path):
