@@ -103,6 +103,14 @@ def without_credentials(text: str) -> str:
     return _ADDRESS.sub(r"\1\2", text) if "://" in text else text
 
 
+def traceback_of(error: BaseException) -> str:
+    """The error with the place where it was raised and its causes, as Python prints it, without
+    credentials: for logs and for other processes."""
+    import traceback  # start-up
+
+    return without_credentials("".join(traceback.format_exception(error)))
+
+
 class TreemillError(Exception):
     """Base of all errors that treemill raises on purpose.
 
@@ -324,7 +332,7 @@ class WorkerError(TreemillError):
     ) -> None:
         super().__init__(message, file=file, branch=branch, entries=entries, offset=offset)
         self.worker = worker
-        self.traceback = traceback
+        self.traceback = None if traceback is None else without_credentials(traceback)
 
 
 class QueryInterrupted(KeyboardInterrupt):

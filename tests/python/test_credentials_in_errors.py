@@ -1,11 +1,12 @@
 """No message of an error, no dataset and no report says what opens a door: users, passwords and
 queries of addresses are left out."""
 
+import asyncio
 import pickle
 
 import pytest
 import treemill as tm
-from treemill.errors import SourceError, without_credentials
+from treemill.errors import SourceError, WorkerError, traceback_of, without_credentials
 from treemill.monitoring.report import MissingEntries, Report
 
 SIGNED = "https://me:secret@host/a.root?X-Amz-Signature=secret&authz=Bearer%20a,secret"
@@ -54,3 +55,59 @@ def test_reports_show_no_credentials_and_have_the_whole_addresses():
     assert "processed={'https://host/a.root': [(0, 5)]}, missing=[Missing" in repr(report)
     assert "trace" not in repr(report)
     assert list(report.processed) == [SIGNED]
+
+
+def raised():
+    """Another library's error about a file, which has a cause."""
+    try:
+        try:
+            raise FileNotFoundError(SIGNED)
+        except FileNotFoundError as cause:
+            raise OSError(f"cannot open {SIGNED}: gone") from cause
+    except OSError as error:
+        return error
+
+
+def test_tracebacks_have_no_credentials():
+    text = traceback_of(raised())
+    assert text.count("https://host/a.root") == 2
+    assert "secret" not in text
+    assert "secret" not in WorkerError("failed", traceback=f"OSError: {SIGNED}").traceback
+
+
+def test_the_logs_of_a_cluster_have_no_credentials(caplog):
+    pytest.importorskip("distributed", reason="needs Dask: pip install 'treemill[cluster]'")
+    from treemill.backends.dask import scheduler_plugin, worker_plugin
+
+    async def exchange():
+        plugin = worker_plugin.TreemillWorkerPlugin()
+        plugin._something = asyncio.Event()
+
+        async def fail(wait):
+            raise raised()
+
+        plugin._exchanged = fail
+        await plugin._exchange(wait=True)
+
+    async def look():
+        plugin = object.__new__(scheduler_plugin.TreemillSchedulerPlugin)
+        looked = asyncio.Event()
+
+        class Failing:
+            def tick(self):
+                raise raised()
+
+            def look(self):
+                looked.set()
+
+        plugin._scheduler_state = plugin.screen = Failing()
+        plugin._wake = lambda: None
+        ticking = asyncio.create_task(plugin._tick())
+        await asyncio.wait_for(looked.wait(), 60)
+        ticking.cancel()
+
+    for fails in (exchange, look):
+        caplog.clear()
+        asyncio.run(fails())
+        assert "cannot open https://host/a.root: gone" in caplog.text
+        assert "secret" not in caplog.text

@@ -5,14 +5,13 @@ How actions reach workers, and how partials come back, is in threads.py, process
 
 from __future__ import annotations
 
-import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from ..errors import QueryError, TreemillError, WorkerError
+from ..errors import QueryError, TreemillError, WorkerError, traceback_of
 from ..frozen import frozen, replaced
 from ..io_report import IOReport
 from ..scheduling import (
@@ -353,7 +352,7 @@ def worker_error(number: int, error: BaseException) -> TreemillError:
     failure = WorkerError(
         f"worker {number} failed: {type(error).__name__}: {error}",
         worker=str(number),
-        traceback="".join(traceback.format_exception(error)),
+        traceback=traceback_of(error),
     )
     failure.__cause__ = error
     return failure

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..checkpoint import Checkpoint, PassRecord
-from ..errors import TreemillError, UnsupportedError
+from ..errors import TreemillError, UnsupportedError, without_credentials
 from ..scheduling import FileSize
 from ..workers.workload import Partial
 from .merged_partial import MergedPartial, Ranges
@@ -142,6 +142,5 @@ class CheckpointWriter:
     def _warn(self, reason: str) -> None:
         if not self._warned and not self._closed:
             self._warned = True
-            warnings.warn(
-                f"nothing new is kept by checkpoint=: {reason}", RuntimeWarning, stacklevel=2
-            )
+            words = f"nothing new is kept by checkpoint=: {without_credentials(reason)}"
+            warnings.warn(words, RuntimeWarning, stacklevel=2)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pickle
-import traceback
 
-from ..errors import QueryError, TreemillError, WorkerError
+from ..errors import QueryError, TreemillError, WorkerError, traceback_of
 
 __all__ = ["pickled", "portable"]
 
@@ -25,7 +24,7 @@ def portable(error: BaseException, words: str, worker: str | None = None) -> Bas
     return WorkerError(
         f"{words}: {type(error).__name__}: {error}",
         worker=worker,
-        traceback="".join(traceback.format_exception(error)),
+        traceback=traceback_of(error),
     )
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import sys
-import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from ..errors import QueryError, TreemillError, WorkerError
+from ..errors import QueryError, TreemillError, WorkerError, traceback_of
 from ..frozen import frozen
 from ..results.file_output import file_outputs, writing_at, written
 from ..results.parts import Client, work_for
@@ -402,7 +401,7 @@ class UserSelector:
             raise ours or WorkerError(
                 f"{self._selector.title}.{method} raised {type(error).__name__}: {error}",
                 worker=self._worker,
-                traceback="".join(traceback.format_exception(error)),
+                traceback=traceback_of(error),
                 file=None if place is None else place.path,
                 entries=None if place is None else (place.start, place.stop),
             ) from error

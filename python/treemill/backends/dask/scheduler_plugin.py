@@ -21,7 +21,7 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.protocol.pickle import dumps as dumps_plugin
 from distributed.utils import offload
 
-from ...errors import UnsupportedError
+from ...errors import UnsupportedError, traceback_of
 from ...monitoring.dashboard_page import Screen
 from .http_routes import SchedulerBoard, application
 from .messages import VERSION, Status
@@ -190,8 +190,8 @@ class TreemillSchedulerPlugin(SchedulerPlugin):  # type: ignore[misc]
             for each in (self._scheduler_state.tick, self._wake, self.screen.look):
                 try:
                     each()
-                except Exception:  # the passes need their clock, whatever it was
-                    _log.exception("treemill on the scheduler: a look at the passes failed")
+                except Exception as error:  # the passes need their clock, whatever it was
+                    _log.error("a look at the passes failed: %s", traceback_of(error))
 
     def remove_worker(
         self, scheduler: Scheduler, worker: str, *, stimulus_id: str = "", **kwargs: object

@@ -19,6 +19,7 @@ from distributed.core import ConnectionPool, send_recv
 from distributed.diagnostics.plugin import WorkerPlugin
 from distributed.protocol.serialize import to_serialize
 
+from ...errors import traceback_of
 from ..merged_partial import Ranges
 from .mailbox import Parcel
 from .merger import RefusedByMerger, Unreachable
@@ -159,8 +160,8 @@ class TreemillWorkerPlugin(WorkerPlugin):  # type: ignore[misc]
     async def _exchange(self, wait: bool) -> None:
         try:
             await self._exchanged(wait)
-        except Exception:  # a loop that has ended would say nothing, and look alive
-            _log.exception("treemill on a worker: an exchange with the scheduler failed")
+        except Exception as error:  # a loop that has ended would say nothing, and look alive
+            _log.error("an exchange with the scheduler failed: %s", traceback_of(error))
             await asyncio.sleep(_AGAIN)
             self._something.set()
 

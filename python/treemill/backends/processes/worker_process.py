@@ -25,6 +25,7 @@ from typing import NoReturn
 from ..._system.cache import turn_off
 from ..._system.memory import limit, private_bytes
 from ..._system.shutdown import close_servers
+from ...errors import traceback_of
 from ...frozen import replaced
 from ...scheduling import (
     Event,
@@ -58,12 +59,10 @@ def run(sock: socket.socket, load: Callable[[], Task], number: int, memory: int 
         _settle()
         _WorkerProcess(sock, load(), number, memory).work()
         code = 0
-    except BaseException:
+    except BaseException as error:
         # The session sees only that the process has ended.
-        import traceback
-
         with contextlib.suppress(Exception):
-            traceback.print_exc()
+            print(traceback_of(error), end="", file=sys.stderr)
     finally:
         with contextlib.suppress(Exception):
             sys.stdout.flush()
