@@ -126,14 +126,14 @@ def test_nothing_is_fetched_ahead_of_what_is_kept(server, session):
     events = tm.dataset(urls(server), tree="Events")
     query = submitted(session, events)
     total(query)
-    assert query._workload.ahead(0) > 0
+    assert query._computes._workload.ahead(0) > 0
     remembered(session, events)
     query = submitted(session, events)
     total(query)
-    assert query._workload.ahead(0) == 0
+    assert query._computes._workload.ahead(0) == 0
     query = submitted(session, events, "nMuon")
     total(query)
-    assert query._workload.ahead(0) > 0
+    assert query._computes._workload.ahead(0) > 0
 
 
 def other(server, tmp_path, path=FIRST, **given):

@@ -1,10 +1,10 @@
-"""A running query of bookings: a pass that finds automatic ranges, if there are any, and one that
-fills. Knows how bookings become a task and results become values; knows no worker.
+"""What a query of bookings computes: a pass that finds automatic ranges, if there are any, and one
+that fills. Knows how bookings become a task and results become values; knows no worker.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from itertools import product
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..backends.base import Pass, Pool
 from ..backends.checkpoint_writer import Checkpointing
 from ..checkpoint import digest
-from ..data.assumptions import NO_ASSUMPTIONS
 from ..data.rows import Sink
 from ..errors import QueryError, TreemillError, UnsupportedError
 from ..query.axes import AutomaticAxis, FixedAxis, GrowingAxis
@@ -27,15 +26,15 @@ from ..workers.query_task import QueryTask
 from ..workers.task import Task
 from ..workers.workload import no_entries
 from .booked_files import BookedFiles
+from .computation import Computation, Course, PlannedPass, QueryState
 from .options import RunOptions
-from .run import Query, QueryState
 from .run_checkpoint import QueryCheckpoint
 from .subset import as_chain, known_sizes
 
 if TYPE_CHECKING:
     from ..data.chain import Chain
 
-__all__ = ["BookedQuery"]
+__all__ = ["BookingRun"]
 
 _RANGES, _FILL = "finding ranges", "filling"
 
@@ -48,8 +47,8 @@ class _Compiled(NamedTuple):
     task: QueryTask
 
 
-class BookedQuery(Query[tuple[object, ...]]):
-    """A running query of bookings of one dataset. Its result has their values in order."""
+class BookingRun(Computation[tuple[object, ...]]):
+    """Bookings of one dataset. The result has their values in order."""
 
     def __init__(
         self,
@@ -58,15 +57,19 @@ class BookedQuery(Query[tuple[object, ...]]):
         options: RunOptions,
         kept: QueryCheckpoint | None = None,
     ) -> None:
+        """`kept`: what is kept on disk; None: nothing."""
         self._origin = bookings[0].node.origin
-        chain = as_chain(self._origin.chain)
-        spans = options.spans(chain)
-        super().__init__(chain.files, pool, options, spans, kept, chain.replicas)
+        self._chain = chain = as_chain(self._origin.chain)
+        self._pool = pool
+        self._skip_errors = options.skip_errors
+        self._whole = options.whole
+        self._kept = kept
         self.bookings = tuple(bookings)
         self.titles = [booking.title for booking in bookings]
-        self.title = self.account.title = ", ".join(self.titles)
-        self._chain = chain
-        self._whole = options.whole
+        self.title = ", ".join(self.titles)
+        self.phase = _FILL
+        """What the pass does that is planned or runs."""
+        self.files, self.replicas, self.spans = chain.files, chain.replicas, options.spans(chain)
         self._axes: dict[int, list[FixedAxis]] = {}
         self._plan = Plan()
         self._files_made = BookedFiles(bookings, chain, options.whole and not self._skip_errors)
@@ -75,54 +78,67 @@ class BookedQuery(Query[tuple[object, ...]]):
                 "a snapshot cannot be kept by checkpoint=: its rows are in files that end with the "
                 "run. Leave checkpoint= out, or run the snapshot by itself"
             )
-        self._values: tuple[object, ...] | None = None
         self._histograms: dict[int, BookedHistograms] = {}
         self._ahead: _Compiled | None = None
         # What is written to disk, or recorded, is of files that are known to be as they were.
-        is_only_here = kept is None and self._recording is None and not self._files_made
+        is_only_here = kept is None and not options.keeps_trace(pool.trace) and not self._files_made
         self._assumes = pool.remembers and is_only_here
-        self._assumed = NO_ASSUMPTIONS
-        self.account.phase = _FILL
 
-    _left = Query._left | {"_workload", "_histograms", "_ahead", "_assumed", "_extents"}
+    _left = Computation._left | {"_workload", "_histograms", "_ahead", "_extents"}
+
+    def resume(self, pool: Pool, task: Task) -> None:
+        """See Computation."""
+        self._pool = pool
+        self._workload = task.workload(0)
+        self._histograms, self._ahead = {}, None
 
     @cached_property
     def _extents(self) -> tuple[Specification, dict[tuple[int, int], list[int]]]:
         """The pass that finds automatic ranges, and the places of its results."""
         return extents(self.bookings)
 
-    def _resumed(self, task: Task) -> None:
-        self._workload = task.workload(0)
-        self._histograms, self._ahead, self._assumed = {}, None, NO_ASSUMPTIONS
-
-    def start(self) -> None:
-        """Compiles the query and starts its first pass; returns at once. Raises what is wrong with
-        the query or with the first file."""
+    def first_pass(self) -> PlannedPass:
+        """See Computation."""
         self._before = self._origin.begun(self.bookings)
         if self._extents[1]:
-            self.account.phase = _RANGES
-            self.account.final_phase = False
-        self._start_phase()
+            self.phase = _RANGES
+        return self._planned()
 
-    def _start_phase(self) -> None:
-        if self.account.phase == _RANGES:
-            self._begin(self._compiled(self._extents[0]))
-        else:
-            self._fill()
+    def next_pass(self, ended: Pass) -> PlannedPass | None:
+        """See Computation."""
+        if self.phase == _FILL:
+            return None
+        self._set_axes(ended)
+        self.phase = _FILL
+        return self._planned()
+
+    def same_pass(self) -> PlannedPass:
+        """See Computation. Nothing more is assumed."""
+        self._assumes = False
+        return self._planned()
 
     def compile_ahead(self) -> None:
-        """Does what takes time of `start` before it, while workers have something else to do. Does
-        nothing if that asks servers, or if a pass has to find ranges first. What is wrong is raised
-        by `start`."""
+        """Does what takes time of `first_pass` before it, while workers have something else to do.
+        Does nothing if that asks servers, or if a pass has to find ranges first. What is wrong is
+        raised by `first_pass`."""
         if self._ahead is None and not (
             self._chain.trees.far or self._files_made or self._extents[1]
         ):
             with suppress(Exception):
                 self._ahead = self._filling()
 
-    def _fill(self) -> None:
+    def _planned(self) -> PlannedPass:
         ahead, self._ahead = self._ahead, None
-        self._begin(ahead or self._filling())
+        is_fill = self.phase == _FILL
+        compiled = (ahead or self._filling()) if is_fill else self._compiled(self._extents[0])
+        described, chain, task = compiled
+        if self._files_made:
+            self._files_made.begin(self._no_entries())
+        sizes = known_sizes(
+            chain, self._workload, self.spans, self._pool.size, small=task.small_files
+        )
+        kept = self._checkpointing(described, chain)
+        return PlannedPass(task, chain, sizes, self.phase, kept, is_last=is_fill)
 
     def _filling(self) -> _Compiled:
         if self._skip_errors:
@@ -154,7 +170,7 @@ class BookedQuery(Query[tuple[object, ...]]):
         soon: Iterable[int] = ()
         if self._pool.remembers:  # its workers have what this process has opened
             every = range(len(self._chain.locations))
-            soon = every if self._spans is None else [number for number, *_ in self._spans]
+            soon = every if self.spans is None else [number for number, *_ in self.spans]
         return self._chain.pinned(soon, assume=self._assumes)
 
     def _compiled_for(
@@ -164,7 +180,7 @@ class BookedQuery(Query[tuple[object, ...]]):
             described,
             chain,
             self._pool.size,
-            self._spans,
+            self.spans,
             sinks,
             remember=self._pool.remembers,
             apart=apart,
@@ -185,57 +201,15 @@ class BookedQuery(Query[tuple[object, ...]]):
         chain.trees.assumed.ask(soon=self._workload.ahead(0) > 0)
         return _Compiled(described, chain, task)
 
-    def _begin(self, compiled: _Compiled) -> None:
-        described, chain, task = compiled
-        self._assumed = chain.trees.assumed
-        if self._files_made:
-            self._files_made.begin(self._no_entries())
-        sizes = known_sizes(
-            chain, self._workload, self._spans, self._pool.size, small=task.small_files
-        )
-        self._start_pass(task, chain, sizes, self._checkpointing(described, chain))
-        running = self._pass
-        if running is not None:  # what it does is not wanted any more, and may wait for a server
-            self._assumed.when_changed(lambda: running.abort("a file has changed"))
-
     def _checkpointing(self, described: Specification, chain: Chain) -> Checkpointing | None:
         if self._kept is None:
             return None
-        name = "ranges" if self.account.phase == _RANGES else "fill"
+        name = "ranges" if self.phase == _RANGES else "fill"
         parts = {"bookings": digest(described.text)}
-        return self._kept.checkpointing(name, chain, self._spans, parts, lambda partial: None)
+        return self._kept.checkpointing(name, chain, self.spans, parts, lambda partial: None)
 
-    def _next(self, ended: Pass, error: BaseException | None) -> bool:
-        changed = self._assumed.changed()
-        self._assumed.release()
-        is_running = self._state is QueryState.RUNNING
-        if changed is not None and self._state is not QueryState.ABORTED:
-            if not is_running:
-                raise changed
-            self._assumes = False
-            self._start_phase()
-            return True
-        if error is not None or not is_running or self.account.phase == _FILL:
-            return False
-        self._set_axes(ended)
-        self.account.phase = _FILL
-        self.account.final_phase = True
-        self._fill()
-        return True
-
-    def abort(self, reason: str = "aborted by the user") -> None:
-        """See Query."""
-        super().abort(reason)
-        self._assumed.give_up()
-
-    def snapshot(self, within: float | None = None) -> tuple[object, ...] | None:
-        """See Query. None also before all files are known to be what the pass takes them for."""
-        if not self._assumed.is_certain():
-            return None
-        return super().snapshot(within)
-
-    def prepare(self) -> None:
-        """Makes the histograms while workers work, until the query is done."""
+    def prepare(self) -> Iterator[None]:
+        """See Computation: makes the histograms."""
         chain = self._chain
         datasets: list[str | None] = [*chain.datasets] if chain.is_fileset else [None]
         for booking in self.bookings:
@@ -243,8 +217,7 @@ class BookedQuery(Query[tuple[object, ...]]):
             if histograms is None:
                 continue
             for dataset, variation in product(datasets, self._plan.slots[booking.number]):
-                if self.done:
-                    return
+                yield
                 histograms.prepare(dataset, variation)
 
     def _histograms_of(self, booking: Booking) -> BookedHistograms | None:
@@ -263,10 +236,11 @@ class BookedQuery(Query[tuple[object, ...]]):
         """The place among the files of the task of the first one that can be opened, if files that
         are not there are left out."""
         first = self._chain.first if self._skip_errors else 0
-        files = [file for file, *_ in self._spans or ()]
+        files = [file for file, *_ in self.spans or ()]
         return files.index(first) if first in files else 0 if files else first
 
-    def _results(self, raw: list[object]) -> tuple[object, ...]:
+    def values(self, raw: list[object], course: Course) -> tuple[object, ...]:
+        """See Computation."""
         return tuple(self._value(booking, raw) for booking in self.bookings)
 
     def _value(self, booking: Booking, raw: list[object]) -> object:
@@ -276,25 +250,16 @@ class BookedQuery(Query[tuple[object, ...]]):
             return value_by_dataset(booking, plan, raw, metadata, self._no_entries, histograms)
         return booked_value(booking, plan, raw, histograms)
 
-    def _finish(self, raw: list[object] | None) -> tuple[object, ...]:
-        with self._lock:
-            if self._values is None:
-                raw = self._no_entries() if raw is None else raw
-                self._values = self._files_made.made(self._results(raw), raw)
-        if self._state is QueryState.RUNNING and self._whole:
-            for booking, value in zip(self.bookings, self._values, strict=True):
-                booking.set_value(value, self.account)
-        elif self._state is QueryState.RUNNING:
-            self._origin.regroup(self._before)  # a booking's value is of all of the data
-        return self._values
-
-    def final(self) -> tuple[object, ...]:
-        """The result of a query that is done."""
-        try:
-            return super().final()
-        except BaseException:
-            self.drop()
-            raise
+    def result(self, raw: list[object] | None, course: Course) -> tuple[object, ...]:
+        """See Computation. Gives the bookings their values, if these are of all of the data."""
+        raw = self._no_entries() if raw is None else raw
+        values = self._files_made.made(self.values(raw, course), raw)
+        if course.state is QueryState.RUNNING and self._whole:
+            for booking, value in zip(self.bookings, values, strict=True):
+                booking.set_value(value, course.account)
+        elif course.state is QueryState.RUNNING:
+            self._origin.regroup(self._before)
+        return values
 
     def drop(self) -> None:
         """Removes the parts of files that will not be completed."""

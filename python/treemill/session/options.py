@@ -190,6 +190,11 @@ class RunOptions:
         """True if the run goes through all entries."""
         return self.entries is None and self.max_files is None and self.maxchunks is None
 
+    def keeps_trace(self, records: int) -> bool:
+        """Whether the query's events are kept. `records`: those that the session keeps of each
+        pass."""
+        return self.trace is not None or records > 0
+
     @property
     def chunk_entries(self) -> int | None:
         """About the entries of a chunk; None: as many as suit."""

@@ -1,23 +1,23 @@
 """A running query: its passes one after another, its end, its result.
 
-It drives the passes of a pool. booking_run.py and selector_run.py say what is computed,
-query_account.py how far the query is. Knows backends, tasks and partials by their protocols; shows
-nothing.
+It drives the passes of a pool. What is computed is a part that it is given (computation.py);
+query_account.py says how far it is. Knows backends, tasks and
+partials by their protocols; shows nothing.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, ClassVar, Generic
+from typing import TYPE_CHECKING, Any, Generic
 
 from ..backends.base import Pass, Pool, Request, Results
 from ..backends.merged_partial import MergedPartial
 from ..data import source
+from ..data.assumptions import NO_ASSUMPTIONS
 from ..errors import FormatError, SourceError, TreemillError
 from ..frozen import replaced
 from ..monitoring.progress import Progress
@@ -26,14 +26,18 @@ from ..monitoring.worker_histograms import HISTOGRAMS
 from ..scheduling import FileSize, node_of
 from ..workers.task import Task
 from ..workers.workload import Span
+from .computation import Computation, Course, PlannedPass, QueryState, Result
 from .options import RunOptions
 from .query_account import Account
 from .subset import useful_workers
 
 if TYPE_CHECKING:
+    from ..backends.checkpoint_writer import Checkpointing
     from ..data.chain import Chain
+    from ..query.booking import Booking
+    from .recording import Recording
 
-__all__ = ["Query", "QueryNews", "QueryState"]
+__all__ = ["Query", "QueryNews"]
 
 # Where the files of a pass lie: the hosts that their addresses and those of their replicas name,
 # and those that servers name when they are asked. So workers may read the files of their own
@@ -114,20 +118,6 @@ class Unchanged:
         return self._chain.changed(files) or self._chain.friends.changed()
 
 
-# The words for a query's course: the state that the user has put it in, and the news of it. Pure.
-
-
-class QueryState(Enum):
-    """What the user has asked of a query since its start."""
-
-    RUNNING = auto()
-    """Nothing: it ends when all entries are processed."""
-    STOPPED = auto()
-    """The query is to end soon: what is done by then becomes the result."""
-    ABORTED = auto()
-    """The query is to end at once: there is no result."""
-
-
 class QueryNews(Enum):
     """What a thread that waits for a query hears."""
 
@@ -139,84 +129,59 @@ class QueryNews(Enum):
     """The user has pressed Ctrl-C."""
 
 
-if TYPE_CHECKING:
-    from typing_extensions import TypeVar
-
-    from ..backends.checkpoint_writer import Checkpointing
-    from ..data.chain import Chain
-    from .recording import Recording
-    from .run_checkpoint import QueryCheckpoint
-
-    # `Query` alone is a query whose result type checkers do not know.
-    Result = TypeVar("Result", default=Any, covariant=True)
-else:  # Python's own has no defaults before 3.13
-    from typing import TypeVar
-
-    Result = TypeVar("Result", covariant=True)
-
-
-class Query(ABC, Generic[Result]):
+class Query(Generic[Result]):
     """The handle on a running query. `Session.submit` gives it."""
 
     title: str
     """The query in a few words."""
-    titles: Sequence[str] = ()
+    titles: Sequence[str]
     """The titles of the values, if there are several without names of their own."""
-    _unchanged: Unchanged | None = None
+    bookings: Sequence[Booking]
+    """The bookings that get the values, if the query is of bookings."""
 
-    def __init__(
-        self,
-        files: Sequence[str],
-        pool: Pool,
-        options: RunOptions,
-        spans: Sequence[Span] | None,
-        kept: QueryCheckpoint | None = None,
-        replicas: Mapping[str, Sequence[str]] | None = None,
-    ) -> None:
-        """`spans`: the parts of files to go through; None: all entries of all files. `kept`: what
-        is kept on disk; None: nothing. `replicas`: all addresses of a file, by its path."""
+    def __init__(self, computes: Computation[Result], pool: Pool, options: RunOptions) -> None:
         self.id = os.urandom(6).hex()
         """Names the query: `Session.attach` takes it, if the workers are a cluster's."""
-        self.account = Account(files, spans)
-        self.account.id = self.id
+        self.title, self.titles = computes.title, computes.titles
+        self.bookings = computes.bookings
+        self.account = Account(computes.files, computes.spans)
+        self.account.id, self.account.title = self.id, computes.title
+        self.account.phase = computes.phase
+        self._computes = computes
         self._pool = pool
         self._skip_errors = options.skip_errors
-        self._spans = spans
-        self._kept = kept
-        self._replicas = replicas or {}
         self._recording = _recording_of(options, pool)
         self._monitor = options.monitor
-        self._lock = threading.Lock()
         self._state = QueryState.RUNNING
         self._reason: str | None = None
         """Why the query was stopped or aborted."""
+        self._error: BaseException | None = None
+        self._set_up()
+
+    def _set_up(self) -> None:
+        """Makes what no other process gets."""
+        self._lock = threading.Lock()
         self._happened: list[QueryNews] = []
         self._listeners: list[tuple[QueryNews, SimpleQueue[QueryNews]]] = []
-        self._error: BaseException | None = None
         self._pass: Pass | None = None
         self._merged: Results = MergedPartial()
+        self._unchanged: Unchanged | None = None
+        self._assumed = NO_ASSUMPTIONS
+        self._result: list[Result] = []  # the one that was made, after the end
 
-    @abstractmethod
     def start(self) -> None:
-        """Starts the first pass; returns at once. Raises what is wrong with query or first file."""
+        """Compiles the query and starts its first pass; returns at once. Raises what is wrong with
+        the query or with the first file."""
+        self._start_pass(self._computes.first_pass())
 
-    @abstractmethod
-    def _next(self, ended: Pass, error: BaseException | None) -> bool:
-        """True if another pass was started after one that has ended, well or with this error."""
-
-    @abstractmethod
-    def _no_entries(self) -> list[object]:
-        """The results of the last pass if it had no entries."""
-
-    @abstractmethod
-    def _results(self, raw: list[object]) -> Result:
-        """Returns what the user gets, from the results of the last pass."""
+    def _course(self) -> Course:
+        return Course(self._state, self._reason, self.account, self._pass)
 
     # Queries that outlive this process.
 
-    _left: ClassVar[frozenset[str]] = frozenset(
+    _left = frozenset(
         ("account", "_pool", "_lock", "_recording", "_listeners", "_happened", "_pass", "_merged")
-    ) | {"_unchanged"}
+    ) | {"_unchanged", "_assumed", "_result"}
     """Attributes that are left out when the query is sent to another process."""
 
     def __getstate__(self) -> dict[str, object]:
@@ -229,18 +194,14 @@ class Query(ABC, Generic[Result]):
         self.account = Account(files, spans)
         self.account.id, self.account.title = self.id, title
         self.account.phase, self.account.final_phase = phase, final
-        self._lock = threading.Lock()
-        self._happened, self._listeners, self._pass, self._merged = [], [], None, MergedPartial()
         self._recording = None
+        self._set_up()
 
     def resume(self, pool: Pool, task: Task, attach: Callable[[Request], Pass]) -> None:
         """Resumes a query that another process has started, at the pass that workers have."""
         self._pool = pool
-        self._resumed(task)
+        self._computes.resume(pool, task)
         self._lead(attach(self._request(task, ())))
-
-    def _resumed(self, task: Task) -> None:
-        """Rebuilds what was not sent."""
 
     # What the user may ask.
 
@@ -280,10 +241,10 @@ class Query(ABC, Generic[Result]):
         ...     query.result() == query.snapshot()
         True
         """
-        if self._pass is None or not self.account.final_phase:
-            return None
+        if self._pass is None or not self.account.final_phase or not self._assumed.is_certain():
+            return None  # also before all files are known to be what the pass takes them for
         raw = self._merged.results(within)
-        return None if raw is None else self._results(raw)
+        return None if raw is None else self._computes.values(raw, self._course())
 
     def measured(self, name: str) -> object:
         """The histogram with this name of what workers have done; None if there is none."""
@@ -303,6 +264,7 @@ class Query(ABC, Generic[Result]):
         running = self._end_early(QueryState.ABORTED, reason)
         if running is not None:
             running.abort(reason)
+        self._assumed.give_up()
 
     def stop(self, reason: str = "stopped by the user") -> None:
         """End the query soon: what is done by then becomes the result. Returns at once.
@@ -367,6 +329,7 @@ class Query(ABC, Generic[Result]):
 
     def drop(self) -> None:
         """Removes what was written to disk for the result."""
+        self._computes.drop()
 
     def watch(self, news: SimpleQueue[QueryNews], *which: QueryNews) -> None:
         """Puts each of these news into the queue when it happens, or now if it has happened."""
@@ -378,11 +341,30 @@ class Query(ABC, Generic[Result]):
                     self._listeners.append((each, news))
 
     def prepare(self) -> None:
-        """Makes containers for the results while workers work, which is optional. To be called
-        after `QueryNews.AT_WORK`."""
+        """Makes containers for the results while workers work, until the query is done. That is
+        optional. To be called after `QueryNews.AT_WORK`."""
+        for _ in self._computes.prepare():
+            if self.done:
+                return
 
     def final(self) -> Result:
         """The result of a query that is done."""
+        try:
+            self._raise_what_is_wrong()
+            if self._skip_errors and self._state is QueryState.RUNNING:
+                self.account.warn_of_missing()
+            raw = None if self._result else self._merged.results()
+            with self._lock:
+                if not self._result:
+                    self._result.append(self._computes.result(raw, self._course()))
+                return self._result[0]
+        except BaseException:
+            if not self._result:
+                self._computes.fail(self._merged, self._course())
+            raise
+
+    def _raise_what_is_wrong(self) -> None:
+        """Raises the error of a query that is done and has no result."""
         if self._error is not None:
             words = getattr(self._error, "traceback", None)
             if words and not getattr(self._error, "__notes__", None):
@@ -392,27 +374,17 @@ class Query(ABC, Generic[Result]):
             raise TreemillError(f"the query was aborted: {self._reason}")
         if not self.account.final_phase or self._pass is None:
             raise TreemillError(f"the query was {self._reason or 'ended'} before it had results")
-        if self._skip_errors and self._state is QueryState.RUNNING:
-            self.account.warn_of_missing()
-        return self._finish(self._merged.results())
-
-    def _finish(self, raw: list[object] | None) -> Result:
-        """The result, from the results of the last pass; None if nothing was committed."""
-        return self._results(self._no_entries() if raw is None else raw)
 
     # Passes.
 
-    def _start_pass(
-        self,
-        task: Task,
-        chain: Chain | None,
-        sizes: Sequence[FileSize | None],
-        checkpointing: Checkpointing | None = None,
-    ) -> None:
+    def _start_pass(self, planned: PlannedPass) -> None:
+        task, chain, checkpointing = planned.task, planned.chain, planned.checkpointing
+        self.account.phase, self.account.final_phase = planned.phase, planned.is_last
+        self._assumed = NO_ASSUMPTIONS if chain is None else chain.trees.assumed
         try:
             if chain is not None:
-                self._unchanged = Unchanged(chain, self._spans, self._pool)
-            request = self._request(task, sizes, checkpointing)
+                self._unchanged = Unchanged(chain, self._computes.spans, self._pool)
+            request = self._request(task, planned.sizes, checkpointing)
             if self._recording is not None:
                 request = replaced(request, task=self._recording.task(task))
                 self._recording.begin(self.account.phase, request)
@@ -422,7 +394,10 @@ class Query(ABC, Generic[Result]):
             if checkpointing is not None:
                 checkpointing.checkpoint.close()
             raise
+        assumed = self._assumed
         self._lead(running)
+        # What it does is not wanted any more, and may wait for a server.
+        assumed.when_changed(lambda: running.abort("a file has changed"))
 
     def _request(
         self,
@@ -430,7 +405,7 @@ class Query(ABC, Generic[Result]):
         sizes: Sequence[FileSize | None],
         checkpointing: Checkpointing | None = None,
     ) -> Request:
-        files = self.account.places.named
+        files, replicas = self.account.places.named, self._computes.replicas
         return Request(
             task,
             sizes if checkpointing is None else checkpointing.with_sizes(sizes),
@@ -443,9 +418,9 @@ class Query(ABC, Generic[Result]):
             served=None if self._monitor is False else self.account.places.node,
             trace=0 if self._recording is None else self._recording.records,
             query=self,
-            addresses=lambda: addresses(files(len(sizes)), self._replicas),
+            addresses=lambda: addresses(files(len(sizes)), replicas),
             nodes=lambda: nodes(files(len(sizes))),
-            locate=lambda wanted: located(files(len(sizes)), self._replicas, wanted),
+            locate=lambda wanted: located(files(len(sizes)), replicas, wanted),
         )
 
     def _lead(self, running: Pass) -> None:
@@ -472,7 +447,8 @@ class Query(ABC, Generic[Result]):
             if self._unchanged is not None:
                 error = self._unchanged.error(ended, error)
             self.account.tell_end(error)
-            if self._next(ended, error):
+            if (planned := self._next(ended, error)) is not None:
+                self._start_pass(planned)
                 self._end_again()
                 return
         except BaseException as problem:
@@ -485,6 +461,17 @@ class Query(ABC, Generic[Result]):
             self.account.settle()  # errors hold what workers had in memory
         with self._lock:
             self._announce(QueryNews.DONE)
+
+    def _next(self, ended: Pass, error: BaseException | None) -> PlannedPass | None:
+        """The pass after one that has ended, well or with this error."""
+        changed = self._assumed.changed()
+        self._assumed.release()
+        is_running = self._state is QueryState.RUNNING
+        if changed is not None and self._state is not QueryState.ABORTED:
+            if not is_running:
+                raise changed
+            return self._computes.same_pass()
+        return self._computes.next_pass(ended) if error is None and is_running else None
 
     def _announce(self, news: QueryNews) -> None:
         """Tells the listeners. Must be called under the lock."""
@@ -503,7 +490,7 @@ class Query(ABC, Generic[Result]):
 
 
 def _recording_of(options: RunOptions, pool: Pool) -> Recording | None:
-    if options.trace is None and not pool.trace:
+    if not options.keeps_trace(pool.trace):
         return None
     from .recording import recording_of  # start-up
 

@@ -13,8 +13,9 @@ from ..monitoring.watch import Feedback, SeveralQueries, Watch
 from ..query.booking import leaves
 from ..query.node import Bookable, Booking, Node, Origin
 from ..query.rows import Snapshot
-from .booking_run import BookedQuery
+from .booking_run import BookingRun
 from .options import RunOptions
+from .run import Query
 from .run_checkpoint import QueryCheckpoint, folder_for
 from .subset import chain_at
 from .wait import hearing, wait
@@ -127,11 +128,12 @@ def computed_by_dataset(
     def kept(number: int) -> QueryCheckpoint | None:
         return None if folder is None else QueryCheckpoint(folder, number)
 
-    queries = (BookedQuery(group, pool, options, kept(i)) for i, group in enumerate(groups))
+    runs = (BookingRun(group, pool, options, kept(i)) for i, group in enumerate(groups))
     try:
-        following = next(queries, None)
+        following = next(runs, None)
         while following is not None:
-            query, following = following, next(queries, None)
+            computes, following = following, next(runs, None)
+            query = Query(computes, pool, options)
             with hearing() as news:
                 started.start(query, feedback)
                 if together is not None:
@@ -140,7 +142,7 @@ def computed_by_dataset(
                     watch = Watch(together or query, progress, feedback)
                 ahead = None if following is None else following.compile_ahead
                 results = wait(query, news, watch, ahead)
-            booked = zip(query.bookings, results, strict=True)
+            booked = zip(computes.bookings, results, strict=True)
             values |= {each.number: value for each, value in booked}
     finally:
         if watch is not None:

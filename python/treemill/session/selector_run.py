@@ -1,5 +1,5 @@
-"""A running query of a selector: its `begin` in this process, one pass on the workers, its `end` in
-this process. Knows no worker.
+"""What a query of a selector computes: its `begin` in this process, one pass on the workers, its
+`end` in this process. Knows no worker.
 """
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._system.interrupt import raising
-from ..backends.base import Pass, Pool
+from ..backends.base import Pool, Results
 from ..backends.checkpoint_writer import Checkpointing
 from ..checkpoint import digest
 from ..errors import TreemillError, UnsupportedError
@@ -22,8 +22,8 @@ from ..workers.selector import ProcessorSelector, Selector, take_booked
 from ..workers.selector_workload import SelectorTask
 from ..workers.task import Task
 from ..workers.workload import Partial, no_entries
+from .computation import Computation, Course, PlannedPass, QueryState
 from .options import RunOptions
-from .run import Query, QueryState
 from .run_checkpoint import QueryCheckpoint, of_selector, refuse_end_worker
 from .subset import known_sizes
 
@@ -32,13 +32,11 @@ if TYPE_CHECKING:
 
     from ..data.chain import Chain
 
-__all__ = ["SelectorQuery"]
-
-_NOTHING = object()
+__all__ = ["SelectorRun"]
 
 
-class SelectorQuery(Query[object]):
-    """A running query of a selector. Its result is the merged output, or what `end` returns."""
+class SelectorRun(Computation[object]):
+    """A selector. The result is the merged output, or what `end` returns."""
 
     def __init__(
         self,
@@ -51,46 +49,45 @@ class SelectorQuery(Query[object]):
         kept: QueryCheckpoint | None = None,
     ) -> None:
         """`node`: a place in the dataset's query; the selector sees the entries that arrive there.
-        `chain` None: there is no dataset, but a number of cycles."""
-        files, replicas = (("cycles",), {}) if chain is None else (chain.files, chain.replicas)
-        super().__init__(files, pool, options, options.spans(chain), kept, replicas)
+        `chain` None: there is no dataset, but a number of cycles. `kept`: what is kept on disk;
+        None: nothing."""
+        self.files = ("cycles",) if chain is None else chain.files
+        self.replicas = {} if chain is None else chain.replicas
+        self.spans = options.spans(chain)
         if kept is not None:
             refuse_end_worker(selector)
-        self.title = self.account.title = selector.title
+        self.title = selector.title
+        self.phase = selector.title if chain is None else f"{selector.title} on {chain.name}"
         self._selector = selector
         self._chain = chain
+        self._pool = pool
+        self._options = options
+        self._kept = kept
         self._inputs = {} if options.inputs is None else options.inputs
         self._node = node
         self._bookings: BookedValues | None = None
-        self._cycles = options.cycles or 0
-        self._seed = options.seed
-        self._chunksize = options.chunk_entries
         self._schema = options.schema
-        self._second_runs = options.second_runs
         if isinstance(options.schema, str | type):
             from ..data.object_schemas import coffeas  # start-up
 
             self._schema = coffeas(options.schema)
-        self._value: object = _NOTHING
-        self.account.phase = (
-            selector.title if chain is None else f"{selector.title} on {chain.name}"
-        )
 
-    _left = Query._left | {"_task", "_value"}
+    _left = Computation._left | {"_task"}
 
     _task: Task
 
-    def _resumed(self, task: Task) -> None:
+    def resume(self, pool: Pool, task: Task) -> None:
+        """See Computation."""
+        self._pool = pool
         self._task = task
-        self._value = _NOTHING
 
-    def start(self) -> None:
-        """Runs `begin` and starts the pass. Raises what `begin` raises."""
+    def first_pass(self) -> PlannedPass:
+        """See Computation. Runs `begin`, and raises what it raises."""
         with raising():
             self._selector.begin(self._inputs)
         booked = take_booked(self._selector)
         # The whole run sees each file as it is now, the sizes before the first packet included.
-        if self._chain is not None and self._skip_errors:
+        if self._chain is not None and self._options.skip_errors:
             self._chain.skip_damaged()
         chain = None if self._chain is None else self._chain.pinned()
         if booked:
@@ -99,20 +96,22 @@ class SelectorQuery(Query[object]):
         job = SelectorJob(
             self._selector,
             data,
-            seed=self._seed,
+            seed=self._options.seed,
             workers=self._pool.size,
-            spans=self._spans,
+            spans=self.spans,
             bookings=None if self._bookings is None else self._bookings.task,
             known=frozenset() if chain is None else recall(key_of(self._selector)),
             second_runs=self._may_run_twice,
         )
         self._task = SelectorTask(job, self._inputs)
-        self._start_pass(self._task, chain, self._sizes(chain, data), self._checkpointing(data))
+        return PlannedPass(
+            self._task, chain, self._sizes(chain, data), self.phase, self._checkpointing(data)
+        )
 
     @property
     def _may_run_twice(self) -> bool:
-        if self._second_runs is not None:
-            return self._second_runs
+        if self._options.second_runs is not None:
+            return self._options.second_runs
         # coffea runs nothing twice, and processors may write files.
         return self._schema is None and not isinstance(self._selector, ProcessorSelector)
 
@@ -121,7 +120,7 @@ class SelectorQuery(Query[object]):
             return None
         parts = of_selector(self._selector) | {
             "inputs": digest(dict(self._inputs)),
-            "seed": digest(self._seed),
+            "seed": digest(self._options.seed),
             "schema": digest(self._schema),
         }
         if self._bookings is not None:
@@ -132,13 +131,13 @@ class SelectorQuery(Query[object]):
             )
         if data.derivation is not None:
             parts["filters and columns"] = digest(data.derivation.specification.text)
-        return self._kept.checkpointing("selector", data.chain, self._spans, parts, _refuse_files)
+        return self._kept.checkpointing("selector", data.chain, self.spans, parts, _refuse_files)
 
     def _data(self, chain: Chain | None) -> ChainData | CycleData:
         if chain is None:
-            return CycleData(self._cycles)
+            return CycleData(self._options.cycles or 0)
         derived = None if self._node is None else derivation(self._node, chain)
-        return ChainData(chain, derived, self._schema, self._chunksize)
+        return ChainData(chain, derived, self._schema, self._options.chunk_entries)
 
     def _sizes(self, chain: Chain | None, data: ChainData | CycleData) -> list[FileSize | None]:
         if chain is None:
@@ -146,53 +145,46 @@ class SelectorQuery(Query[object]):
         try:
             _ = chain.sizes[0]  # raises what is wrong with the names, before workers start
         except TreemillError:
-            if not self._skip_errors:
+            if not self._options.skip_errors:
                 raise
-        return known_sizes(chain, self._task.workload(0), self._spans, self._pool.size)
+        return known_sizes(chain, self._task.workload(0), self.spans, self._pool.size)
 
-    def _next(self, ended: Pass, error: BaseException | None) -> bool:
-        return False
-
-    def _no_entries(self) -> list[object]:
-        if self._state is not QueryState.RUNNING:
-            # begin_worker, which makes the output, may be the reason why the query was stopped.
-            raise TreemillError(f"the query was {self._reason} before it had results")
-        return no_entries(self._task.workload(0))
-
-    def _results(self, raw: list[object]) -> dict[str, object]:
+    def values(self, raw: list[object], course: Course) -> dict[str, object]:
+        """See Computation."""
         output, *booked = raw
         assert isinstance(output, dict)
         if self._bookings is not None:
             output |= self._bookings.values(booked)
-        measured = self.account.measured if self._monitor else None
+        measured = course.account.measured if self._options.monitor else None
         if measured is not None:
             output = {**output, "monitor": measured.histograms}
         return output
 
-    def _finish(self, raw: list[object] | None) -> object:
-        with self._lock:
-            if self._value is _NOTHING:
-                output = self._results(self._no_entries() if raw is None else raw)
-                self._end_files(finish_files, output)
-                with raising():
-                    changed = self._selector.end(output)
-                self._value = output if changed is None else changed
-            return self._value
+    def result(self, raw: list[object] | None, course: Course) -> object:
+        """See Computation. Runs `end`."""
+        output = self.values(self._no_entries(course) if raw is None else raw, course)
+        _end_files(finish_files, output, course)
+        with raising():
+            changed = self._selector.end(output)
+        return output if changed is None else changed
 
-    def final(self) -> object:
-        """The result of a query that is done."""
-        try:
-            return super().final()
-        except BaseException:
-            if self._value is _NOTHING and self._pass is not None:
-                self._end_files(drop_files, (self._merged.results() or [{}])[0])
-            raise
+    def _no_entries(self, course: Course) -> list[object]:
+        if course.state is not QueryState.RUNNING:
+            # begin_worker, which makes the output, may be the reason why the query was stopped.
+            raise TreemillError(f"the query was {course.reason} before it had results")
+        return no_entries(self._task.workload(0))
 
-    def _end_files(self, end: Callable[[object], None], output: object) -> None:
-        # A late worker must not make a folder for its part once the others' is gone.
-        if self._pass is not None and any(file_outputs(output)):
-            self._pass.settle()
-        end(output)
+    def fail(self, merged: Results, course: Course) -> None:
+        """See Computation."""
+        if course.last is not None:
+            _end_files(drop_files, (merged.results() or [{}])[0], course)
+
+
+def _end_files(end: Callable[[object], None], output: object, course: Course) -> None:
+    # A late worker must not make a folder for its part once the others' is gone.
+    if course.last is not None and any(file_outputs(output)):
+        course.last.settle()
+    end(output)
 
 
 def _refuse_files(partial: Partial) -> None:

@@ -298,14 +298,15 @@ class Session:
         begin_run()
         if is_selector(what):
             return self._select(what, options, feedback)
-        from .booking_run import BookedQuery  # start-up
+        from .booking_run import BookingRun  # start-up
 
         options.for_bookings()
         groups = by_dataset(what)
         if len(groups) != 1:
             raise QueryError(f"submit() takes bookings of one dataset, not of {len(groups)}")
         kept = self._kept(options)
-        return self._queries.start(BookedQuery(groups[0], self._pool, options, kept), feedback)
+        computes = BookingRun(groups[0], self._pool, options, kept)
+        return self._queries.start(Query(computes, self._pool, options), feedback)
 
     def _kept(self, options: RunOptions) -> QueryCheckpoint | None:
         if options.checkpoint is None:
@@ -373,13 +374,13 @@ class Session:
         self, what: Sequence[object], options: RunOptions, feedback: Feedback | None
     ) -> Query:
         from ..workers.selector import as_selector  # start-up
-        from .selector_run import SelectorQuery  # heavy: numpy
+        from .selector_run import SelectorRun  # heavy: numpy
 
         chain, node = data_of(what, options.cycles, with_missing=options.skip_errors)
         selector = as_selector(what[0])
         kept = self._kept(options)
-        query = SelectorQuery(selector, chain, self._pool, options, node=node, kept=kept)
-        return self._queries.start(query, feedback)
+        computes = SelectorRun(selector, chain, self._pool, options, node=node, kept=kept)
+        return self._queries.start(Query(computes, self._pool, options), feedback)
 
     def __enter__(self) -> Session:
         return self

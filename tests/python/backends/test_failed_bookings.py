@@ -17,13 +17,14 @@ from treemill.workers import worker as worker_module
 def passes(monkeypatch):
     """Of each query that has started: the titles of its bookings."""
     seen = []
-    start = booked_module.BookedQuery.start
+    start = booked_module.BookingRun.first_pass
 
     def noted(self):
-        start(self)
+        planned = start(self)
         seen.append(list(self.titles))
+        return planned
 
-    monkeypatch.setattr(booked_module.BookedQuery, "start", noted)
+    monkeypatch.setattr(booked_module.BookingRun, "first_pass", noted)
     return seen
 
 

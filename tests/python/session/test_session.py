@@ -14,7 +14,7 @@ from treemill.backends.merged_partial import MergedPartial
 from treemill.errors import QueryError
 from treemill.results.values import BookedHistograms
 from treemill.session.api import connect, default_session
-from treemill.session.booking_run import BookedQuery
+from treemill.session.booking_run import BookingRun
 from treemill.session.run import QueryNews
 from treemill.workers import worker as worker_module
 
@@ -324,7 +324,7 @@ def test_histograms_are_made_while_workers_work_and_given_away_once(
 
 def test_the_next_dataset_is_compiled_while_workers_work_on_one(events, paths, monkeypatch):
     other, go, compiled = tm.dataset(paths[:1], tree="Events"), threading.Event(), []
-    process, filling = worker_module.Worker._process, BookedQuery._filling
+    process, filling = worker_module.Worker._process, BookingRun._filling
 
     def waits(self, packet):
         assert go.wait(60)
@@ -337,7 +337,7 @@ def test_the_next_dataset_is_compiled_while_workers_work_on_one(events, paths, m
         return filling(self)
 
     monkeypatch.setattr(worker_module.Worker, "_process", waits)
-    monkeypatch.setattr(BookedQuery, "_filling", noted)
+    monkeypatch.setattr(BookingRun, "_filling", noted)
     with connect(workers=1) as session:
         whole, part = session.run(events.sum("nJet"), other.sum("nMuon"))
         assert compiled == [["sum(nJet)"], ["sum(nMuon)"]]

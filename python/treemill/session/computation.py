@@ -1,0 +1,132 @@
+"""What a query computes, as a part that the query (run.py) is given and calls: the passes one after
+another, and what the user gets. Implemented by booking_run.py and selector_run.py; knows no query.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
+
+from ..backends.base import Pass, Pool, Results
+from ..frozen import frozen
+from ..scheduling import FileSize
+from ..workers.task import Task
+from ..workers.workload import Span
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    from ..backends.checkpoint_writer import Checkpointing
+    from ..data.chain import Chain
+    from ..query.booking import Booking
+    from .query_account import Account
+
+    # A query whose result type checkers do not know has any.
+    Result = TypeVar("Result", default=Any, covariant=True)
+else:  # Python's own has no defaults before 3.13
+    from typing import TypeVar
+
+    Result = TypeVar("Result", covariant=True)
+
+__all__ = ["Computation", "Course", "PlannedPass", "QueryState", "Result"]
+
+
+class QueryState(Enum):
+    """What the user has asked of a query since its start."""
+
+    RUNNING = auto()
+    """Nothing: it ends when all entries are processed."""
+    STOPPED = auto()
+    """The query is to end soon: what is done by then becomes the result."""
+    ABORTED = auto()
+    """The query is to end at once: there is no result."""
+
+
+@frozen
+class PlannedPass:
+    """A pass that can begin."""
+
+    task: Task
+    chain: Chain | None
+    """The data as the pass sees them, if there are any."""
+    sizes: Sequence[FileSize | None]
+    phase: str
+    """What the pass does, in a few words."""
+    checkpointing: Checkpointing | None = None
+    is_last: bool = True
+    """Whether its results make the user's."""
+
+
+@frozen
+class Course:
+    """How a query has gone so far, for what it computes."""
+
+    state: QueryState
+    reason: str | None
+    """Why the query was stopped or aborted."""
+    account: Account
+    last: Pass | None
+    """The pass that was begun last."""
+
+
+class Computation(ABC, Generic[Result]):
+    """What a query computes: its passes, and what the user gets of the results of the last one."""
+
+    title: str
+    """In a few words."""
+    titles: Sequence[str] = ()
+    """The titles of the values, if there are several without names of their own."""
+    bookings: Sequence[Booking] = ()
+    """The bookings that get the values, if it is of bookings."""
+    phase: str
+    """What its last pass does, in a few words."""
+    files: Sequence[str]
+    replicas: Mapping[str, Sequence[str]]
+    """All addresses of a file, by its path."""
+    spans: Sequence[Span] | None
+    """The parts of files to go through; None: all entries of all files."""
+
+    @abstractmethod
+    def first_pass(self) -> PlannedPass:
+        """Makes the first pass. Raises what is wrong with the query or with the first file."""
+
+    def next_pass(self, ended: Pass) -> PlannedPass | None:
+        """The pass after one that has ended well; None if that was the last one."""
+        return None
+
+    def same_pass(self) -> PlannedPass:
+        """The pass once more. A file was not what the pass had assumed it to be."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def values(self, raw: list[object], course: Course) -> Result:
+        """What the user sees, from what the last pass has merged so far."""
+
+    @abstractmethod
+    def result(self, raw: list[object] | None, course: Course) -> Result:
+        """What the user gets, from the results of the last pass; None: nothing was committed. Is
+        called once, after the end."""
+
+    def prepare(self) -> Iterator[None]:
+        """Makes containers for the results, one after another, while workers work."""
+        return iter(())
+
+    def drop(self) -> None:
+        """Removes what was written to disk for the result."""
+
+    def fail(self, merged: Results, course: Course) -> None:
+        """There will be no result. `merged`: what the last pass has merged."""
+        self.drop()
+
+    # Queries that outlive this process.
+
+    _left: ClassVar[frozenset[str]] = frozenset(("_pool",))
+    """Attributes that are left out when it is sent to another process."""
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in self.__dict__.items() if name not in self._left}
+
+    def resume(self, pool: Pool, task: Task) -> None:
+        """Rebuilds what was not sent. `task`: of the pass that the workers have."""
