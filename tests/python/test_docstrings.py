@@ -1,9 +1,12 @@
-"""What users call says what it takes, gives and raises, with examples that run."""
+"""What users call says what it takes, gives and raises, with examples that run; so do the examples
+of what is ours alone."""
 
 import ast
 import doctest
+import importlib
 import inspect
 import re
+from pathlib import Path
 
 import pytest
 import treemill as tm
@@ -94,6 +97,40 @@ def test_the_example_runs(name, folder, monkeypatch):
     example = doctest.DocTestParser().get_doctest(text, globs, name, None, None)
     assert example.examples, "an example"
     ran = doctest.DocTestRunner(optionflags=flags).run(example)
+    assert not ran.failed
+
+
+PACKAGE = Path(tm.__file__).parent
+FOR_USERS = {inspect.getdoc(member) for member in MEMBERS.values()}
+"""The words that `test_the_example_runs` has tried."""
+
+
+def own_examples():
+    """Places of the other words with examples, as the sources have them: of modules, classes,
+    functions and fields, whatever decorates them."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+        for node in ast.walk(ast.parse(path.read_text())):
+            value = node.value if isinstance(node, ast.Expr) else None
+            text = value.value if isinstance(value, ast.Constant) else None
+            if isinstance(text, str) and ">>> " in text:
+                text = inspect.cleandoc(text)
+                if text not in FOR_USERS:
+                    yield pytest.param(name, text, id=f"{name}:{value.lineno}")
+
+
+@pytest.mark.parametrize(("module", "text"), [*own_examples()])
+def test_the_example_of_what_is_ours_runs(module, text, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    try:
+        there = vars(importlib.import_module(module.removesuffix(".__init__")))
+    except ImportError as error:
+        if (error.name or "treemill").startswith("treemill"):
+            raise
+        pytest.skip(f"needs {error.name}")
+    globs = {**there, "tm": tm, "events": tm.dataset("data/*.root", tree="Events")}
+    example = doctest.DocTestParser().get_doctest(text, globs, module, None, None)
+    ran = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(example)
     assert not ran.failed
 
 

@@ -40,7 +40,7 @@ _RARELY = 64
 class ColumnUse(set[str]):
     """The columns that the next chunk is expected to touch.
 
-    >>> touched = Touched()
+    >>> touched = ColumnUse()
     >>> touched.begin()  # the first chunk is a look
     True
     >>> touched.add("MET_pt")
