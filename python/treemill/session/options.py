@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, ParamSpec, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, TypeVar
 
 from ..errors import QueryError, check_flag, check_whole
 from ..workers.chunk_size import COFFEAS_CHUNK
@@ -118,6 +118,50 @@ class RunKeywords(TypedDict, total=False):
     second_runs: bool | None
 
 
+# What options may be; of `entries` and `max_files` the dataset decides (subset.py).
+
+_Check = Callable[[str, Any], None]
+
+
+def _one(kind: type | tuple[type, ...], words: str, least: int | None = None) -> _Check:
+    """Raises QueryError for what is not of this kind, or is less than `least`."""
+
+    def check(name: str, value: Any) -> None:  # noqa: ANN401 - of this kind it is a number
+        is_one = isinstance(value, kind) and not isinstance(value, bool)
+        if not is_one or (least is not None and value < least):
+            raise QueryError(f"{name} is {words}, not {value!r:.60}")
+
+    return check
+
+
+def _on_error(name: str, value: object) -> None:
+    if not isinstance(value, str) or value not in ("stop", "skip"):
+        raise QueryError(f'{name} is "stop" or "skip", not {value!r:.60}')
+
+
+def _schema(name: str, value: str | Callable[..., object]) -> None:
+    from ..data.object_schemas import coffeas  # start-up
+
+    coffeas(value)  # raises
+
+
+_CHECKS: Mapping[str, _Check] = {
+    "inputs": _one(Mapping, "a mapping of names to values"),
+    "on_error": _on_error,
+    "checkpoint": _one((str, os.PathLike), "the path of a folder"),
+    "trace": _one((str, os.PathLike), "the name of a file"),
+    "trace_steps": check_flag,
+    "monitor": check_flag,
+    "cycles": _one(int, "a number of cycles", least=0),
+    "seed": check_whole,
+    "schema": _schema,
+    "chunksize": _one(int, "a number of 1 or more", least=1),
+    "maxchunks": _one(int, "a number of 1 or more", least=1),
+    "second_runs": check_flag,
+}
+"""Each is called with an option's name and value, and raises QueryError if no run can have that."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
     """What a run is asked for besides bookings or a selector. Raises QueryError for values that no
@@ -147,38 +191,14 @@ class RunOptions:
         return cls(**given)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.on_error, str) or self.on_error not in ("stop", "skip"):
-            raise QueryError(f'on_error is "stop" or "skip", not {self.on_error!r}')
-        if self.inputs is not None and not isinstance(self.inputs, Mapping):
-            raise QueryError(f"inputs is a mapping of names to values, not {self.inputs!r:.60}")
-        cycles = self.cycles
-        if cycles is not None and (
-            isinstance(cycles, bool) or not isinstance(cycles, int) or cycles < 0
-        ):
-            raise QueryError(f"cycles is a number of cycles, not {cycles!r}")
-        if self.checkpoint is not None and not isinstance(self.checkpoint, str | os.PathLike):
-            raise QueryError(f"checkpoint is the path of a folder, not {self.checkpoint!r}")
-        if self.trace is not None and not isinstance(self.trace, str | os.PathLike):
-            raise QueryError(f"trace is the name of a file, not {self.trace!r}")
-        check_flag("trace_steps", self.trace_steps)
+        for name, check in _CHECKS.items():
+            if (value := getattr(self, name)) is not None or name in _NEVER_NONE:
+                check(name, value)
         if self.trace_steps and self.trace is None:
             raise QueryError('trace_steps is for a trace: trace="trace.root" names its file')
-        check_whole("seed", self.seed)
-        for name in ("monitor", "second_runs"):
-            if (value := getattr(self, name)) is not None:
-                check_flag(name, value)
         for name in ("chunksize", "maxchunks"):
-            number = getattr(self, name)
-            if number is None:
-                continue
-            if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-                raise QueryError(f"{name} is a number of 1 or more, not {number!r}")
-            if cycles is not None:
+            if self.cycles is not None and getattr(self, name) is not None:
                 raise QueryError(f"{name} is for chunks of a dataset, and cycles= has none")
-        if self.schema is not None:
-            from ..data.object_schemas import coffeas  # start-up
-
-            coffeas(self.schema)  # raises
 
     @property
     def skip_errors(self) -> bool:
@@ -219,6 +239,7 @@ class RunOptions:
 
 _OF_SELECTORS = ("inputs", "cycles", "schema", "chunksize", "maxchunks", "second_runs")
 _KNOWN = [field.name for field in fields(RunOptions)]
+_NEVER_NONE = [field.name for field in fields(RunOptions) if field.default is not None]
 
 
 def _unknown(name: str) -> QueryError:
