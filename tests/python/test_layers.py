@@ -21,7 +21,7 @@ MAY_USE = {
     "errors": "",
     "migration_hints": "",
     "io_report": "",
-    "scheduling": "",
+    "scheduling": "errors",
     "_system": "errors",
     "_core": "_system",
     "public_api": "errors migration_hints",

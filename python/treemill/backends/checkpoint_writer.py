@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from ..checkpoint import Checkpoint, PassRecord
 from ..errors import TreemillError, UnsupportedError, without_credentials
-from ..scheduling import FileSize
+from ..scheduling import FileSize, Ranges
 from ..workers.workload import Partial
-from .merged_partial import MergedPartial, Ranges
+from .merged_partial import MergedPartial
 
 __all__ = ["CheckpointWriter", "Checkpointing"]
 

@@ -30,10 +30,10 @@ from ..scheduling import (
     Policy,
     Stop,
 )
+from ..scheduling.coordinator import Coordinator
 from ..workers.task import Task
 from ..workers.workload import Partial
 from .base import Heartbeat, Pass, PassStatus, Pool, Request, sizing_of
-from .coordinator import Coordinator
 from .merged_partial import MergedPartial
 
 __all__ = ["CoordinatedPass", "leave_behind"]
@@ -100,19 +100,20 @@ class CoordinatedPass(Pass):
             sizing=sizing_of(pool.sizing, task, self.workers),
             done=record.processed if record is not None else None,
         )
-        merged = checkpointing.merged(task.load) if checkpointing is not None else None
+        self._merged = MergedPartial() if checkpointing is None else checkpointing.merged(task.load)
         self._coordinator = Coordinator(
             packetizer,
             self.workers,
             self._clock,
             max(pool.trace, request.trace),
-            merged,
+            self._merged,
             None if request.served is None else Monitoring(request.served),
+            notes_entries=checkpointing is not None,  # what is on disk is kept with its entries
         )
         self._before = packetizer.committed_entries
         if checkpointing is not None:
             self._checkpoint_writer = checkpointing.checkpoint_writer(
-                self._coordinator.merged.kept, self._sizes
+                self._merged.kept, self._sizes
             )
         self._lock = threading.Lock()
         """Guards the coordinator, and the order in which actions reach workers."""
@@ -159,7 +160,7 @@ class CoordinatedPass(Pass):
             if self.ended is not None:
                 return
             self._given_up = self._coordinator.merging
-        self.merged.give_up()
+        self._merged.give_up()
         workers = " and ".join(f"worker {number}" for number in self._given_up)
         what = f"merging what {workers} had handed over" if workers else "the pass"
         words = f"{what} was not done {self._patience:g} s later, so there is no result"
@@ -169,7 +170,7 @@ class CoordinatedPass(Pass):
     @property
     def merged(self) -> MergedPartial:
         """The merged partial, until the pass has ended."""
-        return self._coordinator.merged
+        return self._merged
 
     @property
     def monitored(self) -> Callable[[], Monitored] | None:
@@ -260,6 +261,7 @@ class CoordinatedPass(Pass):
         self._dismiss()
         self._conclude()
         self._coordinator.release()
+        self._merged = MergedPartial()
         self._task = None
 
 

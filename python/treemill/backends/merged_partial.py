@@ -8,16 +8,13 @@ ledger. They are noted here too, because what is kept on disk must be of one mom
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable
 from typing import TypeVar
 
-from ..scheduling import Packet, Range, joined
+from ..scheduling import Range, Ranges, joined
 from ..workers.workload import Partial
 
-__all__ = ["MergedPartial", "Ranges", "ranges_of"]
-
-Ranges = Mapping[int, Sequence[Range]]
-"""Entries, as ranges by file."""
+__all__ = ["MergedPartial"]
 
 Found = TypeVar("Found")
 
@@ -27,14 +24,6 @@ _LOOK = 0.1
 
 def _nothing(partial: Partial) -> None:
     """Accepts every partial."""
-
-
-def ranges_of(packets: Iterable[Packet]) -> dict[int, list[Range]]:
-    """The entries of these packets, with neighbours joined. Raises RuntimeError if two overlap."""
-    ranges: dict[int, list[Range]] = {}
-    for packet in packets:
-        ranges.setdefault(packet.file, []).append((packet.start, packet.stop))
-    return {file: joined(each) for file, each in ranges.items()}
 
 
 class MergedPartial:

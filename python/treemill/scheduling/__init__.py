@@ -1,7 +1,8 @@
 """Decides which worker processes which entries next. Pure: events in, actions out, with the time
-given by the caller. Has no clock, no thread and no I/O; knows nothing of the rest of treemill."""
+given by the caller. Has no clock, no thread and no I/O; knows nothing of the rest of treemill but
+its errors."""
 
-from .coverage import Coverage, Missing, gaps, joined
+from .coverage import Coverage, Missing, Ranges, gaps, joined, ranges_of
 from .entities import Range, WorkerGone
 from .events import (
     FAILED,
@@ -109,6 +110,7 @@ __all__ = [
     "Process",
     "ProcessFiles",
     "Range",
+    "Ranges",
     "Record",
     "Refuse",
     "RefuseFrom",
@@ -134,4 +136,5 @@ __all__ = [
     "host_of",
     "joined",
     "node_of",
+    "ranges_of",
 ]

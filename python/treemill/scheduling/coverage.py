@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..frozen import frozen
 from .entities import Range
+from .events import Packet
 
-__all__ = ["Coverage", "Missing", "gaps", "joined", "joined_missing"]
+__all__ = ["Coverage", "Missing", "Ranges", "gaps", "joined", "joined_missing", "ranges_of"]
+
+Ranges = Mapping[int, Sequence[Range]]
+"""Entries, as ranges by file."""
 
 
 @frozen
@@ -76,3 +80,11 @@ def joined_missing(given_up: Iterable[Missing]) -> list[Missing]:
         else:
             merged.append(each)
     return merged
+
+
+def ranges_of(packets: Iterable[Packet]) -> dict[int, list[Range]]:
+    """The entries of these packets, with neighbours joined. Raises RuntimeError if two overlap."""
+    ranges: dict[int, list[Range]] = {}
+    for packet in packets:
+        ranges.setdefault(packet.file, []).append((packet.start, packet.stop))
+    return {file: joined(each) for file, each in ranges.items()}

@@ -12,12 +12,12 @@ from contextlib import suppress
 from typing import ClassVar, Protocol
 
 from ...errors import ChangedError, QueryError, UnsupportedError, WorkerError
-from ...scheduling import Coverage, Monitored, Sizing
+from ...scheduling import Coverage, Monitored, Ranges, Sizing
 from ...workers.task import OneStateTask, States, Task
 from ...workers.workload import Partial
 from ..base import Heartbeat, Pass, PassStatus, Request, sizing_of, worker_error
 from ..checkpoint_writer import CheckpointWriter
-from ..merged_partial import MergedPartial, Ranges
+from ..merged_partial import MergedPartial
 from ..pickled import pickled
 from .messages import HeldPartial, PassEnded, PassRequest, Status
 from .resumption import Resumption, checkpoint_name, into

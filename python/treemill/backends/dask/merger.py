@@ -8,8 +8,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+from ...scheduling import Ranges
 from ...workers.workload import Partial
-from ..merged_partial import MergedPartial, Ranges
+from ..merged_partial import MergedPartial
 
 __all__ = ["Merger", "RefusedByMerger", "Unreachable"]
 

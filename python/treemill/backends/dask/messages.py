@@ -10,9 +10,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from ...frozen import frozen
-from ...scheduling import Coverage, Event, FileSize, Halt, Hint, Monitored, Order, Sizing, Trace
+from ...scheduling import (
+    Coverage,
+    Event,
+    FileSize,
+    Halt,
+    Hint,
+    Monitored,
+    Order,
+    Ranges,
+    Sizing,
+    Trace,
+)
 from ..base import Heartbeat
-from ..merged_partial import Ranges
 from .worker_limits import UNLIMITED, Limits
 
 __all__ = [

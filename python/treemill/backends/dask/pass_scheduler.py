@@ -43,10 +43,10 @@ from ...scheduling import (
     WorkerJoined,
     WorkerLeaving,
     WorkerLost,
+    ranges_of,
 )
+from ...scheduling.coordinator import Coordinator
 from ..base import Heartbeat
-from ..coordinator import Coordinator
-from ..merged_partial import ranges_of
 from .messages import (
     Act,
     Begin,

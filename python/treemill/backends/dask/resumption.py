@@ -15,9 +15,10 @@ from pathlib import Path
 
 from ...checkpoint.digest import digest
 from ...errors import QueryError
+from ...scheduling import Ranges
 from ...workers.workload import Partial
 from ..base import Request
-from ..merged_partial import MergedPartial, Ranges
+from ..merged_partial import MergedPartial
 from .messages import CheckpointName, Listed
 from .scheduler_client import SchedulerClient
 

@@ -18,7 +18,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 
-from ..merged_partial import Ranges
+from ...scheduling import Ranges
 from ..pickled import portable
 from .mailbox import Mailbox, Parcel
 from .merger import RefusedByMerger

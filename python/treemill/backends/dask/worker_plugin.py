@@ -20,7 +20,7 @@ from distributed.diagnostics.plugin import WorkerPlugin
 from distributed.protocol.serialize import to_serialize
 
 from ...errors import traceback_of
-from ..merged_partial import Ranges
+from ...scheduling import Ranges
 from .mailbox import Parcel
 from .merger import RefusedByMerger, Unreachable
 from .worker_agent import WorkerAgent

@@ -36,6 +36,7 @@ from ...scheduling import (
     PacketDone,
     PacketFailed,
     Process,
+    Ranges,
     Refused,
     RefusedFrom,
     Reserve,
@@ -45,7 +46,6 @@ from ...workers.task import OneStateTask, Task
 from ...workers.worker import Worker
 from ...workers.workload import Partial
 from ..base import Heartbeat
-from ..merged_partial import Ranges
 from ..pickled import portable
 from .merger import Merger, RefusedByMerger, Unreachable
 from .messages import Act, Begin, Crashed, Fetch, Hold, Loaded, Recall, RecallFrom, Tell, Unreached

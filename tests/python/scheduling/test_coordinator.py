@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from random import Random
 
 import pytest
-from treemill.backends.coordinator import Coordinator
+from treemill.backends.merged_partial import MergedPartial
 from treemill.errors import SourceError
 from treemill.scheduling import (
     Collected,
@@ -27,6 +27,7 @@ from treemill.scheduling import (
     WorkerJoined,
     WorkerLost,
 )
+from treemill.scheduling.coordinator import Coordinator
 
 
 class Entries:
@@ -53,7 +54,7 @@ class Clock:
 
 def coordinator(size=100, workers=1):
     packetizer = Packetizer([FileSize(size)], sizing=Sizing(first=50))
-    return Coordinator(packetizer, workers, Clock())
+    return Coordinator(packetizer, workers, Clock(), merged=MergedPartial())
 
 
 def entries(packet):
@@ -76,7 +77,8 @@ def worked(leads, worker=0):
 
 def test_a_loop_leads_workers_to_the_end():
     sizes = [0, 70, 300]
-    leads = Coordinator(Packetizer([None] * 3, Policy(commit_seconds=0.05)), 3, Clock())
+    packetizer, merged = Packetizer([None] * 3, Policy(commit_seconds=0.05)), MergedPartial()
+    leads = Coordinator(packetizer, 3, Clock(), merged=merged)
     chance, partials = Random(1), {number: Entries() for number in range(3)}
     orders = [order for number in partials for order in leads.handle(WorkerJoined(number))]
     while leads.ended is None:
@@ -95,10 +97,10 @@ def test_a_loop_leads_workers_to_the_end():
             orders += leads.commit(worker, lambda partial=partial: partial)
     assert orders[-1] == Finish(None)
     everything = {(file, entry): 1 for file, size in enumerate(sizes) for entry in range(size)}
-    assert leads.merged.results() == [everything]
+    assert merged.results() == [everything]
     assert leads.committed_entries == leads.coverage().entries == 370
     leads.release()
-    assert leads.merged.results() is None
+    assert leads.coverage().entries == 370
 
 
 def test_a_commit_that_does_not_count_is_not_loaded():
@@ -115,7 +117,7 @@ def test_a_commit_that_does_not_count_is_not_loaded():
     assert leads.commit(99, load) == []
     leads.abort("enough")
     assert leads.commit(1, load) == []
-    assert leads.merged.results() is None
+    assert leads._merged.results() is None
 
 
 @contextmanager
@@ -133,7 +135,7 @@ def test_an_abort_waits_for_a_partial_that_is_being_merged():
     ended = leads.commit(0, lambda: partial, aside)
     assert said == [Halt()]
     assert ended == [Finish(None)]
-    assert leads.merged.results() == [dict.fromkeys(range(100), 1)]
+    assert leads._merged.results() == [dict.fromkeys(range(100), 1)]
     assert leads.coverage().entries == 100
 
 

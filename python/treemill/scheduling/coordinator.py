@@ -1,46 +1,48 @@
-"""Schedules one pass: gives workers' events to the packetizer, merges the partials that they
-commit, and returns the actions to be carried out.
+"""Leads one pass, whatever carries its messages: gives workers' events to the packetizer, has the
+partials merged that they commit, and returns the actions to be carried out.
 
 It has no lock, no thread and no transport, and never waits, so that it can run on an event loop as
-well as under the lock of base.py. Knows no task, no file and no kind of worker.
+well as under a lock. Knows no task, no file and no kind of worker.
 """
 
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Set
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from typing import Any, Protocol
 
 from ..errors import without_credentials
 from ..frozen import replaced
-from ..scheduling import (
+from .coverage import Coverage, Missing, Ranges, ranges_of
+from .events import (
     Action,
     Committed,
-    Coverage,
     Event,
     FileFailed,
     Finish,
     Halt,
     MergerLost,
-    Missing,
-    Monitored,
-    Monitoring,
-    Outcome,
     PacketFailed,
-    Packetizer,
     Stop,
-    Trace,
     WorkerLost,
 )
-from ..workers.workload import Partial
-from .merged_partial import MergedPartial, ranges_of
+from .monitoring import Monitored, Monitoring
+from .packetizer import Packetizer
+from .timeline import Trace
+from .view import Outcome
 
 __all__ = ["Coordinator"]
 
-
 _log = logging.getLogger(__name__)
+
+
+class Merging(Protocol):
+    """What partials are merged into."""
+
+    def commit(self, partial: Any, covers: Ranges, /) -> None:  # noqa: ANN401 - the driver's
+        """Merges a partial. `covers`: its entries."""
 
 
 class Coordinator:
@@ -51,16 +53,19 @@ class Coordinator:
         self,
         packetizer: Packetizer,
         workers: int,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float],
         trace: int = 0,
-        merged: MergedPartial | None = None,
+        merged: Merging | None = None,
         monitoring: Monitoring | None = None,
+        *,
+        notes_entries: bool = False,
     ) -> None:
         """`workers`: the number of workers that should join. `trace`: the number of records to
-        keep. `merged`: what is merged already; it is kept on disk with its entries, which are not
-        noted otherwise. `monitoring`: counts what workers do, if it is to be counted."""
-        self.merged = merged or MergedPartial()
-        self._notes_entries = merged is not None
+        keep. `merged`: what is committed here is merged into it; None: mergers have all.
+        `monitoring`: counts what workers do, if it is to be counted. `notes_entries`: whether
+        `merged` is told which entries a partial covers; that costs time."""
+        self._merged = merged
+        self._notes_entries = notes_entries
         self.error: BaseException | None = None
         self.began = clock()
         self.ended: float | None = None
@@ -137,7 +142,7 @@ class Coordinator:
     def commit(
         self,
         worker: int,
-        load: Callable[[], Partial],
+        load: Callable[[], object],
         aside: AbstractContextManager[object] | None = None,
     ) -> list[Action]:
         """A worker commits the partial that `load` returns. Either the partial is merged and its
@@ -145,6 +150,7 @@ class Coordinator:
         locked this object releases its lock there."""
         if self.ended is not None or worker not in self._packetizer.workers:
             return []
+        assert self._merged is not None
         event = Committed(worker)
         self._merging.add(event)
         # It cannot change before the merge is done.
@@ -152,7 +158,7 @@ class Coordinator:
         began = self._clock()
         try:
             with aside or nullcontext():
-                self.merged.commit(load(), covers)
+                self._merged.commit(load(), covers)
         finally:
             self._merging.remove(event)
         event = replaced(event, merging=self._clock() - began)
@@ -217,7 +223,7 @@ class Coordinator:
         """Drops the merged partial, the error and all that has scheduled the pass, after the end.
         The numbers of entries, the coverage and the trace stay: a session keeps the last
         hundred."""
-        self.merged, self.error = MergedPartial(), None
+        self._merged, self.error = None, None
         self._outcome = self._packetizer.outcome()
         del self._packetizer
 
