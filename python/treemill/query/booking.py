@@ -80,9 +80,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import TypeVar
 
+    from ..data.chain import Chain
     from ..monitoring.report import Report
     from .description import Description, Drawing
-    from .steps import QueriedData
 
     Value = TypeVar("Value", default=object, covariant=True)
     Array = npt.NDArray[Any]
@@ -109,7 +109,7 @@ class Services(Protocol):
     ) -> awkward.Array:
         """The value of one booking, from some entries of the dataset only."""
 
-    def explain(self, data: QueriedData, bookings: Sequence[Booking]) -> str:
+    def explain(self, data: Chain, bookings: Sequence[Booking]) -> str:
         """The plan of a pass for these bookings, in words."""
 
     def draw(self, node: Place, wanted: Drawing) -> hist.Hist:
@@ -147,7 +147,7 @@ class Origin:
     A booking that failed or was interrupted in a query is computed only when its own value is
     needed."""
 
-    def __init__(self, chain: QueriedData, services: Services) -> None:
+    def __init__(self, chain: Chain, services: Services) -> None:
         self.chain = chain
         self.services = services
         self._open: dict[int, weakref.ref[Booking]] = {}

@@ -26,7 +26,7 @@ from .specification import NumberedStep, PlacedBooking, Specification
 from .steps import Define, Filter, Relations, Step, Vary, affects, changed_by, mention
 
 if TYPE_CHECKING:
-    from .steps import QueriedData
+    from ..data.chain import Chain
 
 __all__ = ["NOMINAL", "Plan", "extents", "plan"]
 
@@ -376,7 +376,7 @@ def _owner(name: str, sign: str) -> str:
     return name.partition(sign)[0]
 
 
-def _shortened(chain: QueriedData) -> set[str]:
+def _shortened(chain: Chain) -> set[str]:
     """The collections and members by the names that their format shortens."""
     short: set[str] = set()
     for column in chain.branches:

@@ -27,7 +27,8 @@ from .quantities import Known, named_columns, usable
 from .steps import Define, Step, Vary
 
 if TYPE_CHECKING:
-    from .steps import QueriedBranch, QueriedData
+    from ..data.chain import Chain
+    from .steps import QueriedBranch
 
 __all__ = [
     "Fill",
@@ -160,7 +161,7 @@ _WORDS = {
 }
 
 
-def check_target(target: str, read: QueriedData) -> None:
+def check_target(target: str, read: Chain) -> None:
     """Raises QueryError if a file would be written over one that is read for it."""
     if read.has_file(target):
         raise QueryError(f"snapshot() would replace {target}, which it reads: give another path")

@@ -10,9 +10,8 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from . import Coverage, FileSize, Finish, Halt, Stop, Tick, WorkerGone
-from .known_sites import KnownSite, KnownSites
+from .known_sites import KnownSite, KnownSites, Leasing
 from .lease_ledger import Done, LeaseLedger, parts_left
-from .lease_size import Leasing
 from .messages import (
     Asked,
     Downward,

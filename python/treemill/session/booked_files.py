@@ -22,7 +22,6 @@ from ..query.rows import Rows, Snapshot
 from ..query.snapshot_target import SnapshotFile, SnapshotTarget, branch_name, titles_of
 from ..results.by_dataset import ByDataset
 from ..results.parts import claim, client_here, hidden_folder, remove
-from .subset import chain_at
 
 if TYPE_CHECKING:
     from ..data.chain import Chain
@@ -224,7 +223,7 @@ def check_paths(bookings: Iterable[Booking]) -> None:
     taken: set[str] = set()
     for booking in bookings:
         assert isinstance(booking.wanted, Snapshot)
-        target, chain = booking.wanted.target, chain_at(booking.node)
+        target, chain = booking.wanted.target, booking.node.origin.chain
         targets = by_dataset(target, chain).values() if chain.is_fileset else [target]
         for each in targets:
             if each.path in taken:

@@ -29,7 +29,7 @@ from .booked_files import BookedFiles
 from .computation import Computation, Course, PlannedPass, QueryState
 from .options import RunOptions
 from .run_checkpoint import QueryCheckpoint
-from .subset import as_chain, known_sizes
+from .subset import known_sizes
 
 if TYPE_CHECKING:
     from ..data.chain import Chain
@@ -59,7 +59,7 @@ class BookingRun(Computation[tuple[object, ...]]):
     ) -> None:
         """`kept`: what is kept on disk; None: nothing."""
         self._origin = bookings[0].node.origin
-        self._chain = chain = as_chain(self._origin.chain)
+        self._chain = chain = self._origin.chain
         self._pool = pool
         self._skip_errors = options.skip_errors
         self._whole = options.whole

@@ -24,7 +24,6 @@ from ..query.description import Drawing
 from ..query.node import Booking, Node
 from ..query.quantities import Hist, Scalar
 from ..query.steps import Filter
-from .subset import chain_at
 
 if TYPE_CHECKING:
     from hist import Hist as Histogram
@@ -90,7 +89,7 @@ def _title(node: Node, asked: _Asked) -> str:
 
 def _entries(node: Node) -> int:
     """The entries of all files, which TTree::Draw counts even with an entry list."""
-    return sum(chain_at(node).current().entries)
+    return sum(node.origin.chain.current().entries)
 
 
 # What the user asks for.
@@ -224,7 +223,7 @@ class _Joined:
 def _weighed(node: Node, asked: _Asked) -> Histogram:
     """Fills the histogram, with the weights that TTree::SetWeight has set. Most trees have none, so
     that a pass without weights finds out whether a file after the first has."""
-    if chain_at(node).tree_weight == 1:
+    if node.origin.chain.tree_weight == 1:
         weights: Booking[Extent] = Booking(
             Node(node.origin, None, None), Scalar("extent", column(TREE_WEIGHT))
         )
@@ -323,7 +322,7 @@ def _booking(node: Node, asked: _Asked, exprs: Sequence[str], weight: str | None
 
 
 def _condition(node: Node, where: str) -> bool:
-    return _is_condition(parse(where, DRAW).tree, chain_at(node).branches)
+    return _is_condition(parse(where, DRAW).tree, node.origin.chain.branches)
 
 
 def _is_condition(tree: Tree, branches: Mapping[str, Branch]) -> bool:

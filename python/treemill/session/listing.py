@@ -17,7 +17,6 @@ from ..query.description import Column, Description, shown
 from ..query.node import Booking, Node
 from ..query.quantities import Quantiles, Scalar, named_columns
 from ..query.rows import Arrays
-from .subset import chain_at
 
 if TYPE_CHECKING:
     import awkward as ak
@@ -42,7 +41,7 @@ def first_entries(node: Node, columns: Sequence[tuple[str, Expression]], count: 
 
     if isinstance(count, bool) or not isinstance(count, int) or count < 0:
         raise QueryError(f"the number of entries is 0 or more, not {count!r}")
-    total = chain_at(node).current().num_entries
+    total = node.origin.chain.current().num_entries
     stop = max(_FIRST_LOOK, 4 * count)
     while True:
         stop = min(stop, total)
@@ -66,7 +65,7 @@ def _columns(
 
 def _numbers(node: Node) -> Iterator[Branch]:
     """Branches whose values are numbers, or lists or arrays of numbers."""
-    for branch in chain_at(node).branches.values():
+    for branch in node.origin.chain.branches.values():
         plain_items = branch.kind in ("number", "list", "array") and branch.item is None
         if branch.readable and branch.dtype is not None and plain_items and not branch.is_member:
             yield branch
@@ -155,7 +154,7 @@ def _statistics(node: Node, text: str) -> _Statistics:
 
 def _sizes(node: Node, name: str) -> tuple[int | None, int | None]:
     """The bytes of a branch in all files: uncompressed, and as they lie in the files."""
-    chain = chain_at(node)
+    chain = node.origin.chain
     if name not in chain.branches:
         return None, None
     files = (chain.trees[file].described() for file in range(len(chain.files)))

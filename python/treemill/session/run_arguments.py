@@ -17,7 +17,6 @@ from .booking_run import BookingRun
 from .options import RunOptions
 from .run import Query
 from .run_checkpoint import QueryCheckpoint, folder_for
-from .subset import chain_at
 from .wait import hearing, wait
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def data_of(
         return None, None
     if len(what) == 2 and isinstance(what[1], Bookable):
         data = what[1]
-        return chain_at(data.node), data if isinstance(data, Node) else None
+        return data.node.origin.chain, data if isinstance(data, Node) else None
     if len(what) == 2 and (isinstance(what[1], Mapping) or hasattr(what[1], "model_dump")):
         from ..data.chain import chain_of  # start-up
 
@@ -73,7 +72,7 @@ def data_of(
 
 def as_one(groups: Sequence[Sequence[Booking]]) -> SeveralQueries:
     """Returns what shows the queries of several datasets as one."""
-    chains = [chain_at(group[0].node) for group in groups]
+    chains = [group[0].node.origin.chain for group in groups]
     return SeveralQueries([(each.name, len(each.files)) for each in chains])
 
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     import awkward as ak
     from hist import Hist
 
+    from ..data.chain import Chain
     from ..io_report import IOReport
     from ..query.description import Description, Drawing
-    from ..query.steps import QueriedData
 
 __all__ = ["SERVICES"]
 
@@ -44,11 +44,10 @@ class _Services:
 
         return last_run()
 
-    def explain(self, data: QueriedData, bookings: Sequence[Booking]) -> str:
+    def explain(self, data: Chain, bookings: Sequence[Booking]) -> str:
         from ..workers.explain import explained  # start-up
-        from .subset import as_chain  # start-up
 
-        return explained(as_chain(data), bookings)
+        return explained(data, bookings)
 
     def draw(self, node: Place, wanted: Drawing) -> Hist:
         """Fills a histogram and prints it as text; a notebook draws what it gets."""

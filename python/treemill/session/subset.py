@@ -12,10 +12,7 @@ from contextlib import suppress
 from operator import index
 from typing import TYPE_CHECKING, TypeAlias
 
-from ..data.chain import Chain
 from ..errors import QueryError, TreemillError
-from ..query.booking import Place
-from ..query.steps import QueriedData
 from ..scheduling import FileSize
 from ..workers.chunk_size import PacketBoundaries, chunk_of
 from ..workers.workload import Span
@@ -27,28 +24,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Entries",
-    "as_chain",
-    "chain_at",
     "first_chunks",
     "known_sizes",
     "subset",
     "useful_workers",
 ]
-
-# The chain of files that a node's query is over. Nodes themselves know only what a query asks of
-# it (query/steps.py).
-
-
-def chain_at(place: Place) -> Chain:
-    """The chain that the query at this place is over."""
-    return as_chain(place.origin.chain)
-
-
-def as_chain(queried: QueriedData) -> Chain:
-    """Datasets make queries over chains only."""
-    assert isinstance(queried, Chain)
-    return queried
-
 
 Entries: TypeAlias = int | tuple[int | None, int | None] | range | slice | None
 """Entries of a chain: a number from the start, or a pair (start, stop), range or slice, in which

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from treemill.frozen import replaced
 from treemill.scheduling import FileSize, Finish, Halt, Stop, Tick, WorkerGone
+from treemill.scheduling.known_sites import Leasing
 from treemill.scheduling.lease_scheduler import LeaseScheduler
-from treemill.scheduling.lease_size import Leasing
 from treemill.scheduling.messages import (
     Asked,
     Ended,

@@ -25,8 +25,8 @@ from ...scheduling import (
     Stop,
     Tick,
 )
+from ...scheduling.known_sites import Leasing
 from ...scheduling.lease_scheduler import LeaseScheduler
-from ...scheduling.lease_size import Leasing
 from ...scheduling.messages import Downward, HandedUp, LeaseEvent, Opened, SiteLost, Upward
 from ...scheduling.unleased_parts import Reach
 from ...workers.workload import Partial

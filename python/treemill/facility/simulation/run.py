@@ -1,18 +1,47 @@
-"""Runs a scenario's query once, and makes its outcome."""
+"""Runs a scenario's query once. Its outcome: the timeline, and the best time that was possible."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
-from ...scheduling import Packet
+from ...scheduling import Packet, Timeline
 from .cluster import Cluster
 from .engine import Engine
+from .master_queue import MasterLoad
 from .one_master import OneMaster
-from .outcome import SimulationOutcome
 from .scenario import Scenario
 from .strategies import STRATEGIES
 
 __all__ = ["SimulationOutcome", "simulate"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulationOutcome(Timeline):
+    """The timeline of a simulated query from its trace. `entries` is counted by the simulation
+    itself, as a check."""
+
+    scenario: str
+    strategy: str
+    workers: int
+    ideal: float
+    """Seconds of the query if every worker read from its own node and none waited, without noise
+    and faults."""
+    entries: int
+    """Events in the result, each counted once."""
+    twice: int
+    """Events that are in the result once more."""
+    expected: int
+    """Events of the dataset."""
+    fetched: bool = False
+    """Whether a client has fetched what mergers had."""
+    load: MasterLoad = field(default_factory=MasterLoad)
+    """What the master had to do."""
+
+    @property
+    def last_merges(self) -> float:
+        """Seconds from the end of the last packet to the query's end."""
+        return self.seconds - max(span.ended for span in self.spans)
 
 
 def simulate(
