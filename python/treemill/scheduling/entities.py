@@ -22,7 +22,7 @@ class File:
     cuts: tuple[int, ...] = ()
     next: int = 0  # first entry that was never handed out
     attempts: int = 0  # to open it
-    done: list[Range] = field(default_factory=list)
+    done: Sequence[Range] = ()  # a list if there are any: there may be many files
     """Ranges after `next` that were in the result before the query began. The first is the last in
     this list; they do not touch each other, and not `next`."""
     done_entries: int = 0  # in these ranges
@@ -57,7 +57,7 @@ class File:
         """Notes that the entries before `stop` were handed out; ranges that are done are passed
         over."""
         self.next = stop
-        if self.done and self.done[-1][0] == stop:
+        if isinstance(self.done, list) and self.done and self.done[-1][0] == stop:
             start, self.next = self.done.pop()
             self.done_entries -= self.next - start
 
@@ -185,10 +185,10 @@ class Totals:
         known = [file.entries for file in files if file.entries is not None]
         return cls(sum(known), len(known), len(files) - len(known))
 
-    def opened(self, entries: int) -> None:
-        """Notes that a file's size has become known."""
-        self.unknown -= 1
-        self.files += 1
+    def opened(self, entries: int, files: int = 1) -> None:
+        """Notes that the size of a file, or of several together, has become known."""
+        self.unknown -= files
+        self.files += files
         self.known += entries
 
     @property

@@ -18,7 +18,7 @@ The ledger only notes what happens; assignment.py decides which worker gets whic
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ..frozen import replaced
@@ -27,23 +27,56 @@ from .entities import Range
 from .events import Packet
 
 
-@dataclass
+@dataclass(slots=True)
 class _Held:
     packet: Packet
     stop: int | None = None  # set once done
 
-    def finished(self) -> Packet:
+    def finished(self) -> Sequence[Packet]:
         """The packet up to the entry at which the worker has ended."""
         assert self.stop is not None
         # Most packets are done to their ends; a copy costs more than all else that the ledger does.
         whole = self.stop == self.packet.stop
-        return self.packet if whole else replaced(self.packet, stop=self.stop)
+        return (self.packet if whole else replaced(self.packet, stop=self.stop),)
+
+    def spans(self, file: int) -> list[Range]:
+        """What is done of this file."""
+        packet, stop = self.packet, self.stop
+        return [(packet.start, stop)] if packet.file == file and stop is not None else []
+
+
+@dataclass(slots=True)
+class _HeldFiles:
+    """What one order has done of small files. There may be many of them: only what is taken back
+    becomes packets."""
+
+    first: int
+    """The number of the packet that the first file would be."""
+    files: Sequence[int]
+    stops: Sequence[int]
+
+    def finished(self) -> Sequence[Packet]:
+        """A packet of each file, up to the entry at which the worker has ended."""
+        each = enumerate(zip(self.files, self.stops, strict=True), self.first)
+        return [Packet(number, file, 0, stop, 1) for number, (file, stop) in each if stop]
+
+    def spans(self, file: int) -> list[Range]:
+        """What is done of this file."""
+        stop = self.stops[self.files.index(file)] if file in self.files else 0
+        return [(0, stop)] if stop else []
+
+
+_Pile = list[_Held | _HeldFiles]
+
+
+def _finished(pile: Iterable[_Held | _HeldFiles]) -> list[Packet]:
+    return [packet for held in pile for packet in held.finished()]
 
 
 @dataclass
 class _Moving:
     merger: int
-    held: list[_Held]
+    held: _Pile
     kept: bool = False  # the merger that hands it on is there, and has it until it has arrived
 
 
@@ -63,11 +96,14 @@ class Ledger:
     reserved: dict[int, deque[Packet]] = field(default_factory=dict)
     """The packets that are reserved, by worker, in the order in which it begins them. Never empty
     for a worker. Not to be changed by others."""
-    _done: dict[int, list[_Held]] = field(default_factory=dict)  # by worker
+    _done: dict[int, _Pile] = field(default_factory=dict)  # by worker
     _moving: dict[int, _Moving] = field(default_factory=dict)  # by worker
-    _merged: dict[int, list[_Held]] = field(default_factory=dict)  # by merger
+    _merged: dict[int, _Pile] = field(default_factory=dict)  # by merger
     _handing_on: dict[int, _Moving] = field(default_factory=dict)  # by merger, which may be lost
     _committed: dict[int, list[Range]] = field(default_factory=dict)  # by file
+    _whole: dict[int, int] = field(default_factory=dict)
+    """The ends of small files that are committed from their beginnings, by file: a list of ranges
+    for each would be most of what the ledger keeps."""
     _given_up: list[Missing] = field(default_factory=list)
     _holders: dict[int, set[int]] = field(default_factory=dict)  # by packet, if there are several
     _failures: dict[int, int] = field(default_factory=dict)  # of copies of packets, by packet
@@ -81,13 +117,12 @@ class Ledger:
         self._working[worker] = _Held(packet)
         return packet
 
-    def files_done(self, worker: int, done: Sequence[tuple[int, int]]) -> None:
+    def files_done(self, worker: int, files: Sequence[int], stops: Sequence[int]) -> None:
         """Notes that files of which no packet was made, each up to an entry, are in the worker's
         partial."""
-        for file, stop in done:
-            if stop:
-                held = _Held(self._packet(file, (0, stop), 1), stop)
-                self._done.setdefault(worker, []).append(held)
+        if any(stops):
+            self._done.setdefault(worker, []).append(_HeldFiles(self._next, files, stops))
+            self._next += len(files)
 
     def begin_with(self, file: int, done: Sequence[Range]) -> None:
         """Notes that ascending ranges of a file are in the result already."""
@@ -180,11 +215,13 @@ class Ledger:
         piles = [*self._done.values(), *self._merged.values()]
         piles += [moving.held for moving in self._moving.values()]
         piles += [moving.held for moving in self._handing_on.values()]
-        packets = [*working.values(), *(held.finished() for pile in piles for held in pile)]
+        packets = [*working.values()]
         packets += [packet for promised in self.promises.values() for packet in promised]
         packets += [packet for reserved in self.reserved.values() for packet in reserved]
         spans = [(packet.start, packet.stop) for packet in packets if packet.file == file]
+        spans += [span for pile in piles for held in pile for span in held.spans(file)]
         spans += self._committed.get(file, [])
+        spans += [(0, self._whole[file])] if file in self._whole else []
         return spans + [(m.start, m.stop) for m in self._given_up if m.file == file and m.stop]
 
     def has_done(self, worker: int) -> bool:
@@ -213,16 +250,16 @@ class Ledger:
     def held(self, worker: int) -> list[Packet]:
         """Returns what the worker has done and not handed over, each packet up to where the worker
         has ended."""
-        return [held.finished() for held in self._done.get(worker, ())]
+        return _finished(self._done.get(worker, ()))
 
     def sent(self, worker: int) -> list[Packet]:
         """Returns what is in the worker's partial that is on its way to a merger."""
         moving = self._moving.get(worker)
-        return [] if moving is None else [held.finished() for held in moving.held]
+        return [] if moving is None else _finished(moving.held)
 
     def held_by_merger(self, merger: int) -> list[Packet]:
         """Returns what the merger has merged and not handed over."""
-        return [held.finished() for held in self._merged.get(merger, ())]
+        return _finished(self._merged.get(merger, ()))
 
     def send(self, worker: int, merger: int) -> None:
         """Notes that the worker's partial is on its way. From now on only the merger can tell
@@ -273,16 +310,16 @@ class Ledger:
                 lost += moving.held
         if merger in self._handing_on:
             self._handing_on[merger].kept = False
-        return [held.finished() for held in lost]
+        return _finished(lost)
 
     def recall_from(self, merger: int) -> list[Packet]:
         """Takes out the packets that a lost merger was handing on, because they will not arrive."""
-        return [held.finished() for held in self._handing_on.pop(merger).held]
+        return _finished(self._handing_on.pop(merger).held)
 
     def recall(self, worker: int) -> list[Packet]:
         """Takes out the packets that the worker has sent, because its partial will not arrive."""
         moving = self._moving.pop(worker, None)
-        return [] if moving is None else [held.finished() for held in moving.held]
+        return [] if moving is None else _finished(moving.held)
 
     def senders(self, merger: int) -> list[int]:
         """The workers, lost ones included, whose partials are on their way to the merger."""
@@ -322,14 +359,25 @@ class Ledger:
         """The mergers that hold something. One that is handing it on holds it still."""
         return sorted([*self._merged, *(m for m, each in self._handing_on.items() if each.kept)])
 
-    def _settle(self, done: list[_Held]) -> int:
+    def _settle(self, done: _Pile) -> int:
         entries = 0
         for held in done:
-            packet = held.finished()
-            self._committed.setdefault(packet.file, []).append((packet.start, packet.stop))
-            entries += packet.stop - packet.start
+            if isinstance(held, _HeldFiles):
+                entries += self._settle_files(held)
+                continue
+            for packet in held.finished():
+                self._committed.setdefault(packet.file, []).append((packet.start, packet.stop))
+                entries += packet.stop - packet.start
         self.committed_entries += entries
         return entries
+
+    def _settle_files(self, held: _HeldFiles) -> int:
+        whole = {f: stop for f, stop in zip(held.files, held.stops, strict=True) if stop}
+        twice = whole.keys() & self._whole.keys()
+        if twice:
+            raise RuntimeError(f"files {sorted(twice)} were committed twice")
+        self._whole |= whole
+        return sum(whole.values())
 
     def release(self, worker: int) -> None:
         """Leaves the worker's packet, of which it has done nothing, to another worker that has it
@@ -342,7 +390,7 @@ class Ledger:
         count as attempts."""
         held = self._working.pop(worker, None)
         working = None if held is None else self._alone(worker, held.packet)
-        return working, [held.finished() for held in self._done.pop(worker, [])]
+        return working, _finished(self._done.pop(worker, ()))
 
     def _alone(self, worker: int, packet: Packet) -> Packet | None:
         holders = self._holders.get(packet.number)
@@ -365,12 +413,17 @@ class Ledger:
 
     def coverage(self, held: bool = False) -> Coverage:
         """The coverage now, with neighbouring ranges joined. `held`: what mergers have counts."""
-        ranges = self._committed
+        ranges: dict[int, list[Range]] = {file: [(0, stop)] for file, stop in self._whole.items()}
+        for file, spans in self._committed.items():
+            ranges.setdefault(file, []).extend(spans)
         if held:
-            ranges = {file: list(spans) for file, spans in ranges.items()}
             piles = [*self._merged.values()]
             piles += [moving.held for moving in self._handing_on.values() if moving.kept]
-            for packet in (each.finished() for pile in piles for each in pile):
+            for packet in (each for pile in piles for each in _finished(pile)):
                 ranges.setdefault(packet.file, []).append((packet.start, packet.stop))
-        processed = {file: joined(ranges[file]) for file in sorted(ranges)}
+        # Most files have one range only.
+        processed = {
+            file: spans if len(spans := ranges[file]) == 1 else joined(spans)
+            for file in sorted(ranges)
+        }
         return Coverage(processed, joined_missing(self._given_up))

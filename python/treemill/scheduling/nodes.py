@@ -13,6 +13,8 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from heapq import heapify, heappop, heappush, heapreplace
+from itertools import groupby
+from operator import itemgetter
 from urllib.parse import urlsplit
 
 from .entities import File, WorkerState
@@ -69,16 +71,16 @@ class StorageNode:
     speed: float = 0.0  # entries per second of all present readers, as last measured
     version: int = 0  # of its entry in the heap of nodes; older entries are void
 
-    def add(self, file: File) -> None:
-        """Adds a file that is to be read, or whose size is unknown."""
-        if file.entries is None or file.left:
-            self._count(file, 1)
-            self.fresh.append(file)
+    def add(self, *files: File) -> None:
+        """Adds files that are to be read, or whose sizes are unknown."""
+        fresh = [file for file in files if file.entries is None or file.left]
+        self._count(1, *fresh)
+        self.fresh.extend(fresh)
 
     def add_started(self, file: File) -> None:
         """Adds a file of known size that a worker has opened."""
         if file.left:
-            self._count(file, 1)
+            self._count(1, file)
             self._start(file)
 
     def withdraw(self, files: Container[File]) -> tuple[list[File], list[File]]:
@@ -91,8 +93,7 @@ class StorageNode:
         if started:
             self.started = [each for each in self.started if each[2] not in files]
             heapify(self.started)
-        for file in (*fresh, *started):
-            self._count(file, -1)
+        self._count(-1, *fresh, *started)
         return fresh, started
 
     def next_file(self) -> File | None:
@@ -101,7 +102,7 @@ class StorageNode:
         if self.fresh:
             file = self.fresh.popleft()
             if file.entries is None:
-                self._count(file, -1)
+                self._count(-1, file)
             else:
                 self._start(file)
             return file
@@ -118,18 +119,16 @@ class StorageNode:
     def take_fresh(self, most: int, is_wanted: Callable[[File], bool]) -> list[File]:
         """Takes out up to `most` files of which no entry was handed out, as far as they are
         wanted. Those of unknown size count as left no more."""
-        taken: list[File] = []
-        while self.fresh and len(taken) < most and is_wanted(self.fresh[0]):
-            file = self.fresh.popleft()
-            if file.entries is None:
-                self._count(file, -1)
-            taken.append(file)
+        fresh, taken = self.fresh, list[File]()
+        while fresh and len(taken) < most and is_wanted(fresh[0]):
+            taken.append(fresh.popleft())
+        self._count(-1, *[file for file in taken if file.entries is None])
         return taken
 
     def put_back(self, file: File) -> None:
         """Adds a file again, before all others, of which no entry was handed out."""
         if file.entries is None or file.left:
-            self._count(file, 1)
+            self._count(1, file)
             self.fresh.appendleft(file)
 
     def take(self, file: File, stop: int) -> tuple[int, int]:
@@ -162,12 +161,12 @@ class StorageNode:
     def _start(self, file: File) -> None:
         heappush(self.started, (-file.left, file.number, file))
 
-    def _count(self, file: File, sign: int) -> None:
-        if file.entries is None:
-            self.left.unknown += sign
-            self.total.unknown += sign
-        else:
-            self._count_entries(sign * file.left)
+    def _count(self, sign: int, *files: File) -> None:
+        known = [file.left for file in files if file.entries is not None]
+        unknown = sign * (len(files) - len(known))
+        self.left.unknown += unknown
+        self.total.unknown += unknown
+        self._count_entries(sign * sum(known))
 
     def _count_entries(self, more: int) -> None:
         self.left.entries += more
@@ -200,10 +199,10 @@ class Nodes:
         """What all nodes have left."""
         self.opening: set[File] = set()  # of unknown size: workers open them, by an order or ahead
         self._named: dict[str | None, StorageNode] = {}
-        for file, name in zip(files, names, strict=True):
-            node = self._node(name)
-            self._of.append(node)
-            node.add(file)
+        for name, group in groupby(zip(names, files, strict=True), itemgetter(0)):
+            together, node = [file for _, file in group], self._node(name)
+            self._of += [node] * len(together)
+            node.add(*together)
         self._mean = 1.0  # expected entries of a file of unknown size
         self._rate: float | None = None  # of all readers, for nodes without readers so far
         self._heap: list[tuple[float, int, int]] = []
@@ -316,10 +315,11 @@ class Nodes:
             node.opening += len(files)
             self._place(node)
 
-    def end_opening(self, file: File) -> None:
-        """Notes that the file is open, or that it cannot be opened."""
-        self.opening.remove(file)
-        self._of[file.number].opening -= 1
+    def end_opening(self, *files: File) -> None:
+        """Notes that files of one node are open, or that they cannot be opened."""
+        if files:
+            self.opening.difference_update(files)
+            self._of[files[0].number].opening -= len(files)
 
     def opened(self, file: File) -> None:
         """Notes that the file's size has become known."""

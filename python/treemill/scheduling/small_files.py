@@ -6,6 +6,7 @@ was to blame.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil
 
 from .entities import File, WorkerState
@@ -67,8 +68,10 @@ class SmallFiles:
         state = self._state
         count, most = self._count(worker, first), self._most(worker)
 
+        is_whole = self._is_whole
+
         def is_wanted(file: File) -> bool:
-            return self._is_whole(file) and (file.entries or 0) <= most
+            return is_whole(file) and (file.entries is None or file.entries <= most)
 
         files = (first, *state.nodes.take_fresh(first, count - 1, is_wanted))
         for file in files:
@@ -95,14 +98,10 @@ class SmallFiles:
             self._alone(files[count : count + 1])
             state.refused_in_a_row = 0 if count else state.refused_in_a_row + 1
             return True
-        done = list(event.entries)
-        if done:
-            done[-1] = event.stop
-        for file, entries in zip(files, event.entries, strict=False):
-            self._opened(file, entries)
-        numbers = [file.number for file in files[:count]]
-        state.ledger.files_done(worker.number, list(zip(numbers, done, strict=True)))
-        if done and event.stop < event.entries[-1]:
+        self._opened(files[:count], event.entries)
+        stops = (*event.entries[:-1], event.stop) if count else ()
+        state.ledger.files_done(worker.number, [file.number for file in files[:count]], stops)
+        if count and event.stop < event.entries[-1]:
             span = (event.stop, event.entries[-1])
             self._recovery.put_back(files[count - 1].number, span, 1, None)
         refused = count < len(files) and bool(event.ended)
@@ -123,21 +122,21 @@ class SmallFiles:
         files, worker.files = worker.files, ()
         self._alone(files)
 
-    def _opened(self, file: File, entries: int) -> None:
-        """Notes the size of a file, all of which was handed out."""
+    def _opened(self, files: Sequence[File], entries: Sequence[int]) -> None:
+        """Notes the sizes of files, all of which were handed out."""
         state = self._state
-        if file.entries is None:
-            state.nodes.end_opening(file)
-            state.totals.opened(entries)
-        else:  # it may be another one than a list has said
-            state.totals.known += entries - file.entries
-        file.entries = file.next = entries
+        new = [file for file in files if file.entries is None]
+        state.nodes.end_opening(*new)
+        # The sizes of the others may be other ones than a list has said.
+        known = sum([file.entries or 0 for file in files])
+        state.totals.opened(sum(entries) - known, len(new))
+        for file, size in zip(files, entries, strict=True):
+            file.entries = file.next = size
 
     def _put_back(self, files: tuple[File, ...]) -> None:
         """Puts files back that were not begun."""
+        self._state.nodes.end_opening(*[file for file in files if file.entries is None])
         for file in files:
-            if file.entries is None:
-                self._state.nodes.end_opening(file)
             file.next = 0
         self._state.nodes.put_back(files)
 

@@ -1,7 +1,10 @@
 """Several small files in one order: nothing is lost or done twice, whatever goes wrong."""
 
+import tracemalloc
+
 import pytest
 from treemill.scheduling import Commit, ProcessFiles
+from treemill.scheduling.ledger import Ledger
 
 from tests.python.packet_history import History
 from tests.python.packet_world import World
@@ -85,3 +88,32 @@ def test_a_failure_is_that_of_one_file():
     coverage = world.check_account()
     assert [missing.file for missing in coverage.missing] in ([250], [])
     assert coverage.entries >= 1497
+
+
+def test_the_account_of_small_files_keeps_little_of_each():
+    files = 20_000
+    ledger, numbers = Ledger(), range(files)
+    tracemalloc.start()
+    try:
+        for first in range(0, files, 500):
+            ledger.files_done(1, numbers[first : first + 500], [3] * 500)
+        ledger.commit(1)
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 150 * files
+    assert ledger.coverage().entries == 3 * files
+    ledger.files_done(1, [7], [3])
+    with pytest.raises(RuntimeError, match="twice"):
+        ledger.commit(1)
+
+
+def test_small_files_of_a_lost_worker_are_packets_again():
+    ledger = Ledger()
+    ledger.files_done(1, [4, 5, 6], [3, 0, 2])
+    assert [(each.file, each.start, each.stop) for each in ledger.held(1)] == [(4, 0, 3), (6, 0, 2)]
+    _, lost = ledger.take_back(1)
+    assert [(each.file, each.stop) for each in lost] == [(4, 3), (6, 2)]
+    assert len({each.number for each in lost}) == 2
+    assert not ledger.has_done(1)
+    assert ledger.spans(4) == []
