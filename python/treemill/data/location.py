@@ -139,7 +139,9 @@ def _expand(files: object, tree: str | None, depth: int) -> Iterable[Location]:
         raise _no_path(files)
     elif isinstance(files, Iterable):
         for each in files:
-            yield from _expand(each, tree, depth)
+            # There may be many, and most are plain paths.
+            expanded = _expand_text if isinstance(each, str) else _expand
+            yield from expanded(each, tree, depth)
     else:
         raise _no_path(files)
 
@@ -191,6 +193,8 @@ def _tree(name: str | None) -> str | None:
         return None
     if not isinstance(name, str):
         raise QueryError(f"the tree of a file is a name, not {name!r:.60}")
+    if name.isidentifier():
+        return name
     return "/".join(filter(None, name.strip().split("/")))
 
 

@@ -31,6 +31,12 @@ if TYPE_CHECKING:
 
 __all__ = ["OpenTrees", "Remembered", "Sizes", "tree_names"]
 
+Size = tuple[int, tuple[int, ...]]
+"""The entries of a file, and where its clusters start."""
+RunFile = tuple[int, int, Sequence[int], tuple[int, int, int, int, int], str | None]
+"""A file that the core has run: its entries, the last one that was run, its clusters; its bytes,
+device, inode, and the times of content and inode; its UUID."""
+
 _KEPT = 64
 """Files that stay open, at most: fewer than systems allow, more than there are workers."""
 _SOON = 128
@@ -58,6 +64,8 @@ class OpenTrees:
         self._known: Known = {}
         self._open: OrderedDict[int, tuple[Identity, FileTree]] = OrderedDict()
         self._remembered: dict[int, tuple[Identity, dict[str, object]]] = {}
+        self._run: dict[int, tuple[Identity, Size]] = {}
+        """The sizes of files that the core has run whole. There may be many of them."""
         self._lock = threading.Lock()
 
     def __getitem__(self, number: int) -> FileTree:
@@ -98,7 +106,9 @@ class OpenTrees:
         with self._lock:
             known = self._remembered.get(number)
             if known is None or known[0] != now:
-                known = self._remembered[number] = (now, {})
+                run = self._run.get(number)
+                sizes = {} if run is None or run[0] != now else {"sizes": run[1]}
+                known = self._remembered[number] = (now, dict[str, object](sizes))
         return known[1]
 
     @property
@@ -124,28 +134,37 @@ class OpenTrees:
             found.append((path, tree))
         return found
 
-    def saw(
-        self,
-        number: int,
-        sizes: tuple[int, tuple[int, ...]],
-        state: tuple[int, int, int, int, int],
-        uuid: str | None,
-    ) -> None:
-        """Notes what the core has seen of a near file that it has opened and read: entries and
-        clusters; bytes, device, inode, and the times of content and inode; UUID. Raises
-        ChangedError if the pass has seen it otherwise, or SourceError if a list has."""
-        location = self.locations[number]
-        size, device, inode, modified, inode_changed = state
-        marks = device, inode, modified, inode_changed
-        identity = Identity(size, max(modified, inode_changed), marks)
-        if location.verified is not None:
-            location.verified.check(location.path, size, uuid, sizes[0])
-        self._note(number, identity, uuid)
+    def saw(self, numbers: Iterable[int], seen: Iterable[RunFile]) -> int:
+        """Notes what the core has seen of near files that it has opened and read. Returns how many
+        of them, up to the first one that the pass, or a list of files, has seen otherwise."""
+        # Many files have the same sizes, and are on one device: these are kept once.
+        alike: dict[Size | int, Size | int] = {}
+        run: dict[int, tuple[Identity, Size]] = {}
+        locations, known = self.locations, self._run
+        for number, (entries, _, clusters, state, uuid) in zip(numbers, seen, strict=False):
+            size, device, inode, modified, inode_changed = state
+            marks = alike.setdefault(device, device), inode, modified, inode_changed
+            identity = Identity(size, max(modified, inode_changed), marks)
+            before = known.get(number)
+            if before is not None and before[0] == identity:
+                identity = before[0]  # as other passes have it
+            location = locations[number]
+            try:
+                if location.verified is not None:
+                    location.verified.check(location.path, size, uuid, entries)
+            except TreemillError:
+                break
+            if not self._note(number, identity, uuid):
+                break
+            sizes = entries, tuple(clusters)
+            run[number] = identity, cast("Size", alike.setdefault(sizes, sizes))
         with self._lock:
-            self._remembered[number] = (identity, {"sizes": sizes})
+            self._run.update(run)
+        return len(run)
 
-    def _note(self, number: int, identity: Identity, uuid: str | None) -> None:
-        """Notes what a pass has seen of a file."""
+    def _note(self, number: int, identity: Identity, uuid: str | None) -> bool:
+        """Notes what a pass sees of a file. False if it has seen the file otherwise."""
+        return True
 
     def changed(self, numbers: Iterable[int] | None = None) -> SourceError | None:
         """The error for the first of these files, None: of all, that is not what the pass has seen
@@ -165,7 +184,9 @@ class OpenTrees:
         """True if anything is known of file `number`, be it as it was earlier. Looks at no file."""
         with self._lock:
             known = self._remembered.get(number)
-            return number in self._open or (known is not None and bool(known[1]))
+            if number in self._open or number in self._run:
+                return True
+            return known is not None and bool(known[1])
 
     def is_open(self, number: int) -> bool:
         """True if file `number` is open, be it as it was earlier. Looks at no file."""
@@ -254,10 +275,11 @@ class _Pinned(OpenTrees):
             self._uuids[number] = tree.uuid
         return tree
 
-    def _note(self, number: int, identity: Identity, uuid: str | None) -> None:
+    def _note(self, number: int, identity: Identity, uuid: str | None) -> bool:
         if self._identities.setdefault(number, identity) != identity:
-            raise changed(self.locations[number].path)
+            return False
         self._uuids.setdefault(number, uuid)
+        return True
 
     def _is_single(self, number: int) -> bool:
         return not self.locations[number].replicas
@@ -539,7 +561,7 @@ class Remembered(Generic[Value]):
         return cast(Value, known[self._name])
 
 
-class Sizes(Remembered[tuple[int, tuple[int, ...]]]):
+class Sizes(Remembered[Size]):
     """The entries of each file, and where its clusters start. For files that were verified before
     these are what was found then: if a file has changed since, opening it is an error."""
 
@@ -562,16 +584,16 @@ class Sizes(Remembered[tuple[int, tuple[int, ...]]]):
             return starts[number]
 
     @staticmethod
-    def _make(tree: FileTree) -> tuple[int, tuple[int, ...]]:
+    def _make(tree: FileTree) -> Size:
         return int(tree.num_entries), tuple(tree.clusters)
 
-    def peek(self, number: int) -> tuple[int, tuple[int, ...]] | None:
+    def peek(self, number: int) -> Size | None:
         """See Remembered."""
         return self._verified(number) or super().peek(number)
 
-    def __getitem__(self, number: int) -> tuple[int, tuple[int, ...]]:
+    def __getitem__(self, number: int) -> Size:
         return self._verified(number) or super().__getitem__(number)
 
-    def _verified(self, number: int) -> tuple[int, tuple[int, ...]] | None:
+    def _verified(self, number: int) -> Size | None:
         verified = self._trees.locations[number].verified
         return None if verified is None else (verified.entries, verified.clusters)

@@ -114,7 +114,8 @@ class _Local:
     def address(self, text: str) -> str:
         if "://" in text and is_url(text):
             return sound_path(text[len("file://") :])
-        return os.path.expanduser(sound_path(text))
+        path = sound_path(text)
+        return os.path.expanduser(path) if path.startswith("~") else path
 
     def exists(self, path: str) -> bool:
         return os.path.lexists(path)

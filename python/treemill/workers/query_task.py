@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from treemill import _core
 
 from ..data.rows import Sink
-from ..errors import QueryError, TreemillError
+from ..errors import QueryError
 from ..language.function_registry import Preloaded
 from ..scheduling import FAILED
 from .chunk_size import PacketBoundaries
@@ -96,12 +96,9 @@ class QueryWorkload:
         addressed = trees.addressed(files)
         partial, done, ended = query.run_files(addressed, turn.most, turn.seconds, partial, control)
         entries = tuple([each[0] for each in done])
-        for count, (file, each) in enumerate(zip(files, done, strict=False)):
-            mine, _, clusters, state, uuid = each
-            try:
-                trees.saw(file, (mine, tuple(clusters)), state, uuid)
-            except TreemillError:
-                return partial, Ran(entries[:count], ended=FAILED)
+        count = trees.saw(files, done)
+        if count < len(done):
+            return partial, Ran(entries[:count], ended=FAILED)
         return partial, Ran(entries, done[-1][1] if done else 0, ended)
 
     def bound(self, file: int) -> _core.Bound:

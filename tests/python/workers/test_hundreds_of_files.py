@@ -2,11 +2,14 @@
 what is unusual about one of them is said of that one."""
 
 import shutil
+import tracemalloc
 
 import numpy as np
 import pytest
 import treemill as tm
 import uproot
+from treemill.data.location import Location
+from treemill.data.open_trees import OpenTrees
 from treemill.errors import ChangedError, FormatError
 from treemill.scheduling import OpenFile
 from treemill.workers.worker import Worker
@@ -147,3 +150,36 @@ def test_a_file_that_is_written_while_it_is_opened_is_one_that_has_changed(core,
     failed = worker.perform(OpenFile(0, 0))
     assert isinstance(failed.error, FormatError if changed is None else ChangedError)
     assert not failed.retry
+
+
+def seen_by_the_core(number, size=6029):
+    state = size, 5, 1_000_000 + number, 10**18 + number, 10**18 + 2 * number
+    return 100, 100, [0], state, f"{number:08}-0000-0000-0000-000000000000"
+
+
+def kept_by(trees, files):
+    tracemalloc.start()
+    try:
+        assert trees.saw(range(files), map(seen_by_the_core, range(files))) == files
+        return tracemalloc.get_traced_memory()[0] / files
+    finally:
+        tracemalloc.stop()
+
+
+def test_little_is_kept_of_files_that_are_not_open():
+    files = 10_000
+    trees = OpenTrees([Location(f"/data/f{number}.root", "Events") for number in range(files)])
+    first, second = trees.pinned(), trees.pinned()
+    assert kept_by(first, files) < 800
+    assert kept_by(second, files) < 350, "what a pass sees again is not kept twice"
+    assert trees.knows(files - 1)
+
+
+def test_files_that_a_pass_has_seen_otherwise_are_told_from_the_others():
+    trees = OpenTrees([Location(f"/data/f{number}.root", "Events") for number in range(9)])
+    trees = trees.pinned()
+    assert trees.saw([4], [seen_by_the_core(4)]) == 1
+    again = [seen_by_the_core(number) for number in (3, 4, 5)]
+    assert trees.saw([3, 4, 5], again) == 3
+    again[1] = seen_by_the_core(4, size=6030)
+    assert trees.saw([3, 4, 5], again) == 1
