@@ -231,14 +231,24 @@ class Query:
     ) -> Bound: ...
     def run_files(
         self,
-        files: list[tuple[str, str]],
+        files: list[tuple[str, str, int, int | None]],
         most: int,
         seconds: float,
         partial: Partial | None,
         control: Control,
     ) -> tuple[
         Partial | None,
-        list[tuple[int, int, list[int], tuple[int, int, int, int, int], str | None]],
+        list[
+            tuple[
+                int,
+                int,
+                list[tuple[int, list[tuple[int, list[Column]]]]],
+                int,
+                list[int],
+                tuple[int, int, int, int, int],
+                str | None,
+            ]
+        ],
         str,
     ]: ...
 

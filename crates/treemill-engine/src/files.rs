@@ -1,10 +1,11 @@
-//! Whole small files, one after another, in one call: what opening, binding and one packet cost each is then all that they
+//! Small files, or small parts of them, one after another, in one call: what opening, binding and one packet cost each is then all that they
 //! cost. What is unusual about a file is the caller's: the files before it are done, and it is left alone.
 
 use crate::{Bound, Catalog, Control, EngineError, Specification};
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use treemill_query::Partial;
+use treemill_query::{NamedArray, Partial};
 use treemill_read::{File, ReadError, Table};
 use treemill_source::{Identity, Source, SourceError};
 
@@ -23,6 +24,22 @@ pub trait Files {
 /// In the year 2255.
 const LAST_SECOND: i64 = 9_000_000_000;
 
+/// A file that a caller wants, or the part of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Part<'p> {
+    /// The file's address.
+    pub path: &'p str,
+    /// The table in it.
+    pub table: &'p str,
+    /// The first entry.
+    pub first: u64,
+    /// The entry before which it ends; `None`: the last one.
+    pub stop: Option<u64>,
+}
+
+/// Rows of bookings, by their numbers, that were selected from one entry on.
+pub type Rows = (u64, Vec<(usize, Vec<NamedArray>)>);
+
 /// How much one call does.
 #[derive(Debug, Clone, Copy)]
 pub struct Turn {
@@ -32,13 +49,17 @@ pub struct Turn {
     pub time: Duration,
 }
 
-/// A file that was run.
+/// A part that was run.
 #[derive(Debug, Clone)]
 pub struct Done {
-    /// The entries of its table.
+    /// Its entries.
     pub entries: u64,
-    /// The entry before which it ended: the last one, or an earlier one after `control.stop()`.
+    /// How many of them were run: all, or fewer after `control.stop()`.
     pub reached: u64,
+    /// The rows of bookings that want some, in order.
+    pub rows: Vec<Rows>,
+    /// The entries of the whole table.
+    pub table_entries: u64,
     /// First entries of its clusters.
     pub clusters: Vec<u64>,
     /// What the file was when it was opened, and when it was read.
@@ -52,7 +73,8 @@ pub struct Done {
 pub enum Ended {
     /// All files are done, or the time is over, or the control was stopped.
     Well,
-    /// The next file is not one that is run here: it is large, or far, or unusual, or cannot be opened.
+    /// The next file is not one that is run here: it is large, or far, or unusual, or cannot be opened, or has rows of other
+    /// types than those before it.
     Refused,
     /// The next file failed: the partial holds an unknown part of it and must be thrown away.
     Failed(EngineError),
@@ -69,13 +91,13 @@ pub struct Run {
     pub ended: Ended,
 }
 
-/// Runs a query over all entries of files, one after another, and adds them to the partial, which is made if there is none.
+/// Runs a query over files, one after another, and adds them to the partial, which is made if there is none.
 /// Files that need more than the query and their own tables are refused: distant ones, those with friends or aliases, and those
 /// that may still be written to.
 pub fn run_files<'p>(
     specification: &Specification,
     files: &dyn Files,
-    paths: impl IntoIterator<Item = (&'p str, &'p str)>,
+    parts: impl IntoIterator<Item = Part<'p>>,
     turn: Turn,
     mut partial: Option<&mut Partial>,
     control: &Control,
@@ -83,16 +105,22 @@ pub fn run_files<'p>(
     let began = Instant::now();
     let (mut made, mut done) = (None, Vec::new());
     let mut ended = Ended::Well;
-    for (path, table) in paths {
+    for part in parts {
         if control.stopped() || (!done.is_empty() && began.elapsed() >= turn.time) {
             break;
         }
-        let Ok(Some((table, identity, uuid))) = plain(files, path, table, turn.most_entries) else {
+        let Ok(Some((table, identity, uuid))) = plain(files, part) else {
             ended = Ended::Refused;
             break;
         };
         let clusters = table.clusters();
-        let entries = table.entries();
+        let table_entries = table.entries();
+        let stop = part.stop.unwrap_or(table_entries).min(table_entries);
+        let entries = stop.saturating_sub(part.first);
+        if entries > turn.most_entries {
+            ended = Ended::Refused;
+            break;
+        }
         let catalog = Catalog::new(table);
         let Ok(bound) = Bound::new(specification, &catalog, None, None) else {
             ended = Ended::Refused;
@@ -102,21 +130,30 @@ pub fn run_files<'p>(
             Some(partial) => &mut **partial,
             None => made.get_or_insert_with(|| bound.query().partial()),
         };
-        let reached = match bound.run(0..entries, partial, control) {
-            Ok(reached) => reached,
+        // A partial keeps the types that its first file has, and would force other values into them.
+        let has_rows = partial.wants_rows();
+        if has_rows && !partial.has_row_types_of(&bound.query().partial()) {
+            ended = Ended::Refused;
+            break;
+        }
+        let span = part.first..part.first.saturating_add(entries);
+        let (reached, rows) = match run(&bound, span, partial, control, has_rows) {
+            Ok(run) => run,
             Err(error) => {
                 ended = Ended::Failed(error);
                 break;
             }
         };
-        if files.identity(path) != Some(identity) {
-            let what = format!("{path} was written to while it was read");
+        if files.identity(part.path) != Some(identity) {
+            let what = format!("{} was written to while it was read", part.path);
             ended = Ended::Failed(EngineError::Misfit(what));
             break;
         }
         done.push(Done {
             entries,
-            reached,
+            reached: reached.saturating_sub(part.first),
+            rows,
+            table_entries,
             clusters,
             identity,
             uuid,
@@ -125,27 +162,51 @@ pub fn run_files<'p>(
     Run { made, done, ended }
 }
 
-/// The table of a file, if it is a small one and there is nothing unusual about it, with what the file is, and its number.
+/// Runs entries until the last one, or until the control is stopped: where it ends because rows have filled their room, these
+/// are taken and it goes on. Gives the entry that was reached.
+fn run(
+    bound: &Bound,
+    span: Range<u64>,
+    partial: &mut Partial,
+    control: &Control,
+    has_rows: bool,
+) -> Result<(u64, Vec<Rows>), EngineError> {
+    let (mut at, mut taken) = (span.start, Vec::new());
+    while at < span.end {
+        let reached = bound.run(at..span.end, partial, control)?;
+        if has_rows {
+            let rows = partial.take_rows()?;
+            if !rows.is_empty() {
+                taken.push((at, rows));
+            }
+        }
+        let is_stuck = reached == at || control.stopped() || !has_rows;
+        at = reached;
+        if is_stuck {
+            break;
+        }
+    }
+    Ok((at, taken))
+}
+
+/// The table of a file, if there is nothing unusual about it, with what the file is, and its number.
 #[expect(clippy::type_complexity)]
 fn plain(
     files: &dyn Files,
-    path: &str,
-    table: &str,
-    most: u64,
+    part: Part<'_>,
 ) -> Result<Option<(Table, Identity, Option<[u8; 16]>)>, ReadError> {
-    let source = files.open(path).map_err(ReadError::source)?;
+    let source = files.open(part.path).map_err(ReadError::source)?;
     let is_usual = |known: &Identity| source.costs().is_near() && has_usual_times(known);
     let Some(identity) = source.identity().filter(is_usual) else {
         return Ok(None);
     };
     let file = File::open(source)?;
-    let table = file.table(table)?;
+    let table = file.table(part.table)?;
     let is_plain = match &table {
         Table::Tree(tree) => tree.tree().friends.is_empty() && tree.tree().aliases.is_empty(),
         Table::NTuple(_) => true,
     };
-    let is_small = table.entries() <= most;
-    Ok((is_plain && is_small).then(|| (table, identity, file.uuid())))
+    Ok(is_plain.then(|| (table, identity, file.uuid())))
 }
 
 /// Whether a file was changed in the years in which callers count nanoseconds in 64 bits.

@@ -27,7 +27,7 @@ pub use bound::Bound;
 pub use catalog::Catalog;
 pub use control::Control;
 pub use error::{Cause, EngineError, EngineErrorKind};
-pub use files::{Done, Ended, Files, Run, Turn, run_files};
+pub use files::{Done, Ended, Files, Part, Rows, Run, Turn, run_files};
 pub use functions::{correction, corrections, model, model_output};
 pub use listing::{Described, Listed};
 pub use provided::{Foreign, Provider};

@@ -84,8 +84,14 @@ fn numbered(
     py: Python<'_>,
     found: Result<Vec<(usize, Vec<NamedArray>)>, QueryError>,
 ) -> PyResult<Vec<(usize, Vec<Column>)>> {
-    let found = found.map_err(|e| query_error(py, &e))?.into_iter();
-    Ok(found
-        .map(|(booking, columns)| (booking, columns.into_iter().map(column).collect()))
-        .collect())
+    found.map(columns).map_err(|e| query_error(py, &e))
+}
+
+/// Rows or types of rows, by the booking's index, as Python gets them.
+pub fn columns(found: Vec<(usize, Vec<NamedArray>)>) -> Vec<(usize, Vec<Column>)> {
+    let columns = |arrays: Vec<NamedArray>| arrays.into_iter().map(column).collect();
+    found
+        .into_iter()
+        .map(|(booking, arrays)| (booking, columns(arrays)))
+        .collect()
 }

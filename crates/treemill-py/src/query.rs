@@ -1,16 +1,17 @@
 //! Queries: bound to trees, run over packets of them, detached from the GIL.
 
+use crate::arrow::Column;
 use crate::control::Control;
 use crate::errors::{engine_error, query_error};
 use crate::file::{Tree, uuid};
 use crate::foreign::{Object, foreign};
 use crate::functions::Functions;
-use crate::partial::Partial;
+use crate::partial::{Partial, columns};
 use pyo3::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use treemill_engine::{Done, Ended, Files, Provider, Specification, Turn};
+use treemill_engine::{Done, Ended, Files, Part, Provider, Specification, Turn};
 use treemill_source::{Identity, Source, SourceError};
 
 /// A query as data, not yet bound to a tree.
@@ -62,15 +63,15 @@ impl Query {
             .map_err(|e| engine_error(py, e))
     }
 
-    /// Runs all entries of small files of this machine, pairs of a path and a tree's name, in order, and adds them to
-    /// `partial`, or to a new one. No file is begun after `seconds`, and none with more than `most` entries. Gives the partial,
+    /// Runs small files of this machine, or small parts of them, in order, and adds them to `partial`, or to a new one. Each is a
+    /// path, a tree's name, the first entry and the entry before which it ends, which is the last one if there is none. No file is begun after `seconds`, and none with more than `most` entries. Gives the partial,
     /// what was done (see `DoneFile`), and why it has ended: "", or that the next file is `"refused"` or has `"failed"`,
     /// after which the partial must be thrown away.
     #[pyo3(signature = (files, most, seconds, partial, control))]
     fn run_files(
         &self,
         py: Python<'_>,
-        files: Vec<(String, String)>,
+        files: Vec<(String, String, u64, Option<u64>)>,
         most: u64,
         seconds: f64,
         partial: Option<Py<Partial>>,
@@ -84,12 +85,16 @@ impl Query {
         let known = partial.as_ref().map(|partial| partial.get());
         let run = py.detach(|| {
             let mut lock = known.map(Partial::lock);
-            let pairs = files.iter();
-            let paths = pairs.map(|(path, tree)| (path.as_str(), tree.as_str()));
+            let parts = files.iter().map(|(path, table, first, stop)| Part {
+                path,
+                table,
+                first: *first,
+                stop: *stop,
+            });
             treemill_engine::run_files(
                 &self.specification,
                 &Local,
-                paths,
+                parts,
                 turn,
                 lock.as_deref_mut(),
                 control.inner(),
@@ -108,9 +113,12 @@ impl Query {
     }
 }
 
-/// A file that was run whole: its entries, the entry that was reached, the first entries of its clusters, its state, and its
-/// UUID.
-type DoneFile = (u64, u64, Vec<u64>, State, Option<String>);
+/// A part of a file that was run: its entries, how many of them were run, the rows that they have, the file's entries, the first
+/// entries of its clusters, its state, and its UUID.
+type DoneFile = (u64, u64, Vec<Rows>, u64, Vec<u64>, State, Option<String>);
+
+/// Rows from one entry on: pairs of a booking's index and its columns.
+type Rows = (u64, Vec<(usize, Vec<Column>)>);
 
 /// The partial, what was done, and why it has ended.
 type FilesRun = (Option<Py<Partial>>, Vec<DoneFile>, &'static str);
@@ -129,6 +137,11 @@ fn done_file(done: Done) -> DoneFile {
     (
         done.entries,
         done.reached,
+        done.rows
+            .into_iter()
+            .map(|(at, rows)| (at, columns(rows)))
+            .collect(),
+        done.table_entries,
         done.clusters,
         (
             done.identity.size,

@@ -350,6 +350,21 @@ impl Partial {
         taken.collect()
     }
 
+    /// Whether bookings want rows.
+    pub fn wants_rows(&self) -> bool {
+        let mut all = self.accumulators.iter();
+        all.any(|each| matches!(each, Accumulator::Rows(_)))
+    }
+
+    /// Whether the rows of both, partials of one query, are of the same types.
+    pub fn has_row_types_of(&self, other: &Self) -> bool {
+        let mut pairs = self.accumulators.iter().zip(&other.accumulators);
+        pairs.all(|pair| match pair {
+            (Accumulator::Rows(ours), Accumulator::Rows(others)) => ours.has_types_of(others),
+            _ => true,
+        })
+    }
+
     /// Names and types of the columns of all bookings that want rows, by the booking's number: those
     /// that the file has for which the partial was made.
     pub fn row_types(&self) -> Result<Vec<(usize, Vec<NamedArray>)>, QueryError> {

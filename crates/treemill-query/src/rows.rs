@@ -270,6 +270,13 @@ impl Rows {
         self.rows == 0 && self.columns.iter().all(|column| *column == column.empty())
     }
 
+    /// Whether the columns of both are of the same types.
+    pub fn has_types_of(&self, other: &Self) -> bool {
+        let types =
+            |rows: &Self| -> Vec<Column> { rows.columns.iter().map(Column::empty).collect() };
+        types(self) == types(other)
+    }
+
     /// Whether both have the same columns; types may differ from file to file.
     pub fn is_like(&self, other: &Self) -> bool {
         let names =

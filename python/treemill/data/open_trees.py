@@ -33,7 +33,7 @@ __all__ = ["OpenTrees", "Remembered", "Sizes", "tree_names"]
 
 Size = tuple[int, tuple[int, ...]]
 """The entries of a file, and where its clusters start."""
-RunFile = tuple[int, int, Sequence[int], tuple[int, int, int, int, int], str | None]
+RunFile = tuple[int, Sequence[int], tuple[int, int, int, int, int], str | None]
 """A file that the core has run: its entries, the last one that was run, its clusters; its bytes,
 device, inode, and the times of content and inode; its UUID."""
 
@@ -121,17 +121,20 @@ class OpenTrees:
         """The identity of file `number`, as the pass sees it. Raises SourceError if it is gone."""
         return self._identity(number)
 
-    def addressed(self, numbers: Iterable[int]) -> list[tuple[str, str]]:
-        """The paths and trees of near files, for the core to open; none if it cannot be given one,
-        or from the first one on that lies at several addresses."""
+    def addressed(
+        self, spans: Iterable[tuple[int, int, int | None]]
+    ) -> list[tuple[str, str, int, int | None]]:
+        """The paths and trees of near files, with the entries that are wanted of each, for the core
+        to open; none if it cannot be given one, or from the first one on that lies at several
+        addresses."""
         prepare()
-        found: list[tuple[str, str]] = []
-        for number in numbers:
+        found: list[tuple[str, str, int, int | None]] = []
+        for number, first, stop in spans:
             location = self.locations[number]
             path, tree = location.path, location.tree or ""
             if location.replicas or not (path.isascii() and tree.isascii()):
                 break  # names with other signs are checked where files are opened one by one
-            found.append((path, tree))
+            found.append((path, tree, first, stop))
         return found
 
     def saw(self, numbers: Iterable[int], seen: Iterable[RunFile]) -> int:
@@ -141,7 +144,7 @@ class OpenTrees:
         alike: dict[Size | int, Size | int] = {}
         run: dict[int, tuple[Identity, Size]] = {}
         locations, known = self.locations, self._run
-        for number, (entries, _, clusters, state, uuid) in zip(numbers, seen, strict=False):
+        for number, (entries, clusters, state, uuid) in zip(numbers, seen, strict=False):
             size, device, inode, modified, inode_changed = state
             marks = alike.setdefault(device, device), inode, modified, inode_changed
             identity = Identity(size, max(modified, inode_changed), marks)

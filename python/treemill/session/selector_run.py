@@ -147,7 +147,10 @@ class SelectorRun(Computation[object]):
         except TreemillError:
             if not self._options.skip_errors:
                 raise
-        return known_sizes(chain, self._task.workload(0), self.spans, self._pool.size)
+        task = self._task
+        return known_sizes(
+            chain, task.workload(0), self.spans, self._pool.size, small=task.small_files
+        )
 
     def values(self, raw: list[object], course: Course) -> dict[str, object]:
         """See Computation."""

@@ -122,7 +122,7 @@ def known_sizes(
     """Sizes of the files, or of the parts of files, that have been opened before, or that are known
     from a list with enough clusters for these workers; None for the others. Opens no file. `small`:
     whether workers may get several files at once; of many, only what a list says is known."""
-    if small and len(chain.locations) > _MANY:
+    if small and parts is None and len(chain.locations) > _MANY:
         verified = [location.verified for location in chain.locations]
         return [None if v is None else FileSize(v.entries, v.clusters) for v in verified]
     boundaries = PacketBoundaries(workers, len(chain.locations))

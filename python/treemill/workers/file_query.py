@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..data.column_source import BranchDescription
     from ..data.file_tree import FileTree
 
-__all__ = ["KEPT", "PerFile", "compiled", "is_plain", "needed"]
+__all__ = ["KEPT", "PerFile", "compiled", "needed"]
 
 # Decides which names of TTree::SetAlias a query needs, and which paths of branches such as
 # `evt/P3/P3.Px`, and gives their definitions in order. Pure. As in ROOT, a branch wins over an
@@ -306,24 +306,6 @@ def _explain(error: Exception, chain: Chain, file: int) -> None:
         error.message += f"; the dataset's schema is {chain.schema.name}"
 
 
-def is_plain(specification: Specification, chain: Chain) -> bool:
-    """True if the specification needs nothing but what each file's own tree has, under its own
-    names, and the files are alone and near: then the core binds it to them by itself."""
-    words = specification.words
-    return (
-        len(chain.locations) > 1
-        and not (chain.trees.far or chain.trees.missing.defaults)
-        and chain.schema is None
-        and chain.selected is None
-        and not chain.friends
-        and words.isdisjoint(_RELATED)
-        and words.isdisjoint(NUMBERING)
-        and TREE_WEIGHT not in words
-        and not any("/" in word for word in words)
-        and not (chain.constants.are_there and chain.constant_names & words)
-    )
-
-
 class _Variant:
     """A specification for files that have the same aliases."""
 
@@ -344,6 +326,22 @@ class PerFile:
     def core(self) -> _core.Query:
         """The specification as it is, for files of which nothing is to be told."""
         return self._plain.core
+
+    def is_plain(self, chain: Chain) -> bool:
+        """True if the specification needs nothing but what each file's own tree has, under its own
+        names, and the files are near: then the core binds it to them by itself."""
+        words = self._plain.specification.words
+        return (
+            not (chain.trees.far or chain.trees.missing.defaults)
+            and chain.schema is None
+            and chain.selected is None
+            and not chain.friends
+            and words.isdisjoint(_RELATED)
+            and words.isdisjoint(NUMBERING)
+            and TREE_WEIGHT not in words
+            and not any("/" in word for word in words)
+            and not (chain.constants.are_there and chain.constant_names & words)
+        )
 
     def bind(self, chain: Chain, file: int, more: Foreign | None = None) -> _core.Bound:
         """Binds the query to a file of a chain, with the columns of `more` in addition to the

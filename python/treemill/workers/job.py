@@ -83,6 +83,10 @@ def drop_files(output: object) -> None:
 class _Data(Protocol):
     """What a selector runs on."""
 
+    @property
+    def small_files(self) -> bool:
+        """See Task.small_files."""
+
     def share(self, selector: Selector) -> int:
         """See Task.share_entries."""
 
@@ -104,6 +108,11 @@ class ChainData:
     """One of coffea's schemas, or its name, which makes the events; see `readers.reader_of`."""
     chunksize: int | None = None
     """About the entries of a chunk, as coffea counts them; None: as many as suit."""
+
+    @property
+    def small_files(self) -> bool:
+        """See Task.small_files."""
+        return not self.chain.trees.far
 
     def is_coffeas(self, selector: Selector) -> bool:
         """True if the selector is called as coffea calls a processor."""
@@ -146,6 +155,7 @@ class CycleData:
     """No data: a number of cycles, in each of which the selector generates an event."""
 
     cycles: int
+    small_files: bool = False
 
     def share(self, selector: Selector) -> int:
         """See Task.share_entries."""

@@ -17,12 +17,22 @@ from treemill import _core
 from ..data.rows import Sink
 from ..errors import QueryError
 from ..language.function_registry import Preloaded
-from ..scheduling import FAILED
+from ..scheduling import FAILED, REFUSED
 from .chunk_size import PacketBoundaries
-from .file_query import PerFile, is_plain
+from .file_query import PerFile
 from .row_collection import CollectingWorkload, load
 from .worker import FILES_AT_ONCE
-from .workload import Bound, Forwarding, Partial, Ran, SpanWorkload, Turn, Workload, opaque
+from .workload import (
+    Bound,
+    Forwarding,
+    Partial,
+    Ran,
+    SpanWorkload,
+    Turn,
+    Workload,
+    go_on,
+    opaque,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -34,6 +44,7 @@ if TYPE_CHECKING:
     from ..errors import SourceError
     from ..query.specification import Specification
     from .file_query import PerFile
+    from .row_collection import Taken
     from .workload import FileState, Span, Workload
 
 __all__ = ["QueryTask", "QueryWorkload"]
@@ -63,6 +74,7 @@ class QueryWorkload:
         # server, too, which the file says when it is open.
         self._far = set(chain.trees.far)
         self._opens: bool | None = None
+        self._is_plain = query.is_plain(chain)
         self._bytes_per_entry: dict[int, float] = {}
 
     def begin(self) -> None:
@@ -88,18 +100,31 @@ class QueryWorkload:
         """Nothing to do."""
 
     def run_files(
-        self, files: Sequence[int], turn: Turn, partial: _core.Partial | None, control: Control
+        self, spans: Sequence[Span], turn: Turn, partial: _core.Partial | None, control: Control
     ) -> tuple[_core.Partial | None, Ran]:
-        """See Workload. The core opens, binds and runs them in one call. Errors are left to the
-        order that does the file alone, and says what is wrong with it."""
+        """See Workload. The core opens, binds and runs files that need nothing more in one call."""
+        began = monotonic()
+        partial, ran, _ = self.run_plain(spans, turn, partial, control)
+        return go_on(self, spans, turn.after(began), partial, control, ran)
+
+    def run_plain(
+        self, spans: Sequence[Span], turn: Turn, partial: _core.Partial | None, control: Control
+    ) -> tuple[_core.Partial | None, Ran, Sequence[Sequence[tuple[int, Taken]]]]:
+        """Runs files as far as the core can do it by itself, and gives the rows that bookings want
+        of each, if there are any."""
+        if not self._is_plain:
+            return partial, Ran(ended=REFUSED), []
         trees, query = self._chain.trees, self._query.core
-        addressed = trees.addressed(files)
-        partial, done, ended = query.run_files(addressed, turn.most, turn.seconds, partial, control)
+        parts = trees.addressed(spans)
+        partial, done, ended = query.run_files(parts, turn.most, turn.seconds, partial, control)
         entries = tuple([each[0] for each in done])
-        count = trees.saw(files, done)
+        count = trees.saw([file for file, *_ in spans], [each[3:] for each in done])
         if count < len(done):
-            return partial, Ran(entries[:count], ended=FAILED)
-        return partial, Ran(entries, done[-1][1] if done else 0, ended)
+            return partial, Ran(entries[:count], ended=FAILED), []
+        if len(done) == len(parts) < len(spans):
+            ended = ended or REFUSED
+        reached = done[-1][1] if done else 0
+        return partial, Ran(entries, reached, ended), [each[2] for each in done]
 
     def bound(self, file: int) -> _core.Bound:
         """The query bound to the tree of this file."""
@@ -244,22 +269,20 @@ class ByDatasetWorkload(Forwarding[Partial]):
         return _OfDataset(self.inner.bound(file), self._datasets[file])
 
     def run_files(
-        self, files: Sequence[int], turn: Turn, partial: PartialByDataset | None, control: Control
+        self, spans: Sequence[Span], turn: Turn, partial: PartialByDataset | None, control: Control
     ) -> tuple[PartialByDataset | None, Ran]:
         """See Workload. Files of one sample after those of another."""
         began = monotonic()
         parts = {} if partial is None else partial.parts
         ran = Ran()
-        for dataset, group in groupby(files, self._datasets.__getitem__):
-            left = turn.seconds - (monotonic() - began)
-            if ran.entries and (left <= 0 or control.stopped):
+        for dataset, group in groupby(spans, lambda span: self._datasets[span[0]]):
+            rest, those = turn.after(began), tuple(group)
+            if ran.entries and (rest.seconds <= 0 or control.stopped):
                 break
-            those, rest = tuple(group), Turn(turn.most, max(left, 0.0))
             part, more = self.inner.run_files(those, rest, parts.get(dataset), control)
             if part is not None:
                 parts[dataset] = part
-            stop = more.stop if more.entries else ran.stop
-            ran = Ran(ran.entries + more.entries, stop, more.ended)
+            ran = ran.then(more)
             if more.ended or len(more.entries) < len(those):
                 break
         if partial is None and parts:
@@ -349,7 +372,7 @@ class QueryTask:
         # If the file is on a server, the first bytes of a short packet come sooner.
         plain = not (sinks or specification.provided or 0 in chain.trees.far)
         self.alone_entries = _ALONE if plain else 0
-        self.small_files = not (sinks or spans) and is_plain(specification, chain)
+        self.small_files = not chain.trees.far
         self._prepare()
 
     def _prepare(self) -> None:

@@ -6,16 +6,22 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from time import monotonic
+from typing import TYPE_CHECKING, Protocol
 
 from ..data.columns import Table
 from ..data.rows import CollectedRows, Order, Sink, Store, Stored
-from .workload import Bound, Forwarding, Workload, refused
+from ..scheduling import FAILED
+from .workload import Bound, Forwarding, Ran, Turn, Workload, go_on
 
 if TYPE_CHECKING:
     from treemill import _core
 
-    from .._core import Column
+    from .._core import Column, Control
+    from .workload import Span
+
+    Taken = Sequence[tuple[int, Sequence[Column]]]
+    """Columns of rows, by the index of the booking that has them."""
 
 __all__ = ["Collecting", "CollectingWorkload", "load"]
 
@@ -23,19 +29,14 @@ __all__ = ["Collecting", "CollectingWorkload", "load"]
 class _RowsPartial:
     """A core partial and, for some of its bookings, rows."""
 
-    def __init__(
-        self,
-        core: _core.Partial,
-        sinks: Mapping[int, Sink],
-        made_for: Bound[_core.Partial] | None = None,
-    ) -> None:
-        """`made_for`: the bound query that made `core`; None if nothing is to be added to it."""
+    def __init__(self, core: _core.Partial, sinks: Mapping[int, Sink]) -> None:
         self.core = core
-        self._made_for = made_for
+        self._made_for: Bound[_core.Partial] | None = None
+        """The bound query whose types `core` has, if that is known."""
         self.rows = {index: CollectedRows(sink) for index, sink in sinks.items()}
         self._none: dict[int, Table] = {}
         self._stores: dict[int, Store] = {}
-        if made_for is not None:
+        if sinks:
             self._describe(core)
 
     def _describe(self, core: _core.Partial) -> None:
@@ -52,16 +53,15 @@ class _RowsPartial:
         """Continues with rows of the types that this file's columns have. A core partial keeps the
         types that it was made with, and would force other values into them."""
         if self._made_for is not bound:
-            if self._made_for is not None:
-                fresh = bound.partial()
-                self._describe(fresh)
-                fresh.merge(self.core)
-                self.core = fresh
+            fresh = bound.partial()
+            self._describe(fresh)
+            fresh.merge(self.core)
+            self.core = fresh
             self._made_for = bound
 
-    def take(self, order: Order) -> None:
-        """Moves the core's rows here. `order`: the place of the first of them."""
-        for index, table in self._taken():
+    def take(self, order: Order, taken: Taken) -> None:
+        """Takes over rows of the core. `order`: the place of the first of them."""
+        for index, table in self._tables(taken):
             collected = self.rows[index]
             collected.bytes += table.nbytes
             collected.check()
@@ -74,9 +74,9 @@ class _RowsPartial:
                 collected.unequal |= unequal_lists(table, collected.sink.uncounted)
             collected.pieces.append((order, piece))
 
-    def _taken(self) -> Iterator[tuple[int, Table]]:
-        """The core's rows by the index of the booking that has them."""
-        tables = {index: _table(columns) for index, columns in self.core.take_rows()}
+    def _tables(self, taken: Taken) -> Iterator[tuple[int, Table]]:
+        """Rows by the index of the booking that has them."""
+        tables = {index: _table(columns) for index, columns in taken}
         for index, rows in self.rows.items():
             varied = rows.sink.varied
             if varied is None:
@@ -132,14 +132,40 @@ def load(data: bytes, loads: Callable[[bytes], _core.Partial]) -> _RowsPartial:
     return partial
 
 
+class PlainWorkload(Workload["_core.Partial"], Protocol):
+    """A workload of the core."""
+
+    def run_plain(
+        self, spans: Sequence[Span], turn: Turn, partial: _core.Partial | None, control: Control
+    ) -> tuple[_core.Partial | None, Ran, Sequence[Sequence[tuple[int, Taken]]]]:
+        """Runs small files as far as the core can do it by itself. Gives the rows of each file, in
+        pieces, with the entries from which on they were selected."""
+
+
 class CollectingWorkload(Forwarding["_core.Partial"]):
     """Adds rows to a workload whose partials are the core's."""
 
-    run_files = refused
-
-    def __init__(self, inner: Workload[_core.Partial], sinks: Mapping[int, Sink]) -> None:
+    def __init__(self, inner: PlainWorkload, sinks: Mapping[int, Sink]) -> None:
         super().__init__(inner)
+        self._plain = inner
         self._sinks = sinks
+
+    def run_files(
+        self, spans: Sequence[Span], turn: Turn, partial: _RowsPartial | None, control: Control
+    ) -> tuple[_RowsPartial | None, Ran]:
+        """See Workload."""
+        began = monotonic()
+        before = None if partial is None else partial.core
+        core, ran, rows = self._plain.run_plain(spans, turn, before, control)
+        if core is not None:
+            partial = partial or _RowsPartial(core, self._sinks)
+            try:
+                for (file, *_), pieces in zip(spans, rows, strict=False):
+                    for at, taken in pieces:
+                        partial.take((file, at), taken)
+            except Exception:  # the file's own order meets it again
+                return partial, Ran(ended=FAILED)
+        return go_on(self, spans, turn.after(began), partial, control, ran)
 
     def bound(self, file: int) -> Collecting:
         """See Workload."""
@@ -165,7 +191,7 @@ class Collecting:
 
     def partial(self) -> _RowsPartial:
         """See Bound."""
-        return _RowsPartial(self._bound.partial(), self._sinks, self._bound)
+        return _RowsPartial(self._bound.partial(), self._sinks)
 
     def run(self, start: int, stop: int, partial: _RowsPartial, control: _core.Control) -> int:
         """Runs the core until `stop`. It ends early when its buffer of rows is full: the rows are
@@ -176,7 +202,7 @@ class Collecting:
             while True:
                 ended = self._bound.run(at, stop, partial.core, control)
                 reached = stop if ended is None else int(ended)
-                partial.take((self._file, at))
+                partial.take((self._file, at), partial.core.take_rows())
                 if reached >= stop or reached == at or control.stopped:
                     return reached
                 at = reached

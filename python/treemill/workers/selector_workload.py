@@ -19,17 +19,17 @@ from .chunk_size import PACKET_SECONDS
 from .job import OutputPartial
 from .selector import commits_only_at_end
 from .user_selector import ChunkPlace, UserSelector
-from .workload import SpanWorkload, opaque, refused
+from .workload import SpanWorkload, one_by_one, opaque
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from .._core import Control
     from ..errors import SourceError
     from .chunk_source import ChunkSource
     from .job import OutputPartial, SelectorJob
     from .selector import Inputs, Selector
-    from .workload import Bound, FileState, Partial, Workload
+    from .workload import Bound, FileState, Partial, Ran, Span, Turn, Workload
 
 __all__ = ["SelectorTask", "SelectorWorkload"]
 
@@ -57,8 +57,6 @@ def _own(selector: Selector) -> Selector:
 
 class SelectorWorkload:
     """A worker's selector, its chunks and the bookings that are computed along with it."""
-
-    run_files = refused
 
     def __init__(self, job: SelectorJob, inputs: Inputs, number: int) -> None:
         """`number` of the worker."""
@@ -112,6 +110,12 @@ class SelectorWorkload:
     def states(self, files: Iterable[int]) -> Mapping[str, FileState]:
         """See Workload."""
         return self._source.states(files)
+
+    def run_files(
+        self, spans: Sequence[Span], turn: Turn, partial: OutputPartial | None, control: Control
+    ) -> tuple[OutputPartial | None, Ran]:
+        """See Workload."""
+        return one_by_one(self, spans, turn, partial, control)
 
     def finish(self, partial: OutputPartial) -> OutputPartial:
         """See Workload."""
@@ -231,7 +235,7 @@ class SelectorTask:
         self.inputs: Inputs | None = inputs
         self.commit_seconds = float("inf") if commits_only_at_end(job.selector) else 1.0
         self.second_runs = job.second_runs
-        self.small_files = False
+        self.small_files = job.data.small_files
         self.share_entries = job.data.share(job.selector)
         self._job = job
 

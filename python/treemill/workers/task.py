@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from ..errors import ChangedError
-from .workload import Bound, FileState, Forwarding, Partial, Ran, Turn, Workload, opaque
+from .workload import Bound, FileState, Forwarding, Partial, Ran, Span, Turn, Workload, opaque
 
 if TYPE_CHECKING:
     from treemill._core import Control
@@ -35,8 +35,7 @@ class Task(Protocol):
     """Whether a packet that a worker is late with may be run by another one, too: what its code
     does besides its results would be done twice."""
     small_files: bool
-    """Whether workers may process several small files in one order: the files need no more than the
-    core has of them."""
+    """Whether workers may process several small files in one order: they are all near."""
     inputs: Mapping[str, object] | None
     """The user's inputs of a selector. A task that was sent has None until its inputs arrive."""
 
@@ -179,13 +178,13 @@ class OneStateTask(WrappedTask):
 
 class _Workload(Forwarding[Partial]):
     def run_files(
-        self, files: Sequence[int], turn: Turn, partial: _PartialOfStates | None, control: Control
+        self, spans: Sequence[Span], turn: Turn, partial: _PartialOfStates | None, control: Control
     ) -> tuple[_PartialOfStates | None, Ran]:
         before = None if partial is None else partial.inner
-        inner, ran = self.inner.run_files(files, turn, before, control)
+        inner, ran = self.inner.run_files(spans, turn, before, control)
         if inner is not None:
             partial = partial or _PartialOfStates(inner, States())
-            partial.files.update(files[: len(ran.entries)])
+            partial.files.update(file for file, *_ in spans[: len(ran.entries)])
         return partial, ran
 
     def bound(self, file: int) -> _OfFile:

@@ -49,7 +49,7 @@ from ..scheduling import (
     Spent,
     Step,
 )
-from .workload import Bound, P, Ran, Turn, Workload
+from .workload import Bound, P, Turn, Workload
 
 if TYPE_CHECKING:
     from treemill._core import Control
@@ -344,11 +344,9 @@ class Worker(Generic[P]):
     def _process_files(self, order: ProcessFiles) -> Event:
         self._meter.begin()
         turn = Turn(order.most, order.seconds)
-        files, control = order.files, self._control
-        try:
-            self._partial, ran = self._workload.run_files(files, turn, self._partial, control)
-        except Exception:  # the orders of each of these files meet it again, and say which it was
-            ran = Ran(ended=FAILED)
+        whole = [(file, 0, None) for file in order.files]
+        control, before = self._control, self._partial
+        self._partial, ran = self._workload.run_files(whole, turn, before, control)
         if ran.ended == FAILED:
             self._throw_away()
         seconds, spent = self._meter.end()

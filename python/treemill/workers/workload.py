@@ -4,10 +4,11 @@ wrappers change a part of another workload."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from time import monotonic
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, Self, TypeVar, cast
 
 from ..frozen import frozen
-from ..scheduling import REFUSED
+from ..scheduling import FAILED, REFUSED
 
 if TYPE_CHECKING:
     from treemill._core import Control
@@ -24,9 +25,10 @@ __all__ = [
     "SpanWorkload",
     "Turn",
     "Workload",
+    "go_on",
     "no_entries",
+    "one_by_one",
     "opaque",
-    "refused",
 ]
 
 Span = tuple[int, int, int | None]
@@ -89,6 +91,10 @@ class Turn:
     most: int
     seconds: float
 
+    def after(self, began: float) -> Turn:
+        """What is left of a turn that began at this time of `monotonic`."""
+        return Turn(self.most, self.seconds - (monotonic() - began))
+
 
 class Ran(NamedTuple):
     """What became of small files."""
@@ -99,6 +105,11 @@ class Ran(NamedTuple):
     """The entry before which the last of them ended: its end, unless the run was stopped."""
     ended: str = ""
     """Why no further file was run; see FilesDone."""
+
+    def then(self, more: Ran) -> Ran:
+        """What became of these files, and of others after them."""
+        stop = more.stop if more.entries else self.stop
+        return Ran(self.entries + more.entries, stop, more.ended)
 
 
 class Workload(Protocol[P]):
@@ -130,10 +141,12 @@ class Workload(Protocol[P]):
         as this process has seen them, in the whole pass."""
 
     def run_files(
-        self, files: Sequence[int], turn: Turn, partial: P | None, control: Control
+        self, spans: Sequence[Span], turn: Turn, partial: P | None, control: Control
     ) -> tuple[P | None, Ran]:
-        """Runs small files, whole, one after another, as far as each needs nothing unusual, and
-        adds them to the partial, or to a new one. Called only if the task has `small_files`."""
+        """Runs small files, or small parts of files, one after another, as far as each is near and
+        can be opened, and adds them to the partial, or to a new one. Called only if the task has
+        `small_files`. Raises nothing: a partial that is given is given back. `one_by_one` does it
+        for each workload; others do the same in less time."""
 
     def finish(self, partial: P) -> P:
         """Completes a partial before it is committed. What it raises ends the pass."""
@@ -153,15 +166,59 @@ def no_entries(workload: Workload[P], file: int = 0) -> list[object]:
     return workload.bound(file).partial().results()
 
 
-def refused(
-    self: object, files: Sequence[int], turn: Turn, partial: object, control: Control
-) -> tuple[None, Ran]:
-    """The `run_files` of a workload that does each file by itself."""
-    return None, Ran(ended=REFUSED)
+def one_by_one(
+    self: Workload[P], spans: Sequence[Span], turn: Turn, partial: P | None, control: Control
+) -> tuple[P | None, Ran]:
+    """The `run_files` of any workload. Errors are left to the order that does the file alone, and
+    says what is wrong with it."""
+    began, reached = monotonic(), 0
+    done: list[int] = []
+    for file, first, stop in spans:
+        if control.stopped or (done and monotonic() - began >= turn.seconds):
+            break
+        try:
+            bound = self.bound(file)
+            entries, _ = self.size(file)
+            last = entries if stop is None else min(stop, entries)
+            if last - first > turn.most or self.ahead(file):
+                return partial, Ran(tuple(done), reached, REFUSED)
+            if partial is None:
+                partial = bound.partial()
+        except Exception:
+            return partial, Ran(tuple(done), reached, REFUSED)
+        try:
+            ended = bound.run(first, last, partial, control) if first < last else None
+        except Exception:
+            return partial, Ran(tuple(done), reached, FAILED)
+        if self.changed(file) is not None:
+            return partial, Ran(tuple(done), reached, FAILED)
+        done.append(max(last - first, 0))
+        reached = done[-1] if ended is None else ended - first
+        if reached < done[-1]:
+            break
+    return partial, Ran(tuple(done), reached)
+
+
+def go_on(
+    workload: Workload[P],
+    spans: Sequence[Span],
+    turn: Turn,
+    partial: P | None,
+    control: Control,
+    ran: Ran,
+) -> tuple[P | None, Ran]:
+    """Runs one by one what is left of these spans in the turn, if something about the next one is
+    unusual."""
+    if ran.ended != REFUSED:
+        return partial, ran
+    partial, more = one_by_one(workload, spans[len(ran.entries) :], turn, partial, control)
+    return partial, ran.then(more)
 
 
 class Forwarding(Generic[P]):
     """The part of a wrapper that has nothing to do with partials: all as `inner` does it."""
+
+    run_files = one_by_one
 
     def __init__(self, inner: Workload[P]) -> None:
         self.inner = inner
@@ -193,8 +250,6 @@ class Forwarding(Generic[P]):
 
 class SpanWorkload(Forwarding[P]):
     """A workload on parts of files. Its file `i` is the span `i`, whose entries count from 0."""
-
-    run_files = refused
 
     def __init__(self, inner: Workload[P], spans: Sequence[Span]) -> None:
         super().__init__(inner)
@@ -232,6 +287,19 @@ class SpanWorkload(Forwarding[P]):
     def states(self, files: Iterable[int]) -> Mapping[str, FileState]:
         """See Workload."""
         return self.inner.states({self._spans[file][0] for file in files})
+
+    def run_files(
+        self, spans: Sequence[Span], turn: Turn, partial: P | None, control: Control
+    ) -> tuple[P | None, Ran]:
+        """See Workload."""
+        return self.inner.run_files([self._within(*span) for span in spans], turn, partial, control)
+
+    def _within(self, number: int, first: int, stop: int | None) -> Span:
+        """A part of a span, as a part of its file."""
+        file, begin, end = self._spans[number]
+        if stop is not None:
+            end = begin + stop if end is None else min(begin + stop, end)
+        return file, begin + first, end
 
     def finish(self, partial: P) -> P:
         """See Workload."""

@@ -154,7 +154,7 @@ def test_a_file_that_is_written_while_it_is_opened_is_one_that_has_changed(core,
 
 def seen_by_the_core(number, size=6029):
     state = size, 5, 1_000_000 + number, 10**18 + number, 10**18 + 2 * number
-    return 100, 100, [0], state, f"{number:08}-0000-0000-0000-000000000000"
+    return 100, [0], state, f"{number:08}-0000-0000-0000-000000000000"
 
 
 def kept_by(trees, files):
@@ -183,3 +183,139 @@ def test_files_that_a_pass_has_seen_otherwise_are_told_from_the_others():
     assert trees.saw([3, 4, 5], again) == 3
     again[1] = seen_by_the_core(4, size=6030)
     assert trees.saw([3, 4, 5], again) == 1
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """The numbers of files that orders have had, one number for each order of several files."""
+    found = []
+    run = Worker._process_files
+
+    def counted(worker, order):
+        event = run(worker, order)
+        found.append(len(event.entries))
+        return event
+
+    monkeypatch.setattr(Worker, "_process_files", counted)
+    return found
+
+
+def rows(**options):
+    def read(events, session, folder):
+        booked = events.filter("x % 3 == 0").take("x")
+        return list(session.run(booked, **options))
+
+    return read
+
+
+def snapshot(events, session, folder):
+    session.run(events.filter("x % 3 == 0").snapshot(str(folder / "out.root"), columns=["x"]))
+    with uproot.open(folder / "out.root") as file:
+        return list(file["Events"]["x"].array(library="np"))
+
+
+class Kept(tm.Selector):
+    def begin_worker(self, inputs):
+        self.output["x"] = []
+
+    def process(self, events):
+        x = np.asarray(events.x)
+        self.output["x"].extend(x[x % 3 == 0].tolist())
+
+
+def selector(events, session, folder):
+    return sorted(session.run(Kept(), events)["x"])
+
+
+def processor(events, session, folder):
+    from coffea.processor import ProcessorABC
+
+    class Sums(ProcessorABC):
+        def process(self, events):
+            x = np.asarray(events.x)
+            return {"x": set(x[x % 3 == 0].tolist())}
+
+        def postprocess(self, accumulator):
+            return accumulator
+
+    return sorted(session.run(Sums(), events)["x"])
+
+
+def friend(events, session, folder):
+    other = tm.dataset([str(p) for p in sorted(folder.glob("f*.root"))], tree="Events")
+    both = events.add_friend(other, alias="o")
+    return list(session.run(both.filter("o.x % 3 == 0").take("x")))
+
+
+EVERY_THIRD = list(range(0, 6000, 3))
+
+
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+@pytest.mark.parametrize("kind", [rows(), snapshot, selector, processor, friend])
+def test_several_files_come_in_one_order_whatever_is_done_with_them(
+    folder, tmp_path, mode, kind, at_once
+):
+    if kind is processor:
+        pytest.importorskip("coffea")
+    for path in folder.iterdir():
+        shutil.copy2(path, tmp_path / path.name)
+    events = tm.dataset(str(tmp_path / "f*.root"), tree="Events")
+    with tm.connect(workers=2, mode=mode) as session:
+        assert kind(events, session, tmp_path) == EVERY_THIRD
+    if mode == "threads":  # processes have workers of their own
+        assert max(at_once, default=0) > 1
+
+
+@pytest.mark.parametrize("span", [(7, 5993), (25, 26), (0, 6000), (3990, None)])
+def test_ranges_of_entries_are_those_of_all_files_together(folder, span, at_once):
+    events = tm.dataset(str(folder / "*.root"), tree="Events")
+    with tm.connect(workers=2) as session:
+        found = session.run(events.take("x"), events.sum("x"), entries=span)
+        expected = list(range(6000))[slice(*span)]
+        assert list(found[0]) == expected
+        assert found[1] == sum(expected)
+    if len(expected) > 2000:
+        assert max(at_once) > 1
+
+
+@pytest.mark.parametrize("kind", [rows(on_error="skip"), selector])
+def test_a_file_that_fails_among_several_takes_nothing_else_with_it(files, kind):
+    path = files / "f151.root"
+    content = bytearray(path.read_bytes())
+    with uproot.open(path) as file:
+        seek = int(file["Events"]["x"].member("fBasketSeek")[0])
+    content[seek : seek + 4] = b"\x00\x00\x00\x05"  # the length of its key
+    path.write_bytes(content)
+    events = tm.dataset(str(files / "*.root"), tree="Events")
+    with tm.connect(workers=2) as session:
+        if kind is selector:
+            with pytest.raises(tm.FormatError) as caught:
+                kind(events, session, files)
+            assert "f151" in str(caught.value)
+            return
+        with pytest.warns(UserWarning, match="f151"):
+            found = kind(events, session, files)
+    assert found == [x for x in EVERY_THIRD if not 3020 <= x < 3040]
+
+
+def test_rows_of_files_with_other_types_are_in_order_and_exact(files):
+    write(files / "f100.root", x=np.arange(2000.0, 2020.0) + 0.5, w=np.ones(20))
+    write(files / "f150.root", x=np.full(20, 2**40), w=np.ones(20))
+    events = tm.dataset(str(files / "*.root"), tree="Events")
+    expected = np.arange(6000.0)
+    expected[2000:2020] += 0.5
+    expected[3000:3020] = 2.0**40
+    with tm.connect(workers=2) as session:
+        assert np.array_equal(session.run(events.take("x")), expected)
+
+
+def test_an_error_of_a_selector_names_its_own_file(folder):
+    class Fails(tm.Selector):
+        def process(self, events):
+            if 3000 in np.asarray(events.x):
+                raise ValueError("these")
+
+    events = tm.dataset(str(folder / "*.root"), tree="Events")
+    with pytest.raises(tm.TreemillError) as caught:
+        tm.run(Fails(), events)
+    assert "f150" in str(caught.value)

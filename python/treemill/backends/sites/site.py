@@ -89,7 +89,6 @@ class LeasedTask(WrappedTask):
 
     def __init__(self, task: Task, parts: Sequence[Part]) -> None:
         super().__init__(task)
-        self.small_files = False  # its files are parts of files
         self._spans = [(part.file, part.start, part.stop) for part in parts]
 
     def workload(self, number: int) -> Workload[Partial]:
