@@ -59,9 +59,15 @@ class _RowsPartial:
             self.core = fresh
             self._made_for = bound
 
-    def take(self, order: Order, taken: Taken) -> None:
-        """Takes over rows of the core. `order`: the place of the first of them."""
-        for index, table in self._tables(taken):
+    def take(self, order: Order, *taken: Taken) -> None:
+        """Takes over rows of the core, which follow each other. `order`: the place of the first of
+        them."""
+        tables: dict[int, list[Table]] = {}
+        for each in taken:
+            for index, table in self._tables(each):
+                tables.setdefault(index, []).append(table)
+        for index, some in tables.items():
+            table = some[0] if len(some) == 1 else Table.joined(some)
             collected = self.rows[index]
             collected.bytes += table.nbytes
             collected.check()
@@ -160,9 +166,8 @@ class CollectingWorkload(Forwarding["_core.Partial"]):
         if core is not None:
             partial = partial or _RowsPartial(core, self._sinks)
             try:
-                for (file, *_), pieces in zip(spans, rows, strict=False):
-                    for at, taken in pieces:
-                        partial.take((file, at), taken)
+                for order, taken in _in_a_row(spans, rows):
+                    partial.take(order, *taken)
             except Exception:  # the file's own order meets it again
                 return partial, Ran(ended=FAILED)
         return go_on(self, spans, turn.after(began), partial, control, ran)
@@ -179,6 +184,25 @@ class CollectingWorkload(Forwarding["_core.Partial"]):
     def discard(self, partial: _RowsPartial) -> None:
         """Removes the partial's files."""
         partial.discard()
+
+
+def _in_a_row(
+    spans: Sequence[Span], rows: Sequence[Sequence[tuple[int, Taken]]]
+) -> Iterator[tuple[Order, list[Taken]]]:
+    """The rows of parts between which nothing of the dataset lies, with the place of the first."""
+    order: Order | None = None
+    taken: list[Taken] = []
+    next_file = -1
+    for (file, first, stop), pieces in zip(spans, rows, strict=False):
+        if (file, first) != (next_file, 0) and order is not None:
+            yield order, taken
+            order, taken = None, []
+        next_file = file + 1 if stop is None else -1
+        for at, piece in pieces:
+            order = order or (file, at)
+            taken.append(piece)
+    if order is not None:
+        yield order, taken
 
 
 class Collecting:

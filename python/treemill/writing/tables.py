@@ -331,10 +331,12 @@ class TableTree:
 def chunks(tables: Iterable[Table]) -> Iterator[Table]:
     """The tables, with small ones joined, so that clusters and row groups have useful sizes."""
     waiting: list[Table] = []
+    size = 0
     for table in tables:
         waiting.append(table)
-        if sum(each.nbytes for each in waiting) >= _CHUNK_BYTES:
+        size += table.nbytes
+        if size >= _CHUNK_BYTES:
             yield Table.joined(waiting)
-            waiting = []
+            waiting, size = [], 0
     if waiting:
         yield Table.joined(waiting)
