@@ -353,6 +353,14 @@ def test_the_next_dataset_is_compiled_while_workers_work_on_one(events, paths, m
     assert part == other.sum("nMuon").value
 
 
+def test_the_time_of_a_query_begins_when_the_one_before_has_ended(events, paths):
+    other = tm.dataset(paths[:1], tree="Events")
+    with connect(workers=1) as session:
+        session.run(events.count(), other.count())
+        first, second = session.queries
+    assert second._began >= first._ended
+
+
 def test_feedback(events, monkeypatch):
     """Held after the first commit until feedback was seen."""
     from treemill.monitoring import watch
