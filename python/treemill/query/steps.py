@@ -125,25 +125,29 @@ class Vary:
     it."""
 
     columns: tuple[str, ...]
-    variations: tuple[tuple[str, tuple[Expression, ...]], ...]
+    by_tag: Mapping[str, tuple[Expression, ...]]
     """Tags, each with one expression per column."""
     name: str
 
     def variation_names(self) -> list[str]:
         """`name:tag`, as RDataFrame's VariationsFor gives them."""
-        return [f"{self.name}:{tag}" for tag, _ in self.variations]
+        return [f"{self.name}:{tag}" for tag in self.by_tag]
+
+    def exprs(self, variation: str) -> tuple[Expression, ...] | None:
+        """The columns' expressions in a variation; None if the variation is not its own."""
+        prefix, _, tag = variation.rpartition(":")
+        return self.by_tag.get(tag) if prefix == self.name else None
 
     def defines(self, variation: str) -> list[Define]:
         """The steps that stand for this one in a variation; none if the variation is not its own.
         All expressions see the columns as they were before any of them changes."""
-        for tag, exprs in self.variations:
-            if variation != f"{self.name}:{tag}":
-                continue
-            varied = [f"{name}@{variation}" for name in self.columns]
-            values = [Define(new, expr) for new, expr in zip(varied, exprs, strict=True)]
-            named = zip(self.columns, varied, strict=True)
-            return values + [Define(name, column(new)) for name, new in named]
-        return []
+        exprs = self.exprs(variation)
+        if exprs is None:
+            return []
+        varied = [f"{name}@{variation}" for name in self.columns]
+        values = [Define(new, expr) for new, expr in zip(varied, exprs, strict=True)]
+        named = zip(self.columns, varied, strict=True)
+        return values + [Define(name, column(new)) for name, new in named]
 
     def required(self, defined: AbstractSet[str]) -> list[Define]:
         """Steps that fail if this one varies members that there are not, of what was defined under
@@ -174,12 +178,12 @@ def vary_step(
         raise QueryError("vary() takes a column's name, or a list of different ones")
     if not isinstance(variations, Mapping) or not variations:
         raise QueryError('variations are a mapping of tags to expressions: {"up": …, "down": …}')
-    tagged = []
+    by_tag = {}
     for tag, variation in variations.items():
         if not isinstance(tag, str) or not tag or ":" in tag:
             raise QueryError(f"a variation's tag is a word without a colon, not {tag!r}")
-        tagged.append((tag, tuple(_expressions(names, alone, tag, variation))))
-    return Vary(names, tuple(tagged), name or "_".join(names))
+        by_tag[tag] = tuple(_expressions(names, alone, tag, variation))
+    return Vary(names, by_tag, name or "_".join(names))
 
 
 def _expressions(
@@ -242,7 +246,7 @@ def changed_by(steps: Sequence[Step], variation: str, known: Relations) -> froze
     changed: set[str] = set()
     for step in steps:
         if isinstance(step, Vary):
-            if step.defines(variation):
+            if step.exprs(variation) is not None:
                 changed |= set(step.columns)
         elif isinstance(step, Filter):
             if _mentions(step.expr, changed, known):

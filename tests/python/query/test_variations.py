@@ -299,3 +299,19 @@ def test_values_in_outputs_of_selectors_are_added_by_variation(events):
     found = tm.run(each, events, progress=False)["n"]
     assert type(found) is tm.Variations
     assert found == {"nominal": events.num_entries, "half": events.num_entries / 2}
+
+
+def test_what_a_variation_costs_does_not_depend_on_how_many_there_are(events):
+    formatted = 0
+
+    class Tag(str):
+        def __format__(self, spec):
+            nonlocal formatted
+            formatted += 1
+            return str(self)
+
+    number = 300
+    tags = {Tag(i): f"MET_pt + {i}" for i in range(number)}
+    booked = events.vary("MET_pt", tags, name="v").filter("MET_pt > 5").sum("MET_pt")
+    assert len(booked.value) == number + 1
+    assert formatted < 10 * number
