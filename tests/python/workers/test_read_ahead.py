@@ -36,6 +36,9 @@ class Query:
         self.fails = False
         self.wait = lambda: None
 
+    def is_plain(self, chain):
+        return False
+
     def bind(self, chain, file):
         self.bound.append(chain.trees[file])
         self.wait()
