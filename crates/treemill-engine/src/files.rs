@@ -1,5 +1,5 @@
-//! Small files, or small parts of them, one after another, in one call: what opening, binding and one packet cost each is then all that they
-//! cost. What is unusual about a file is the caller's: the files before it are done, and it is left alone.
+//! Small files, or small parts of them, one after another, in one call: what opening, binding and one packet cost each is
+//! then all that they cost. What is unusual about a file is the caller's: the files before it are done, and it is left alone.
 
 use crate::{Bound, Catalog, Control, EngineError, Specification};
 use std::ops::Range;

@@ -64,8 +64,8 @@ impl Query {
     }
 
     /// Runs small files of this machine, or small parts of them, in order, and adds them to `partial`, or to a new one. Each is a
-    /// path, a tree's name, the first entry and the entry before which it ends, which is the last one if there is none. No file is begun after `seconds`, and none with more than `most` entries. Gives the partial,
-    /// what was done (see `DoneFile`), and why it has ended: "", or that the next file is `"refused"` or has `"failed"`,
+    /// path, a tree's name, the first entry and the entry before which it ends, which is the last one if there is none. No file
+    /// is begun after `seconds`, and none with more than `most` entries. Gives the partial, what was done (see `DoneFile`), and why it has ended: "", or that the next file is `"refused"` or has `"failed"`,
     /// after which the partial must be thrown away.
     #[pyo3(signature = (files, most, seconds, partial, control))]
     fn run_files(

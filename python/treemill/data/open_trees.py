@@ -34,8 +34,8 @@ __all__ = ["OpenTrees", "Remembered", "Sizes", "tree_names"]
 Size = tuple[int, tuple[int, ...]]
 """The entries of a file, and where its clusters start."""
 RunFile = tuple[int, Sequence[int], tuple[int, int, int, int, int], str | None]
-"""A file that the core has run: its entries, its clusters; its bytes,
-device, inode, and the times of content and inode; its UUID."""
+"""A file that the core has run: its entries, its clusters; its bytes, device, inode, and the times
+of content and inode; its UUID."""
 
 _KEPT = 64
 """Files that stay open, at most: fewer than systems allow, more than there are workers."""
