@@ -37,8 +37,10 @@ QUIET = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
     "distributed.worker.memory.monitor-interval": "1s",
+    "distributed.admin.system-monitor.interval": "10s",
 }
-"""Dask's own watching of its workers, turned down: it looks at each of them 150 times a second."""
+"""Dask's own watching of its workers, turned down: it looks at each of them 150 times a second, and
+each process and its nanny look at the machine twice a second."""
 
 
 @contextmanager

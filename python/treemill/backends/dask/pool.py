@@ -25,8 +25,9 @@ from .worker_limits import UNLIMITED, Limits
 
 __all__ = ["DaskPool"]
 
-# An order and its answer cost about 1 ms; a packet should be a hundred times longer.
-SIZING = Sizing(shortest=0.2, longest=2.0, ask=1e-3, merge=5e-3)
+# An order and its answer cost about 1 ms; a packet should be a hundred times longer. Where files or
+# clusters are so small that packets are shorter, several are told in one message.
+SIZING = Sizing(shortest=0.2, longest=2.0, ask=1e-3, merge=5e-3, ahead=0.4)
 
 
 class DaskPool(Pool):

@@ -53,7 +53,7 @@ _SHUTDOWN_SECONDS = 3.0
 _AGAIN = 0.2
 """Seconds after which what has failed is tried again."""
 _log = logging.getLogger(__name__)
-_GATHER = 0.02
+_GATHER = 0.1
 """Seconds for which what need not be said at once waits for more."""
 
 
