@@ -163,7 +163,9 @@ class Assignment:
         left, commit = state.left, state.policy.commit_seconds
         # On a distant file a packet that was promised does not wait as the first ones do.
         cost = None if worker.ahead else state.rates.cost(worker.number)
-        entries = packet_entries(state.sizing, rate, total, left, workers, join, commit, cost)
+        entries = packet_entries(
+            state.sizing, rate, total, left, workers, join, commit, cost, file.left
+        )
         if worker.ahead:  # a few promises must be enough to keep the link busy
             most = state.left * state.sizing.share / workers
             if rate is not None:

@@ -3,7 +3,7 @@
 A packet should last a quarter of the time that is left for the whole query. So packets are long at
 first, when asking costs little, and short near the end, so that all workers finish together. If
 each packet of a worker takes a time that does not depend on its entries, packets are long enough
-for that to be a small part of them, except near the end.
+for that to be a small part of them; near the end, for it to be half of them at most.
 """
 
 from __future__ import annotations
@@ -229,11 +229,13 @@ def packet_entries(
     join: bool = True,
     commit: float = 0.0,
     cost: Cost | None = None,
+    in_file: float | None = None,
 ) -> int:
     """The number of entries of the next packet for a worker with this rate, if `entries_left` are
     unassigned and `workers` share them. `join`: a short rest becomes part of the packet, which
     packets of distant files do without. `commit`: seconds between two commits of a worker. `cost`:
-    what the worker's packets cost, or those of the others on average, if it is known."""
+    what the worker's packets cost, or those of the others on average, if it is known. `in_file`:
+    those of `entries_left` that are in the file that the packet will be of, if not all."""
     cost = cost or Cost()
     fair = entries_left / max(workers, 1)
     if total_rate <= 0.0:
@@ -260,4 +262,10 @@ def packet_entries(
     if time_left < (_REST if join else 1.0) * seconds:
         seconds = time_left
     # Rounded up: one entry less than the rest would leave a whole cluster for another packet.
-    return max(1, math.ceil(rate * max(seconds, floor - cost.fixed)))
+    entries = max(1, math.ceil(rate * max(seconds, floor - cost.fixed)))
+    # Nor do the ends of files and of all take many packets that are all fixed time: neither a
+    # packet nor the rest of its file has fewer entries than take as long as that.
+    worth = cost.fixed * rate if cost.told else 0.0
+    here = entries_left if in_file is None else in_file
+    entries = max(entries, math.ceil(min(worth, here)))
+    return math.ceil(here) if 0.0 < here - entries < worth else entries

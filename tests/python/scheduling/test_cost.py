@@ -1,6 +1,7 @@
 """The cost of packets and chunks: what each of them takes whatever its entries, and what entries
 take. Pieces are long enough for the first to be a small part, where that is possible."""
 
+import heapq
 import random
 
 import pytest
@@ -88,6 +89,55 @@ def test_a_packets_fixed_time_is_a_tenth_of_it(fixed):
     assert len(small) <= 10
     without = packets_of(0.0, 1e5, 3_000_000, sizing)
     assert len(packets) <= len(without)
+
+
+def shared(files, workers, sizing):
+    """The seconds that all workers together need for files of (entries, fixed time, rate), one
+    after another, and the packets, as (entries, seconds)."""
+    rates, packets, ended = Rates(), [], 0.0
+    left = [entries for entries, _, _ in files]
+    free = [(0.0, worker) for worker in range(workers)]
+    busy = {}
+    while free:
+        now, worker = heapq.heappop(free)
+        if worker in busy:
+            rates.measured(worker, *busy.pop(worker), is_whole=True)
+        ended = max(ended, now)
+        file = next((number for number, rest in enumerate(left) if rest), None)
+        if file is None:
+            continue
+        own, total, cost = rates.of(worker), rates.total(workers), rates.cost(worker)
+        entries = packet_entries(
+            sizing, own, total, sum(left), workers, cost=cost, in_file=left[file]
+        )
+        entries = min(entries, left[file])
+        left[file] -= entries
+        seconds = files[file][1] + entries / files[file][2]
+        packets.append((entries, seconds))
+        busy[worker] = entries, seconds
+        heapq.heappush(free, (now + seconds, worker))
+    return ended, packets
+
+
+@pytest.mark.parametrize("workers", [2, 8])
+@pytest.mark.parametrize(
+    "files",
+    [
+        [(1_000_000, 1.0, 1e5)],
+        [(300_000, 0.1, 1e5)] * 3,
+        # Samples of the tt̄ analysis: those of other simulations have fewer variations.
+        [(20_000, 1.1, 2e5), *[(20_000, 0.16, 1e6)] * 4, *[(20_000, 1.1, 2e5)] * 4],
+    ],
+)
+def test_the_end_takes_few_packets_that_are_all_fixed_time(files, workers):
+    """Each of them would take as long as a worker that does all that is left."""
+    sizing = Sizing(first=20_000, shortest=1e-3, longest=1.0)
+    alone = sum(fixed + entries / rate for entries, fixed, rate in files)
+    longest = max(fixed for _, fixed, _ in files)
+    seconds, packets = shared(files, workers, sizing)
+    assert len(packets) <= 2 * len(files) + 6 * workers
+    # What is shared is the time of entries; nobody waits for more than a few fixed times.
+    assert seconds <= 1.1 * alone / workers + 6 * longest
 
 
 def test_packets_without_a_fixed_time_are_as_long_as_they_were():
