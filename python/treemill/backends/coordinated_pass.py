@@ -94,6 +94,7 @@ class CoordinatedPass(Pass):
                 skip_errors=request.skip_errors,
                 commit_seconds=task.commit_seconds,
                 small_files=task.small_files,
+                shares_lock=pool.remembers and task.holds_lock,
                 expected_workers=self.workers,
                 speculate=task.second_runs and self.workers > 1,
             ),

@@ -155,6 +155,11 @@ class WorkerState:
     ready: deque[File] = field(default_factory=deque)  # files that it has opened so, to be read
     opened: set[int] = field(default_factory=set)  # far files that it has read from or opened
 
+    @property
+    def has_work(self) -> bool:
+        """Whether it has an order that is no commit."""
+        return self.packet is not None or self.opening or bool(self.files)
+
     def process(self, packet: Packet, now: float, copied: bool = False) -> Process:
         """Notes that the worker gets the packet, and makes the order."""
         self.packet, self.began, self.copied = packet, now, copied

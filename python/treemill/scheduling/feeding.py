@@ -108,13 +108,18 @@ class Feeding:
         self._mergers = mergers
 
     def feed(self, worker: WorkerState, now: float, actions: list[Action]) -> None:
-        """Gives an action to a worker that has no order. A worker for which there is no work, or
-        that is leaving, commits, so that a worker that stays idle has nothing to lose."""
+        """Gives an action to a worker that has no order. A worker for which there is no work, that
+        is leaving, or that only would keep others waiting, commits, so that a worker that stays
+        idle has nothing to lose."""
         if worker.leaving or self._state.ending.reason is not None:
             self._reserves.drop(worker, actions)
         action: Action | None = None
         has_done = self._state.ledger.has_done(worker.number)
         may_work = not worker.leaving
+        if may_work and self._state.is_crowded(worker, now):
+            may_work = False
+            if worker.number not in self._state.idle:
+                self._state.crowd.stopped(now)
         if may_work and not (has_done and self._assignment.commit_is_due(worker, now)):
             action = self._assignment.next_work(worker, now)
             if action is None:

@@ -286,21 +286,33 @@ class Packetizer(View):
             if entries == file.entries:
                 self._small_files.took(event.seconds + worker.opened_in)
             worker.opened_in = 0.0
+        has_more_room = self._note_share(event, now)
         if rest is not None:
             self._recovery.put_back(packet.file, rest, packet.attempt, None)
         if event.begun is None:
             self._feeding.feed(worker, now, actions)
         else:
             worker.process(state.ledger.begin_reserved(worker.number), now)
-        if losers or rest is not None:
+        if losers or rest is not None or has_more_room:
             self._feeding.feed_idle(now, actions)
 
     def _files_done(self, event: FilesDone, now: float, actions: list[Action]) -> None:
         worker = self._state.workers[event.worker]
         came_back = self._small_files.done(worker, event)
+        has_more_room = self._note_share(event, now)
         self._feeding.feed(worker, now, actions)
-        if came_back:
+        if came_back or has_more_room:
             self._feeding.feed_idle(now, actions)
+
+    def _note_share(self, event: PacketDone | FilesDone, now: float) -> bool:
+        """Notes how much of its time a worker had a CPU. True if more workers may work now."""
+        state, spent = self._state, event.spent
+        if not state.policy.shares_lock or self._far or spent is None:
+            return False
+        crowd, others = state.crowd, state.others_at_work(state.workers[event.worker])
+        before, took = crowd.limit, (event.seconds, spent.cpu, spent.waited)
+        crowd.measured(event.worker, *took, now, state.sharing, others)
+        return before is not None and crowd.limit is None
 
     def _taint(self, worker: WorkerState, actions: list[Action]) -> None:
         """Takes everything from a worker whose packet another one has done."""

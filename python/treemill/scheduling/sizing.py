@@ -1,4 +1,5 @@
-"""The number of entries of the next packet, from the measured speeds of workers. Arithmetic only.
+"""The number of entries of the next packet, from the measured speeds of workers, and the number of
+workers that are of use. Arithmetic only.
 
 A packet should last a quarter of the time that is left for the whole query. So packets are long at
 first, when asking costs little, and short near the end, so that all workers finish together. If
@@ -218,6 +219,112 @@ class Rates:
     def mean(self) -> float:
         """The mean of the measured workers; 0 before any is measured."""
         return max(self._sum, 0.0) / len(self._costs) if self._costs else 0.0
+
+
+# How many workers are of use, if only one of them at a time has what they share: threads run
+# Python's code under one lock. Their packets tell the CPU time of each worker for a second of its
+# own, and the sum of all is how many work at a time. If that is that of a few, the others may wait
+# for these, or for something else, such as a sleep; or the machine is busy with other things. So
+# it is tried: a few work for a packet, and stay alone if the sum is the same. Pure: time is told.
+
+_WAITING = 0.25
+"""The part of their time for which workers have no CPU, on average, that is worth a trial."""
+_BEYOND = 0.25
+"""So many workers more may seem to work than there are in a trial."""
+_FEWEST = 0.5
+"""One worker works at any time if they wait for each other, on a machine that is not too busy."""
+_AS_MANY = 0.9
+"""The part of all workers' CPU time that a few must have, if the others are of no use."""
+_PAUSE = 10.0
+"""Seconds until the next look; each pause is twice as long as the one before."""
+_PATIENCE = 5.0
+"""Seconds, or times the longest packet, after which the others do not wait for the few."""
+
+
+@dataclass
+class Crowd:
+    """Workers that share a lock, as far as they work at the same time."""
+
+    limit: int | None = None
+    """So many workers should have packets; None: all."""
+    _shares: dict[int, float] = field(default_factory=dict)
+    """The CPU time of each worker's last packet for a second of it. Only of packets during which
+    no more and no fewer workers had packets than now."""
+    _idle: dict[int, float] = field(default_factory=dict)
+    """The part of that packet in which the worker had no CPU, and waited for no server."""
+    _since: float = 0.0
+    """When the last worker began or ended to have packets, as far as that follows from `limit`."""
+    _of_all: float = 0.0
+    _is_tried: bool = False
+    """Whether the few do as much as all."""
+    _next_look: float = 0.0
+    _pause: float = _PAUSE
+    _heard: float = 0.0
+    _longest: float = 0.0
+
+    def measured(
+        self,
+        worker: int,
+        seconds: float,
+        cpu: float,
+        waited: float,
+        now: float,
+        working: int,
+        others: int,
+    ) -> None:
+        """Notes what an order took that has ended now: of its seconds, those of the worker's CPU,
+        and those for which it waited for servers. `working`: the workers that should have orders;
+        `others`: those that have one now."""
+        self._heard, self._longest = now, max(self._longest, seconds)
+        seconds = max(seconds, 1e-6)
+        if others >= working:
+            self.stopped(now)  # some of them do not know yet
+        if now - seconds < self._since:
+            return
+        self._shares[worker] = cpu / seconds
+        self._idle[worker] = 1.0 - (cpu + waited) / seconds
+        if len(self._shares) >= working:
+            busy, idle = sum(self._shares.values()), sum(self._idle.values())
+            self._shares, self._idle = {}, {}
+            self._look(busy, idle / working, working, now)
+
+    def _look(self, busy: float, idle: float, working: int, now: float) -> None:
+        if self.limit is None:
+            few = max(math.ceil(busy - _BEYOND), 1)
+            if now >= self._next_look and busy >= _FEWEST and idle >= _WAITING and few < working:
+                self.limit, self._is_tried, self._of_all = few, False, busy
+                self.stopped(now)
+        elif not self._is_tried:
+            self._is_tried = True
+            self._put_off(now)
+            if busy < _AS_MANY * self._of_all:
+                self._let_all(now)
+        elif now >= self._next_look:
+            self._let_all(now)
+
+    def _put_off(self, now: float) -> None:
+        self._next_look = now + self._pause
+        self._pause *= 2.0
+
+    def _let_all(self, now: float) -> None:
+        self.limit, self._since = None, now
+        self._shares, self._idle = {}, {}
+
+    def stopped(self, now: float) -> None:
+        """Notes that more workers had orders until now than the limit allows."""
+        self._since = now
+        self._shares, self._idle = {}, {}
+
+    def is_full(self, working: int, now: float) -> bool:
+        """Whether a worker should get nothing because so many others have orders. The others do not
+        wait for ever for these."""
+        if self.limit is None or working < self.limit:
+            return False
+        if now - self._heard > _PATIENCE * max(self._longest, 1.0):
+            self._put_off(now)
+            self._let_all(now)
+            return False
+        return True
 
 
 def packet_entries(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from .entities import Ending, File, Retries, Totals, WorkerState
 from .ledger import Ledger
 from .nodes import Nodes
-from .sizing import Rates, Sizing
+from .sizing import Crowd, Rates, Sizing
 
 __all__ = ["Policy", "State"]
 
@@ -41,6 +41,9 @@ class Policy:
     """Whether workers get packets ahead, which they begin without asking; see feeding.py."""
     small_files: bool = False
     """Whether workers may process several small files in one order; see small_files.py."""
+    shares_lock: bool = False
+    """Whether workers wait for each other: they are threads that run Python's code. Then no more
+    of them get packets than are of use; see Crowd."""
     expected_workers: int = 0
     """The number of workers that will join: the first one must not take the share of all others."""
 
@@ -65,6 +68,8 @@ class State:
     workers that are there, are not tainted and have something else to do have promises."""
     rates: Rates = field(default_factory=Rates)
     """The speeds of the workers that have done a packet and are not lost."""
+    crowd: Crowd = field(default_factory=Crowd)
+    """How many workers are of use, if they share a lock."""
     workers: dict[int, WorkerState] = field(default_factory=dict)
     """The workers that have joined and are not lost. A worker has the packet that it has in the
     ledger; a tainted worker has none."""
@@ -112,5 +117,18 @@ class State:
 
     @property
     def sharing(self) -> int:
-        """The number of workers that share what is left: those that are there or will be."""
-        return max(len(self.workers), self.policy.expected_workers)
+        """The number of workers that share what is left: those that are there or will be, as far as
+        they are of use."""
+        there = max(len(self.workers), self.policy.expected_workers)
+        return there if self.crowd.limit is None else min(there, self.crowd.limit)
+
+    def is_crowded(self, worker: WorkerState, now: float) -> bool:
+        """Whether a worker that has no order should get none, so that fewer work."""
+        if self.crowd.limit is None:
+            return False
+        return self.crowd.is_full(self.others_at_work(worker), now)
+
+    def others_at_work(self, worker: WorkerState) -> int:
+        """The number of other workers that have an order, and will have more."""
+        others = [each for each in self.workers.values() if each is not worker]
+        return sum([each.has_work and not each.leaving for each in others])

@@ -335,7 +335,7 @@ _ALONE = 500_000
 
 _SENT = (
     *("_specification", "_chain", "_workers", "_spans", "_sinks", "_remember", "_apart"),
-    *("alone_entries", "small_files"),
+    *("alone_entries", "holds_lock", "small_files"),
 )
 
 
@@ -372,6 +372,7 @@ class QueryTask:
         # If the file is on a server, the first bytes of a short packet come sooner.
         plain = not (sinks or specification.provided or 0 in chain.trees.far)
         self.alone_entries = _ALONE if plain else 0
+        self.holds_lock = bool(specification.provided)
         self.small_files = not chain.trees.far
         self._prepare()
 

@@ -230,6 +230,7 @@ class SelectorTask:
 
     least_seconds = 0.1
     alone_entries = 0
+    holds_lock = True
 
     def __init__(self, job: SelectorJob, inputs: Inputs) -> None:
         self.inputs: Inputs | None = inputs

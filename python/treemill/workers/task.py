@@ -34,6 +34,8 @@ class Task(Protocol):
     second_runs: bool
     """Whether a packet that a worker is late with may be run by another one, too: what its code
     does besides its results would be done twice."""
+    holds_lock: bool
+    """Whether it runs Python's code, which one thread of a process runs at a time."""
     small_files: bool
     """Whether workers may process several small files in one order: they are all near."""
     inputs: Mapping[str, object] | None
@@ -67,6 +69,7 @@ class WrappedTask:
         self.alone_entries = task.alone_entries
         self.second_runs = task.second_runs
         self.share_entries = task.share_entries
+        self.holds_lock = task.holds_lock
         self.small_files = task.small_files
 
     @property

@@ -21,6 +21,7 @@ def request(locate):
             alone_entries=0,
             second_runs=True,
             small_files=False,
+            holds_lock=False,
             share_entries=0,
         ),
         [None] * 5,

@@ -35,7 +35,7 @@ class Task:
     commit_seconds = least_seconds = 0.0
     alone_entries = share_entries = 0
     second_runs = True
-    small_files = False
+    small_files = holds_lock = False
 
     def load(self, data):
         return Count(pickle.loads(data))
