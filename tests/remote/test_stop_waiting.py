@@ -109,7 +109,7 @@ def test_a_pool_of_dcap_that_has_much_to_bring_is_left_when_a_run_is_stopped(
         assert session.run(events.count()) == 60_000
 
 
-@pytest.mark.parametrize("kind", [XRootD, Ganesha])
+@pytest.mark.parametrize("kind", [XRootD, Ganesha, Nginx])
 def test_a_connection_that_has_much_to_bring_is_left_when_a_run_is_stopped(
     kind, tmp_path, nothing_remembered
 ):

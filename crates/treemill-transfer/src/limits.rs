@@ -31,6 +31,9 @@ pub(crate) const ANSWERING: Duration = Duration::from_secs(3);
 /// Bytes on their way that nobody wants any more: if there are more of them, what brings them is ended.
 pub const MOST_UNWANTED: u64 = 256 << 10;
 
+/// How long less than that is waited for, so that its connection can be used again.
+pub(crate) const LITTLE_UNWANTED: Duration = Duration::from_secs(1);
+
 /// How long a connection needs after the end of an answer until another request can use it: a task of the client's takes it back.
 pub(crate) const REST: Duration = Duration::from_millis(1);
 

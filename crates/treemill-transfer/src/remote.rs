@@ -2,7 +2,7 @@
 
 use crate::carrier::Carrier;
 use crate::delivery::{Watch, deliver};
-use crate::limits::MOST_UNWANTED;
+use crate::limits::{LITTLE_UNWANTED, MOST_UNWANTED};
 use crate::meter::Meter;
 use crate::parts::{part_bytes, parts};
 use crate::runtime::runtime;
@@ -12,11 +12,13 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::ops::Range;
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Poll;
 use std::time::Duration;
 use tokio::sync::{Notify, OwnedSemaphorePermit};
 use tokio::task::unconstrained;
+use tokio::time::timeout;
 use treemill_source::{
     Checksums, Costs, Identity, Promise, Request, Source, SourceError, Ticket, is_within,
     read_by_tickets, server_of,
@@ -138,7 +140,8 @@ impl<C: Carrier> Source for Remote<C> {
         self.shared.carrier.checksums()
     }
 
-    /// What was not sent yet is not. If much is on its way, that is ended, with its connections.
+    /// What was not sent yet is not. If much is on its way, that is ended at once, with its connections; little is if it does
+    /// not come soon.
     fn abandon(&self, ranges: &[Range<u64>]) {
         let flying = self.shared.flying();
         let all = flying.iter().filter_map(Weak::upgrade);
@@ -146,8 +149,10 @@ impl<C: Carrier> Source for Remote<C> {
         drop(flying);
         let missing = gone.iter().map(|whole| whole.leave());
         let missing = missing.fold(0, u64::saturating_add);
-        if missing > MOST_UNWANTED {
-            gone.iter().for_each(|whole| whole.left.notify_waiters());
+        let is_little = missing <= MOST_UNWANTED;
+        for whole in gone {
+            whole.is_little.store(is_little, Ordering::Release);
+            whole.left.notify_waiters();
         }
     }
 
@@ -240,6 +245,8 @@ struct Whole {
     state: Mutex<(Vec<Option<BytesMut>>, Option<Promise>)>,
     /// Says that its parts that are on their way are to be ended.
     left: Notify,
+    /// Whether that was little, so that they may come yet.
+    is_little: AtomicBool,
 }
 
 impl Whole {
@@ -273,8 +280,12 @@ fn pieces(range: Range<u64>, promise: Promise, most: u64) -> Vec<Piece> {
     let length = range.end.saturating_sub(range.start);
     let mut rest = BytesMut::with_capacity(usize::try_from(length).unwrap_or(0));
     let state = Mutex::new((parts.iter().map(|_| None).collect(), Some(promise)));
-    let left = Notify::new();
-    let whole = Arc::new(Whole { range, state, left });
+    let whole = Arc::new(Whole {
+        range,
+        state,
+        left: Notify::new(),
+        is_little: AtomicBool::new(false),
+    });
     let piece = |(place, part): (usize, Range<u64>)| {
         let length = usize::try_from(part.end.saturating_sub(part.start)).unwrap_or(usize::MAX);
         let after = rest.split_off(length.min(rest.capacity()));
@@ -298,13 +309,17 @@ impl Piece {
             return;
         }
         let mut bringing = pin!(deliver(carrier, &shared.watch, range, buffer, place));
-        // What is left is dropped, which ends the connection that has more of it.
+        // What is dropped ends the connection that has more of it.
         let first = poll_fn(|context| match left.as_mut().poll(context) {
             Poll::Ready(()) => Poll::Ready(None),
             Poll::Pending => bringing.as_mut().poll(context).map(Some),
         });
-        if let Some(got) = first.await {
-            self.end(shared, got);
+        match first.await {
+            Some(got) => self.end(shared, got),
+            None if whole.is_little.load(Ordering::Acquire) => {
+                let _ = timeout(LITTLE_UNWANTED, bringing).await; // nobody waits for it
+            }
+            None => {}
         }
     }
 
@@ -374,7 +389,7 @@ mod tests {
     use super::*;
     use crate::carrier::{Body, Part};
     use crate::limits::IN_FLIGHT;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
     use std::sync::mpsc;
     use tokio::task::yield_now;
 
@@ -544,24 +559,31 @@ mod tests {
     fn much_that_is_not_wanted_any_more_is_ended_and_nothing_more_is_asked_for() {
         let (told, heard) = mpsc::channel();
         let remote = Remote::new(Stuck(told), opened(Duration::from_millis(1)));
-        let small = remote.submit(vec![0..1000]);
         let hears = |what| assert_eq!(heard.recv_timeout(Duration::from_secs(20)), Ok(what));
-        hears("asked");
-        remote.abandon(&[0..1000]);
-        assert!(small[0].wait().is_err());
-        // More than may be in flight, beside what is.
+        // More than may be in flight.
         let starts = 1..IN_FLIGHT as u64 * 2;
         let ranges: Vec<_> = starts.map(|n| n * 10_000..(n + 1) * 10_000).collect();
         let large = remote.submit(ranges.clone());
-        (1..IN_FLIGHT).for_each(|_| hears("asked"));
+        (0..IN_FLIGHT).for_each(|_| hears("asked"));
         remote.abandon(&[5000..9_000_000]);
         assert!(large.iter().all(|ticket| ticket.wait().is_err()));
-        // The little that was not wanted goes on.
-        (1..IN_FLIGHT).for_each(|_| hears("dropped"));
+        (0..IN_FLIGHT).for_each(|_| hears("dropped"));
         let more = remote.submit(vec![0..1000]);
         hears("asked");
         remote.abandon(&[1..1000]);
         assert!(!more[0].is_ready(), "not all of it is unwanted");
+    }
+
+    #[test]
+    fn little_that_is_not_wanted_any_more_and_does_not_come_soon_is_ended_too() {
+        let (told, heard) = mpsc::channel();
+        let remote = Remote::new(Stuck(told), opened(Duration::from_millis(1)));
+        let hears = |what| assert_eq!(heard.recv_timeout(Duration::from_secs(20)), Ok(what));
+        let little = remote.submit(vec![0..1000]);
+        hears("asked");
+        remote.abandon(&[0..1000]);
+        assert!(little[0].wait().is_err());
+        hears("dropped");
     }
 
     /// How many requests bring one range. Servers that were read from before may have fewer places that are free.
