@@ -10,6 +10,7 @@ import keyword
 import os
 import re
 import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from operator import index
@@ -348,6 +349,13 @@ class QueryInterrupted(KeyboardInterrupt):
         super().__init__(message)
         self.partial_result = partial_result
         self.report = report
+
+
+def warn(message: str | Warning, kind: type[Warning] = UserWarning) -> None:
+    """Warns at the line of the user's that has called treemill. A text has no credentials then, as
+    errors have none; a warning that is made already leaves them out itself."""
+    said = without_credentials(message) if isinstance(message, str) else message
+    warnings.warn(said, kind, stacklevel=outside())  # noqa: TID251 - the one place
 
 
 def outside() -> int:

@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 import treemill as tm
-from treemill.errors import SourceError, WorkerError, traceback_of, without_credentials
+from treemill.errors import SourceError, WorkerError, traceback_of, warn, without_credentials
 from treemill.monitoring.report import MissingEntries, Report
 
 SIGNED = "https://me:secret@host/a.root?X-Amz-Signature=secret&authz=Bearer%20a,secret"
@@ -73,6 +73,41 @@ def test_tracebacks_have_no_credentials():
     assert text.count("https://host/a.root") == 2
     assert "secret" not in text
     assert "secret" not in WorkerError("failed", traceback=f"OSError: {SIGNED}").traceback
+
+
+def test_warnings_have_no_credentials():
+    with pytest.warns(UserWarning, match="friend") as told:
+        warn(f"{SIGNED}: its friend is left out")
+    assert str(told[0].message) == "https://host/a.root: its friend is left out"
+    assert told[0].filename == __file__
+
+
+def test_a_trace_that_cannot_be_written_tells_no_credentials(paths, tmp_path, monkeypatch):
+    def fail(path, recorded):
+        raise raised()
+
+    monkeypatch.setattr("treemill.session.recording.write", fail)
+    with pytest.warns(RuntimeWarning) as told:
+        tm.run(tm.dataset(paths[0], tree="Events").count(), trace=tmp_path / "trace.json")
+    said = str(told[0].message)
+    assert "cannot open https://host/a.root: gone" in said
+    assert "secret" not in said
+
+
+def test_workers_that_take_no_part_tell_no_credentials(monkeypatch):
+    pytest.importorskip("distributed", reason="needs Dask: pip install 'treemill[cluster]'")
+    from treemill.backends.dask.scheduler_client import SchedulerClient
+
+    line = object.__new__(SchedulerClient)
+    line.address = "tcp://me:secret@there:8786"
+    with pytest.warns(RuntimeWarning) as told:
+        line._warn_of_missing_workers(
+            {"refused": {"tcp://w:1": f"OSError: {SIGNED}"}, "silent": [], "workers": 1}
+        )
+    said = str(told[0].message)
+    assert "tcp://there:8786 take no part" in said
+    assert "OSError: https://host/a.root" in said
+    assert "secret" not in said
 
 
 def test_the_logs_of_a_cluster_have_no_credentials(caplog):

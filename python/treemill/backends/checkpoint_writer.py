@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import threading
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..checkpoint import Checkpoint, PassRecord
-from ..errors import TreemillError, UnsupportedError, without_credentials
+from ..errors import TreemillError, UnsupportedError, warn
 from ..scheduling import FileSize, Ranges
 from ..workers.workload import Partial
 from .merged_partial import MergedPartial
@@ -142,5 +141,5 @@ class CheckpointWriter:
     def _warn(self, reason: str) -> None:
         if not self._warned and not self._closed:
             self._warned = True
-            words = f"nothing new is kept by checkpoint=: {without_credentials(reason)}"
-            warnings.warn(words, RuntimeWarning, stacklevel=2)
+            words = f"nothing new is kept by checkpoint=: {reason}"
+            warn(words, RuntimeWarning)

@@ -8,14 +8,13 @@ import sys
 import threading
 import time
 import traceback
-import warnings
 import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
-from ..errors import WorkerError
+from ..errors import WorkerError, warn
 from ..scheduling import (
     Action,
     Coverage,
@@ -51,11 +50,10 @@ def leave_behind(threads: Iterable[threading.Thread], workers: bool = True) -> N
         for thread in threads:
             if thread.is_alive() and thread not in _left_behind:
                 _left_behind.add(thread)
-                warnings.warn(
+                warn(
                     f"thread {thread.name} is left behind: it is still {_place(thread)}, and "
                     f"Python cannot end a thread{way_out}",
                     RuntimeWarning,
-                    stacklevel=2,
                 )
 
 

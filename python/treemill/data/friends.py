@@ -6,11 +6,10 @@ records joins the tree of that file.
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from ..errors import QueryError, SourceError, UnsupportedError
+from ..errors import QueryError, SourceError, UnsupportedError, warn
 from ..frozen import replaced
 from . import source
 from .entry_ranges import starts
@@ -242,7 +241,7 @@ class Friends:
                 _ = friend.sizes[0]
             except (SourceError, QueryError, UnsupportedError) as error:
                 message = f"{location.shown}: its friend {alias} is left out: {error}"
-                warnings.warn(message, stacklevel=2)
+                warn(message)
                 continue
             friends.append(Friend(friend, alias))
         with self._lock:

@@ -4,13 +4,12 @@ expressions among the columns."""
 from __future__ import annotations
 
 import operator
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, repeat
 from typing import TYPE_CHECKING, TypeAlias
 
 from .._core import Control
-from ..errors import QueryError, UnsupportedError, outside, unquoted
+from ..errors import QueryError, UnsupportedError, unquoted, warn
 from .branch import BranchGroup
 from .chunked_column import ChunkedColumn, Chunks, ExpressionColumn, RecordColumn
 from .chunked_columns import ChunkedColumns
@@ -74,7 +73,7 @@ def read(
     if read_plan.left:
         out = ", ".join(_with_reason(chain.branches[name]) for name in read_plan.left)
         message = f"neither treemill nor uproot can read {out}: left out"
-        warnings.warn(message, stacklevel=outside())
+        warn(message)
     return columns
 
 

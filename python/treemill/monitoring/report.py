@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection
 from dataclasses import dataclass, field, fields
 from typing import Protocol
 
-from ..errors import outside, without_credentials
+from ..errors import warn, without_credentials
 from ..io_report import IOReport
 from .worker_histograms import WorkerHistograms
 
@@ -146,10 +145,10 @@ class IncompleteWarning(UserWarning):
         """The report of the run: `report.missing` names all that is missing, and why."""
 
 
-def warn(report: Report) -> None:
+def warn_of_missing(report: Report) -> None:
     """Warns of what is missing, at the line of the user's that has called treemill."""
     if report.missing:
-        warnings.warn(IncompleteWarning(_words(report), report), stacklevel=outside())
+        warn(IncompleteWarning(_words(report), report))
 
 
 def _words(report: Report) -> str:

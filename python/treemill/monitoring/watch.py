@@ -9,14 +9,13 @@ from __future__ import annotations
 import math
 import sys
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING, Protocol, cast
 
 from .._system.terminal import in_notebook, wants_bar
-from ..errors import QueryError, check_flag
+from ..errors import QueryError, check_flag, warn
 from ..io_report import IOReport
 from .feedback import histograms, pick
 from .progress import Progress
@@ -165,10 +164,9 @@ class Watch:
     def _warn_of_unknown_name(self, values: object) -> None:
         """To be called at the end of the query: results may get their histograms late."""
         names = [name for name, _ in histograms(values, self._query.titles)]
-        warnings.warn(
+        warn(
             f"feedback={self._name!r} drew nothing, because the query has no such histogram. "
-            f"Its histograms: {', '.join(names) or 'none'}",
-            stacklevel=2,
+            f"Its histograms: {', '.join(names) or 'none'}"
         )
 
     def _shown(self) -> ProgressBar | NotebookBar:

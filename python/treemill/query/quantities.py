@@ -8,14 +8,13 @@ for it would be made at each start of the package.
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from ..errors import QueryError, outside, unquoted
+from ..errors import QueryError, unquoted, warn
 from ..language.expression import Expression, column, is_product, parse
 from ..language.tree_node import Tree
 from .axes import Axis, FixedAxis
@@ -306,7 +305,7 @@ def usable(text: str, matches: Known) -> dict[str, Expression]:
     left = [_left(name, branch) for name, branch in matches.items() if branch is not None]
     if left:
         message = f"{text!r} leaves out what expressions cannot use: {', '.join(left)}"
-        warnings.warn(message, stacklevel=outside())
+        warn(message)
     return {name: column(name, found=True) for name, branch in matches.items() if branch is None}
 
 

@@ -6,13 +6,12 @@ from __future__ import annotations
 
 import importlib
 import json
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from ..errors import FormatError, MissingPackageError, SourceError
+from ..errors import FormatError, MissingPackageError, SourceError, warn
 from .result_tree import ResultGroup, ResultLeaf, ResultTree, first_few, unsupported
 from .uhi_description import described, from_description
 
@@ -119,7 +118,7 @@ def read(path: str) -> ResultTree:
     except (OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
         raise FormatError(f"not a file of results in HDF5: {error}", file=path) from error
     if left:
-        warnings.warn(f"{path}: left out {first_few(left)}; the others are loaded", stacklevel=4)
+        warn(f"{path}: left out {first_few(left)}; the others are loaded")
     return results
 
 

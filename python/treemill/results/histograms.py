@@ -4,13 +4,12 @@ Knows no booking.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, TypeGuard
 
 from .._system.files import picture_file
-from ..errors import QueryError, check_flag, check_text
+from ..errors import QueryError, check_flag, check_text, warn
 
 if TYPE_CHECKING:
     import hist
@@ -99,11 +98,10 @@ def warn_without_errors(histograms: Mapping[str, hist.Hist]) -> list[str]:
     of the caller's caller."""
     names = [name for name, each in histograms.items() if each.variances() is None]
     if names:
-        warnings.warn(
+        warn(
             f"the statistical errors of {', '.join(map(repr, names))} are not known, and are left "
             "out: histograms with the storage Double lose them if they are weighted or scaled; "
-            'fill them with storage="Weight"',
-            stacklevel=4,
+            'fill them with storage="Weight"'
         )
     return names
 

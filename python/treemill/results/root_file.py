@@ -8,14 +8,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import FormatError, SourceError, UnsupportedError, first_line, outside
+from ..errors import FormatError, SourceError, UnsupportedError, first_line, warn
 from .fill_counts import note_fills
 from .json_file import decoded, encoded
 from .result_tree import Json, ResultGroup, ResultLeaf, ResultTree, first_few, unsupported
@@ -76,7 +75,7 @@ def others(file: ReadOnlyDirectory, path: str) -> ResultGroup:
         ("axes have numbers in place of labels:", reading.numbered, ""),
     ):
         if names:
-            warnings.warn(f"{path}: {what} {first_few(names)}{hint}", stacklevel=outside())
+            warn(f"{path}: {what} {first_few(names)}{hint}")
     return group
 
 
@@ -384,7 +383,7 @@ def _results(
         if len(records) == 1:
             how = "written by another program, such as hadd, from what may be several files"
         words = f"{path} was {how}. Left out: {first_few(reading.left)}"
-        warnings.warn(f"{words}; {instead}", stacklevel=outside())
+        warn(f"{words}; {instead}")
     return found
 
 

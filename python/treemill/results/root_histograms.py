@@ -10,14 +10,13 @@ a bin with a label, too.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import outside
+from ..errors import warn
 from .fill_counts import cancelled_of, fills_of, note_cancelled, note_fills
 from .result_tree import unsupported
 
@@ -144,7 +143,7 @@ def _profile(histogram: Hist, axes: Sequence[Model], path: str) -> Model:
 
 
 def _warn(path: str, words: str) -> None:
-    warnings.warn(f"{path or 'the result'} {words}", stacklevel=outside())
+    warn(f"{path or 'the result'} {words}")
 
 
 def _slices(axes: Sequence[Axis]) -> tuple[slice, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -12,7 +11,7 @@ from string import Formatter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .._system.files import whole_file
-from ..errors import QueryError, UnsupportedError, local_path, writing
+from ..errors import QueryError, UnsupportedError, local_path, warn, writing
 from ..public_api import short_errors
 from ..query.booking import Booking, compute
 from .by_dataset import ByDataset, is_measured
@@ -429,11 +428,11 @@ def _act(problems: Sequence[TemplateFinding], do: Mapping[str, str]) -> None:
         raise QueryError(f"a fit cannot take these templates: {lines}{more}{hint}")
     warned = [each for each in problems if do[each.kind] == "warn"]
     for each in warned[:_TOLD]:
-        warnings.warn(f"template {each.name}: {each.words}", stacklevel=4)
+        warn(f"template {each.name}: {each.words}")
     if len(warned) > _TOLD:
         more = f"templates: {len(warned) - _TOLD} more such findings; merge bins, or say "
         kinds = dict.fromkeys(f'{each.kind}="ignore"' for each in warned)
-        warnings.warn(more + " and ".join(kinds), stacklevel=4)
+        warn(more + " and ".join(kinds))
 
 
 def _write(histograms: Mapping[str, Hist], path: str) -> None:

@@ -3,10 +3,9 @@ give the same histogram again."""
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
-from ..errors import UnsupportedError, outside
+from ..errors import UnsupportedError, warn
 from .result_tree import Json
 
 _OFF = {"Mean": "_sum_of_deltas_squared", "WeightedMean": "_sum_of_weighted_deltas_squared"}
@@ -41,10 +40,9 @@ def described(histogram: Hist, path: str, *, is_all: bool = True) -> Json:
         weights = view["count" if storage["type"] == "mean" else "sum_of_weights"]
         lost = ~is_known & (off > _ROUNDING * np.abs(weights * view["value"] ** 2))
         if is_all and lost.any():
-            warnings.warn(
+            warn(
                 f"{path or 'the result'}: the squared deviations in {int(lost.sum())} bins are "
-                "lost, because their weights give no variance: a .root file keeps them",
-                stacklevel=outside(),
+                "lost, because their weights give no variance: a .root file keeps them"
             )
     description["storage"] = storage
     return description

@@ -5,7 +5,6 @@ the files when the pass has ended. Knows bookings and their rows; knows no sessi
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 from ..data.entry_ranges import starts
 from ..data.reader import read
 from ..data.rows import CollectedRows, Sink
-from ..errors import QueryError, SourceError, UnsupportedError, outside, writing
+from ..errors import QueryError, SourceError, UnsupportedError, warn, writing
 from ..frozen import replaced
 from ..query.node import Booking
 from ..query.planning import Plan
@@ -142,9 +141,8 @@ class BookedFiles:
             out = [name for name, expr in wanted.columns if expr.found and name in why]
             if 0 < len(out) < len(wanted.columns):
                 named = ", ".join(f"{name} ({why[name]})" for name in out)
-                warnings.warn(
-                    f"{wanted.title} leaves out what a TTree cannot hold and .parquet can: {named}",
-                    stacklevel=outside(),
+                warn(
+                    f"{wanted.title} leaves out what a TTree cannot hold and .parquet can: {named}"
                 )
                 kept = tuple(each for each in wanted.columns if each[0] not in out)
                 self.fitting[booking.number] = replace(wanted, columns=kept)

@@ -206,9 +206,9 @@ class Account:
         """Warns of the entries that are not in the result, once. To be called after the end."""
         if not self._has_warned:
             self._has_warned = True
-            from ..monitoring.report import warn  # start-up
+            from ..monitoring.report import warn_of_missing  # start-up
 
-            warn(self.report)
+            warn_of_missing(self.report)
 
     @property
     def measured(self) -> WorkerHistograms | None:

@@ -4,13 +4,12 @@ when the query has ended, if there is to be one. Knows passes and accounts; know
 from __future__ import annotations
 
 import platform
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import monotonic
 
 from ..backends.base import Pass, Pool, Request, sizing_of
-from ..errors import without_credentials
+from ..errors import warn, without_credentials
 from ..monitoring.file import check, write
 from ..monitoring.recorded import About, Recorded, RecordedFile, Row
 from ..monitoring.rows import Place, leased_rows, rows
@@ -123,7 +122,7 @@ class Recording:
             write(self._path, self.recorded(account))
         except Exception as error:
             words = f"the trace was not written to {self._path}: {type(error).__name__}: {error}"
-            warnings.warn(words, RuntimeWarning, stacklevel=2)
+            warn(words, RuntimeWarning)
 
     def recorded(self, account: Account) -> Recorded:
         """The trace of the query, which has ended."""

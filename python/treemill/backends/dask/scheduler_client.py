@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import pickle
-import warnings
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
@@ -14,7 +13,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ...errors import UnsupportedError, WorkerError
+from ...errors import UnsupportedError, WorkerError, warn
 from .merger import RefusedByMerger
 from .messages import VERSION, HeldPartial, Status
 from .scheduler_plugin import LONGEST, Hello, install
@@ -68,8 +67,6 @@ _CONNECT = 3.0
 """Seconds after which a worker counts as hidden from this process."""
 _AGAIN = 6.0
 """Seconds within which a scheduler must be there again after its connection broke."""
-_OF_CONNECT = 8
-"""The calls from the caller of connect() to a warning."""
 _AT_ONCE = 4
 """Partials that are on their way to this process, at most: each may be large."""
 _CLOSED = "the session's Client was closed: make another session by treemill.connect()"
@@ -128,11 +125,8 @@ class SchedulerClient:
             kind = WorkerError if hello["silent"] else UnsupportedError
             raise kind(f"no worker of the scheduler {self.address} can take part: {words}")
         if words:
-            warnings.warn(
-                f"some workers of the scheduler {self.address} take no part: {words}",
-                RuntimeWarning,
-                stacklevel=_OF_CONNECT,
-            )
+            what = f"some workers of the scheduler {self.address} take no part: {words}"
+            warn(what, RuntimeWarning)
 
     def hello(self) -> Hello:
         """Returns what the scheduler says of itself."""
