@@ -5,7 +5,7 @@ import signal
 
 import pytest
 import treemill as tm
-from treemill.backends.dask.pass_scheduler import ROOTS
+from treemill.backends.dask.dask_pass import ROOTS
 from treemill.scheduling import Committed, HandedOn
 
 from tests.waiting import until

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 import treemill as tm
-from treemill.backends.dask import pass_scheduler
+from treemill.backends import base
 from treemill.cli.trace import load
 from treemill.monitoring.summary import summary
 from treemill.scheduling import Policy, joined
@@ -45,9 +45,7 @@ def test_totals_are_those_of_the_ledger(session, events, tmp_path):
 def test_bytes_are_those_of_the_sources(session, events, tmp_path, monkeypatch):
     # No worker is late with a packet that another one then does, too: it would still read at the
     # end. The scheduler is in this process.
-    monkeypatch.setattr(
-        pass_scheduler, "Policy", lambda **told: Policy(**told | {"speculate": False})
-    )
+    monkeypatch.setattr(base, "Policy", lambda **told: Policy(**told | {"speculate": False}))
     tm.cache.limit, before = 0, tm.cache.limit
     try:
         session.run(events.hist("Muon_pt", bins=(10, 0, 100)), trace=tmp_path / "trace.root")

@@ -60,11 +60,18 @@ def folder(tmp_path):
     return str(tmp_path)
 
 
+def connected(mode):
+    """A session of two workers; each is at a site of its own if there are sites."""
+    if mode != "sites":
+        return tm.connect(workers=2, mode=mode, patience=0.05)
+    return tm.connect([tm.connect(workers=1, patience=0.05) for _ in range(2)])
+
+
 @pytest.mark.parametrize("end", ["stop", "abort", "close"])
-@pytest.mark.parametrize("mode", ["threads", "processes"])
+@pytest.mark.parametrize("mode", ["threads", "processes", "sites"])
 def test_a_merge_that_hangs_is_given_up(events, folder, mode, end):
     inputs = {"folder": folder, "pid": os.getpid()}
-    with warnings.catch_warnings(), tm.connect(workers=2, mode=mode, patience=0.05) as session:
+    with warnings.catch_warnings(), connected(mode) as session:
         warnings.simplefilter("ignore", RuntimeWarning)  # it comes on another thread
         query = session.submit(TwoCommits(), events, inputs=inputs)
         with open(f"{folder}/at"):

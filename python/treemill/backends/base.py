@@ -23,6 +23,7 @@ from ..scheduling import (
     Monitored,
     PacketDone,
     PacketFailed,
+    Policy,
     Sizing,
     Trace,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "RemoteQuery",
     "Request",
     "Results",
+    "policy_of",
     "sizing_of",
     "worker_error",
 ]
@@ -131,6 +133,18 @@ def sizing_of(sizing: Sizing, task: Task, workers: int | None) -> Sizing:
     """The sizing of a pass: the pool's, with what the task asks for. `workers`: None if they may
     become more."""
     return _sized(sizing, task.least_seconds, task.alone_entries if workers == 1 else 0)
+
+
+def policy_of(request: Request, workers: int) -> Policy:
+    """The rules of a pass by packets, from what it is to do. `workers`: those that should join."""
+    task = request.task
+    return Policy(
+        skip_errors=request.skip_errors,
+        commit_seconds=task.commit_seconds,
+        speculate=task.second_runs,
+        small_files=task.small_files,
+        expected_workers=workers,
+    )
 
 
 @frozen

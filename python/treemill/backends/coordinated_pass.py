@@ -11,28 +11,27 @@ import traceback
 import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any, ClassVar
 
 from ..errors import WorkerError, warn
 from ..scheduling import (
     Action,
     Coverage,
-    Event,
     Finish,
     Halt,
     Hint,
     Monitored,
-    Monitoring,
     Order,
-    Packetizer,
-    Policy,
+    Ranges,
     Stop,
 )
-from ..scheduling.coordinator import Coordinator
+from ..scheduling.coordinator import Coordinator, packetizer_and_coordinator
 from ..workers.task import Task
 from ..workers.workload import Partial
-from .base import Heartbeat, Pass, PassStatus, Pool, Request, sizing_of
+from .base import Heartbeat, Pass, PassStatus, Pool, Request, policy_of, sizing_of
 from .merged_partial import MergedPartial
 
 __all__ = ["CoordinatedPass", "leave_behind"]
@@ -72,12 +71,12 @@ def _place(thread: threading.Thread) -> str:
     return f"in {theirs[-1].name} ({theirs[-1].filename}:{theirs[-1].lineno})"
 
 
-_SENT = Order | Hint
-"""What goes to a worker. To make this union takes as long as to look whether an action is in it."""
-
-
 class CoordinatedPass(Pass):
     """A pass whose coordinator is in this process."""
+
+    _SENT: ClassVar = Order | Hint
+    """What goes to a worker. To make this union takes as long as to look whether an action is in
+    it."""
 
     def __init__(self, pool: Pool, request: Request) -> None:
         task, checkpointing = request.task, request.checkpointing
@@ -86,30 +85,9 @@ class CoordinatedPass(Pass):
         self._task: Task | None = task
         """None after the end of the pass."""
         self._clock = time.monotonic
-        packetizer = Packetizer(
-            request.files,
-            Policy(
-                skip_errors=request.skip_errors,
-                commit_seconds=task.commit_seconds,
-                small_files=task.small_files,
-                shares_lock=pool.remembers and task.holds_lock,
-                expected_workers=self.workers,
-                speculate=task.second_runs and self.workers > 1,
-            ),
-            sizing=sizing_of(pool.sizing, task, self.workers),
-            done=record.processed if record is not None else None,
-        )
         self._merged = MergedPartial() if checkpointing is None else checkpointing.merged(task.load)
-        self._coordinator = Coordinator(
-            packetizer,
-            self.workers,
-            self._clock,
-            max(pool.trace, request.trace),
-            self._merged,
-            None if request.served is None else Monitoring(request.served),
-            notes_entries=checkpointing is not None,  # what is on disk is kept with its entries
-        )
-        self._before = packetizer.committed_entries
+        self._coordinator = self._led(pool, request, {} if record is None else record.processed)
+        self._before = self._coordinator.committed_entries
         if checkpointing is not None:
             self._checkpoint_writer = checkpointing.checkpoint_writer(
                 self._merged.kept, self._sizes
@@ -120,6 +98,31 @@ class CoordinatedPass(Pass):
         self._timers: dict[str, threading.Timer] = {}
         self._given_up: list[int] = []  # workers whose partials take too long to be merged
         self._stopped = False  # by the user, before the end
+
+    def _led(self, pool: Pool, request: Request, done: Ranges) -> Coordinator:
+        """Makes what leads the pass. `done`: what is in the result already."""
+        policy = policy_of(request, self.workers)
+        policy = replace(
+            policy,
+            speculate=policy.speculate and self.workers > 1,
+            shares_lock=pool.remembers and request.task.holds_lock,
+        )
+        _, coordinator = packetizer_and_coordinator(
+            request.files,
+            policy,
+            sizing_of(pool.sizing, request.task, self.workers),
+            self._clock,
+            done=done,
+            trace=max(pool.trace, request.trace),
+            merged=self._merged,
+            served=request.served,
+            notes_entries=self._notes_entries(request),
+        )
+        return coordinator
+
+    @staticmethod
+    def _notes_entries(request: Request) -> bool:
+        return request.checkpointing is not None  # what is on disk is kept with its entries
 
     def _sizes(self) -> Mapping[int, int]:
         with self._lock:
@@ -208,8 +211,8 @@ class CoordinatedPass(Pass):
         """What all workers have counted so far."""
 
     @abstractmethod
-    def _send(self, worker: int, action: Order | Hint) -> None:
-        """Sends an order or a hint to a worker. Called under the lock: must not block."""
+    def _send(self, action: Any) -> None:  # noqa: ANN401 - an order or a hint, or one for a site
+        """Sends an action to the worker that it is for. Called under the lock: must not block."""
 
     @abstractmethod
     def _halt(self) -> None:
@@ -219,14 +222,20 @@ class CoordinatedPass(Pass):
     def _dismiss(self) -> None:
         """Lets the workers go after the end of the pass."""
 
-    def _send_event(self, event: Event) -> None:
+    def _send_event(self, event: Any) -> None:  # noqa: ANN401 - or one of a site
         """Handles a worker's event."""
         self._carry_out(partial(self._coordinator.handle, event))
 
-    def _commit(self, worker: int, load: Callable[[], Partial]) -> None:
-        """Merges the partial that `load` returns, which a worker commits."""
+    def _commit(
+        self,
+        worker: int,
+        load: Callable[[], Partial],
+        ranges: tuple[tuple[int, int, int], ...] = (),
+    ) -> None:
+        """Merges the partial that `load` returns, which a worker commits. `ranges`: see
+        Committed."""
         aside = _Released(self._lock)
-        self._carry_out(lambda: self._coordinator.commit(worker, load, aside))
+        self._carry_out(lambda: self._coordinator.commit(worker, load, aside, ranges))
 
     def _begins(self, worker: int) -> None:
         """Notes that the worker has got its first packet."""
@@ -244,8 +253,8 @@ class CoordinatedPass(Pass):
         with self._lock:
             actions = decide()
             for action in actions:
-                if isinstance(action, _SENT):
-                    self._send(action.worker, action)
+                if isinstance(action, self._SENT):
+                    self._send(action)
                 elif isinstance(action, Halt):
                     self._halt()
                 elif isinstance(action, Finish):

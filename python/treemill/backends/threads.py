@@ -194,7 +194,8 @@ class ThreadPass(CoordinatedPass):
         except BaseException as error:  # a fault of treemill: the pass must end all the same
             self._crash(worker_error(0, error))
 
-    def _send(self, worker: int, action: Order | Hint) -> None:
+    def _send(self, action: Order | Hint) -> None:
+        worker = action.worker
         if isinstance(action, Hint):
             # Not by the inbox: the worker's own thread may be at a packet.
             to = action.to if isinstance(action, Forget) else None

@@ -1,5 +1,6 @@
-"""Leads one pass, whatever carries its messages: gives workers' events to the packetizer, has the
-partials merged that they commit, and returns the actions to be carried out.
+"""Leads one pass, whatever carries its messages and whatever schedules it: gives workers' events to
+the packetizer, or those of sites to the scheduler of leases, has the partials merged that they
+commit, and returns the actions to be carried out.
 
 It has no lock, no thread and no transport, and never waits, so that it can run on an event loop as
 well as under a lock. Knows no task, no file and no kind of worker.
@@ -8,7 +9,7 @@ well as under a lock. Knows no task, no file and no kind of worker.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Set
+from collections.abc import Callable, Collection, Sequence, Set
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any, Protocol
@@ -21,19 +22,22 @@ from .events import (
     Committed,
     Event,
     FileFailed,
+    FileSize,
     Finish,
     Halt,
     MergerLost,
+    Packet,
     PacketFailed,
     Stop,
     WorkerLost,
 )
 from .monitoring import Monitored, Monitoring
 from .packetizer import Packetizer
+from .sizing import Sizing
+from .state import Policy
 from .timeline import Trace
-from .view import Outcome
 
-__all__ = ["Coordinator"]
+__all__ = ["Coordinator", "packetizer_and_coordinator"]
 
 _log = logging.getLogger(__name__)
 
@@ -45,13 +49,82 @@ class Merging(Protocol):
         """Merges a partial. `covers`: its entries."""
 
 
+class Outcome(Protocol):
+    """The entries of a pass."""
+
+    @property
+    def expected_entries(self) -> int:
+        """Entries of the dataset; an estimate until all files have been opened."""
+
+    @property
+    def committed_entries(self) -> int:
+        """The number of entries in the result."""
+
+    def coverage(self) -> Coverage:
+        """Which entries are in the result, and which are given up."""
+
+
+class Scheduler(Outcome, Protocol):
+    """What decides who does which entries: a packetizer, or a scheduler of leases, whose workers
+    are sites."""
+
+    @property
+    def workers(self) -> Set[int]:
+        """The workers that have joined and are not lost."""
+
+    @property
+    def mergers(self) -> Collection[int]:
+        """The mergers that have joined and are not lost."""
+
+    def handle(self, event: Any, now: float, /) -> list[Any]:  # noqa: ANN401 - its own events
+        """Returns the actions to carry out. The last one is Finish if the pass is over."""
+
+    def sizes(self) -> dict[int, int]:
+        """The entries of the files whose size is known."""
+
+    def uncommitted(self, event: Committed, /) -> Sequence[Packet]:
+        """What will be in the result by this event."""
+
+    def outcome(self) -> Outcome:
+        """What has to be kept when the pass is over."""
+
+
+def packetizer_and_coordinator(
+    files: Sequence[FileSize | None],
+    policy: Policy,
+    sizing: Sizing,
+    clock: Callable[[], float],
+    *,
+    nodes: Sequence[str | None] = (),
+    done: Ranges | None = None,
+    trace: int = 0,
+    merged: Merging | None = None,
+    served: Callable[[int], str] | None = None,
+    notes_entries: bool = False,
+) -> tuple[Packetizer, Coordinator]:
+    """Makes what leads a pass by packets, and what decides on these. `served`: gives the node that
+    serves a file; None: what workers do is not counted. See Packetizer and Coordinator for the
+    others."""
+    packetizer = Packetizer(files, policy, nodes=nodes, sizing=sizing, done=done)
+    coordinator = Coordinator(
+        packetizer,
+        policy.expected_workers,
+        clock,
+        trace,
+        merged,
+        None if served is None else Monitoring(served),
+        notes_entries=notes_entries,
+    )
+    return packetizer, coordinator
+
+
 class Coordinator:
     """The state of one pass. Methods return the actions to carry out now. The last of them is
     Finish if the pass has ended; from then on events have no effect."""
 
     def __init__(
         self,
-        packetizer: Packetizer,
+        scheduler: Scheduler,
         workers: int,
         clock: Callable[[], float],
         trace: int = 0,
@@ -72,19 +145,19 @@ class Coordinator:
         self.trace = Trace(self.began, trace) if trace else None
         """The last events and the actions that answered them, if records are kept."""
         self._monitoring = monitoring
-        self._packetizer = packetizer
-        self._outcome: Outcome = packetizer
+        self._scheduler = scheduler
+        self._outcome: Outcome = scheduler
         self._workers = workers
         self._clock = clock
-        self._merging: set[Committed] = set()  # what will be handled after these merges
-        self._ends: list[Event] = []  # losses, to be handled after a merge
+        self._merging: set[int] = set()  # the workers whose partials are being merged
+        self._ends: list[WorkerLost] = []  # losses, to be handled after a merge
         self._at_work: set[int] = set()
         self._lost: str | None = None  # why what was merged cannot be used
 
     @property
     def workers(self) -> Set[int]:
         """The workers that have joined and are not lost. Events of others have no effect."""
-        return self._packetizer.workers
+        return self._scheduler.workers
 
     @property
     def expected_entries(self) -> int:
@@ -98,12 +171,12 @@ class Coordinator:
 
     def sizes(self) -> dict[int, int]:
         """The entries of the files that were opened."""
-        return self._packetizer.sizes()
+        return self._scheduler.sizes()
 
     @property
     def merging(self) -> list[int]:
         """The workers whose partials are being merged now."""
-        return sorted(event.worker for event in self._merging)
+        return sorted(self._merging)
 
     def coverage(self) -> Coverage:
         """Returns which entries are merged, and which are given up."""
@@ -119,17 +192,17 @@ class Coordinator:
             {}, sorted([*coverage.missing, *lost], key=lambda each: (each.file, each.start))
         )
 
-    def handle(self, event: Event) -> list[Action]:
+    def handle(self, event: Any) -> list[Action]:  # noqa: ANN401 - its scheduler's
         """Handles an event. The loss of a worker waits until its partial is merged, if a merge of
         it is under way."""
         if self.ended is not None:
             return []
-        if self._merging and _hand_over_of(event) in self._merging:
+        if isinstance(event, WorkerLost) and event.worker in self._merging:
             self._ends.append(event)
             return []
         _log_fault(event)
         now = self._clock()
-        actions = self._packetizer.handle(event, now)
+        actions = self._scheduler.handle(event, now)
         if self.trace is not None:
             self.trace.record(now, event, actions)
         if self._monitoring is not None:
@@ -144,27 +217,28 @@ class Coordinator:
         worker: int,
         load: Callable[[], object],
         aside: AbstractContextManager[object] | None = None,
+        ranges: tuple[tuple[int, int, int], ...] = (),
     ) -> list[Action]:
         """A worker commits the partial that `load` returns. Either the partial is merged and its
         packets count, or neither happens. `aside` is entered during the merge: a driver that has
-        locked this object releases its lock there."""
-        if self.ended is not None or worker not in self._packetizer.workers:
+        locked this object releases its lock there. `ranges`: see Committed."""
+        if self.ended is not None or worker not in self._scheduler.workers:
             return []
         assert self._merged is not None
-        event = Committed(worker)
-        self._merging.add(event)
+        event = Committed(worker, ranges=ranges)
+        self._merging.add(worker)
         # It cannot change before the merge is done.
-        covers = ranges_of(self._packetizer.uncommitted(event)) if self._notes_entries else {}
+        covers = ranges_of(self._scheduler.uncommitted(event)) if self._notes_entries else {}
         began = self._clock()
         try:
             with aside or nullcontext():
                 self._merged.commit(load(), covers)
         finally:
-            self._merging.remove(event)
+            self._merging.remove(worker)
         event = replaced(event, merging=self._clock() - began)
         actions = self.handle(event)
         if self._ends:
-            for end in [end for end in self._ends if _hand_over_of(end) == event]:
+            for end in [end for end in self._ends if end.worker == worker]:
                 self._ends.remove(end)
                 actions += self.handle(end)
         return actions
@@ -192,7 +266,7 @@ class Coordinator:
         if self.ended is not None:
             return []
         actions = self.handle(Stop(reason))
-        for worker in list(self._packetizer.workers):
+        for worker in list(self._scheduler.workers):
             actions += self.handle(WorkerLost(worker, reason))
         return actions
 
@@ -214,18 +288,18 @@ class Coordinator:
         """Gives up all workers and mergers, also those whose partials are being merged."""
         now = self._clock()
         events: list[Event] = [Stop(reason)]
-        events += [WorkerLost(worker, reason) for worker in self._packetizer.workers]
-        events += [MergerLost(merger) for merger in self._packetizer.mergers]
+        events += [WorkerLost(worker, reason) for worker in self._scheduler.workers]
+        events += [MergerLost(merger) for merger in self._scheduler.mergers]
         for event in events:
-            self._packetizer.handle(event, now)
+            self._scheduler.handle(event, now)
 
     def release(self) -> None:
         """Drops the merged partial, the error and all that has scheduled the pass, after the end.
         The numbers of entries, the coverage and the trace stay: a session keeps the last
         hundred."""
         self._merged, self.error = None, None
-        self._outcome = self._packetizer.outcome()
-        del self._packetizer
+        self._outcome = self._scheduler.outcome()
+        del self._scheduler
 
     def _end(self, error: BaseException | None) -> None:
         self.error = error
@@ -242,8 +316,3 @@ def _log_fault(event: Event) -> None:
         more = "a further attempt may help" if event.retry else "given up"
         error = without_credentials(str(event.error))
         _log.info("%s %d failed on worker %d: %s (%s)", what, number, event.worker, error, more)
-
-
-def _hand_over_of(event: Event) -> Committed | None:
-    """The event of a merged partial, of the worker whose loss `event` is."""
-    return Committed(event.worker) if isinstance(event, WorkerLost) else None

@@ -157,11 +157,13 @@ class Committed:
     """Answer to Commit: the worker's partial, with all packets done since the last commit, is
     merged. `merger`: the merger that has it, and that sends this event; None: it is in the
     result. `merging`: seconds that the receiver took to load and merge it, if it knows them; they
-    are for the trace alone."""
+    are for the trace alone. `ranges`: what the partial has, as file, start and stop, if the worker
+    is a site: what its packets were is not known here."""
 
     worker: int
     merger: int | None = None
     merging: float = field(default=0.0, compare=False)
+    ranges: tuple[tuple[int, int, int], ...] = ()
 
 
 @frozen

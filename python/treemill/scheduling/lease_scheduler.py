@@ -6,10 +6,21 @@ handed up is leased to others. The query is over when every entry is in the resu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Sequence, Set
 from typing import Any
 
-from . import Coverage, FileSize, Finish, Halt, Stop, Tick, WorkerGone
+from . import (
+    Committed,
+    Coverage,
+    FileSize,
+    Finish,
+    Halt,
+    Packet,
+    Stop,
+    Tick,
+    WorkerGone,
+    WorkerLost,
+)
 from .known_sites import KnownSite, KnownSites, Leasing
 from .lease_ledger import Done, LeaseLedger, parts_left
 from .messages import (
@@ -18,15 +29,14 @@ from .messages import (
     Ended,
     Failed,
     Grant,
-    HandedUp,
     LeaseEvent,
     Opened,
     Part,
     Returned,
     SiteJoined,
-    SiteLost,
     Standing,
     TakeBack,
+    Upward,
 )
 from .unleased_parts import Reach, UnleasedParts
 
@@ -98,6 +108,7 @@ class LeaseScheduler:
         self._sites = KnownSites()
         self._expected = set(expected)
         self._extent = DatasetEntries()
+        self._sizes = {n: size.entries for n, size in enumerate(files) if size is not None}
         self._reason: str | None = None  # why the query ends early
         self._ending = False
         self._error: BaseException | None = None
@@ -130,6 +141,26 @@ class LeaseScheduler:
         """Returns which entries are in the result, which are not, and why. Final once `over`."""
         return self._ledger.coverage()
 
+    @property
+    def workers(self) -> Set[int]:
+        """The sites that have joined and are not lost."""
+        return self._sites.keys()
+
+    mergers: Sequence[int] = ()
+    """None: what sites hand up is merged where this runs."""
+
+    def sizes(self) -> dict[int, int]:
+        """The entries of the files whose size is known."""
+        return dict(self._sizes)
+
+    def uncommitted(self, event: Committed) -> list[Packet]:
+        """What will be in the result by this event."""
+        return [Packet(0, *each) for each in event.ranges]
+
+    def outcome(self) -> LeaseScheduler:
+        """What has to be kept when the query is over."""
+        return self
+
     def whereabouts(self) -> list[Part]:
         """Returns all parts, leased or not. For tests."""
         return [*self._pool, *self._ledger.leased()]
@@ -140,7 +171,7 @@ class LeaseScheduler:
         """Handles a message that arrived at time `now` (seconds, any origin). Returns the orders to
         carry out."""
         orders: list[Downward] = []
-        known = isinstance(event, SiteJoined | Tick | Stop) or event.site in self._sites
+        known = isinstance(event, SiteJoined | Tick | Stop) or _site_of(event) in self._sites
         if not self._over and known:
             ended = self._ending
             _REACTIONS[type(event)](self, event, now, orders)
@@ -155,8 +186,8 @@ class LeaseScheduler:
         self._sites[event.site] = KnownSite(event.site, event.name, now, ended=self._ending)
         self._expected.discard(event.name)
 
-    def _lost(self, event: SiteLost, now: float, orders: list[Downward]) -> None:
-        site = self._sites.pop(event.site)
+    def _lost(self, event: WorkerLost, now: float, orders: list[Downward]) -> None:
+        site = self._sites.pop(event.worker)
         self._sites.helped(site)
         for part in self._ledger.lose(site.number):
             self._pool.add(part)
@@ -176,6 +207,7 @@ class LeaseScheduler:
 
     def _opened(self, event: Opened, now: float, orders: list[Downward]) -> None:
         if self._ledger.opened(event.site, event.file, event.size):
+            self._sizes[event.file] = event.size.entries
             self._extent.opened(event.size.entries)
 
     def _returned(self, event: Returned, now: float, orders: list[Downward]) -> None:
@@ -205,8 +237,8 @@ class LeaseScheduler:
         if not self._leasing.skip_errors:
             self._end("an error elsewhere ended the query", event.error)
 
-    def _handed_up(self, event: HandedUp, now: float, orders: list[Downward]) -> None:
-        self._ledger.commit(event.site, event.ranges)
+    def _committed(self, event: Committed, now: float, orders: list[Downward]) -> None:
+        self._ledger.commit(event.worker, event.ranges)
 
     def _ended(self, event: Ended, now: float, orders: list[Downward]) -> None:
         self._sites[event.site].ended = True
@@ -307,15 +339,19 @@ class LeaseScheduler:
         orders.append(Finish(self._error))
 
 
+def _site_of(event: Upward) -> int:
+    return event.worker if isinstance(event, WorkerLost | Committed) else event.site
+
+
 _REACTIONS: dict[type, Callable[[LeaseScheduler, Any, float, list[Downward]], None]] = {
     SiteJoined: LeaseScheduler._joined,
-    SiteLost: LeaseScheduler._lost,
+    WorkerLost: LeaseScheduler._lost,
     Standing: LeaseScheduler._stands,
     Asked: LeaseScheduler._asked,
     Opened: LeaseScheduler._opened,
     Returned: LeaseScheduler._returned,
     Failed: LeaseScheduler._failed,
-    HandedUp: LeaseScheduler._handed_up,
+    Committed: LeaseScheduler._committed,
     Ended: LeaseScheduler._ended,
     Tick: LeaseScheduler._tick,
     Stop: LeaseScheduler._stop,

@@ -1,10 +1,12 @@
 """The messages between the scheduler of leases and its sites: plain values. Messages of one site
-arrive in their order. Files are numbered as in the dataset."""
+arrive in their order. Files are numbered as in the dataset. A site is a worker to those that lead
+the pass: its loss is WorkerLost, with all that it had not handed up, and what it hands up is
+Committed, with its ranges."""
 
 from __future__ import annotations
 
 from ..frozen import frozen
-from . import FileSize, Finish, Halt, Stop, Tick
+from . import Committed, FileSize, Finish, Halt, Stop, Tick, WorkerLost
 
 
 @frozen
@@ -43,15 +45,6 @@ class SiteJoined:
 
     site: int
     name: str
-
-
-@frozen
-class SiteLost:
-    """A site is lost, and with it all that it had not handed up. Its earlier messages have
-    been handled; later ones have no effect."""
-
-    site: int
-    reason: str = "the site was lost"
 
 
 @frozen
@@ -101,21 +94,13 @@ class Failed:
 
 
 @frozen
-class HandedUp:
-    """The partial that came with this is merged; it has exactly these ranges: file, start, stop."""
-
-    site: int
-    ranges: tuple[tuple[int, int, int], ...]
-
-
-@frozen
 class Ended:
     """Answer to Halt: the site has handed up all that it will."""
 
     site: int
 
 
-Upward = SiteJoined | SiteLost | Standing | Asked | Opened | Returned | Failed | HandedUp | Ended
+Upward = SiteJoined | WorkerLost | Standing | Asked | Opened | Returned | Failed | Committed | Ended
 LeaseEvent = Upward | Tick | Stop
 
 

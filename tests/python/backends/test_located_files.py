@@ -3,7 +3,8 @@
 import threading
 from types import SimpleNamespace
 
-from treemill.backends.base import Request
+import pytest
+from treemill.backends.base import Request, policy_of
 from treemill.backends.sites.pool import LocatedFiles
 from treemill.backends.sites.site import leased_request
 from treemill.scheduling.messages import Part
@@ -11,7 +12,7 @@ from treemill.scheduling.messages import Part
 BATCHES = [{0: ["root://one//a"], 2: ["root://two//c"]}, {3: ["root://one//d"]}]
 
 
-def request(locate):
+def request(locate, second_runs=True):
     given = {1: ["root://two//b", "root://three//b"]}
     nodes = ["n0", "n1", None, "n3", "n4"]
     return Request(
@@ -19,7 +20,7 @@ def request(locate):
             commit_seconds=1.0,
             least_seconds=0.0,
             alone_entries=0,
-            second_runs=True,
+            second_runs=second_runs,
             small_files=False,
             holds_lock=False,
             share_entries=0,
@@ -32,6 +33,11 @@ def request(locate):
         nodes=lambda: nodes,
         locate=locate,
     )
+
+
+@pytest.mark.parametrize("twice", [True, False])
+def test_packets_are_run_twice_only_if_the_task_allows_it(twice):
+    assert policy_of(request(None, second_runs=twice), 6).speculate is twice
 
 
 def test_servers_are_asked_once():

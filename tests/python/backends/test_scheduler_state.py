@@ -26,7 +26,6 @@ from treemill.backends.dask.messages import (
     Tell,
     Unreached,
 )
-from treemill.backends.dask.pass_scheduler import packetizer_and_coordinator
 from treemill.backends.dask.scheduler_state import SchedulerState, demand
 from treemill.backends.dask.worker_limits import Limits
 from treemill.backends.merged_partial import MergedPartial
@@ -39,6 +38,7 @@ from treemill.scheduling import (
     HandedOn,
     OpenFile,
     PacketDone,
+    Policy,
     Process,
     RefusedFrom,
     Sizing,
@@ -290,9 +290,14 @@ def request(**changes):
         "packages": (),
         "files": [None] * len(FILES),
         "nodes": [None] * len(FILES),
-        "workers": 6,
-        "skip_errors": False,
-        "commit_seconds": 0.2,
+        "policy": Policy(
+            commit_seconds=0.2,
+            collect_seconds=None,
+            roots=2,
+            expected_workers=6,
+            speculate=True,
+            reserve=True,
+        ),
         "sizing": Sizing(shortest=0.01, longest=0.1),
         "silence": 60.0,
         "patience": 10.0,
@@ -301,12 +306,6 @@ def request(**changes):
         "trace": 0,
     }
     return PassRequest(**(made | changes))
-
-
-@pytest.mark.parametrize("twice", [True, False])
-def test_packets_are_run_twice_only_if_the_task_allows_it(twice):
-    packetizer, _ = packetizer_and_coordinator(request(second_runs=twice), lambda: 0.0)
-    assert packetizer._state.policy.speculate is twice
 
 
 def live(world, seed):

@@ -6,8 +6,7 @@ from types import SimpleNamespace
 import hist
 import pytest
 import treemill as tm
-from treemill.backends import coordinated_pass
-from treemill.scheduling import FileSize, Packetizer
+from treemill.scheduling import FileSize, Packetizer, coordinator
 from treemill.session.api import connect
 from treemill.session.subset import useful_workers
 from treemill.workers import worker as worker_module
@@ -123,7 +122,7 @@ def policy_of(monkeypatch, what, data, **options):
         policies.append(policy)
         return Packetizer(files, policy, **others)
 
-    monkeypatch.setattr(coordinated_pass, "Packetizer", noted)
+    monkeypatch.setattr(coordinator, "Packetizer", noted)
     with connect(workers=2) as session:
         session.run(what, data, **options)
     return policies[-1]

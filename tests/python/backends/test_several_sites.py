@@ -15,8 +15,8 @@ from treemill.errors import SourceError
 from treemill.frozen import replaced
 from treemill.monitoring.summary import summary
 from treemill.monitoring.text import lines
-from treemill.scheduling import Coverage, FileSize, Missing, joined
-from treemill.scheduling.messages import Failed, HandedUp, Opened, Part
+from treemill.scheduling import Committed, Coverage, FileSize, Missing, joined
+from treemill.scheduling.messages import Failed, Opened, Part
 from treemill.session.session import Session
 from treemill.workers.workload import Forwarding
 
@@ -264,7 +264,7 @@ def test_what_is_told_of_a_lease():
     assert told(9, parts, coverage) == [
         Opened(9, 4, FileSize(50)),
         Opened(9, 8, FileSize(0)),
-        HandedUp(9, ((4, 0, 50), (2, 100, 120), (2, 130, 300))),
+        Committed(9, ranges=((4, 0, 50), (2, 100, 120), (2, 130, 300))),
         Failed(9, Part(2, 120, 130), wrong),
         Failed(9, Part(7, 0, None), lost),
     ]

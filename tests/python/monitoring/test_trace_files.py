@@ -105,7 +105,7 @@ def nothing_in_vain(monkeypatch):
     """No worker is late with a packet that another one then does, too: at the end, one of them
     would still read what is in no packet that is done."""
     monkeypatch.setattr(
-        "treemill.backends.coordinated_pass.Policy",
+        "treemill.backends.base.Policy",
         lambda **told: Policy(**told | {"speculate": False}),
     )
 

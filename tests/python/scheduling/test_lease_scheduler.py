@@ -1,5 +1,5 @@
-"""The lessor of several sites: whatever dies, every entry is in the result exactly once, or named
-as missing with the reason; and the rules one by one."""
+"""The scheduler of leases: whatever dies, every entry is in the result exactly once, or named as
+missing with the reason; and the rules one by one."""
 
 from collections import deque
 from random import Random
@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from treemill.frozen import replaced
-from treemill.scheduling import FileSize, Finish, Halt, Stop, Tick, WorkerGone
+from treemill.scheduling import (
+    Committed,
+    FileSize,
+    Finish,
+    Halt,
+    Stop,
+    Tick,
+    WorkerGone,
+    WorkerLost,
+)
 from treemill.scheduling.known_sites import Leasing
 from treemill.scheduling.lease_scheduler import LeaseScheduler
 from treemill.scheduling.messages import (
@@ -16,12 +25,10 @@ from treemill.scheduling.messages import (
     Ended,
     Failed,
     Grant,
-    HandedUp,
     Opened,
     Part,
     Returned,
     SiteJoined,
-    SiteLost,
     Standing,
     TakeBack,
 )
@@ -88,7 +95,7 @@ class Site:
             return
         self.rate = self.world.chance.choice([10.0, 100.0])
         merged = [(part.file, entry) for entry in range(part.start, stop)]
-        up = HandedUp(self.number, ((part.file, part.start, stop),))
+        up = Committed(self.number, ranges=((part.file, part.start, stop),))
         self.say(up, self.standing(), merged=merged)
 
     def open(self, part):
@@ -178,7 +185,7 @@ class World:
             self.hear(*site.up.popleft())
         del self.sites[site.number]
         self.lost += 1
-        self.handle(SiteLost(site.number))
+        self.handle(WorkerLost(site.number))
 
     def hear(self, messages, merged):
         self.merged += merged
@@ -322,8 +329,8 @@ def test_files_of_unknown_size_are_leased_whole():
     assert granted(leads.handle(Asked(0), 0.0)) == tuple(Part(file, 0, None) for file in range(5))
     leads.handle(Opened(0, 3, FileSize(0)), 1.0)
     leads.handle(Opened(0, 0, FileSize(70, (50,))), 1.0)
-    leads.handle(HandedUp(0, ((0, 0, 30),)), 1.0)
-    leads.handle(SiteLost(0), 1.0)
+    leads.handle(Committed(0, ranges=((0, 0, 30),)), 1.0)
+    leads.handle(WorkerLost(0), 1.0)
     assert Part(0, 30, 70, (50,)) in leads.whereabouts(), "what it had not handed up"
     assert leads.coverage().processed == {0: [(0, 30)]}
 
@@ -378,9 +385,9 @@ def test_a_lost_site_leaves_what_only_it_could_read():
     assert part == Part(0, 0, 50)
     while leads.handle(Asked(1), 0.0):
         pass
-    leads.handle(HandedUp(0, ((0, 0, 20),)), 1.0)
-    leads.handle(SiteLost(0, "its host went away"), 1.0)
-    (finish,) = leads.handle(HandedUp(1, ((1, 0, 70),)), 2.0)
+    leads.handle(Committed(0, ranges=((0, 0, 20),)), 1.0)
+    leads.handle(WorkerLost(0, "its host went away"), 1.0)
+    (finish,) = leads.handle(Committed(1, ranges=((1, 0, 70),)), 2.0)
     assert isinstance(finish.error, WorkerGone), "the others have done theirs first"
     coverage = leads.coverage()
     assert coverage.processed == {0: [(0, 20)], 1: [(0, 70)]}
@@ -398,13 +405,13 @@ def test_entries_that_are_done_are_those_of_a_file_whose_size_is_known():
 def test_a_part_that_was_not_leased_cannot_be_handed_up():
     leads = lease_scheduler(100)
     with pytest.raises(RuntimeError, match="site 0 does not have"):
-        leads.handle(HandedUp(0, ((0, 0, 10),)), 1.0)
+        leads.handle(Committed(0, ranges=((0, 0, 10),)), 1.0)
 
 
 def test_the_query_ends_early():
     leads = lease_scheduler(100)
     leads.handle(Asked(0), 0.0)
     assert leads.handle(Stop("enough"), 1.0) == [Halt()]
-    leads.handle(HandedUp(0, ((0, 0, 10),)), 1.0)
+    leads.handle(Committed(0, ranges=((0, 0, 10),)), 1.0)
     assert leads.handle(Ended(0), 1.0) == [Finish(None)]
     assert [(gap.start, gap.stop) for gap in leads.coverage().missing] == [(10, 100)]

@@ -9,13 +9,14 @@ import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import ClassVar, Protocol
 
 from ...errors import ChangedError, QueryError, UnsupportedError, WorkerError
 from ...scheduling import Coverage, Monitored, Ranges, Sizing
 from ...workers.task import OneStateTask, States, Task
 from ...workers.workload import Partial
-from ..base import Heartbeat, Pass, PassStatus, Request, sizing_of, worker_error
+from ..base import Heartbeat, Pass, PassStatus, Request, policy_of, sizing_of, worker_error
 from ..checkpoint_writer import CheckpointWriter
 from ..merged_partial import MergedPartial
 from ..pickled import pickled
@@ -106,6 +107,9 @@ class FetchedResult:
         return merged, commits
 
 
+ROOTS = 2
+"""Parts of which the result consists at most: with more, their mergers join in pairs at the end.
+The simulation says which number is best (docs/packetizer.md)."""
 _WATCH = 0.5
 """Seconds between two looks at the progress of a pass, if nothing changes."""
 _REREAD = 0.05
@@ -147,7 +151,6 @@ class DaskPass(Pass):
         self._scheduler_client = pool.scheduler_client
         self._task: Task | None = request.task
         self._files = request.files
-        self._skip_errors = request.skip_errors
         self._began = time.monotonic()
         self.name = work or f"{request.name}-{uuid.uuid4().hex[:8]}"
         self._status: Status | None = None
@@ -214,7 +217,14 @@ class DaskPass(Pass):
         digest = into(blobs, pickled(task, "the selector"))
         if task.inputs is not None:
             inputs = into(blobs, pickled(task.inputs, "the inputs"))
-        sizing = sizing_of(pool.sizing, task, None)
+        # The client fetches the result once, at the end: entries that a client has got are lost
+        # with it, those that a merger holds are not.
+        policy = replace(
+            policy_of(self._request, self.workers),
+            collect_seconds=None,
+            roots=ROOTS,
+            reserve=True,
+        )
         served = self._request.served
         request = PassRequest(
             name=self._request.name,
@@ -224,10 +234,8 @@ class DaskPass(Pass):
             packages=tuple(pool.packages),
             files=list(self._files),
             nodes=self._nodes,
-            workers=self.workers,
-            skip_errors=self._skip_errors,
-            commit_seconds=task.commit_seconds,
-            sizing=sizing,
+            policy=policy,
+            sizing=sizing_of(pool.sizing, task, None),
             silence=pool.silence,
             patience=pool.patience,
             wait=pool.wait,
@@ -240,8 +248,6 @@ class DaskPass(Pass):
             kept=checkpoint_name(self._request),
             limits=pool.limits,
             addresses=_at_hosts(self._request.addresses()),
-            second_runs=task.second_runs,
-            small_files=task.small_files,
         )
         self._scheduler_client.put(blobs)
         self._scheduler_client.ask("begin", self.name, request)

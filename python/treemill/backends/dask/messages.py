@@ -18,6 +18,7 @@ from ...scheduling import (
     Hint,
     Monitored,
     Order,
+    Policy,
     Ranges,
     Sizing,
     Trace,
@@ -47,7 +48,7 @@ __all__ = [
     "Unreached",
 ]
 
-VERSION = 8
+VERSION = 9
 """The version of these messages. Client, scheduler and workers must have the same one."""
 
 
@@ -80,10 +81,7 @@ class PassRequest:
     files: Sequence[FileSize | None]
     nodes: Sequence[str | None]
     """The node of each file, as its address says it."""
-    workers: int
-    """The number of workers that are expected to join."""
-    skip_errors: bool
-    commit_seconds: float
+    policy: Policy
     sizing: Sizing
     silence: float
     patience: float
@@ -106,9 +104,6 @@ class PassRequest:
     """How many workers may take part."""
     addresses: Mapping[int, Sequence[str]] = field(default_factory=dict)
     """All addresses of each file that has several of them, each at a host."""
-    second_runs: bool = True
-    small_files: bool = False
-    """Whether a packet may be run by two workers."""
 
 
 # From the scheduler to a worker process.

@@ -29,11 +29,9 @@ from ...scheduling import (
     MergerLeaving,
     MergerLost,
     Monitored,
-    Monitoring,
     Order,
     PacketDone,
     Packetizer,
-    Policy,
     Process,
     ProcessFiles,
     Refuse,
@@ -45,7 +43,7 @@ from ...scheduling import (
     WorkerLost,
     ranges_of,
 )
-from ...scheduling.coordinator import Coordinator
+from ...scheduling.coordinator import packetizer_and_coordinator
 from ..base import Heartbeat
 from .messages import (
     Act,
@@ -64,44 +62,7 @@ from .messages import (
 )
 from .pass_mergers import HostNames, Participant, PassMergers
 
-__all__ = ["PassScheduler", "packetizer_and_coordinator"]
-
-# What schedules a pass on a cluster: the packetizer, with its rules and what it begins with, and
-# the coordinator. Pure but for the clock that it is given.
-
-ROOTS = 2
-"""Parts of which the result consists at most: with more, their mergers join in pairs at the end.
-The simulation says which number is best (docs/packetizer.md)."""
-
-
-def packetizer_and_coordinator(
-    request: PassRequest, clock: Callable[[], float]
-) -> tuple[Packetizer, Coordinator]:
-    """Makes both."""
-    policy = Policy(
-        skip_errors=request.skip_errors,
-        commit_seconds=request.commit_seconds,
-        # The client fetches the result once, at the end: entries that a client has got are lost
-        # with it, those that a merger holds are not.
-        collect_seconds=None,
-        roots=ROOTS,
-        expected_workers=request.workers,
-        speculate=request.second_runs,
-        small_files=request.small_files,
-        reserve=True,
-    )
-    packetizer = Packetizer(
-        request.files, policy, nodes=request.nodes, sizing=request.sizing, done=request.done
-    )
-    served = request.served
-    return packetizer, Coordinator(
-        packetizer,
-        request.workers,
-        clock,
-        request.trace,
-        monitoring=None if served is None else Monitoring(served.__getitem__),
-    )
-
+__all__ = ["PassScheduler"]
 
 # The workers and mergers of lost processes, until the packetizer is told of them. That waits for
 # another worker: the packetizer ends a pass that has none.
@@ -190,7 +151,17 @@ class PassScheduler:
         self._deadline: tuple[float, str] | None = None
         self._ended: PassEnded | None = None
         self._settled: dict[int, int] | None = None
-        self._packetizer, self._coordinator = packetizer_and_coordinator(request, clock)
+        served = request.served
+        self._packetizer, self._coordinator = packetizer_and_coordinator(
+            request.files,
+            request.policy,
+            request.sizing,
+            clock,
+            nodes=request.nodes,
+            done=request.done,
+            trace=request.trace,
+            served=None if served is None else served.__getitem__,
+        )
         self._before = self._packetizer.committed_entries
         self._processes: dict[str, Participant] = {}
         self._of: dict[int, Participant] = {}  # by worker

@@ -296,8 +296,8 @@ class ProcessPass(CoordinatedPass):
                 self._begins(action.worker)
         return actions
 
-    def _send(self, worker: int, action: Order | Hint) -> None:
-        self._send_message(worker, action)
+    def _send(self, action: Order | Hint) -> None:
+        self._send_message(action.worker, action)
 
     def _halt(self) -> None:
         for worker in list(self._ends):

@@ -1,37 +1,38 @@
-"""The pools of several sites as one pool, and the passes on them: a scheduler of leases under a
-lock.
+"""The pools of several sites as one pool, and the passes on them. They are led as those on threads
+are: a site is a worker whose packets are leases.
 """
 
 from __future__ import annotations
 
 import threading
-import time
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatch
-from functools import reduce
+from functools import partial, reduce
 
 from ...errors import QueryError
 from ...frozen import replaced
 from ...scheduling import (
-    Coverage,
+    Committed,
     Finish,
     Halt,
+    Hint,
     LeasedTrace,
     Monitored,
-    Range,
+    Order,
+    Ranges,
     Sizing,
-    Stop,
     Tick,
 )
+from ...scheduling.coordinator import Coordinator
 from ...scheduling.known_sites import Leasing
 from ...scheduling.lease_scheduler import LeaseScheduler
-from ...scheduling.messages import Downward, HandedUp, LeaseEvent, Opened, SiteLost, Upward
+from ...scheduling.messages import Grant, TakeBack, Upward
 from ...scheduling.unleased_parts import Reach
 from ...workers.workload import Partial
-from ..base import Heartbeat, Pass, PassStatus, Pool, Request
-from ..merged_partial import MergedPartial
+from ..base import Heartbeat, PassStatus, Pool, Request
+from ..coordinated_pass import CoordinatedPass
 from .site import Site, SiteCounts
 
 __all__ = ["FederatedPass", "FederatedPool", "LocatedFiles"]
@@ -123,7 +124,10 @@ class FederatedPool(Pool):
                 f"reach= names {', '.join(sorted(unknown))}; the sites are {', '.join(sites)}"
             )
         super().__init__(
-            sum(pool.size for pool in pools), max(pool.patience for pool in pools), trace=0
+            sum(pool.size for pool in pools),
+            # A site waits so long for its workers, and then again for a merge.
+            2 * max(pool.patience for pool in pools) + 1.0,
+            trace=0,
         )
         self.sites = sites
         self._paths: list[str] = []
@@ -165,50 +169,18 @@ class FederatedPool(Pool):
             pool.close()
 
 
-class FederatedPass(Pass):
-    """A pass whose workers are sites."""
+class FederatedPass(CoordinatedPass):
+    """A pass whose workers are sites: a scheduler of leases is in the packetizer's place."""
+
+    _SENT = (Grant, TakeBack)
 
     def __init__(self, pool: FederatedPool, request: Request) -> None:
-        super().__init__(request)
-        task, checkpointing = request.task, request.checkpointing
-        files = (
-            request.files
-            if checkpointing is None
-            else checkpointing.with_sizes_of_begun(request.files)
-        )
-        self.workers = pool.size
-        self._began = time.monotonic()
-        self._merged = MergedPartial() if checkpointing is None else checkpointing.merged(task.load)
-        self._checkpoint_writer = (
-            None
-            if checkpointing is None
-            else checkpointing.checkpoint_writer(self._merged.kept, self._sizes)
-        )
-        self._error: BaseException | None = None
-        self._lock = threading.RLock()
-        """Guards the scheduler of leases, the merged partial and the sizes of files."""
-        self._entries = {n: size.entries for n, size in enumerate(files) if size is not None}
-        self._to_begin = len(pool.sites)
         self._most = request.trace
         self._held = 0  # records in `_leased`
         self._dropped = 0
         self._leased: deque[LeasedTrace] = deque()
-        self._finished = False
-        self._broken: BaseException | None = None  # a merge that failed half way
-        workload = task.workload(0)
-        paths = [workload.place(file)[0] for file in range(len(files))]
-        addresses = request.addresses()
-        reaches = [pool.reach(addresses.get(n, (path,))) for n, path in enumerate(paths)]
-        leasing = replace(LEASING, skip_errors=request.skip_errors)
-        record = None if checkpointing is None else checkpointing.record
-        self._lease_scheduler = LeaseScheduler(
-            files,
-            leasing,
-            reach=reaches.__getitem__,
-            expected=list(pool.sites),
-            done=None if record is None else record.processed,
-        )
-        self._before = self._lease_scheduler.committed_entries
+        super().__init__(pool, request)
+        self.workers = pool.size
         self._counts = SiteCounts()
         self._counted = request.served is not None
         self._located = LocatedFiles(request)
@@ -218,85 +190,92 @@ class FederatedPass(Pass):
             for number, (name, each) in enumerate(pool.sites.items())
         }
 
+    def _led(self, pool: Pool, request: Request, done: Ranges) -> Coordinator:
+        """See CoordinatedPass. There is no trace but those of the sites, which count themselves
+        what their workers do."""
+        assert isinstance(pool, FederatedPool)
+        checkpointing = request.checkpointing
+        files = (
+            request.files
+            if checkpointing is None
+            else checkpointing.with_sizes_of_begun(request.files)
+        )
+        workload = request.task.workload(0)
+        paths = [workload.place(file)[0] for file in range(len(files))]
+        addresses = request.addresses()
+        reaches = [pool.reach(addresses.get(n, (path,))) for n, path in enumerate(paths)]
+        scheduler = LeaseScheduler(
+            files,
+            replace(LEASING, skip_errors=request.skip_errors),
+            reach=reaches.__getitem__,
+            expected=list(pool.sites),
+            done=done,
+        )
+        return Coordinator(
+            scheduler,
+            len(pool.sites),
+            self._clock,
+            merged=self._merged,
+            notes_entries=self._notes_entries(request),
+        )
+
     # What the session asks.
 
-    @property
-    def merged(self) -> MergedPartial:
-        """See Pass: what the sites have handed up. It grows with each lease."""
-        return self._merged
+    def _heartbeat(self) -> Heartbeat:
+        return reduce(Heartbeat.plus, (site.heartbeat() for site in self._sites.values()))
 
     def status(self) -> PassStatus:
-        """See Pass. There is no trace but those of the sites."""
-        heartbeat = reduce(Heartbeat.plus, (site.heartbeat() for site in self._sites.values()))
+        """See Pass. If all sites have failed, each has an error that says more."""
+        status = super().status()
+        lost = [site.lost for site in self._sites.values() if site.lost is not None]
+        error = lost[0] if status.error and len(lost) == len(self._sites) else status.error
         with self._lock:
-            return PassStatus(
-                self._began,
-                heartbeat,
-                self._lease_scheduler.expected_entries,
-                self._before,
-                self._lease_scheduler.committed_entries if self._finished else None,
-                self.workers,
-                self._error,
-                leased=tuple(self._leased),
-                dropped=self._dropped,
-            )
+            leased = tuple(self._leased)
+            return replaced(status, error=error, leased=leased, dropped=self._dropped)
 
     @property
     def monitored(self) -> Callable[[], Monitored] | None:
         """See Pass."""
         if not self._counted:
             return None
-        if self._finished:
+        if self.ended is not None:
             return self._counts.now
         counts = self._counts.now()
         return lambda: counts
 
-    def coverage(self) -> Coverage:
-        """See Pass."""
-        with self._lock:
-            return self._lease_scheduler.coverage()
-
-    def _sizes(self) -> dict[int, int]:
-        with self._lock:
-            return dict(self._entries)
-
     def start(self) -> None:
         """Starts the sites."""
         for site in self._sites.values():
-            site.on_begin = self._site_begins
+            site.on_begin = partial(self._begins, site.number)
             site.start()
-
-    def stop(self, reason: str) -> None:
-        """See Pass."""
-        self._handle([Stop(reason)])
 
     def abort(self, reason: str) -> None:
         """See Pass."""
-        self._handle(self._end(reason))
+        super().abort(reason)
         for site in self._sites.values():
             site.abort(reason)
 
-    def _end(self, reason: str) -> list[LeaseEvent]:
-        return [Stop(reason), *(SiteLost(number, reason) for number in self._sites)]
-
     # What the sites say.
 
-    def _site_begins(self) -> None:
-        with self._lock:
-            self._to_begin -= 1
-            all_have = self._to_begin == 0
-        if all_have:
-            self.on_begin()
-
     def _tick(self) -> None:
-        self._handle([Tick()])
+        self._send_event(Tick())
 
     def _receive(
-        self, messages: Sequence[Upward], partial: Partial | None, leased: LeasedTrace | None
+        self, messages: Sequence[Upward], handed_up: Partial | None, leased: LeasedTrace | None
     ) -> None:
-        """Handles the messages of one site, with the partial that they are about, and the trace of
-        the pass that has made it."""
-        self._handle(messages, partial, leased)
+        """Handles the messages of one site, with the partial of the one that is Committed, and the
+        trace of the pass that has made it."""
+        if leased is not None:
+            with self._lock:
+                self._keep(leased)
+        for message in messages:
+            if not isinstance(message, Committed):
+                self._send_event(message)
+            elif handed_up is not None:
+                try:
+                    self._commit(message.worker, partial(_same, handed_up), message.ranges)
+                except BaseException as error:  # what was merged holds a part of this one
+                    self._crash(error)
 
     def _keep(self, leased: LeasedTrace) -> None:
         self._leased.append(leased)
@@ -306,56 +285,22 @@ class FederatedPass(Pass):
             self._held -= gone.held
             self._dropped += len(gone.records) + gone.dropped
 
-    def _handle(
-        self,
-        events: Sequence[LeaseEvent],
-        partial: Partial | None = None,
-        leased: LeasedTrace | None = None,
-    ) -> None:
-        orders: list[Downward] = []
-        with self._lock:
-            if self._lease_scheduler.over:
-                return
-            try:
-                if partial is not None:
-                    self._merged.commit(partial, _covered(events))
-            except BaseException as error:  # what was merged holds a part of this one
-                self._merged.give_up()
-                self._broken = error
-                events = self._end(f"merging failed: {error}")
-            if leased is not None:
-                self._keep(leased)
-            for event in events:
-                if isinstance(event, Opened):
-                    self._entries[event.file] = event.size.entries
-                orders += self._lease_scheduler.handle(event, time.monotonic())
-            for order in orders:
-                if isinstance(order, Halt | Finish):
-                    for site in self._sites.values():
-                        site.send(order)
-                else:
-                    self._sites[order.site].send(order)
-        for order in orders:
-            if isinstance(order, Finish):
-                self._finish(order.error)
+    # What the sites are told.
 
-    def _finish(self, error: BaseException | None) -> None:
-        lost = [site.lost for site in self._sites.values() if site.lost is not None]
-        # If all sites have failed, each has an error that says more.
-        if error is not None and len(lost) == len(self._sites):
-            error = lost[0]
-        self._error = self._broken or error
+    def _send(self, action: Order | Hint | Grant | TakeBack) -> None:
+        assert isinstance(action, Grant | TakeBack)
+        self._sites[action.site].send(action)
+
+    def _halt(self) -> None:
+        for site in self._sites.values():
+            site.send(Halt())
+
+    def _dismiss(self) -> None:
+        for site in self._sites.values():
+            site.send(Finish(None))
         self._counts.end()
         self._located.end()
-        self._finished = True
-        self._conclude()
-        self._merged = MergedPartial()
 
 
-def _covered(events: Sequence[LeaseEvent]) -> dict[int, list[Range]]:
-    """The entries that the partial has which came with these messages."""
-    ranges: dict[int, list[Range]] = defaultdict(list)
-    for event in events:
-        for file, start, stop in event.ranges if isinstance(event, HandedUp) else ():
-            ranges[file].append((start, stop))
-    return ranges
+def _same(handed_up: Partial) -> Partial:
+    return handed_up

@@ -13,6 +13,7 @@ from time import monotonic
 
 from ...frozen import replaced
 from ...scheduling import (
+    Committed,
     Coverage,
     FileSize,
     Finish,
@@ -20,6 +21,7 @@ from ...scheduling import (
     LeasedTrace,
     Monitored,
     Trace,
+    WorkerLost,
     WorkerSums,
 )
 from ...scheduling.messages import (
@@ -28,12 +30,10 @@ from ...scheduling.messages import (
     Ended,
     Failed,
     Grant,
-    HandedUp,
     Opened,
     Part,
     Returned,
     SiteJoined,
-    SiteLost,
     Standing,
     TakeBack,
     Upward,
@@ -72,7 +72,7 @@ def told(sub: int, parts: Sequence[Part], coverage: Coverage) -> list[Upward]:
                 rest = replaced(part, start=part.start + gap.start, stop=stop)
                 failed.append(Failed(sub, rest, gap.error))
     if ranges:
-        messages.append(HandedUp(sub, tuple(ranges)))
+        messages.append(Committed(sub, ranges=tuple(ranges)))
     return [*messages, *failed]
 
 
@@ -284,7 +284,7 @@ class Site:
                     self._ask()
         except BaseException as error:
             self.lost = error
-            self._send_up([SiteLost(self.number, f"{self.name}: {error}")], None, None)
+            self._send_up([WorkerLost(self.number, f"{self.name}: {error}")], None, None)
 
     def _next(self) -> Downward | _Outcome | None:
         try:
