@@ -3,7 +3,6 @@
 import inspect
 import subprocess
 import sys
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -196,18 +195,15 @@ def test_names_are_exported(name):
     assert getattr(tm, name).__name__ == name
 
 
-def test_keywords_of_run_are_the_options():
-    assert RunKeywords.__annotations__.keys() == {field.name for field in fields(RunOptions)}
-    types = {name: each.__forward_arg__ for name, each in RunKeywords.__annotations__.items()}
-    assert types == {field.name: field.type for field in fields(RunOptions)}
-
-
 @pytest.mark.parametrize("function", [tm.run, tm.Session.run, tm.Session.submit])
 def test_signatures_name_the_options(function):
     taken = inspect.signature(function).parameters
-    for field in fields(RunOptions):
-        assert taken[field.name].default == field.default
-        assert f"\n{field.name}\n" in inspect.getdoc(function)
+    defaults = RunOptions().values
+    assert defaults.keys() == RunKeywords.__annotations__.keys()
+    for name, each in RunKeywords.__annotations__.items():
+        assert taken[name].default == defaults[name]
+        assert taken[name].annotation == each.__forward_arg__
+        assert f"\n{name}\n" in inspect.getdoc(function)
 
 
 FOR_ITSELF = {"Booking.set_value"}

@@ -257,7 +257,7 @@ def run(
     >>> tm.run(lambda chunk: {"n": len(chunk)}, events)["n"] == n
     True
     """
-    return default_session().compute(what, RunOptions.of(**options), progress, feedback)
+    return default_session().compute(what, RunOptions(**options), progress, feedback)
 
 
 @short_errors

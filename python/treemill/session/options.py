@@ -1,7 +1,8 @@
 """The options that `run` and `submit` share: their names, types, defaults and words, each once.
 
-`RunOptions` has their values, checked; `with_options` gives a function their signature and words.
-Knows chains and spans; knows no query and no session.
+`RunKeywords` has their types, for type checkers and for signatures; `_DEFAULTS` has their defaults.
+`RunOptions` has the values of one run, checked; `with_options` gives a function their signature and
+words. Knows chains and spans; knows no query and no session.
 """
 
 from __future__ import annotations
@@ -9,9 +10,8 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, TypeVar, cast
 
 from ..errors import QueryError, check_flag, check_whole
 from ..workers.chunk_size import COFFEAS_CHUNK
@@ -100,7 +100,7 @@ _OF_COFFEA = {
 
 
 class RunKeywords(TypedDict, total=False):
-    """The fields of `RunOptions` for type checkers; a test compares both."""
+    """The options and their types."""
 
     inputs: Mapping[str, object] | None
     on_error: str
@@ -116,6 +116,24 @@ class RunKeywords(TypedDict, total=False):
     chunksize: int | None
     maxchunks: int | None
     second_runs: bool | None
+
+
+_DEFAULTS: RunKeywords = {
+    "inputs": None,
+    "on_error": "stop",
+    "entries": None,
+    "max_files": None,
+    "checkpoint": None,
+    "trace": None,
+    "trace_steps": False,
+    "monitor": None,
+    "cycles": None,
+    "seed": 0,
+    "schema": None,
+    "chunksize": None,
+    "maxchunks": None,
+    "second_runs": None,
+}
 
 
 # What options may be; of `entries` and `max_files` the dataset decides (subset.py).
@@ -162,84 +180,80 @@ _CHECKS: Mapping[str, _Check] = {
 """Each is called with an option's name and value, and raises QueryError if no run can have that."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """What a run is asked for besides bookings or a selector. Raises QueryError for values that no
-    run can have."""
+    """What a run is asked for besides bookings or a selector. Does not change."""
 
-    inputs: Mapping[str, object] | None = None
-    on_error: str = "stop"
-    entries: Entries = None
-    max_files: int | None = None
-    checkpoint: str | os.PathLike[str] | None = None
-    trace: str | os.PathLike[str] | None = None
-    trace_steps: bool = False
-    monitor: bool | None = None
-    cycles: int | None = None
-    seed: int = 0
-    schema: str | Callable[..., object] | None = None
-    chunksize: int | None = None
-    maxchunks: int | None = None
-    second_runs: bool | None = None
+    __slots__ = ("values",)
 
-    @classmethod
-    def of(cls, **given: Unpack[RunKeywords]) -> RunOptions:
-        """The options with these values. Raises QueryError for a name that is no option."""
+    def __init__(self, **given: Unpack[RunKeywords]) -> None:
+        """Raises QueryError for a name that is no option, and for values that no run can have."""
         for name in given:
-            if name not in _KNOWN:
+            if name not in _DEFAULTS:
                 raise _unknown(name)
-        return cls(**given)
-
-    def __post_init__(self) -> None:
+        self.values: RunKeywords = {**_DEFAULTS, **given}
+        """The value of each option."""
         for name, check in _CHECKS.items():
-            if (value := getattr(self, name)) is not None or name in _NEVER_NONE:
+            if (value := self._value(name)) is not None or _default(name) is not None:
                 check(name, value)
-        if self.trace_steps and self.trace is None:
+        if self.values["trace_steps"] and self.values["trace"] is None:
             raise QueryError('trace_steps is for a trace: trace="trace.root" names its file')
         for name in ("chunksize", "maxchunks"):
-            if self.cycles is not None and getattr(self, name) is not None:
+            if self.values["cycles"] is not None and self._value(name) is not None:
                 raise QueryError(f"{name} is for chunks of a dataset, and cycles= has none")
+
+    def _value(self, name: str) -> object:
+        return cast("Mapping[str, object]", self.values)[name]
 
     @property
     def skip_errors(self) -> bool:
         """True if entries that cannot be read or processed are left out and named."""
-        return self.on_error == "skip"
+        return self.values["on_error"] == "skip"
 
     @property
     def whole(self) -> bool:
         """True if the run goes through all entries."""
-        return self.entries is None and self.max_files is None and self.maxchunks is None
+        return (
+            self.values["entries"] is None
+            and self.values["max_files"] is None
+            and self.values["maxchunks"] is None
+        )
 
     def keeps_trace(self, records: int) -> bool:
         """Whether the query's events are kept. `records`: those that the session keeps of each
         pass."""
-        return self.trace is not None or records > 0
+        return self.values["trace"] is not None or records > 0
 
     @property
     def chunk_entries(self) -> int | None:
         """About the entries of a chunk; None: as many as suit."""
-        return COFFEAS_CHUNK if self.chunksize is None and self.maxchunks else self.chunksize
+        return (
+            COFFEAS_CHUNK
+            if self.values["chunksize"] is None and self.values["maxchunks"]
+            else self.values["chunksize"]
+        )
 
     def spans(self, chain: Chain | None) -> list[Span] | None:
         """The parts of the chain's files that the run goes through; None for all."""
         if chain is None:
             return None
-        spans = subset(chain, self.entries, self.max_files)
-        if self.maxchunks is None:
+        spans = subset(chain, self.values["entries"], self.values["max_files"])
+        if self.values["maxchunks"] is None:
             return spans
         size = self.chunk_entries or COFFEAS_CHUNK
-        return first_chunks(chain, spans, size, self.maxchunks, skip=self.skip_errors)
+        return first_chunks(chain, spans, size, self.values["maxchunks"], skip=self.skip_errors)
 
     def for_bookings(self) -> None:
         """Raises QueryError if an option is set that only selectors have."""
-        if any(getattr(self, name) is not None for name in _OF_SELECTORS):
+        if any(self._value(name) is not None for name in _OF_SELECTORS):
             words = f"{', '.join(_OF_SELECTORS[:-1])} and {_OF_SELECTORS[-1]}"
             raise QueryError(f"{words} are for selectors, not for bookings")
 
 
 _OF_SELECTORS = ("inputs", "cycles", "schema", "chunksize", "maxchunks", "second_runs")
-_KNOWN = [field.name for field in fields(RunOptions)]
-_NEVER_NONE = [field.name for field in fields(RunOptions) if field.default is not None]
+
+
+def _default(name: str) -> object:
+    return cast("Mapping[str, object]", _DEFAULTS)[name]
 
 
 def _unknown(name: str) -> QueryError:
@@ -247,19 +261,23 @@ def _unknown(name: str) -> QueryError:
     hint = _OF_COFFEA.get(name)
     if hint is not None:
         return QueryError(f"{name} is an option of coffea's Runner. Here {hint}")
-    return QueryError(f"run() has no option {name}", suggestions=get_close_matches(name, _KNOWN, 1))
+    return QueryError(
+        f"run() has no option {name}", suggestions=get_close_matches(name, _DEFAULTS, 1)
+    )
 
 
 def with_options(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """The function, which takes `**options`. Its signature names the fields of `RunOptions`
-    instead, for `help` and for tab completion, and its docstring has their words in place of the
-    line `{options}`."""
+    """The function, which takes `**options`. Its signature names each option instead, for `help`
+    and for tab completion, and its docstring has their words in place of the line `{options}`."""
     signature = inspect.signature(function)
     named = [
         inspect.Parameter(
-            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=field.type
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=_default(name),
+            annotation=each.__forward_arg__,
         )
-        for field in fields(RunOptions)
+        for name, each in RunKeywords.__annotations__.items()
     ]
     own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
     spelled = signature.replace(parameters=[*own, *named])

@@ -27,9 +27,9 @@ RECORDS = 200_000
 def recording_of(options: RunOptions, pool: Pool) -> Recording:
     """The recording that a run or its session is asked for. Raises what is wrong with the file's
     name."""
-    if options.trace is None:
+    if options.values["trace"] is None:
         return Recording(None, pool)
-    return Recording(check(options.trace), pool, options.trace_steps)
+    return Recording(check(options.values["trace"]), pool, options.values["trace_steps"])
 
 
 @dataclass

@@ -151,7 +151,7 @@ class Query(Generic[Result]):
         self._pool = pool
         self._skip_errors = options.skip_errors
         self._recording = _recording_of(options, pool)
-        self._monitor = options.monitor
+        self._monitor = options.values["monitor"]
         self._state = QueryState.RUNNING
         self._reason: str | None = None
         """Why the query was stopped or aborted."""

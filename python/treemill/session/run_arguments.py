@@ -112,7 +112,7 @@ def computed_by_dataset(
 ) -> dict[int, object]:
     """Values by the bookings' numbers. Each group is of one dataset. `started` takes the queries
     that begin. Raises QueryError if one trace is asked for of several queries."""
-    if options.trace is not None and len(groups) > 1:
+    if options.values["trace"] is not None and len(groups) > 1:
         raise QueryError(
             f"trace= is for one dataset, and the bookings are of {len(groups)}: run each dataset's "
             "bookings with a trace of their own"
@@ -121,7 +121,11 @@ def computed_by_dataset(
     if not groups:
         return values
     together = as_one(groups) if len(groups) > 1 else None
-    folder = None if options.checkpoint is None else folder_for(options.checkpoint, pool)
+    folder = (
+        None
+        if options.values["checkpoint"] is None
+        else folder_for(options.values["checkpoint"], pool)
+    )
     watch: Watch | None = None
 
     def kept(number: int) -> QueryCheckpoint | None:

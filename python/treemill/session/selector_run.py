@@ -63,14 +63,14 @@ class SelectorRun(Computation[object]):
         self._pool = pool
         self._options = options
         self._kept = kept
-        self._inputs = {} if options.inputs is None else options.inputs
+        self._inputs = {} if options.values["inputs"] is None else options.values["inputs"]
         self._node = node
         self._bookings: BookedValues | None = None
-        self._schema = options.schema
-        if isinstance(options.schema, str | type):
+        self._schema = options.values["schema"]
+        if isinstance(options.values["schema"], str | type):
             from ..data.object_schemas import coffeas  # start-up
 
-            self._schema = coffeas(options.schema)
+            self._schema = coffeas(options.values["schema"])
 
     _left = Computation._left | {"_task"}
 
@@ -96,7 +96,7 @@ class SelectorRun(Computation[object]):
         job = SelectorJob(
             self._selector,
             data,
-            seed=self._options.seed,
+            seed=self._options.values["seed"],
             workers=self._pool.size,
             spans=self.spans,
             bookings=None if self._bookings is None else self._bookings.task,
@@ -110,8 +110,8 @@ class SelectorRun(Computation[object]):
 
     @property
     def _may_run_twice(self) -> bool:
-        if self._options.second_runs is not None:
-            return self._options.second_runs
+        if self._options.values["second_runs"] is not None:
+            return self._options.values["second_runs"]
         # coffea runs nothing twice, and processors may write files.
         return self._schema is None and not isinstance(self._selector, ProcessorSelector)
 
@@ -120,7 +120,7 @@ class SelectorRun(Computation[object]):
             return None
         parts = of_selector(self._selector) | {
             "inputs": digest(dict(self._inputs)),
-            "seed": digest(self._options.seed),
+            "seed": digest(self._options.values["seed"]),
             "schema": digest(self._schema),
         }
         if self._bookings is not None:
@@ -135,7 +135,7 @@ class SelectorRun(Computation[object]):
 
     def _data(self, chain: Chain | None) -> ChainData | CycleData:
         if chain is None:
-            return CycleData(self._options.cycles or 0)
+            return CycleData(self._options.values["cycles"] or 0)
         derived = None if self._node is None else derivation(self._node, chain)
         return ChainData(chain, derived, self._schema, self._options.chunk_entries)
 
@@ -158,7 +158,7 @@ class SelectorRun(Computation[object]):
         assert isinstance(output, dict)
         if self._bookings is not None:
             output |= self._bookings.values(booked)
-        measured = course.account.measured if self._options.monitor else None
+        measured = course.account.measured if self._options.values["monitor"] else None
         if measured is not None:
             output = {**output, "monitor": measured.histograms}
         return output

@@ -219,7 +219,7 @@ class Session:
         >>> tm.run(lambda chunk: {"n": len(chunk)}, events)["n"] == n
         True
         """
-        return self.compute(what, RunOptions.of(**options), progress, feedback)
+        return self.compute(what, RunOptions(**options), progress, feedback)
 
     @with_options
     def submit(
@@ -256,7 +256,7 @@ class Session:
         True
         """
         check_watched(None, feedback)
-        query = self._submitted(what, RunOptions.of(**options), feedback)
+        query = self._submitted(what, RunOptions(**options), feedback)
         if feedback:
             watch_aside(query, Watch(query, None if not callable(feedback) else False, feedback))
         return query
@@ -309,11 +309,11 @@ class Session:
         return self._queries.start(Query(computes, self._pool, options), feedback)
 
     def _kept(self, options: RunOptions) -> QueryCheckpoint | None:
-        if options.checkpoint is None:
+        if options.values["checkpoint"] is None:
             return None
         from .run_checkpoint import QueryCheckpoint, folder_for  # start-up
 
-        return QueryCheckpoint(folder_for(options.checkpoint, self._pool), 0)
+        return QueryCheckpoint(folder_for(options.values["checkpoint"], self._pool), 0)
 
     def dashboard(self, host: str = "127.0.0.1", port: int = 0) -> Dashboard:
         """Serve a page for the browser that shows the queries of this session while they run.
@@ -376,7 +376,7 @@ class Session:
         from ..workers.selector import as_selector  # start-up
         from .selector_run import SelectorRun  # heavy: numpy
 
-        chain, node = data_of(what, options.cycles, with_missing=options.skip_errors)
+        chain, node = data_of(what, options.values["cycles"], with_missing=options.skip_errors)
         selector = as_selector(what[0])
         kept = self._kept(options)
         computes = SelectorRun(selector, chain, self._pool, options, node=node, kept=kept)
