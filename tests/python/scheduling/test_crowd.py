@@ -23,6 +23,7 @@ from treemill.scheduling import (
     WorkerJoined,
     WorkerLost,
 )
+from treemill.scheduling.coordinator import packetizer_and_coordinator
 
 
 class Threads:
@@ -263,11 +264,11 @@ class Waits(tm.Selector):
 def test_threads_that_run_python_share_a_lock(events, monkeypatch, mode, kind, shares):
     told = []
 
-    def policy(**words):
-        told.append(words["shares_lock"])
-        return Policy(**words)
+    def made(files, policy, *arguments, **words):
+        told.append(policy.shares_lock)
+        return packetizer_and_coordinator(files, policy, *arguments, **words)
 
-    monkeypatch.setattr("treemill.backends.coordinated_pass.Policy", policy)
+    monkeypatch.setattr("treemill.backends.coordinated_pass.packetizer_and_coordinator", made)
     with tm.connect(workers=2, mode=mode) as session:
         if kind == "selector":
             assert session.run(Waits(), events)["n"] == 12322
