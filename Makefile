@@ -128,8 +128,9 @@ test-packages: build $(VENV)/.oracle $(VENV)/.remote $(VENV)/.browser $(VENV)/se
 test-rust: $(VENV)/servers/.packages servers
 	$(CARGO_TEST) --no-fail-fast
 
+# A process that a test ends by a crash is not replaced: pytest-xdist would run the test again and again, or wait for ever.
 test-python: test-packages
-	$(BIN)/python -m pytest $(if $(SLOW),,-m "not slow") --numprocesses $(TEST_PROCESSES) --dist loadfile
+	$(BIN)/python -m pytest $(if $(SLOW),,-m "not slow") --numprocesses $(TEST_PROCESSES) --dist loadfile --max-worker-restart 0
 
 soak: build
 	$(BIN)/python -m tools.soak --minutes $(SOAK_MINUTES)
