@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import MissingPackageError, require_version
 from .chunk import ColumnUse
-from .chunk_size import FIRST_CHUNK, ChunkPace, PacketBoundaries, chunk_of
+from .chunk_size import ChunkPace, PacketBoundaries, chunk_of
 from .chunk_source import OBJECTS, Key, recall, remember
 from .selector import Selector
 
@@ -68,17 +68,17 @@ class ChainChunks:
         key: Key,
         known: Iterable[str] = (),
         chunksize: int | None = None,
-        first: int = FIRST_CHUNK,
+        pace: ChunkPace | None = None,
     ) -> None:
         """`node` filters entries and defines columns; None: the selector sees the whole chain. What
         the selector `key` touches is remembered; `known`: what it has touched before. `chunksize`:
-        chunks have about as many entries, and are the same in each run, as coffea's are. `first`:
-        the entries of the first chunk otherwise."""
+        chunks have about as many entries, and are the same in each run, as coffea's are. `pace`:
+        how many entries they have otherwise."""
         self._chain = chain
         self._make_reader = make_reader
         self._node = node
         self._workers = workers
-        self._pace = ChunkPace(first)
+        self._pace = pace or ChunkPace()
         self._chunksize = chunksize
         # Of files on servers only it is worth knowing beforehand.
         self._far = chain.trees.far

@@ -81,7 +81,7 @@ def _parts(boundaries: Sequence[int], most: int) -> Iterator[int]:
             yield start + (stop - start) * part // parts
 
 
-__all__ += ["SHARE_OF_COFFEA", "ChunkPace", "chunk_of"]
+__all__ += ["SECONDS_OF_COFFEA", "SHARE_OF_COFFEA", "ChunkPace", "chunk_of"]
 
 PACKET_SECONDS = 1.0
 """Seconds after which a packet ends early, between two chunks: workers commit between packets, and
@@ -96,9 +96,13 @@ SHARE_OF_COFFEA = 50_000
 threads take as long for two chunks of half the size as one thread, and not half of it."""
 _SMALLEST_CHUNK = 100
 _LARGEST_CHUNK = 200_000
-_CHUNK_SECONDS = 0.5
+CHUNK_SECONDS = 0.5
+SECONDS_OF_COFFEA = 2.0
+"""The same of coffea's events: most packets are one chunk then. What the first chunks took tells
+little of the next file's, and each chunk more costs a processor what it makes for a chunk: graphs,
+models, corrections."""
 _GROWTH = 12
-"""Factor by which chunks grow while they take less than a quarter of `_CHUNK_SECONDS`, at least:
+"""Factor by which chunks grow while they take less than a quarter of `CHUNK_SECONDS`, at least:
 most of a small chunk's time is Python's overhead, whatever the number of its entries."""
 _CHUNK_BYTES = 64_000_000
 """Bytes of one chunk at most, counting the uncompressed columns that the selector touches."""
@@ -117,9 +121,10 @@ def chunk_of(entries: int, chunksize: int) -> int:
 class ChunkPace:
     """Chooses the size of one worker's next chunk."""
 
-    def __init__(self, first: int = FIRST_CHUNK) -> None:
-        """`first`: the entries of the first chunk."""
+    def __init__(self, first: int = FIRST_CHUNK, wanted: float = CHUNK_SECONDS) -> None:
+        """`first`: the entries of the first chunk. `wanted`: seconds that chunks should take."""
         self._first = first
+        self._wanted = wanted
         self._cost = Cost()
         self._rate = 0.0  # of the last chunk, entries per second
         self._fitting = 0.0  # entries of the next chunk that fit into its time
@@ -130,9 +135,9 @@ class ChunkPace:
         seconds = max(seconds, 1e-6)
         self._rate = entries / seconds
         beyond = self._cost.measured(entries, seconds)
-        fitting = beyond * max(_CHUNK_SECONDS - self._cost.fixed, 0.0)
+        fitting = beyond * max(self._wanted - self._cost.fixed, 0.0)
         self._fitting = self._cost.worth(max(fitting, _SMALLEST_CHUNK))
-        if seconds < _CHUNK_SECONDS / 4:
+        if seconds < self._wanted / 4:
             self._fitting = max(self._fitting, _GROWTH * entries)
 
     def chunk(self, bytes_per_entry: float) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from ..frozen import frozen
 from ..results.file_output import file_outputs
 from ..results.parts import Client, client_here
-from .chunk_size import FIRST_CHUNK, FIRST_OF_COFFEA, SHARE_OF_COFFEA
+from .chunk_size import FIRST_OF_COFFEA, SECONDS_OF_COFFEA, SHARE_OF_COFFEA, ChunkPace
 from .chunk_source import remember
 from .merge import merge
 from .selector import ProcessorSelector, Selector
@@ -145,9 +145,10 @@ class ChainData:
 
             node = NodeColumns(self.derivation, self.chain)
         reader = reader_of(selector, self.schema, self.chain.schema)
-        first = FIRST_OF_COFFEA if self.is_coffeas(selector) else FIRST_CHUNK
+        is_coffeas = self.is_coffeas(selector)
+        pace = ChunkPace(FIRST_OF_COFFEA, SECONDS_OF_COFFEA) if is_coffeas else ChunkPace()
         key = key_of(selector)
-        return ChainChunks(self.chain, reader, node, workers, key, known, self.chunksize, first)
+        return ChainChunks(self.chain, reader, node, workers, key, known, self.chunksize, pace)
 
 
 @frozen

@@ -1,6 +1,6 @@
 """Chunks of selectors grow and shrink with the time that they take, within bounds."""
 
-from treemill.workers.chunk_size import ChunkPace
+from treemill.workers.chunk_size import FIRST_OF_COFFEA, SECONDS_OF_COFFEA, ChunkPace
 
 
 def test_the_first_chunk_is_small_whatever_its_bytes():
@@ -37,3 +37,12 @@ def test_columns_are_read_ahead_for_one_packet_at_most():
     pace.took(10_000, 1.0)
     assert pace.ahead(64.0) == 10_000
     assert pace.ahead(64_000.0) == 1_000
+
+
+def test_chunks_of_coffea_are_as_long_as_packets():
+    pace = ChunkPace(FIRST_OF_COFFEA, SECONDS_OF_COFFEA)
+    assert pace.chunk(8.0) == 50_000
+    pace.took(50_000, 0.75)
+    assert pace.chunk(8.0) >= 100_000  # which a thread does in two packets' time at most
+    pace.took(50_000, 10.0)
+    assert pace.chunk(8.0) <= 50_000
