@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 import treemill as tm
-from treemill.backends.dask import scheduler_client, version
+from treemill.backends.dask import scheduler_client
+from treemill.backends.dask.dask_client import NEWEST, OLDEST, check_version
 
 HERE = Path(__file__).resolve().parents[2]
-OLDEST = HERE / ".venv" / "oldest"
+INSTALLED = HERE / ".venv" / "oldest"
 PINNED = HERE / "requirements"
 
 QUERY = """
@@ -33,11 +34,11 @@ if __name__ == "__main__":
 @pytest.mark.slow
 def test_the_oldest_one(files, events, tmp_path):
     """In processes that have it before the others; `make test-oldest` runs more."""
-    if not OLDEST.is_dir():
+    if not INSTALLED.is_dir():
         pytest.skip("the oldest distributed is not installed: make .venv/oldest/.packages")
     script = tmp_path / "query.py"
     script.write_text(QUERY)
-    path = os.pathsep.join(filter(None, [str(OLDEST), os.environ.get("PYTHONPATH")]))
+    path = os.pathsep.join(filter(None, [str(INSTALLED), os.environ.get("PYTHONPATH")]))
     done = subprocess.run(
         [sys.executable, str(script), *files],
         env=os.environ | {"PYTHONPATH": path},
@@ -45,12 +46,10 @@ def test_the_oldest_one(files, events, tmp_path):
         text=True,
         timeout=120,
     )
-    assert done.stdout.split() == [version.OLDEST, str(events.num_entries)], done.stderr
+    assert done.stdout.split() == [OLDEST, str(events.num_entries)], done.stderr
 
 
-@pytest.mark.parametrize(
-    ("named", "where"), [(version.OLDEST, "oldest.txt"), (version.NEWEST, "dev.txt")]
-)
+@pytest.mark.parametrize(("named", "where"), [(OLDEST, "oldest.txt"), (NEWEST, "dev.txt")])
 def test_those_that_are_named_are_those_that_are_tested(named, where):
     text = (PINNED / where).read_text()
     assert re.findall(r"^distributed==(\S+)", text, re.MULTILINE) == [named]
@@ -58,13 +57,13 @@ def test_those_that_are_named_are_those_that_are_tested(named, where):
 
 @pytest.mark.parametrize("given", ["2024.8.0", "2025.1", "2026.9.0rc1", "2026.8.1+5.g1234"])
 def test_versions_that_are_new_enough(given):
-    version.check_version(given)
+    check_version(given)
 
 
 @pytest.mark.parametrize("given", ["2024.7.1", "2023.12.0", "2.30.1"])
 def test_versions_that_are_too_old(given):
     with pytest.raises(tm.UnsupportedError, match=f"2024.8.0 or newer, and this is {given}"):
-        version.check_version(given)
+        check_version(given)
 
 
 def test_internals_that_have_changed(cluster, monkeypatch):

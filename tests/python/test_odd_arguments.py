@@ -103,7 +103,7 @@ def connected(address, **options):
     """Connects to a cluster, none of which is there."""
     pytest.importorskip("distributed", reason="needs Dask: pip install 'treemill[cluster]'")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("treemill.backends.dask.connection._CONNECT", 0.05)
+        patch.setattr("treemill.backends.dask.pool._CONNECT", 0.05)
         tm.connect(address, **options).close()
 
 

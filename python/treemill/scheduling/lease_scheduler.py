@@ -1,6 +1,6 @@
 """The scheduler of leases: a state machine that leases the dataset to sites, from their messages to
 orders for them. A site asks for more before it has done what it has. Near the end, what a site has
-not begun is taken back from those that have most of it (known_sites.py). What a lost site had not
+not begun is taken back from those that have most of it (leases.py). What a lost site had not
 handed up is leased to others. The query is over when every entry is in the result or given up.
 """
 
@@ -21,8 +21,16 @@ from . import (
     WorkerGone,
     WorkerLost,
 )
-from .known_sites import KnownSite, KnownSites, Leasing
-from .lease_ledger import Done, LeaseLedger, parts_left
+from .leases import (
+    Done,
+    KnownSite,
+    KnownSites,
+    LeaseLedger,
+    Leasing,
+    Reach,
+    UnleasedParts,
+    parts_left,
+)
 from .messages import (
     Asked,
     Downward,
@@ -38,7 +46,6 @@ from .messages import (
     TakeBack,
     Upward,
 )
-from .unleased_parts import Reach, UnleasedParts
 
 __all__ = ["LeaseScheduler"]
 

@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 
-from .assignment import Assignment
+from .assignment import FRESH_SECONDS, Assignment, seconds_left, seconds_of
 from .entities import File, WorkerState
 from .events import Action, Forget, OpenAhead, Packet, Prefetch, Process
 from .recovery import Recovery
 from .sizing import OPENING, OPENINGS, PROMISES
-from .speculation import FRESH_SECONDS, seconds_left, seconds_of
 from .state import State
 
 __all__ = ["Promises"]

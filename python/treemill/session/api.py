@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias, Unpack
 
     from ..backends.base import Pool
-    from ..backends.dask.connection import Certificates, DaskAddress
+    from ..backends.dask.pool import Certificates, DaskAddress
     from ..monitoring.report import Report
 
     Sites: TypeAlias = Mapping[Any, "Address"] | Sequence["Address"]
@@ -147,8 +147,8 @@ def connect(
                 f"{name}= is for workers of this machine: a cluster's are as they were started"
             )
     if address is not None:
-        from ..backends.dask.connection import connected  # start-up
-        from ..backends.dask.worker_limits import Limits  # start-up
+        from ..backends.dask.messages import Limits  # start-up
+        from ..backends.dask.pool import connected  # start-up
         from ..backends.sites.pool import FederatedPool  # start-up
 
         def together(sites: Sites, reach: Reach | None = None) -> Pool:

@@ -18,6 +18,7 @@ from treemill.backends.dask.messages import (
     End,
     Fetch,
     Hold,
+    Limits,
     Loaded,
     PassRequest,
     Recall,
@@ -27,7 +28,6 @@ from treemill.backends.dask.messages import (
     Unreached,
 )
 from treemill.backends.dask.scheduler_state import SchedulerState, demand
-from treemill.backends.dask.worker_limits import Limits
 from treemill.backends.merged_partial import MergedPartial
 from treemill.scheduling import (
     Commit,

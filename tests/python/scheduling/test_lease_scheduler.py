@@ -18,8 +18,8 @@ from treemill.scheduling import (
     WorkerGone,
     WorkerLost,
 )
-from treemill.scheduling.known_sites import Leasing
 from treemill.scheduling.lease_scheduler import LeaseScheduler
+from treemill.scheduling.leases import Leasing, Reach
 from treemill.scheduling.messages import (
     Asked,
     Ended,
@@ -32,7 +32,6 @@ from treemill.scheduling.messages import (
     Standing,
     TakeBack,
 )
-from treemill.scheduling.unleased_parts import Reach
 
 CUTS = {0: (), 1: (100, 200, 300), 2: (500,)}
 NAMES = ["a", "b", "c"]

@@ -1,5 +1,6 @@
 """Opens a Client to a scheduler, for sessions and for checks of clusters. The address and the
-certificates are looked at first, and a Client that cannot be opened is closed at once.
+certificates are looked at first, and a Client that cannot be opened is closed at once. Says which
+versions of distributed will do.
 """
 
 from __future__ import annotations
@@ -7,12 +8,39 @@ from __future__ import annotations
 import contextlib
 import re
 
+import distributed
 from distributed import Client, Security
 from distributed.comm import parse_address
 
-from ...errors import QueryError, WorkerError
+from ...errors import QueryError, UnsupportedError, WorkerError, require_version
 
-__all__ = ["opened"]
+__all__ = ["NEWEST", "OLDEST", "check_version", "differs", "opened"]
+
+# Which versions of distributed treemill works with.
+
+OLDEST = "2024.8.0"
+"""The oldest version of distributed with which this is tested (requirements/oldest.txt)."""
+NEWEST = "2026.8.0"
+"""The newest one (requirements/dev.txt)."""
+
+
+def check_version(version: str = distributed.__version__) -> None:
+    """Raises UnsupportedError if this distributed is too old.
+
+    >>> check_version("2026.9.0rc1+local")
+    """
+    require_version("distributed", version, OLDEST, "'treemill[cluster]'")
+
+
+def differs(error: Exception) -> UnsupportedError:
+    """Returns what to say if distributed does not have what treemill uses of it."""
+    return UnsupportedError(
+        f"treemill cannot be put on this scheduler: its distributed {distributed.__version__} "
+        f"differs from those with which treemill is tested, {OLDEST} to {NEWEST} "
+        f"({type(error).__name__}: {error}): install one of these on the scheduler, on the workers "
+        "and here"
+    )
+
 
 _HOST_AND_PORT = re.compile(r"(\[[^\]]+\]|[^:/\s]*):\d{1,5}/?")
 _SHUTDOWN_SECONDS = 2.0

@@ -20,10 +20,9 @@ from ..base import Heartbeat, Pass, PassStatus, Request, policy_of, sizing_of, w
 from ..checkpoint_writer import CheckpointWriter
 from ..merged_partial import MergedPartial
 from ..pickled import pickled
-from .messages import HeldPartial, PassEnded, PassRequest, Status
+from .messages import HeldPartial, Limits, PassEnded, PassRequest, Status
 from .resumption import Resumption, checkpoint_name, into
 from .scheduler_client import PartialLost, SchedulerClient
-from .worker_limits import Limits
 
 __all__ = ["DaskPass"]
 

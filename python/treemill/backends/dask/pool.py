@@ -7,23 +7,21 @@ from __future__ import annotations
 import pickle
 import weakref
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypedDict
 
-from ...errors import QueryError
+from ...errors import MissingPackageError, QueryError
 from ...scheduling import Sizing
 from ...workers.task import Task
 from ..base import Pass, Pool, RemoteQuery, Request
-from .messages import Listed
+from .dask_pass import DaskPass
+from .messages import UNLIMITED, Limits, Listed
+from .resumption import Resumption, checkpoint_name, find_running, into, zipped
 from .scheduler_client import SchedulerClient
 
 if TYPE_CHECKING:
     from distributed import Client
 
-from .dask_pass import DaskPass
-from .resumption import Resumption, checkpoint_name, find_running, into, zipped
-from .worker_limits import UNLIMITED, Limits
-
-__all__ = ["DaskPool"]
+__all__ = ["DaskPool", "connected"]
 
 # An order and its answer cost about 1 ms; a packet should be a hundred times longer. Where files or
 # clusters are so small that packets are shorter, several are told in one message.
@@ -148,3 +146,71 @@ class DaskPool(Pool):
             running.leave()
         if self._owned:
             self._client.close()
+
+
+# What users may give to connect(): an address, a Client or a cluster. Makes the pool of it.
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from distributed import Client, Security
+
+    from .messages import Limits
+
+    class Cluster(Protocol):
+        """A cluster object of Dask's: LocalCluster, those of dask-jobqueue, dask-gateway …"""
+
+        @property
+        def scheduler_address(self) -> str: ...
+
+    DaskAddress: TypeAlias = str | Client | Cluster
+    Certificates: TypeAlias = Security
+
+
+_CONNECT = 8.0
+
+
+class DaskOptions(TypedDict, total=False):
+    """What DaskPool can be told; see there."""
+
+    workers: int | None
+    silence: float
+    patience: float
+    wait: float
+    keep: float
+    trace: int
+    limits: Limits
+
+
+def connected(address: object, security: object = None, **options: Unpack[DaskOptions]) -> DaskPool:
+    """The pool of the cluster at this address."""
+    is_address = isinstance(address, str) or hasattr(address, "scheduler_address")
+    if not is_address and not hasattr(address, "scheduler"):
+        raise QueryError(
+            "connect() takes the address of a Dask scheduler (tcp://host:8786), a "
+            f"distributed.Client or a cluster object, not {type(address).__name__}"
+        )
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise MissingPackageError(
+            "clusters need dask's distributed: pip install 'treemill[cluster]'"
+        ) from error
+    from .dask_client import (
+        check_version,  # start-up
+        opened,  # start-up
+    )
+
+    check_version()
+    if isinstance(address, Client):
+        if address.asynchronous:
+            raise QueryError(
+                "an asynchronous Client cannot be waited for: give connect() its address"
+            )
+        return DaskPool(address, owned=False, **options)
+    client = opened(address, _CONNECT, security)
+    try:
+        return DaskPool(client, owned=True, **options)
+    except BaseException:
+        client.close()
+        raise

@@ -14,10 +14,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...errors import UnsupportedError, WorkerError, warn
+from .dask_client import differs
 from .merger import RefusedByMerger
 from .messages import VERSION, HeldPartial, Status
 from .scheduler_plugin import LONGEST, Hello, install
-from .version import differs
 from .worker_plugin import ReadAnswer, asked, opened
 from .worker_pool import Read
 

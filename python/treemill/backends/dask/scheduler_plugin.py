@@ -23,10 +23,10 @@ from distributed.utils import offload
 
 from ...errors import UnsupportedError, traceback_of
 from ...monitoring.dashboard_page import Screen
+from .dask_client import check_version
 from .http_routes import SchedulerBoard, application
 from .messages import VERSION, Status
 from .scheduler_state import SchedulerState
-from .version import check_version
 from .worker_plugin import NAME, ReadAnswer, TreemillWorkerPlugin
 
 if TYPE_CHECKING:

@@ -15,9 +15,8 @@ from ...errors import QueryError
 from ...frozen import replaced
 from ...scheduling import Coverage, Monitored
 from .mailbox import Mailbox, Parcel
-from .messages import HeldPartial, Listed, PassRequest, Status
+from .messages import AdmittedThreads, HeldPartial, Listed, PassRequest, Status, free_threads
 from .pass_scheduler import PassScheduler
-from .worker_limits import AdmittedThreads, free_threads
 
 __all__ = ["SchedulerState", "demand", "poll_seconds"]
 

@@ -26,10 +26,9 @@ from ...scheduling import (
     Tick,
 )
 from ...scheduling.coordinator import Coordinator
-from ...scheduling.known_sites import Leasing
 from ...scheduling.lease_scheduler import LeaseScheduler
+from ...scheduling.leases import Leasing, Reach
 from ...scheduling.messages import Grant, TakeBack, Upward
-from ...scheduling.unleased_parts import Reach
 from ...workers.workload import Partial
 from ..base import Heartbeat, PassStatus, Pool, Request
 from ..coordinated_pass import CoordinatedPass
