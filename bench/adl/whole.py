@@ -1,6 +1,6 @@
 """All eight tasks over all events of the real file, as others have published them: pure. What was
 measured on fewer events counts in proportion, because the made-up events have its numbers of
-particles (treemill.facility.opendata).
+particles (treemill.facility.recipe).
 """
 
 from collections.abc import Iterable, Sequence

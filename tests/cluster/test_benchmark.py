@@ -5,7 +5,7 @@ import treemill as tm
 from click.testing import CliRunner
 from treemill.cli.main import cli
 from treemill.errors import QueryError
-from treemill.facility import measure
+from treemill.facility import run
 from treemill.facility.scaling.charts import figures
 from treemill.facility.scaling.measurements import load
 from treemill.scheduling import WorkerJoined
@@ -91,7 +91,7 @@ def test_workers_of_a_node_are_varied(cluster, made, tmp_path):
 
 
 def test_workers_without_a_trace_have_a_verdict_too(cluster, made, tmp_path, monkeypatch):
-    monkeypatch.setattr(measure, "_TRACE", 0)
+    monkeypatch.setattr(run, "_TRACE", 0)
     path = tmp_path / "r.json"
     said = bench(
         *("run", made, "--on", cluster.scheduler_address, "--workers", 4, "--repeat", 1),

@@ -8,7 +8,7 @@ import dask
 import pytest
 import treemill as tm
 from distributed import LocalCluster
-from treemill.monitoring.view import OVERVIEW
+from treemill.monitoring.dashboard_page import OVERVIEW
 
 from tests.dashboard.test_dashboard_server import Client
 

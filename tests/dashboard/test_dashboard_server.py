@@ -9,7 +9,7 @@ from urllib.parse import urlencode, urlsplit
 import hist
 import pytest
 import treemill as tm
-from treemill.monitoring.view import OVERVIEW
+from treemill.monitoring.dashboard_page import OVERVIEW
 
 from tests.dashboard.held import held
 from tests.waiting import until

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from treemill.monitoring.dashboard_page import MOST_BINS, Samples, detail, figure
 from treemill.monitoring.progress import Progress
-from treemill.monitoring.view import MOST_BINS, Samples, detail, figure
 
 
 def progress(seconds, entries, read=0, workers=2):

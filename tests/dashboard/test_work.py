@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.monitoring.view import MOST_WORKERS, OVERVIEW, activity, table
+from treemill.monitoring.dashboard_page import MOST_WORKERS, OVERVIEW, activity, table
 from treemill.monitoring.worker_histograms import HISTOGRAMS
 from treemill.scheduling import Monitored, WorkerCounters
 

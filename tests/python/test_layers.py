@@ -78,7 +78,7 @@ ASKS_ABOUT_FILES = {
     "results/parts.py",
     "results/file_output.py",
     "checkpoint/folder.py",
-    "session/packages.py",
+    "session/session.py",
     "backends/dask/resumption.py",
     "facility",
     "cli",

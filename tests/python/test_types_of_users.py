@@ -211,7 +211,7 @@ FOR_ITSELF = {"Booking.set_value"}
 
 @pytest.mark.parametrize("name", [name for name in DESCRIBED if name not in FOR_ITSELF])
 def test_what_users_give_has_a_type(name):
-    """`run` has overloads in the place of its signature: typed_run.py."""
+    """`run` has overloads in the place of its signature: `Run`."""
     member = DESCRIBED[name]
     if callable(member) and member not in (tm.run, tm.Session.run, tm.Session.submit):
         taken = inspect.signature(member).parameters.values()

@@ -13,8 +13,7 @@ from click.testing import CliRunner
 from treemill.cli.main import cli
 from treemill.facility.compare_storage import measured, targets
 from treemill.facility.load_test import LoadTest
-from treemill.facility.load_tests.job_scheduler import Bounds
-from treemill.facility.load_tests.job_types import job_types
+from treemill.facility.load_tests.job_scheduler import Bounds, job_types
 from treemill.facility.scaling.measurements import load
 from treemill.facility.storage.findings import findings
 from treemill.facility.storage.matrix import Matrix

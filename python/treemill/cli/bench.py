@@ -12,7 +12,7 @@ import click
 
 from .._system.files import picture_file, write_text
 from ..errors import QueryError, UnsupportedError
-from ..facility import compare_storage, load_test, report, run, scan_storage
+from ..facility import commands, compare_storage, load_test, run, scan_storage
 from ..facility import generate_command as generate
 from ..facility.commands import bench
 from ..facility.exerciser import COUNTERS, ORDERS, SWITCHES, Exercise, ExerciseOutcome, Size, chosen
@@ -191,7 +191,7 @@ for each in (
     command,
     generate.command,
     run.command,
-    report.command,
+    commands.command,
     load_test.command,
     scan_storage.command,
     compare_storage.command,

@@ -54,13 +54,13 @@ def report(file: str, most: int, figure: str | None, html: str | None) -> None:
     for line in lines(measured, most):
         click.echo(line)
     if figure is not None:
-        from ..monitoring.trace_page import figures  # start-up
+        from ..monitoring.offline_page import figures  # start-up
         from ..pictures.line_charts import save  # start-up
 
         with picture_file(figure) as (picture, form):
             save(figures(measured), picture, form)
     if html is not None:
-        from ..monitoring.trace_page import page  # start-up
+        from ..monitoring.offline_page import page  # start-up
 
         write_text(html, page(measured))
 
@@ -131,11 +131,11 @@ def replay(file: str, wanted: tuple[tuple[float, bool], ...], storage: float | N
 def load(path: str) -> Recorded:
     """The trace in a file. Raises FormatError if it is none."""
     readers = {".root": _root, ".parquet": _parquet, ".json": _chrome}
-    read = readers.get(Path(path).suffix)
-    if read is None:
+    read_chrome = readers.get(Path(path).suffix)
+    if read_chrome is None:
         raise QueryError(f"a trace is a file that ends in {', '.join(readers)}, not {path!r}")
     try:
-        return read(path)
+        return read_chrome(path)
     except FileNotFoundError:
         raise SourceError("there is no such file", file=path) from None
     except (ValueError, KeyError, TypeError) as error:
@@ -153,12 +153,12 @@ def _root(path: str) -> Recorded:
 
 
 def _parquet(path: str) -> Recorded:
-    from ..monitoring.parquet_file import read  # heavy: pyarrow
+    from ..monitoring.file import read_chrome  # heavy: pyarrow
 
-    return read(path)
+    return read_chrome(path)
 
 
 def _chrome(path: str) -> Recorded:
-    from ..monitoring.chrome_file import read  # start-up
+    from ..monitoring.file import read_chrome  # start-up
 
-    return read(path)
+    return read_chrome(path)

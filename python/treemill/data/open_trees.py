@@ -20,8 +20,7 @@ from .assumptions import NO_ASSUMPTIONS, Answer, Assumptions
 from .defaults import ERROR, MissingDefaults
 from .file_tree import FileTree, Sample
 from .location import Location
-from .open_tree import OpenTree, changed, shared
-from .opened_files import ReadyFiles
+from .open_tree import OpenTree, ReadyFiles, changed, shared
 from .source import FileState, Identity
 from .uproot_fallback import Known
 

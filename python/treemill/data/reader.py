@@ -1,21 +1,28 @@
-"""Reads columns of a dataset's entries, file by file. Knows no query: a callback computes the
-expressions among the columns."""
+"""Plans and reads columns of a dataset's entries, file by file. Knows no query: a callback computes
+the expressions among the columns.
+"""
 
 from __future__ import annotations
 
+import fnmatch
 import operator
+import re
+import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations, repeat
 from typing import TYPE_CHECKING, TypeAlias
 
 from .._core import Control
 from ..errors import QueryError, UnsupportedError, unquoted, warn
-from .branch import BranchGroup
+from ..language.expression import is_product, parse
+from .branch import BranchGroup, group_of, is_group, leaves
 from .chunked_column import ChunkedColumn, Chunks, ExpressionColumn, RecordColumn
 from .chunked_columns import ChunkedColumns
 from .columns import kind_of, picked
 from .common_type import cast, widest
-from .read_plan import ReadPlan, plan
+from .foreign import ENTRY, LOCAL_ENTRY, ExtendedTree
+from .uproot_fallback import cannot_read
 
 if TYPE_CHECKING:
     import awkward as ak
@@ -23,13 +30,245 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._core import Column
-    from .branch import Branch
+    from .branch import Branch, Branches
     from .chain import Chain
     from .column_source import TreeColumns
     from .entry_ranges import Part
     from .kinds import Kind
 
 __all__ = ["Compute", "Names", "read"]
+
+# The plan of a read: which branches have the data of the names that a user asks for, and what the
+# names become. The first file of a dataset says so. Reads no column.
+
+# The branches that names and globs mean when columns are read, whether they can be read, and
+# which names are expressions. Reads no column.
+
+
+def select(
+    chain: Chain, branches: Branches, names: str | Sequence[str] | None
+) -> tuple[list[str], frozenset[str], list[str]]:
+    """The branches that `names` (names, globs or expressions) mean, each once; which of them are
+    expressions; and the branches that are meant too, and left out because nothing reads them. The
+    branches of a glob are in the tree's order. A name that a branch has means that branch, even if
+    it could be a glob or an expression too; a text that matches branches is a glob. None: all
+    branches of the first file that can be read, each value once: members rather than groups of
+    them. A name that the first file lacks is kept if it has a default."""
+    if names is None:
+        plain, unread = _readable(branches, branches)
+        return plain, frozenset(), unread
+    chosen: dict[str, None] = {}
+    expressions = set()
+    left: dict[str, None] = {}
+    for name in [names] if isinstance(names, str) else names:
+        if name not in branches and name.startswith("`"):
+            name = unquoted(name) or name
+        if name in branches:
+            _require_readable(branches, name)
+            chosen[name] = None
+        # A path, which may have brackets in it, or a name with a default.
+        elif name in chain.trees[chain.first].by_name or _has_default(chain, name):
+            chosen[name] = None
+        elif any(fitting := _fitting(branches, name)):
+            chosen.update(dict.fromkeys(fitting[0]))
+            left.update(dict.fromkeys(fitting[1]))
+        elif paths := _paths_to(branches, name):
+            raise QueryError(f"no branch has the path {name}", suggestions=paths)
+        elif _is_expression(chain, name):
+            chosen[name] = None
+            expressions.add(name)
+        elif _is_regex(name):
+            raise QueryError(
+                f"{name} is no glob, and branches are not chosen by regular expressions: write "
+                "[name for name in events.branches if re.search(…, name)]"
+            )
+        elif _is_glob(name):
+            raise QueryError(f"no readable branch matches {name}")
+        else:
+            raise chain.trees[chain.first].lacks(name)
+    if left and not chosen:
+        _require_readable(branches, next(iter(left)))
+    return list(chosen), frozenset(expressions), [name for name in left if name not in chosen]
+
+
+def _is_glob(name: str) -> bool:
+    """True if it may be a glob: brackets are one only around signs of names, as in Jet_[ep]*."""
+    rest = _CLASS.sub("?", name)
+    return "[" not in rest and any(sign in rest for sign in "*?")
+
+
+_CLASS = re.compile(r"\[!?[\w.#:-]+\]")
+"""A sign out of several."""
+
+
+def _is_regex(name: str) -> bool:
+    """True if it is a regular expression as uproot takes them: between slashes, then flags."""
+    return _REGEX.fullmatch(name) is not None
+
+
+_REGEX = re.compile(r"/.+/[a-z]*")
+
+
+def _paths_to(branches: Branches, name: str) -> list[str]:
+    """Whole paths that end like this one, at most three; none if it may be a ratio."""
+    first, slash, _ = name.partition("/")
+    group = branches.get(first)
+    if not slash or (first and (group is None or group.path not in branches.children)):
+        return []
+    end = f"/{name.lstrip('/')}"
+    return [path for path in branches.paths if f"/{path}".endswith(end)][:3]
+
+
+def _fitting(branches: Branches, name: str) -> tuple[list[str], list[str]]:
+    """The branches that a glob matches, and those of them that nothing reads; none if it is a
+    product or an element of branches."""
+    if not _is_glob(name) or _is_arithmetic(branches, name):
+        return [], []
+    fitting = fnmatch.filter(branches, name)
+    matches, left = _readable(branches, fitting)
+    # Columns that are read by name only, such as a friend's, if nothing else matches.
+    return matches or [match for match in fitting if branches[match].readable], left
+
+
+def _is_arithmetic(branches: Branches, name: str) -> bool:
+    if "?" in name:
+        return False
+    if "[" in name:
+        return name.partition("[")[0] in branches
+    return is_product(name, branches)
+
+
+def _is_expression(chain: Chain, name: str) -> bool:
+    """True if it is an expression. A single name is one only if it is an alias, a constant of the
+    file, or what entries are numbered by."""
+    if name.isidentifier():
+        known = (ENTRY, LOCAL_ENTRY)
+        return name in (*known, *chain.aliases) or name in chain.constants.names(chain.first)
+    globbed = _GLOB.fullmatch(name) is not None and not _is_arithmetic(chain.branches, name)
+    try:
+        return not globbed and bool(parse(name))
+    except QueryError:
+        return False
+
+
+_GLOB = re.compile(r"[\w.]*[*?][\w.*?]*")
+"""A text that is meant as a glob, whether or not a branch matches."""
+
+
+def _readable(branches: Branches, names: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Those of these branches that have data that no other branch has: the readable ones, and those
+    that nothing reads."""
+    plain: list[str] = []
+    left: list[str] = []
+    for name in names:
+        branch = branches[name]
+        if branch.is_member or is_group(branch, branches.children.get(branch.path, [])):
+            continue
+        (plain if branch.readable else left).append(name)
+    return plain, left
+
+
+def _has_default(chain: Chain, name: str) -> bool:
+    """True if the branch has a default. A glob gives defaults only to branches of some file."""
+    missing = chain.trees.missing
+    if not missing.has(name):
+        return False
+    return name in missing.names or chain.trees[chain.first].sample(name) is not None
+
+
+def _require_readable(branches: Branches, name: str) -> None:
+    branch, group = branches[name], group_named(branches, name)
+    if group is None and branch.kind == "group":
+        raise QueryError(f"{name} has no data, of its own or of branches in it", branch=name)
+    for each in [branch] if group is None else leaves(group):
+        if not each.readable:
+            raise cannot_read(each.path, each.cpp_type, each.reason)
+
+
+def group_named(branches: Branches, name: str) -> BranchGroup[Branch] | None:
+    """The group of branches of this name, if there is one and it holds data."""
+    branch = branches.get(name)
+    if branch is None or not is_group(branch, branches.children.get(branch.path, [])):
+        return None
+    group = group_of(branch, branches.children)
+    return group if group.members else None
+
+
+Named = str | tuple[str, ...] | None
+"""Names, globs and expressions that are asked for; None: all that can be read."""
+
+
+@dataclass(frozen=True)
+class ReadPlan:
+    """What to read for some names."""
+
+    wanted: tuple[str, ...]
+    """The columns of the result, in order."""
+    groups: dict[str, BranchGroup[Branch]]
+    """Columns of the result that are records of several branches."""
+    columns: tuple[str, ...]
+    """Names and paths of the branches that have the data."""
+    optional: frozenset[str]
+    """Columns of the result that may have missing values."""
+    doubtful: tuple[str, ...]
+    """Columns that have missing values only if some value is missing: defaults, and what uproot
+    reads."""
+    expressions: tuple[str, ...]
+    """Columns that are computed."""
+    left: tuple[str, ...]
+    """Branches that are meant too, and that nothing reads."""
+
+
+Plans = dict[Named, ReadPlan]
+
+_MOST_PLANS = 1000
+"""The number of plans that are remembered with a file."""
+
+
+def plan(chain: Chain, table: TreeColumns, names: Named, fresh: bool = False) -> ReadPlan:
+    """The plan for these names. `table`: of the first file. `fresh`: without what is remembered,
+    because some branch has turned out to be unreadable."""
+    # The columns of friends may change while the file stays as it is.
+    plans = {} if isinstance(table, ExtendedTree) else _plans(chain)
+    known = plans.get(names)
+    if known is not None and not fresh:
+        return known
+    read_plan = _plan(chain, names)
+    if len(plans) < _MOST_PLANS or fresh:
+        plans[names] = read_plan
+    return read_plan
+
+
+def _plans(chain: Chain) -> Plans:
+    """The plans of earlier reads, kept while the first file stays as it is."""
+    return typing.cast(Plans, chain.trees.remembered(0).setdefault("plans", {}))
+
+
+def _plan(chain: Chain, names: str | Sequence[str] | None) -> ReadPlan:
+    branches = chain.branches
+    wanted, expressions, left = select(chain, branches, names)
+    groups = {n: group for n in wanted if (group := group_named(branches, n)) is not None}
+    paths = [leaf.path for group in groups.values() for leaf in leaves(group)]
+    own = (name for name in wanted if name not in groups and name not in expressions)
+    optional, doubtful = set(), []
+    for name in wanted:
+        branch = branches.get(name)
+        if name in expressions:
+            continue
+        if branch is not None and branch.kind == "optional":
+            optional.add(name)
+        elif chain.trees.missing.has(name) or (branch is not None and not branch.supported):
+            doubtful.append(name)
+    return ReadPlan(
+        tuple(wanted),
+        groups,
+        tuple(dict.fromkeys([*own, *paths])),
+        frozenset(optional),
+        tuple(doubtful),
+        tuple(name for name in wanted if name in expressions),
+        tuple(left),
+    )
+
 
 Names: TypeAlias = str | Sequence[str] | Mapping[str, str] | None
 """The names that Dataset.read takes."""

@@ -1,23 +1,77 @@
-"""`treemill bench`: the group of commands, and the one that simulates clusters. Parses arguments
-and prints; imports what a command needs when it is called.
+"""`treemill bench`: the group of commands, and those that simulate clusters and that draw what was
+measured. Parses arguments and prints; imports what a command needs when it is called.
 """
 
 from __future__ import annotations
 
 import gc
+import importlib.util
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import click
 
-from .._system.files import picture_file
+from .._system.files import picture_file, write_text
+from ..errors import SourceError, UnsupportedError
 from ..pictures.line_charts import Panel, Series
-from .simulation.run import SimulationOutcome, simulate
+from .scaling.limit_diagnosis import conclusion
+from .scaling.measurements import load
+from .simulation.one_master import SimulationOutcome, simulate
 from .simulation.scenario import Scenario
 
 __all__ = ["bench"]
+
+# `treemill bench report`: figures and one page of what `bench run` and `bench scan-storage` have
+# measured.
+
+
+@click.command("report")
+@click.argument("files", nargs=-1, required=True, metavar="FILE…", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The page; default: the first FILE with the suffix .html.",
+)
+@click.option(
+    "--figures",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write the figures into this folder, too, as PNG.",
+)
+def command(files: tuple[Path, ...], output: Path | None, figures: Path | None) -> None:
+    """Make one HTML page of results: figures, tables, and what limits.
+
+    The page needs no internet. Several FILEs are compared with the first one. Needs
+    treemill[plot].
+    """
+    if importlib.util.find_spec("matplotlib") is None:
+        raise UnsupportedError("figures need matplotlib: pip install 'treemill[plot]'")
+    from ..pictures.line_charts import save  # start-up
+    from .scaling.charts import figures as drawn  # start-up
+    from .scaling.page import page  # start-up
+
+    results = [(path.stem, load(path)) for path in files]
+    target = output or files[0].with_suffix(".html")
+    try:
+        write_text(target, page(results))
+        click.echo(f"page: {target}")
+        if figures is not None:
+            figures.mkdir(parents=True, exist_ok=True)
+            for name, each in results:
+                for number, (title, rows) in enumerate(drawn(each), 1):
+                    path = figures / f"{name}-{number}.png"
+                    with picture_file(path) as (picture, form):
+                        save(rows, picture, form)
+                    click.echo(f"{path}: {title}")
+    except OSError as error:
+        raise SourceError(f"cannot write the report: {error}") from None
+    for name, each in results:
+        for line in conclusion(each):
+            click.echo(f"{name}: {line}" if len(results) > 1 else line)
+
 
 # Runs scenarios for `treemill bench simulate`, and makes the lines of tables and the series of
 # figures. Neither prints nor draws.

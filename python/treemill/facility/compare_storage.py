@@ -19,16 +19,14 @@ import click
 from .._system.files import write_text
 from .._system.memory import available
 from .._system.processor import available_cores
-from .cache_dropper import drop_files
 from .exerciser import Size
 from .options import Numbers, SizeList, Some
-from .page_cache import DROPPED
+from .page_cache import DROPPED, drop_files
 from .reader import Job
 from .reader_pool import ALONE, ReaderReport
 from .scaling.limit_diagnosis import conclusion
-from .scaling.measurements import ResultsFile, save
-from .scaling.plan import rising
-from .storage.figures import csv_rows, row_of
+from .scaling.measurements import ResultsFile, rising, save
+from .storage.findings import csv_rows, row_of
 from .storage.matrix import WAYS, WHATS, Matrix, Target, branches, layout, window_of
 from .storage.reading import ReaderOutcome, Reading, reading_of
 from .systems import describe

@@ -26,8 +26,7 @@ from .._system.processor import available_cores
 from ..errors import FormatError, SourceError
 from .compare_storage import targets
 from .load_test_board import LoadTestBoard, LoadTestState
-from .load_tests.job_scheduler import Bounds, JobScheduler, KillJob, Start
-from .load_tests.job_types import JobType, job_types
+from .load_tests.job_scheduler import Bounds, JobScheduler, JobType, KillJob, Start, job_types
 from .load_tests.run_summary import JobEnd, LoadTestSummary, line_of
 from .reader import Job, cause
 from .reader_pool import ALONE, ReaderReport

@@ -16,8 +16,7 @@ from .._system.processor import available_cores
 from . import page_cache
 from .options import Numbers
 from .scaling.limit_diagnosis import conclusion
-from .scaling.measurements import ResultsFile, StorageScan, save
-from .scaling.plan import rising
+from .scaling.measurements import ResultsFile, StorageScan, rising, save
 from .systems import describe, is_here, session_on
 
 if TYPE_CHECKING:

@@ -1,24 +1,324 @@
-"""The page's text: one HTML document with its script, its style and the plotting library inside, so
-that it works without the internet. Pure, but for reading the package's own files.
+"""What the page of running queries shows, as plain data, and its text: one HTML document with its
+script, its style and the plotting library inside, so that it works without the internet. Pure, but
+for reading the package's own files.
 """
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from .board import Board, KeptAccount
-from .feedback import histograms
-from .view import Samples, detail, figure, line, work
-from .worker_histograms import HISTOGRAMS, prometheus
+from ..pictures.histogram_labels import filled, is_logarithmic
+from ..scheduling import MEASURES, Monitored, WorkerCounters
+from .board import AccountWithCounters, Board, KeptAccount
+from .progress import Progress, histograms
+from .worker_histograms import HISTOGRAMS, WorkerHistograms, prometheus
 
 if TYPE_CHECKING:
+    from boost_histogram.axis import Axis
     from hist import Hist
 
-__all__ = ["HEADERS", "LOOK_EVERY", "REPORT_POLICY", "Screen", "document", "policy"]
+__all__ = [
+    "HEADERS",
+    "LOOK_EVERY",
+    "MOST_BINS",
+    "MOST_WORKERS",
+    "OVERVIEW",
+    "REPORT_POLICY",
+    "Samples",
+    "Screen",
+    "activity",
+    "detail",
+    "document",
+    "figure",
+    "policy",
+    "table",
+]
+
+# What the page shows, as plain data for JSON: a line for each query, and one query whole. Pure.
+
+# What the workers of a query do, as plain data for JSON: a table by worker, how many have a
+# packet against time, and for how long fewer have had one. Pure.
+
+OVERVIEW = (
+    "packets_per_worker",
+    "entries_per_worker",
+    "workers_per_node",
+    "latency_per_worker",
+    "seconds_per_worker",
+    "cpu_per_worker",
+)
+"""The histograms of workers that the page shows side by side."""
+MOST_WORKERS = 1000
+"""Workers that are listed."""
+_MOST = 0.9
+"""The tail begins when fewer than this share of the most workers have a packet."""
+
+
+class Activity(NamedTuple):
+    """How many workers had a packet."""
+
+    edges: list[float]
+    """The edges of bins of time, in seconds since the query began."""
+    values: list[float]
+    """Workers with a packet, on average over each bin."""
+    tail: float | None
+    """When the tail began; None if there is none."""
+
+    @property
+    def now(self) -> float:
+        """Workers with a packet in the last bin."""
+        return self.values[-1] if self.values else 0.0
+
+
+def activity(counts: Monitored, began: float = 0.0) -> Activity:
+    """The workers that had a packet. `began`: when the pass began, in seconds since the query
+    did."""
+    used = max((len(bins) for bins in counts.nodes.values()), default=0)
+    edges, values = [0.0], []
+    for at in range(used):
+        width = min(counts.seconds - edges[-1], counts.width)
+        if width <= 1e-6:  # of the whole bins nothing is left
+            break
+        edges.append(edges[-1] + width)
+        values.append(sum(bins[at] for bins in counts.nodes.values()) / width)
+    most = max(values, default=0.0)
+    full = [at for at, value in enumerate(values) if value >= _MOST * most]
+    tail = began + edges[full[-1] + 1] if most and full[-1] + 1 < len(values) else None
+    return Activity([began + edge for edge in edges], values, tail)
+
+
+class _WorkerColumn(NamedTuple):
+    title: str
+    kind: str
+    """How the page writes it: "text", "whole", "short", "megabytes", "seconds" or "share"."""
+    about: str
+    value: Callable[[int, WorkerCounters, float], float | str]
+    """Takes the worker's number, what it has done, and the seconds of the pass."""
+
+
+def _sum(measure: str, title: str, kind: str) -> _WorkerColumn:
+    words = MEASURES[measure].words
+    return _WorkerColumn(title, kind, words, lambda number, done, _: done.sums.get(measure, 0))
+
+
+_COLUMNS: Sequence[_WorkerColumn] = (
+    _WorkerColumn("worker", "whole", "the worker's number", lambda number, done, _: number),
+    _WorkerColumn("host", "text", "where it runs", lambda number, done, _: done.host),
+    _sum("packets", "packets", "whole"),
+    _sum("entries", "events", "whole"),
+    _WorkerColumn(
+        "events/s",
+        "short",
+        "events per second of its packets' time",
+        lambda number, done, _: _ratio(done.sums.get("entries", 0), done.sums.get("seconds", 0)),
+    ),
+    _WorkerColumn(
+        "busy",
+        "share",
+        "the share of the query's time that its packets took",
+        lambda number, done, seconds: _ratio(done.sums.get("seconds", 0), seconds),
+    ),
+    _sum("cpu", "CPU", "seconds"),
+    _sum("bytes_read", "MB read", "megabytes"),
+    _sum("waited", "server wait", "seconds"),
+    _sum("latency", "latency", "seconds"),
+)
+
+
+def table(counts: Monitored) -> dict[str, object]:
+    """The table by worker: its columns, its rows in the order of workers' numbers, and how many
+    workers more there are."""
+    shown = sorted(counts.workers.items())
+    columns = [
+        each for each in _COLUMNS if each.kind != "text" or any(done.host for _, done in shown)
+    ]
+    return {
+        "columns": [{"title": c.title, "kind": c.kind, "about": c.about} for c in columns],
+        "rows": [
+            [each.value(number, done, counts.seconds) for each in columns]
+            for number, done in shown[:MOST_WORKERS]
+        ],
+        "more": max(len(shown) - MOST_WORKERS, 0),
+    }
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole > 0 else 0.0
+
+
+# How a query's progress came about: some hundred samples at most, however long it runs. Pure.
+
+MOST = 400
+"""Samples that are kept, at most."""
+
+
+class Samples:
+    """Samples of one query, in the order of time."""
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._kept: list[tuple[float, int, int, int]] = []
+        self._apart = 0.0  # seconds that samples must lie apart
+
+    def add(self, progress: Progress) -> None:
+        """Adds a sample, unless it lies too near to the last one. When there are too many, every
+        second one is dropped, and new ones have to lie twice as far apart."""
+        now = (progress.seconds, progress.entries, progress.bytes_read, progress.workers)
+        if self._kept and progress.seconds - self._kept[-1][0] < self._apart:
+            return
+        if self._kept and progress.entries < self._kept[-1][1]:
+            self._kept.clear()  # another pass has begun
+        self._kept.append(now)
+        if len(self._kept) > self._most:
+            self._kept = self._kept[::2]
+            span = self._kept[-1][0] - self._kept[0][0]
+            self._apart = max(2 * self._apart, span / len(self._kept))
+
+    def series(self) -> dict[str, list[float]]:
+        """Columns of equal lengths: seconds since the query's start, events per second, 10^6 bytes
+        per second, workers. Rates are those since the sample before."""
+        columns: dict[str, list[float]] = {"seconds": [], "events": [], "megabytes": []}
+        columns["workers"] = []
+        for (before, entries, read, _), (now, more, further, workers) in zip(
+            self._kept, self._kept[1:], strict=False
+        ):
+            took = max(now - before, 1e-6)
+            columns["seconds"].append(now)
+            columns["events"].append((more - entries) / took)
+            columns["megabytes"].append((further - read) / 1e6 / took)
+            columns["workers"].append(workers)
+        return columns
+
+
+# A histogram as plain numbers for the page: one or two axes, numbers or categories. Pure.
+
+MOST_BINS = 40_000
+"""A histogram with more bins is not sent."""
+
+
+def figure(title: str, histogram: Hist) -> dict[str, object] | None:
+    """The axes and the values without flow bins, as JSON takes them; None for a histogram that the
+    page cannot draw: of no or more than two axes, or of more bins than a screen has."""
+    values = histogram.values()
+    if not 1 <= histogram.ndim <= 2:
+        return None
+    axes = [_axis(axis) for axis in histogram.axes]
+    if histogram.ndim == 2 and is_logarithmic(histogram.axes[1]):  # most of its decades are empty
+        first, last = filled(values.sum(axis=0))
+        axes[1]["edges"] = [float(edge) for edge in histogram.axes[1].edges[first : last + 1]]
+        values = values[:, first:last]
+    if values.size > MOST_BINS:
+        return None
+    if histogram.ndim == 2 and histogram.axes[1].name == "time":  # time goes to the right
+        axes, values = axes[::-1], values.T
+    flat = [float(value) for value in values.T.reshape(-1)]
+    return {
+        "title": title,
+        "about": str(histogram.label or ""),
+        "axes": axes,
+        "values": [value if math.isfinite(value) else None for value in flat],
+    }
+
+
+def _axis(axis: Axis) -> dict[str, object]:
+    label = str(axis.label or axis.name or "")
+    if axis.traits.discrete:
+        return {"label": label, "names": [str(each) for each in axis]}
+    return {"label": label, "edges": [float(edge) for edge in axis.edges]}
+
+
+_MOST_MISSING = 50
+"""Ranges of missing entries that are listed."""
+
+
+def line(account: KeptAccount) -> dict[str, object]:
+    """A query in the list of all."""
+    # Whether it has ended is asked first: what is asked later may only be newer.
+    return _line(account, account.done)
+
+
+def _line(account: KeptAccount, done: bool) -> dict[str, object]:
+    progress = account.progress
+    return {
+        "id": account.id,
+        "title": account.title,
+        "done": done,
+        "phase": progress.phase,
+        "entries": progress.entries,
+        "expected": progress.expected,
+        "seconds": progress.seconds,
+        "left": None if done else progress.seconds_left,
+        "workers": account.report.workers if done else progress.workers,
+        "traced": done and account.traced,
+        "eventsPerSecond": progress.events_per_second,
+        "megabytesPerSecond": progress.megabytes_per_second,
+    }
+
+
+def detail(
+    account: KeptAccount,
+    series: Mapping[str, Sequence[float]],
+    names: Sequence[str],
+    figure: Mapping[str, object] | None,
+    can_end: bool,
+) -> dict[str, object]:
+    """The query that the page shows. `series`: of `Samples`; `names`: of the histograms that there
+    are; `figure`: of the one that was asked for; `can_end`: whether the page may stop the query."""
+    done = account.done
+    report, progress = account.report, account.progress
+    missing = [str(each) for each in report.missing[:_MOST_MISSING]] if done else []
+    return _line(account, done) | {
+        "series": series,
+        "histograms": list(names),
+        "figure": figure,
+        "canEnd": can_end and not done,
+        "inResult": report.entries,
+        "missing": missing,
+        "moreMissing": len(report.missing) - len(missing) if done else 0,
+        "counters": _counters(account),
+        "megabytesRead": progress.bytes_read / 1e6,
+    }
+
+
+def work(account: KeptAccount, measured: WorkerHistograms | None) -> dict[str, object] | None:
+    """Returns what the query's workers do; None if it is not counted."""
+    if measured is None:
+        return None
+    done, progress, counts = account.done, account.progress, measured.counts
+    began = max(progress.seconds - progress.pass_seconds, 0.0)
+    active = activity(counts, began)
+    ended = began + counts.seconds
+    return {
+        "edges": active.edges,
+        "active": active.values,
+        "now": 0.0 if done else active.now,
+        "tail": None if active.tail is None else ended - active.tail,
+        "overview": [figure(name, measured.histogram(name)) for name in OVERVIEW],
+        "table": table(counts),
+    }
+
+
+def _counters(account: KeptAccount) -> list[tuple[str, str]]:
+    """Further numbers, each with its name."""
+    progress = account.progress
+    counters = [("read", f"{progress.bytes_read / 1e6:,.1f} MB")]
+    if isinstance(account, AccountWithCounters):
+        counters += account.counters
+    if progress.bytes_decompressed:
+        counters.append(("decompressed", f"{progress.bytes_decompressed / 1e6:,.1f} MB"))
+    if progress.bytes_from_cache:
+        counters.append(("from memory", f"{progress.bytes_from_cache / 1e6:,.1f} MB"))
+    if progress.entries_before:
+        counters.append(("from the checkpoint", f"{progress.entries_before:,} events"))
+    if progress.io.requests:
+        counters.append(("from servers", str(progress.io)))
+    return counters
+
 
 # What a page shows of a board, with samples of each query's progress: answers to the page's
 # questions, for any server. Thread-safe; no socket, no clock.

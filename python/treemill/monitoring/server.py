@@ -1,5 +1,5 @@
 """The page's server: a socket, its threads, and one thread that looks at running queries. server.py
-decides which requests are answered, view.py makes the answers.
+decides which requests are answered, dashboard_page.py makes the answers.
 """
 
 from __future__ import annotations

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 from .._system.terminal import in_notebook, wants_bar
 from ..errors import QueryError, check_flag, warn
 from ..io_report import IOReport
-from .feedback import histograms, pick
-from .progress import Progress
+from .progress import Progress, histograms, pick
 
 if TYPE_CHECKING:
     from hist import Hist

@@ -12,9 +12,8 @@ from .._system.processor import available_cores
 from ..errors import QueryError
 from ..monitoring.watch import Feedback
 from ..public_api import short_errors
-from .options import RunKeywords, RunOptions, with_options
+from .options import RunKeywords, RunOptions, typed, with_options
 from .session import Session
-from .typed_run import typed
 
 if TYPE_CHECKING:
     from typing import TypeAlias, Unpack

@@ -130,14 +130,16 @@ class BookedFiles:
         """Leaves out of `fitting` the columns that patterns and names of collections stand for and
         files of their kind cannot hold, with a warning that names them. Returns True if there are
         such: then the query is planned again. `empty`: the results of no entries."""
-        from ..results.snapshot import unfit  # heavy: numpy
+        from ..results.snapshot import unfit_columns  # heavy: numpy
 
         is_anew = False
         for place, target in self._targets.items():
             booking = self._bookings[place]
             wanted = self.fitting.get(booking.number, booking.wanted)
             assert isinstance(wanted, Snapshot)
-            why = unfit(self._rows(_of_one(empty) if self._several else empty, place), target)
+            why = unfit_columns(
+                self._rows(_of_one(empty) if self._several else empty, place), target
+            )
             out = [name for name, expr in wanted.columns if expr.found and name in why]
             if 0 < len(out) < len(wanted.columns):
                 named = ", ".join(f"{name} ({why[name]})" for name in out)

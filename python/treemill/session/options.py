@@ -2,16 +2,17 @@
 
 `RunKeywords` has their types, for type checkers and for signatures; `_DEFAULTS` has their defaults.
 `RunOptions` has the values of one run, checked; `with_options` gives a function their signature and
-words. Knows chains and spans; knows no query and no session.
+words; `Run` has the types of what `run` gives. Knows chains and spans; knows no query and no
+session.
 """
 
 from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypedDict, TypeVar, cast, overload
 
 from ..errors import QueryError, check_flag, check_whole
 from ..workers.chunk_size import COFFEAS_CHUNK
@@ -21,9 +22,13 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from ..data.chain import Chain
+    from ..monitoring.watch import Feedback
+    from ..query.booking import Booking
+    from ..query.node import Bookable
+    from ..workers.selector import Processor, Selector
     from ..workers.workload import Span
 
-__all__ = ["RunKeywords", "RunOptions", "with_options"]
+__all__ = ["RunKeywords", "RunOptions", "typed", "with_options"]
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -144,7 +149,7 @@ _Check = Callable[[str, Any], None]
 def _one(kind: type | tuple[type, ...], words: str, least: int | None = None) -> _Check:
     """Raises QueryError for what is not of this kind, or is less than `least`."""
 
-    def check(name: str, value: Any) -> None:  # noqa: ANN401 - of this kind it is a number
+    def check(name: str, value: Any) -> None:
         is_one = isinstance(value, kind) and not isinstance(value, bool)
         if not is_one or (least is not None and value < least):
             raise QueryError(f"{name} is {words}, not {value!r:.60}")
@@ -284,3 +289,91 @@ def with_options(function: Callable[_Arguments, _Result]) -> Callable[_Arguments
     vars(function)["__signature__"] = spelled
     function.__doc__ = inspect.cleandoc(function.__doc__ or "").replace("{options}", _WORDS)
     return function
+
+
+# The types of `run` for type checkers: values have the types of their bookings. No code that
+# runs. What a user's function gets and a user's selector gives is Any: only the user knows its
+# type.
+
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+D = TypeVar("D")
+Key = TypeVar("Key")
+
+
+class Options(RunKeywords, total=False):
+    """The keywords of `Session.run`, which says what each means."""
+
+    progress: bool | None
+    feedback: Feedback | None
+
+
+class Run(Protocol):
+    """`Session.run`, and the function `treemill.run`."""
+
+    @overload
+    def __call__(self, a: Booking[A], /, **options: Unpack[Options]) -> A: ...
+
+    @overload
+    def __call__(
+        self, a: Booking[A], b: Booking[B], /, **options: Unpack[Options]
+    ) -> tuple[A, B]: ...
+
+    @overload
+    def __call__(
+        self, a: Booking[A], b: Booking[B], c: Booking[C], /, **options: Unpack[Options]
+    ) -> tuple[A, B, C]: ...
+
+    @overload
+    def __call__(
+        self,
+        a: Booking[A],
+        b: Booking[B],
+        c: Booking[C],
+        d: Booking[D],
+        /,
+        **options: Unpack[Options],
+    ) -> tuple[A, B, C, D]: ...
+
+    @overload
+    def __call__(
+        self,
+        a: Booking,
+        b: Booking,
+        c: Booking,
+        d: Booking,
+        e: Booking,
+        /,
+        *more: Booking,
+        **options: Unpack[Options],
+    ) -> tuple[Any, ...]: ...
+
+    @overload
+    def __call__(
+        self, bookings: Mapping[str, Booking[A]], /, **options: Unpack[Options]
+    ) -> dict[str, A]: ...
+
+    @overload
+    def __call__(
+        self, bookings: Sequence[Booking[A]], /, **options: Unpack[Options]
+    ) -> list[A]: ...
+
+    @overload
+    def __call__(
+        self, nested: Mapping[Key, object] | Sequence[object], /, **options: Unpack[Options]
+    ) -> Any: ...
+
+    @overload
+    def __call__(
+        self,
+        selector: Selector | Processor | Callable[[Any], Any],
+        data: Bookable | Mapping[str, object] = ...,
+        /,
+        **options: Unpack[Options],
+    ) -> Any: ...
+
+
+def typed(run: Callable[..., object]) -> Run:
+    """The function itself, to type checkers a `Run`."""
+    return cast(Run, run)

@@ -45,7 +45,7 @@ class _Services:
         return last_run()
 
     def explain(self, data: Chain, bookings: Sequence[Booking]) -> str:
-        from ..workers.explain import explained  # start-up
+        from .listing import explained  # start-up
 
         return explained(data, bookings)
 

@@ -1,27 +1,31 @@
-"""A session: the user's handle on workers, which are threads of this process or processes."""
+"""A session: the user's handle on workers, which are threads of this process or processes, and the
+packages that they have got.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
-from collections.abc import Sequence
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from ..backends.base import Pool, RemoteQuery
-from ..errors import QueryError
+from ..errors import QueryError, SourceError
+from ..frozen import frozen
 from ..monitoring.watch import Feedback, Watch, check_watched
 from ..public_api import public_class
 from ..query.node import Booking
-from .options import RunKeywords, RunOptions, with_options
-from .packages import Package, PackageStore
-from .queries import Queries
+from .options import RunKeywords, RunOptions, typed, with_options
+from .queries import Queries, by_dataset, data_of, hearing, is_selector, mapped, wait, watch_aside
 from .query_account import Account, begin_run
 from .run import Query
-from .run_arguments import by_dataset, data_of, is_selector, mapped
-from .typed_run import typed
-from .wait import hearing, wait, watch_aside
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -31,6 +35,107 @@ if TYPE_CHECKING:
     from .run_checkpoint import QueryCheckpoint
 
 __all__ = ["Session"]
+
+# Packages for workers, as PROOF's PAR files: a folder with modules and data, or a wheel. The name
+# of a package's copy is made from its content, so that workers never meet an old one. Knows files
+# only; knows no session and no worker.
+
+_LEFT_OUT = {"__pycache__", ".git"}
+
+
+@frozen
+class Package:
+    """A package as workers get it."""
+
+    name: str
+    digest: str
+    """The hash of its content, hexadecimal."""
+    path: str
+    """Where its copy is: this folder comes first in workers' sys.path."""
+
+
+class PackageStore:
+    """The packages of one session, copied into a folder that `close` removes."""
+
+    def __init__(self, tell: Callable[[Sequence[str]], None]) -> None:
+        """`tell` gets the folders for workers' paths, and may refuse them."""
+        self._tell = tell
+        self._folder: str | None = None
+        self._packages: dict[str, Package] = {}
+
+    def add(self, path: str | os.PathLike[str]) -> Package:
+        """Copies the package, unless the same content is there; it replaces one of the same name.
+        Raises SourceError if there is no such package, and what `tell` raises."""
+        source = Path(path)
+        if source.is_dir():
+            files = [(str(p.relative_to(source)), p.read_bytes()) for p in _files(source)]
+        elif source.suffix == ".whl" and zipfile.is_zipfile(source):
+            with zipfile.ZipFile(source) as wheel:
+                names = [name for name in wheel.namelist() if not name.endswith("/")]
+                files = [(name, wheel.read(name)) for name in names]
+        else:
+            raise SourceError(f"neither a folder nor a wheel: {source}", file=str(source))
+        name = source.name.split("-")[0] if source.suffix == ".whl" else source.resolve().name
+        digest = _digest(files)
+        known = self._packages.get(name)
+        if known is not None and known.digest == digest:
+            return known
+        # A folder with an __init__.py is a package; others hold modules.
+        inner = name if any(each == "__init__.py" for each, _ in files) else ""
+        package = Package(name, digest, self._write(digest, inner, files))
+        self._change({**self._packages, name: package})
+        return package
+
+    def remove(self, name: str) -> None:
+        """Removes the copy of the package. Raises QueryError if there is none of this name."""
+        package = self._packages.get(name)
+        if package is None:
+            raise QueryError(f"no package {name!r} was uploaded", suggestions=list(self._packages))
+        self._change({other: each for other, each in self._packages.items() if other != name})
+        shutil.rmtree(package.path, ignore_errors=True)
+
+    def _change(self, packages: dict[str, Package]) -> None:
+        self._tell([each.path for each in packages.values()])
+        self._packages = packages
+
+    def __iter__(self) -> Iterator[Package]:
+        return iter(self._packages.values())
+
+    def close(self) -> None:
+        """Removes all copies."""
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+
+    def _write(self, digest: str, inner: str, files: list[tuple[str, bytes]]) -> str:
+        if self._folder is None:
+            self._folder = tempfile.mkdtemp(prefix="treemill-packages-")
+        target = Path(self._folder, digest[:16])
+        root = (target / inner).resolve()
+        for name, data in files:
+            path = (root / name).resolve()
+            if not path.is_relative_to(root):
+                raise SourceError(f"a file of the package lies outside of it: {name}", file=name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        return str(target)
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and not _LEFT_OUT & set(path.relative_to(folder).parts)
+    )
+
+
+def _digest(files: list[tuple[str, bytes]]) -> str:
+    sums = hashlib.sha256()
+    for name, data in sorted(files):
+        sums.update(f"{len(name.encode())}:{name}:{len(data)}:".encode())
+        sums.update(data)
+    return sums.hexdigest()
+
 
 logging.getLogger("treemill").addHandler(logging.NullHandler())
 _log = logging.getLogger(__name__)
@@ -276,7 +381,7 @@ class Session:
                 query = self._select(what, options, feedback)
                 with closing(Watch(query, progress, feedback)) as watch:
                     return wait(query, news, watch)
-        from .run_arguments import computed_by_dataset  # start-up
+        from .queries import computed_by_dataset  # start-up
 
         options.for_bookings()
         groups = by_dataset(what)

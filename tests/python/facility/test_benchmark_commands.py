@@ -12,11 +12,9 @@ import treemill as tm
 from click.testing import CliRunner
 from treemill.cli.main import cli
 from treemill.errors import QueryError, SourceError
-from treemill.facility.cache_dropper import CacheDropper, drop_files
 from treemill.facility.file_maker import FreeSpace, Made, check_room, described
-from treemill.facility.opendata import counts
-from treemill.facility.page_cache import drop
-from treemill.facility.recipe import SCHEMAS, Recipe
+from treemill.facility.page_cache import CacheDropper, drop, drop_files
+from treemill.facility.recipe import SCHEMAS, Recipe, counts
 from treemill.facility.scaling.breakdown import broken_down
 from treemill.facility.scaling.charts import compared, figures
 from treemill.facility.scaling.measurements import load
@@ -221,7 +219,7 @@ def test_weak_scaling_gives_each_worker_as_many_events(made, tmp_path):
 
 
 def test_a_result_that_differs_is_said(made, tmp_path, monkeypatch):
-    import treemill.facility.measure as measure
+    import treemill.facility.run as measure
 
     answers = iter(range(100))
     monkeypatch.setattr(measure, "digest", lambda results: (str(next(answers)), ()))

@@ -88,7 +88,7 @@ def test_open_data_has_the_branches_of_the_real_file(tmp_path):
 
 def test_what_no_task_asks_for_changes_nothing_of_what_tasks_ask_for(monkeypatch):
     first = SCHEMAS["opendata"](1, 2, 0, 400)
-    monkeypatch.setattr("treemill.facility.opendata._MARK", 17)
+    monkeypatch.setattr("treemill.facility.recipe._MARK", 17)
     other = SCHEMAS["opendata"](1, 2, 0, 400)
     assert not ak.array_equal(first["Photon"].pt, other["Photon"].pt)
     for name in ("Muon", "Electron", "Jet"):

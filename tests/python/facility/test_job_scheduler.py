@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from treemill.errors import QueryError
-from treemill.facility.load_tests.job_scheduler import Bounds, JobScheduler, KillJob, Start
-from treemill.facility.load_tests.job_types import job_types
+from treemill.facility.load_tests.job_scheduler import (
+    Bounds,
+    JobScheduler,
+    KillJob,
+    Start,
+    job_types,
+)
 from treemill.facility.load_tests.run_summary import (
     HEAD,
     JobEnd,

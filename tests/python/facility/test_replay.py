@@ -12,10 +12,10 @@ from treemill.facility.simulation.engine import Engine
 from treemill.facility.simulation.one_master import OneMaster
 from treemill.facility.simulation.scenario import Faults, Files, Generation, Scenario
 from treemill.facility.simulation.strategies import STRATEGIES, sizing
+from treemill.monitoring.offline_page import figures, page
 from treemill.monitoring.recorded import About, Recorded, RecordedFile
 from treemill.monitoring.rows import rows
 from treemill.monitoring.summary import against_time, summary
-from treemill.monitoring.trace_page import figures, page
 from treemill.scheduling import TimelineReader, Trace
 
 

@@ -17,9 +17,16 @@ from treemill.facility.scaling.limit_diagnosis import (
     conclusions,
     diagnosis,
 )
-from treemill.facility.scaling.measurements import Measurement, ResultsFile, StorageScan, load, save
+from treemill.facility.scaling.measurements import (
+    Measurement,
+    ResultsFile,
+    ScalingPlan,
+    StorageScan,
+    load,
+    rising,
+    save,
+)
 from treemill.facility.scaling.page import page
-from treemill.facility.scaling.plan import ScalingPlan, rising
 from treemill.facility.scaling.summary import baselines, linear, saturating, summaries
 from treemill.facility.standard import nearest, share_of
 from treemill.scheduling import (

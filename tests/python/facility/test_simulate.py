@@ -9,9 +9,8 @@ from click.testing import CliRunner
 from treemill.backends.dask.scheduler_state import poll_seconds
 from treemill.cli.main import cli
 from treemill.facility.simulation.cluster import DiskRead, SimulatedNode
-from treemill.facility.simulation.distance import Connection, Distance
-from treemill.facility.simulation.run import simulate
-from treemill.facility.simulation.scenario import load, shipped
+from treemill.facility.simulation.one_master import simulate
+from treemill.facility.simulation.scenario import Connection, Distance, load, shipped
 from treemill.facility.simulation.strategies import STRATEGIES
 from treemill.scheduling import Packet, Span, Timeline
 

@@ -15,8 +15,16 @@ from treemill.errors import QueryError
 from treemill.facility.exerciser import Size
 from treemill.facility.scaling.measurements import ResultsFile, load, save
 from treemill.facility.scaling.page import page
-from treemill.facility.storage.figures import HEAD, csv_rows, drawn, reading_rows, row_of
-from treemill.facility.storage.findings import findings, limit, ratios
+from treemill.facility.storage.findings import (
+    HEAD,
+    csv_rows,
+    drawn,
+    findings,
+    limit,
+    ratios,
+    reading_rows,
+    row_of,
+)
 from treemill.facility.storage.matrix import (
     STEP,
     WAYS,

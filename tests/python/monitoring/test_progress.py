@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from treemill.backends.merged_partial import MergedPartial
 from treemill.monitoring import watch
-from treemill.monitoring.feedback import pick
-from treemill.monitoring.progress import Progress
+from treemill.monitoring.progress import Progress, pick
 from treemill.monitoring.progress_bar import ProgressBar, numbers
 from treemill.monitoring.report import MissingEntries, Report
 from treemill.monitoring.watch import SeveralQueries, Watch

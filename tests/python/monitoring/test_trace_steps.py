@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from treemill.cli.main import cli
 from treemill.cli.trace import load
+from treemill.monitoring.offline_page import figures
 from treemill.monitoring.recorded import EVENTS, STEPS, Row
 from treemill.monitoring.rows import StepRows
 from treemill.monitoring.summary import summary
 from treemill.monitoring.text import lines
-from treemill.monitoring.trace_page import figures
 from treemill.scheduling import PacketDone, Step, Trace, joined
 from treemill.session import recording
 

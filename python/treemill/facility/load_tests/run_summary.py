@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from ...pictures.line_charts import Panel, Series
-from ..storage.figures import Figure
+from ..storage.findings import Figure
 from ..storage.reading import binned, joined, percentile
 
 __all__ = [

@@ -8,7 +8,7 @@ from statistics import median
 
 from ...pictures.line_charts import Panel, Series
 from ..load_tests.run_summary import drawn as of_jobs
-from ..storage.figures import drawn as of_storages
+from ..storage.findings import drawn as of_storages
 from .measurements import ResultsFile, StorageScan
 from .summary import Point, Summary, middle, summaries
 

@@ -11,12 +11,11 @@ from html import escape
 from ...monitoring import offline_page as parts
 from ...pictures.line_charts import svg
 from ..load_tests import run_summary
-from ..storage.figures import HEAD, reading_rows
+from ..storage.findings import HEAD, reading_rows
 from ..storage.matrix import WAYS, WHATS
 from .charts import compared, figures
 from .limit_diagnosis import conclusion, conclusions
-from .measurements import ResultsFile
-from .plan import QUERIES
+from .measurements import QUERIES, ResultsFile
 from .summary import Point, Summary, baselines, summaries
 
 __all__ = ["page"]
@@ -30,7 +29,7 @@ _PARTS = (
 
 def page(results: Sequence[tuple[str, ResultsFile]]) -> str:
     """The page of one or several files of results, with their names. Needs matplotlib."""
-    html = [parts.head("treemill benchmark")]
+    html = [parts.page_head("treemill benchmark")]
     if len(results) > 1:
         html.append(_comparison(results))
     for name, each in results:

@@ -45,8 +45,7 @@ from ...scheduling import (
     WorkerLost,
 )
 from .cluster import Cluster, DiskRead, SimulatedNode
-from .distance import Connection
-from .scenario import Scenario
+from .scenario import Connection, Scenario
 
 __all__ = ["Engine", "Masters"]
 
