@@ -127,7 +127,7 @@ impl Bound {
     ) -> Result<Self, EngineError> {
         let offer = Offer::new(catalog.columns(), foreign.as_ref());
         let query = specification.query(&offer.schema)?;
-        let origins = offer.origins(query.columns())?;
+        let origins = offer.origins(query.places());
         let table = catalog.table();
         for &branch in &origins.branches {
             table.arrow_field(branch)?;

@@ -1,10 +1,11 @@
 //! The origins of a query's columns: branches of the tree, members of their records, foreign
-//! columns. Pure: only looks up names.
+//! columns. Pure.
 
 use crate::columns::{Columns, Location};
 use crate::provided::Foreign;
 use std::borrow::Cow;
-use treemill_query::{QueryError, Schema};
+use std::collections::HashMap;
+use treemill_query::Schema;
 
 /// The origin of one column of the query.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,29 +67,22 @@ impl<'a> Offer<'a> {
         }
     }
 
-    /// Finds the query's columns.
-    pub(crate) fn origins(&self, columns: &[String]) -> Result<Origins, QueryError> {
+    /// The origins of the columns at these places of the schema.
+    pub(crate) fn origins(&self, places: &[usize]) -> Origins {
         let mut found = Origins::default();
-        for name in columns {
-            let fields = &self.schema.fields;
-            let index = fields.iter().position(|field| field.name == *name);
-            let Some(index) = index else {
-                return Err(QueryError::new(format!("no column {name}")));
-            };
-            let origin = match self.locations.get(index) {
-                None => Origin::Foreign(index.saturating_sub(self.locations.len())),
+        let mut known: HashMap<usize, usize> = HashMap::new();
+        for place in places {
+            found.columns.push(match self.locations.get(*place) {
+                None => Origin::Foreign(place.saturating_sub(self.locations.len())),
                 Some(Location { branch, member }) => {
-                    let known = found.branches.iter().position(|b| b == branch);
-                    let index = known.unwrap_or_else(|| {
-                        let next = found.branches.len();
+                    let index = *known.entry(*branch).or_insert_with(|| {
                         found.branches.push(*branch);
-                        next
+                        found.branches.len().saturating_sub(1)
                     });
                     Origin::Own(index, member.clone())
                 }
-            };
-            found.columns.push(origin);
+            });
         }
-        Ok(found)
+        found
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::limits::{BLIND_SHARE, REMEMBERED_SHARE, USELESS};
 use crate::origin::{Origin, Origins};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use treemill_query::Rows;
@@ -75,12 +75,14 @@ impl Stages {
         for (column, filter) in at {
             later.entry(filter).or_default().push(column);
         }
-        let mut first = later.remove(&0).unwrap_or_default();
+        let early_columns = later.remove(&0).unwrap_or_default();
+        let early_columns: HashSet<usize> = early_columns.into_iter().collect();
         // In the order in which the query needs them.
-        first.sort_by_key(|column| origins.branches.iter().position(|c| c == column));
+        let first = origins.branches.iter().copied();
+        let first = first.filter(|column| early_columns.contains(column));
         Stages {
             early,
-            first,
+            first: first.collect(),
             later,
             share,
         }

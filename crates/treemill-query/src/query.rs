@@ -248,6 +248,11 @@ impl Query {
         &self.columns
     }
 
+    /// The places of `columns` among the fields of the schema that it was compiled against.
+    pub fn places(&self) -> &[usize] {
+        &self.plan.places
+    }
+
     /// The most events that a batch should have: of thousands of values each takes memory until the batch ends.
     pub fn most_events(&self) -> u64 {
         self.most_events

@@ -187,9 +187,17 @@ impl Schema {
         Self { fields, shared }
     }
 
+    /// All columns, with their places. Who walks through them for each of many names needs quadratic time.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = (usize, &Field)> {
+        let columns = self.fields.iter().enumerate();
+        #[cfg(test)]
+        let columns = columns.inspect(|_| walked::one_more());
+        columns
+    }
+
     /// All names of the columns, with the columns' places.
     pub(crate) fn names(&self) -> impl Iterator<Item = (&str, usize)> {
-        self.fields.iter().enumerate().flat_map(|(place, field)| {
+        self.columns().flat_map(|(place, field)| {
             let names = std::iter::once(&field.name).chain(&field.also);
             names.map(move |name| (name.as_str(), place))
         })
@@ -260,7 +268,7 @@ fn write_below(
 /// Columns by name; those that are called by their dimensions, `fVtx[3]`, also without.
 pub(crate) fn index(schema: &Schema) -> HashMap<&str, usize> {
     let mut found = HashMap::with_capacity(schema.fields.len());
-    for (i, field) in schema.fields.iter().enumerate() {
+    for (i, field) in schema.columns() {
         found.entry(field.name.as_str()).or_insert(i);
     }
     for (name, i) in schema.names() {
@@ -275,4 +283,23 @@ pub(crate) fn index(schema: &Schema) -> HashMap<&str, usize> {
         }
     }
     found
+}
+
+/// How many columns, and definitions of columns, a test's thread has come by in search of some.
+#[cfg(test)]
+pub(crate) mod walked {
+    use std::cell::Cell;
+
+    thread_local! {
+        static WALKED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    pub(crate) fn one_more() {
+        WALKED.set(WALKED.get() + 1);
+    }
+
+    /// Their number since it was last asked for.
+    pub(crate) fn since() -> usize {
+        WALKED.replace(0)
+    }
 }

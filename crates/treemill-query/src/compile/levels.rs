@@ -286,19 +286,22 @@ impl Compiler<'_> {
         let Some(counter) = counter else {
             return false;
         };
+        self.counted_by(counter).len() > 1
+    }
+
+    /// The places of the list columns that have a counter of this name. Of thousands of columns each
+    /// may be asked about.
+    pub(super) fn counted_by(&self, counter: &str) -> &[usize] {
         let counted = self.counted.get_or_init(|| {
-            let mut counted: HashMap<&str, usize> = HashMap::new();
-            let counters = self
-                .schema
-                .fields
-                .iter()
-                .filter_map(|field| field.column_type.counter());
-            for counter in counters {
-                *counted.entry(counter).or_default() += 1;
+            let mut counted: HashMap<&str, Vec<usize>> = HashMap::new();
+            for (place, field) in self.schema.columns() {
+                if let Some(counter) = field.column_type.counter() {
+                    counted.entry(counter).or_default().push(place);
+                }
             }
             counted
         });
-        counted.get(counter).is_some_and(|columns| *columns > 1)
+        counted.get(counter).map_or(&[], Vec::as_slice)
     }
 
     fn different(&self, a: LevelId, b: LevelId, at: Span) -> QueryError {

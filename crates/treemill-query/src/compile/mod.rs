@@ -138,8 +138,8 @@ pub(crate) struct Compiler<'a> {
     pub graph: Graph,
     schema: &'a Schema,
     by_name: HashMap<&'a str, usize>,
-    /// How many list columns each counter has; made when first wanted.
-    counted: OnceCell<HashMap<&'a str, usize>>,
+    /// The places of the list columns of each counter; made when first wanted.
+    counted: OnceCell<HashMap<&'a str, Vec<usize>>>,
     /// Whether columns are named as PHYSLITE's; made when first wanted.
     is_physlite: OnceCell<bool>,
     defines: Vec<scopes::Define>,

@@ -7,7 +7,7 @@ use super::{
     Binding, Compiler, Constant, EVENT, Level, LevelId, LevelKind, Node, Op, Result, Type,
 };
 use crate::error::QueryError;
-use crate::schema::{ColumnType, DType, Field};
+use crate::schema::{ColumnType, DType};
 use crate::spec::Span;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -47,21 +47,25 @@ impl Compiler<'_> {
     /// Whether it is the branch of a split TClonesArray or vector of objects, of which only the number
     /// is stored: the collection is meant, whose length that is.
     fn counts_its_members(&self, name: &str, index: usize) -> bool {
-        let field = self.schema.fields.get(index);
-        // What has values of its own, as most do, need not be looked for among thousands.
-        !field.is_some_and(|field| {
-            matches!(
-                field.column_type,
-                ColumnType::Str
-                    | ColumnType::List { .. }
-                    | ColumnType::Lists { .. }
-                    | ColumnType::Array { .. }
-            )
-        }) && self.schema.names().any(|(member, place)| {
-            let is_member = member.strip_prefix(name);
-            is_member.is_some_and(|rest| rest.starts_with('.'))
-                && self.counter_of(place) == Some(index)
-        })
+        let schema = self.schema;
+        let Some(field) = schema.fields.get(index) else {
+            return false;
+        };
+        let counts = std::iter::once(&field.name).chain(&field.also);
+        let counts = counts.filter(|counter| self.by_name.get(counter.as_str()) == Some(&index));
+        let members = counts
+            .flat_map(|counter| self.counted_by(counter))
+            .filter_map(|place| schema.fields.get(*place))
+            .flat_map(|member| std::iter::once(&member.name).chain(&member.also));
+        let mut rest = members.filter_map(|member| member.strip_prefix(name));
+        let has_values = matches!(
+            field.column_type,
+            ColumnType::Str
+                | ColumnType::List { .. }
+                | ColumnType::Lists { .. }
+                | ColumnType::Array { .. }
+        );
+        !has_values && rest.any(|rest| rest.starts_with('.'))
     }
 
     /// The column that counts the items of a column's lists.
@@ -139,14 +143,8 @@ impl Compiler<'_> {
 
     fn items_level(&mut self, counter: Option<&str>, column: usize) -> LevelId {
         // Columns with one counter are one level, named by its first column.
-        let column = counter.map_or(column, |_| {
-            let same = |field: &Field| {
-                matches!(&field.column_type,
-                    ColumnType::List { counter: found, .. } | ColumnType::Lists { counter: found, .. }
-                    if found.as_deref() == counter)
-            };
-            self.schema.fields.iter().position(same).unwrap_or(column)
-        });
+        let same = counter.and_then(|counter| self.counted_by(counter).first());
+        let column = same.copied().unwrap_or(column);
         self.graph.add_level(Level {
             parent: EVENT,
             kind: LevelKind::Items {

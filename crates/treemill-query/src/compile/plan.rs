@@ -25,6 +25,8 @@ pub(crate) struct Plan {
     pub folds: HashMap<NodeId, NodeId>,
     /// Columns, as `Query::columns` lists them.
     pub fields: Vec<Field>,
+    /// The places of `fields` in the schema.
+    pub places: Vec<usize>,
     /// Schema's column to `fields`.
     pub column_of: HashMap<usize, usize>,
     /// The nodes that stand for `fields`.
@@ -96,6 +98,7 @@ impl Compiler<'_> {
             joint_of,
             folds,
             fields,
+            places: columns,
             column_of,
             column_nodes,
             sources,

@@ -47,8 +47,8 @@ impl Compiler<'_> {
             if !Stored::of(self).follows(Format::Physlite) {
                 return false;
             }
-            let mut fields = self.schema.fields.iter();
-            fields.any(|field| references::physlite::is_own(&field.name))
+            let mut columns = self.schema.columns();
+            columns.any(|(_, field)| references::physlite::is_own(&field.name))
         });
         match is_physlite {
             true => references::physlite::containers(collection).collect(),

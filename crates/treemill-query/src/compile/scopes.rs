@@ -237,16 +237,8 @@ impl Compiler<'_> {
 
     /// The collection that a column counts, if it was defined anew as another list.
     fn counted_anew(&mut self, name: &str) -> Option<String> {
-        let schema = self.schema;
-        let counts = |column: &ColumnType| {
-            matches!(column,
-                ColumnType::List { counter: Some(counter), .. }
-                | ColumnType::Lists { counter: Some(counter), .. } if counter == name)
-        };
         self.scope?;
-        if !schema.fields.iter().any(|field| counts(&field.column_type)) {
-            return None;
-        }
+        self.counted_by(name).first()?;
         let mut known = HashSet::new();
         let newest: Vec<(String, usize)> = self
             .definitions(self.scope)

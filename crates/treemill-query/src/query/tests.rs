@@ -1,8 +1,8 @@
-//! What a query leaves in memory. Results are compared in the crate's tests.
+//! What a query leaves in memory, and what compiling it costs. Results are compared in the crate's tests.
 
 use super::{Query, Scratch};
 use crate::columns::Columns;
-use crate::schema::{ColumnType, DType, Field, Schema};
+use crate::schema::{ColumnType, DType, Field, Schema, walked};
 use crate::spec::Spec;
 use arrow_array::{ArrayRef, Float64Array};
 use serde_json::{Value, json};
@@ -80,5 +80,64 @@ fn a_batch_of_thousands_of_values_has_fewer_events() -> Result<(), Failure> {
     assert_eq!(sums(10_000, false)?.most_events(), 4096);
     // What is kept below one filter is given back before the next one.
     assert!(cuts(2000)?.most_events() > usual);
+    Ok(())
+}
+
+/// How many columns and definitions are come by to compile rows of all of these columns: numbers, lists with a
+/// counter each, and lists of one collection; and a chain of as many definitions and filters.
+fn walked_by(columns: usize, steps: usize) -> Result<usize, Failure> {
+    let scalar = |name: String| Field::new(name, ColumnType::Scalar(DType::I32));
+    let list = |name: String, counter: String| {
+        let counter = Some(counter);
+        let item = DType::F32;
+        Field::new(name, ColumnType::List { item, counter })
+    };
+    let each = (0..columns).flat_map(|i| {
+        [
+            scalar(format!("x{i}")),
+            scalar(format!("n{i}")),
+            list(format!("v{i}"), format!("n{i}")),
+            list(format!("Jet_{i}"), "nJet".to_owned()),
+        ]
+    });
+    let schema = Schema::new(each.chain([scalar("nJet".to_owned())]).collect());
+    let name = |id: &str| json!({"kind": "name", "id": id, "at": [0, 1]});
+    let expr = |text: &str, tree: Value| json!({"text": text, "tree": tree});
+    let chain = (0..steps).map(|i| {
+        let before = (i.div_ceil(2) * 2).checked_sub(2);
+        let before = before.map_or("x0".to_owned(), |i| format!("d_{i}"));
+        let [left, right] = [name(&before), name("nJet")];
+        let action = if i % 2 == 0 {
+            let tree =
+                json!({"kind": "binary", "op": "+", "left": left, "right": right, "at": [0, 1]});
+            json!({"kind": "define", "name": format!("d_{i}"), "expr": expr("a sum", tree)})
+        } else {
+            let tree = json!({
+                "kind": "compare", "left": left, "ops": [">"], "rights": [right], "at": [0, 1],
+            });
+            json!({"kind": "filter", "expr": expr("a condition", tree)})
+        };
+        json!({"parent": i.checked_sub(1), "action": action})
+    });
+    let chain: Vec<Value> = chain.collect();
+    let columns: Vec<Value> = (schema.fields.iter())
+        .map(|field| json!({"name": field.name, "expr": expr(&field.name, name(&field.name))}))
+        .collect();
+    let at = steps.checked_sub(1);
+    let bookings = json!([{"at": at, "result": {"kind": "rows", "columns": columns}}]);
+    let spec: Spec =
+        serde_json::from_value(json!({"version": 1, "steps": chain, "bookings": bookings}))?;
+    walked::since();
+    let query = Query::compile(&spec, &schema)?;
+    let named = (query.places().iter()).map(|place| &schema.fields[*place].name);
+    assert!(query.columns().iter().eq(named));
+    assert_eq!(query.columns().len(), schema.fields.len());
+    Ok(walked::since())
+}
+
+#[test]
+fn thousands_of_columns_are_walked_through_as_often_as_a_few() -> Result<(), Failure> {
+    let walks = |number: usize| Ok::<_, Failure>(walked_by(number, 0)? / (4 * number + 1));
+    assert_eq!(walks(1000)?, walks(10)?);
     Ok(())
 }
