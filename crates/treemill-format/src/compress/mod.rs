@@ -10,6 +10,7 @@ mod zlib;
 mod zstd;
 
 use crate::error::{FormatError, Result, malformed};
+use std::cell::Cell;
 use zlib::Checksum;
 
 /// Bytes of a block's header.
@@ -87,13 +88,36 @@ impl<'a> Block<'a> {
     }
 }
 
-/// Decompresses records; keeps the codecs' working memory between calls. One per thread.
+/// Decompresses records; keeps the codecs' working memory between calls, and leaves it to the next decompressor of
+/// its thread: to make it takes as long as a small record. One per thread.
 #[derive(Default)]
 pub struct Decompressor {
+    /// Taken at the first use.
+    codecs: Option<Codecs>,
+}
+
+/// The codecs with their working memory.
+#[derive(Default)]
+struct Codecs {
     zlib: zlib::Zlib,
     lzma: lzma::Lzma,
     lz4: lz4::Lz4,
     zstd: zstd::Zstd,
+}
+
+thread_local! {
+    /// What the last decompressor of this thread has left.
+    static LEFT: Cell<Option<Codecs>> = const { Cell::new(None) };
+}
+
+impl Drop for Decompressor {
+    fn drop(&mut self) {
+        if let Some(codecs) = self.codecs.take() {
+            let mut codecs = Some(codecs);
+            // A thread that ends has nothing to leave it to.
+            let _ = LEFT.try_with(|left| left.set(codecs.take()));
+        }
+    }
 }
 
 impl Decompressor {
@@ -196,6 +220,10 @@ impl Decompressor {
         }
         out.resize(uncompressed_len, 0);
         let wanted = wanted.min(uncompressed_len);
+        let codecs = self.codecs.get_or_insert_with(|| {
+            let left = LEFT.try_with(Cell::take);
+            left.ok().flatten().unwrap_or_default()
+        });
         let mut unread = src;
         let mut unfilled = out.as_mut_slice();
         let mut filled = 0_usize;
@@ -210,16 +238,16 @@ impl Decompressor {
             let needed = wanted.saturating_sub(filled).min(whole);
             let found = match block.codec {
                 Codec::Zlib => {
-                    let found = self.zlib.decompress(block.body, target, checksum);
+                    let found = codecs.zlib.decompress(block.body, target, checksum);
                     found.map(|()| whole)
                 }
-                Codec::OldDeflate => self
+                Codec::OldDeflate => codecs
                     .zlib
                     .decompress_bare(block.body, target)
                     .map(|()| whole),
-                Codec::Lzma => self.lzma.decompress(block.body, target).map(|()| whole),
-                Codec::Lz4 => self.lz4.decompress(block.body, target).map(|()| whole),
-                Codec::Zstd => self.zstd.decompress(block.body, target, needed),
+                Codec::Lzma => codecs.lzma.decompress(block.body, target).map(|()| whole),
+                Codec::Lz4 => codecs.lz4.decompress(block.body, target).map(|()| whole),
+                Codec::Zstd => codecs.zstd.decompress(block.body, target, needed),
             };
             filled = filled.saturating_add(found.map_err(|what| malformed(what, at))?);
             unread = block.rest;

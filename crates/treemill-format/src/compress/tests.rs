@@ -373,3 +373,30 @@ proptest! {
         let _ = Decompressor::new().unpack_verified(&src, data.len(), &mut out);
     }
 }
+
+/// The working memory goes from one decompressor of a thread to the next, also after damage and where two are used in turn.
+#[test]
+fn decompressors_that_come_after_others_give_the_same_bytes() {
+    let data: Vec<u8> = (0..3000_u32).flat_map(|n| (n / 7).to_le_bytes()).collect();
+    let unpack = |decompressor: &mut Decompressor, record: &[u8]| {
+        let mut out = Vec::new();
+        let done = decompressor.decompress(record, data.len(), &mut out);
+        done.map(|()| out)
+    };
+    for tag in TAGS {
+        let good = record(tag, &data, 5000);
+        let mut damaged = good.clone();
+        let middle = damaged.len() / 2;
+        damaged[middle..].iter_mut().for_each(|byte| *byte ^= 0x5a);
+        for _ in 0..3 {
+            let mut first = Decompressor::new();
+            assert!(unpack(&mut first, &damaged).is_err());
+            let mut second = Decompressor::new();
+            assert_eq!(unpack(&mut second, &good).unwrap(), data);
+            drop(second);
+            assert_eq!(unpack(&mut first, &good).unwrap(), data);
+            drop(first);
+            assert_eq!(unpack(&mut Decompressor::new(), &good).unwrap(), data);
+        }
+    }
+}
