@@ -1,13 +1,14 @@
 //! Small files, or small parts of them, one after another, in one call: what opening, binding and one packet cost each is
 //! then all that they cost. What is unusual about a file is the caller's: the files before it are done, and it is left alone.
 
+use crate::limits::WHOLE_FILE;
 use crate::{Bound, Catalog, Control, EngineError, Specification};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use treemill_query::{NamedArray, Partial};
 use treemill_read::{File, ReadError, Table};
-use treemill_source::{Identity, Source, SourceError};
+use treemill_source::{Identity, Memory, Source, SourceError};
 
 /// The files that a caller has, as it opens them.
 pub trait Files {
@@ -199,6 +200,10 @@ fn plain(
     let is_usual = |known: &Identity| source.costs().is_near() && has_usual_times(known);
     let Some(identity) = source.identity().filter(is_usual) else {
         return Ok(None);
+    };
+    let source = match source.size() <= WHOLE_FILE {
+        true => Arc::new(Memory::of(source.as_ref()).map_err(ReadError::source)?),
+        false => source,
     };
     let file = File::open(source)?;
     let table = file.table(part.table)?;

@@ -10,6 +10,8 @@ pub(crate) const PROVIDED_ENTRIES: u64 = 1 << 17;
 pub(crate) const ROW_BYTES: usize = 32 << 20;
 /// Compiled queries that a specification keeps, one for each schema: files of one dataset have few.
 pub(crate) const COMPILED_QUERIES: usize = 4;
+/// Bytes of a small file that is read as a whole: to copy them takes no longer than the five reads in its place.
+pub(crate) const WHOLE_FILE: u64 = 32 << 10;
 
 // Depth.
 

@@ -1,6 +1,6 @@
-//! A source over bytes in memory: for tests, and for files inside something else.
+//! A source over bytes in memory: for small files, for tests, and for files inside something else.
 
-use crate::{Costs, Request, Source, SourceError};
+use crate::{Costs, Identity, Request, Source, SourceError};
 
 /// A source over bytes in memory.
 #[derive(Debug, Clone)]
@@ -8,6 +8,7 @@ pub struct Memory {
     name: String,
     bytes: Vec<u8>,
     costs: Costs,
+    identity: Option<Identity>,
 }
 
 impl Memory {
@@ -18,7 +19,32 @@ impl Memory {
             name: name.into(),
             bytes,
             costs,
+            identity: None,
         }
+    }
+
+    /// All bytes of another source, by one read of it. In all that it says of itself it is the other one.
+    ///
+    /// ```
+    /// use treemill_source::{Costs, Memory, Source};
+    ///
+    /// let source = Memory::new("ten bytes", b"0123456789".to_vec(), Costs::NEAR);
+    /// assert_eq!(Memory::of(&source)?.size(), 10);
+    /// # Ok::<(), treemill_source::SourceError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn of(source: &dyn Source) -> Result<Self, SourceError> {
+        let mut all = [Request::new(0..source.size())];
+        source.read(&mut all)?;
+        let [all] = all;
+        Ok(Memory {
+            name: source.name().to_owned(),
+            bytes: all.buffer,
+            costs: source.costs(),
+            identity: source.identity(),
+        })
     }
 }
 
@@ -35,6 +61,10 @@ impl Source for Memory {
         self.costs
     }
 
+    fn identity(&self) -> Option<Identity> {
+        self.identity
+    }
+
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         for request in requests {
             let range = request.range.clone();
@@ -42,12 +72,12 @@ impl Source for Memory {
                 range: Some(range.clone()),
                 ..SourceError::new(&self.name, what)
             };
+            let len = request.check(self.size()).map_err(fail)?;
             let start = usize::try_from(range.start).unwrap_or(usize::MAX);
-            let buffer = request.prepare(self.size()).map_err(fail)?;
-            // `prepare` has seen that the range lies within the bytes.
-            for (to, from) in buffer.iter_mut().zip(self.bytes.iter().skip(start)) {
-                *to = *from;
-            }
+            // `check` has seen that the range lies within the bytes.
+            let bytes = self.bytes.get(start..).and_then(|rest| rest.get(..len));
+            request.buffer.clear();
+            request.buffer.extend_from_slice(bytes.unwrap_or_default());
         }
         Ok(())
     }
@@ -70,5 +100,41 @@ mod tests {
         assert_eq!(requests.each_ref().map(|r| r.buffer.as_slice()), [b"345"]);
         let error = source.read(&mut [Request::new(9..11)]).unwrap_err();
         assert_eq!(error.range, Some(9..11));
+    }
+
+    #[test]
+    fn a_copy_says_of_itself_what_the_source_does_that_it_is_of() {
+        struct Identified(Memory, Identity);
+
+        impl Source for Identified {
+            fn name(&self) -> &str {
+                self.0.name()
+            }
+
+            fn size(&self) -> u64 {
+                self.0.size()
+            }
+
+            fn costs(&self) -> Costs {
+                self.0.costs()
+            }
+
+            fn identity(&self) -> Option<Identity> {
+                Some(self.1)
+            }
+
+            fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
+                self.0.read(requests)
+            }
+        }
+
+        let identity = Identity::of_remote("m", 10, "tag");
+        let inner = Memory::new("m", b"0123456789".to_vec(), Costs::NEAR);
+        let copy = Memory::of(&Identified(inner, identity)).unwrap();
+        assert_eq!((copy.name(), copy.size()), ("m", 10));
+        assert_eq!(copy.identity(), Some(identity));
+        let mut requests = [Request::new(3..6)];
+        copy.read(&mut requests).unwrap();
+        assert_eq!(requests.each_ref().map(|r| r.buffer.as_slice()), [b"345"]);
     }
 }

@@ -35,7 +35,7 @@ impl Request {
     }
 
     /// The length of the range, if it lies within a source of `size` bytes.
-    fn check(&self, size: u64) -> Result<usize, String> {
+    pub(crate) fn check(&self, size: u64) -> Result<usize, String> {
         let Range { start, end } = self.range;
         if end > size || start > end {
             return Err(format!("the source has {size} bytes"));
