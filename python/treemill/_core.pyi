@@ -1,7 +1,7 @@
 """Types of the native core (crates/treemill-py)."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Protocol, Self, TypedDict, final
 
 import numpy as np
@@ -243,9 +243,8 @@ class Query:
                 int,
                 int,
                 list[tuple[int, list[tuple[int, list[Column]]]]],
-                int,
-                list[int],
-                tuple[int, int, int, int, int],
+                tuple[int, tuple[int, ...]],
+                tuple[int, int, tuple[int, int, int, int]],
                 str | None,
             ]
         ],
@@ -351,6 +350,9 @@ class Stored:
         control: Control | None = ...,
     ) -> tuple[int, list[float]]: ...
 
+def changed_files(
+    seen: Sequence[tuple[str, tuple[int, int, tuple[Hashable, ...]]]],
+) -> list[int]: ...
 def cache_limit() -> int: ...
 def set_cache_limit(limit: int) -> None: ...
 def cache_held() -> int: ...

@@ -49,7 +49,7 @@ mod _core {
     #[pymodule_export]
     use crate::control::Control;
     #[pymodule_export]
-    use crate::file::{Asked, File, Tree};
+    use crate::file::{Asked, File, Tree, changed_files};
     #[pymodule_export]
     use crate::functions::{Corrections, Functions};
     #[pymodule_export]

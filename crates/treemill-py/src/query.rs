@@ -3,11 +3,12 @@
 use crate::arrow::Column;
 use crate::control::Control;
 use crate::errors::{engine_error, query_error};
-use crate::file::{Tree, uuid};
+use crate::file::{Device, Seen, Tree, uuid};
 use crate::foreign::{Object, foreign};
 use crate::functions::Functions;
 use crate::partial::{Partial, columns};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -64,19 +65,19 @@ impl Query {
     }
 
     /// Runs small files of this machine, or small parts of them, in order, and adds them to `partial`, or to a new one. Each is a
-    /// path, a tree's name, the first entry and the entry before which it ends, which is the last one if there is none. No file
-    /// is begun after `seconds`, and none with more than `most` entries. Gives the partial, what was done (see `DoneFile`), and why it has ended: "", or that the next file is `"refused"` or has `"failed"`,
-    /// after which the partial must be thrown away.
+    /// path, a tree's name, the first entry and the entry before which it ends, which is the last one if there is none. No file is begun after `seconds`, and none with more than `most` entries. Gives the partial, what was done (see
+    /// `DoneFile`), and why it has ended: "", or that the next file is `"refused"` or has `"failed"`, after which the partial
+    /// must be thrown away.
     #[pyo3(signature = (files, most, seconds, partial, control))]
-    fn run_files(
+    fn run_files<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         files: Vec<(String, String, u64, Option<u64>)>,
         most: u64,
         seconds: f64,
         partial: Option<Py<Partial>>,
         control: &Control,
-    ) -> PyResult<FilesRun> {
+    ) -> PyResult<FilesRun<'py>> {
         let time = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         let turn = Turn {
             most_entries: most,
@@ -109,49 +110,54 @@ impl Query {
             Ended::Refused => "refused",
             Ended::Failed(_) => "failed",
         };
-        Ok((partial, run.done.into_iter().map(done_file).collect(), word))
+        Ok((partial, done_files(py, run.done)?, word))
     }
 }
 
-/// A part of a file that was run: its entries, how many of them were run, the rows that they have, the file's entries, the first
-/// entries of its clusters, its state, and its UUID.
-type DoneFile = (u64, u64, Vec<Rows>, u64, Vec<u64>, State, Option<String>);
+/// A part of a file that was run: its entries, how many of them were run, the rows that they have, the file's size, what it was
+/// (`treemill.data.identity.Identity`), and its UUID.
+type DoneFile<'py> = (
+    u64,
+    u64,
+    Vec<Rows>,
+    pyo3::Bound<'py, PyTuple>,
+    Seen<'py>,
+    Option<String>,
+);
 
 /// Rows from one entry on: pairs of a booking's index and its columns.
 type Rows = (u64, Vec<(usize, Vec<Column>)>);
 
 /// The partial, what was done, and why it has ended.
-type FilesRun = (Option<Py<Partial>>, Vec<DoneFile>, &'static str);
+type FilesRun<'py> = (Option<Py<Partial>>, Vec<DoneFile<'py>>, &'static str);
 
-/// A file's bytes, device and inode, and the times of its content and of its inode in nanoseconds.
-type State = (u64, u64, u64, i64, i64);
-
-fn done_file(done: Done) -> DoneFile {
-    let [device, inode] = done.identity.place;
-    let [modified, modified_ns, changed, changed_ns] = done.identity.state.map(u64::cast_signed);
-    let time = |seconds: i64, nanoseconds: i64| {
-        seconds
-            .saturating_mul(1_000_000_000)
-            .saturating_add(nanoseconds)
-    };
-    (
-        done.entries,
-        done.reached,
-        done.rows
-            .into_iter()
-            .map(|(at, rows)| (at, columns(rows)))
-            .collect(),
-        done.table_entries,
-        done.clusters,
-        (
-            done.identity.size,
-            device,
-            inode,
-            time(modified, modified_ns),
-            time(changed, changed_ns),
-        ),
-        done.uuid.map(uuid),
-    )
+/// Files that were run. Many of them have the same sizes, and are on one device: these are made once.
+fn done_files(py: Python<'_>, done: Vec<Done>) -> PyResult<Vec<DoneFile<'_>>> {
+    let mut size = None;
+    let mut device = Device::default();
+    let files = done.into_iter().map(|done| {
+        let sizes = (done.table_entries, done.clusters);
+        let known = size.take().filter(|(known, _)| *known == sizes);
+        let (sizes, object) = match known {
+            Some(known) => known,
+            None => {
+                let clusters = PyTuple::new(py, &sizes.1)?;
+                let object = (sizes.0, clusters).into_pyobject(py)?;
+                (sizes, object)
+            }
+        };
+        size = Some((sizes, object.clone()));
+        let rows = done.rows.into_iter().map(|(at, rows)| (at, columns(rows)));
+        Ok((
+            done.entries,
+            done.reached,
+            rows.collect(),
+            object,
+            device.seen(py, &done.identity)?,
+            done.uuid.map(uuid),
+        ))
+    });
+    files.collect()
 }
 
 /// Files of this machine.

@@ -52,6 +52,13 @@ impl Local {
         })
     }
 
+    /// What the file is that this path leads to now; `None` if there is none. If it was changed a moment ago, it may change
+    /// again and stay the same in this.
+    #[must_use]
+    pub fn state_at(path: impl AsRef<Path>) -> Option<Identity> {
+        Some(state(&std::fs::metadata(path).ok()?))
+    }
+
     /// The identity of the file that this path leads to now; `None` if there is none, or if it was changed a moment ago.
     #[must_use]
     pub fn identity_at(path: impl AsRef<Path>) -> Option<Identity> {
@@ -124,11 +131,21 @@ fn settled(file: &Metadata, now: SystemTime) -> Option<Identity> {
     let (seconds, nanoseconds) = modified.max(changed);
     let since = Duration::new(seconds.try_into().ok()?, nanoseconds.try_into().ok()?);
     let age = now.duration_since(UNIX_EPOCH).ok()?.checked_sub(since)?;
-    (age > SETTLED).then(|| Identity {
+    (age > SETTLED).then(|| state(file))
+}
+
+fn state(file: &Metadata) -> Identity {
+    let times = [
+        file.mtime(),
+        file.mtime_nsec(),
+        file.ctime(),
+        file.ctime_nsec(),
+    ];
+    Identity {
         place: [file.dev(), file.ino()],
         size: file.size(),
-        state: [modified.0, modified.1, changed.0, changed.1].map(i64::cast_unsigned),
-    })
+        state: times.map(i64::cast_unsigned),
+    }
 }
 
 fn in_words(error: &std::io::Error) -> String {

@@ -32,9 +32,8 @@ __all__ = ["OpenTrees", "Remembered", "Sizes", "tree_names"]
 
 Size = tuple[int, tuple[int, ...]]
 """The entries of a file, and where its clusters start."""
-RunFile = tuple[int, Sequence[int], tuple[int, int, int, int, int], str | None]
-"""A file that the core has run: its entries, its clusters; its bytes, device, inode, and the times
-of content and inode; its UUID."""
+RunFile = tuple[Size, tuple[int, int, tuple[int, int, int, int]], str | None]
+"""A file that the core has run: its size, what its identity is made of, its UUID."""
 
 _KEPT = 64
 """Files that stay open, at most: fewer than systems allow, more than there are workers."""
@@ -139,27 +138,21 @@ class OpenTrees:
     def saw(self, numbers: Iterable[int], seen: Iterable[RunFile]) -> int:
         """Notes what the core has seen of near files that it has opened and read. Returns how many
         of them, up to the first one that the pass, or a list of files, has seen otherwise."""
-        # Many files have the same sizes, and are on one device: these are kept once.
-        alike: dict[Size | int, Size | int] = {}
         run: dict[int, tuple[Identity, Size]] = {}
-        locations, known = self.locations, self._run
-        for number, (entries, clusters, state, uuid) in zip(numbers, seen, strict=False):
-            size, device, inode, modified, inode_changed = state
-            marks = alike.setdefault(device, device), inode, modified, inode_changed
-            identity = Identity(size, max(modified, inode_changed), marks)
-            before = known.get(number)
-            if before is not None and before[0] == identity:
-                identity = before[0]  # as other passes have it
+        locations, known, note = self.locations, self._run, self._note
+        for number, (size, state, uuid) in zip(numbers, seen, strict=False):
+            now = known.get(number)
+            if now is None or now[0] != state:  # else kept as other passes have it
+                now = Identity(*state), size
             location = locations[number]
             try:
                 if location.verified is not None:
-                    location.verified.check(location.path, size, uuid, entries)
+                    location.verified.check(location.path, state[0], uuid, size[0])
             except TreemillError:
                 break
-            if not self._note(number, identity, uuid):
+            if not note(number, now[0], uuid):
                 break
-            sizes = entries, tuple(clusters)
-            run[number] = identity, cast("Size", alike.setdefault(sizes, sizes))
+            run[number] = now
         with self._lock:
             self._run.update(run)
         return len(run)
@@ -303,10 +296,16 @@ class _Pinned(OpenTrees):
 
     def changed(self, numbers: Iterable[int] | None = None) -> SourceError | None:
         seen, far, at = self._identities, self.far, self.locations
-        for number in [*seen] if numbers is None else numbers:
-            was, location = seen.get(number), at[number]
-            if was is None or (number in far and not location.replicas):
-                continue
+        asked = [*seen] if numbers is None else [n for n in numbers if n in seen]
+        near = [n for n in asked if n not in far or at[n].replicas]
+        if len(near) > 1:  # most are as they were, and have one address: one call says so
+            single = [n for n in near if not at[n].replicas]
+            others = {
+                single[each] for each in source.changed([(at[n].path, seen[n]) for n in single])
+            }
+            near = [n for n in near if n in others or at[n].replicas]
+        for number in near:
+            was, location = seen[number], at[number]
             try:
                 if _near(location, was.size) != was:
                     return changed(location.path)

@@ -28,6 +28,7 @@ __all__ = [
     "assumed",
     "beside",
     "canonical",
+    "changed",
     "content",
     "exists",
     "has_size",
@@ -254,6 +255,14 @@ def is_directory(path: str) -> bool:
 def identity(path: str) -> Identity:
     """See Storage."""
     return _storage(path).identity(path)
+
+
+def changed(seen: Sequence[tuple[str, Identity]]) -> list[int]:
+    """The places of those of these files of this machine that are not what was seen of them, or of
+    which that is not certain: to ask for the identity of one of them tells."""
+    from treemill import _core  # heavy: core
+
+    return _core.changed_files(seen)
 
 
 def recent_identity(path: str) -> Identity:

@@ -152,9 +152,13 @@ def test_a_file_that_is_written_while_it_is_opened_is_one_that_has_changed(core,
     assert not failed.retry
 
 
+SIZE, DEVICE = (100, (0,)), 5
+
+
 def seen_by_the_core(number, size=6029):
-    state = size, 5, 1_000_000 + number, 10**18 + number, 10**18 + 2 * number
-    return 100, [0], state, f"{number:08}-0000-0000-0000-000000000000"
+    modified, changed = 10**18 + number, 10**18 + 2 * number
+    state = size, changed, (DEVICE, 1_000_000 + number, modified, changed)
+    return SIZE, state, f"{number:08}-0000-0000-0000-000000000000"
 
 
 def kept_by(trees, files):
