@@ -236,6 +236,7 @@ class Query:
         seconds: float,
         partial: Partial | None,
         control: Control,
+        constants: Sequence[Sequence[tuple[str, bool | int | float | str]]] = (),
     ) -> tuple[
         Partial | None,
         list[

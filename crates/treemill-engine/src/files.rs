@@ -2,7 +2,7 @@
 //! then all that they cost. What is unusual about a file is the caller's: the files before it are done, and it is left alone.
 
 use crate::limits::WHOLE_FILE;
-use crate::{Bound, Catalog, Control, EngineError, Specification};
+use crate::{Bound, Catalog, Constant, Control, EngineError, Foreign, Specification};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -36,6 +36,8 @@ pub struct Part<'p> {
     pub first: u64,
     /// The entry before which it ends; `None`: the last one.
     pub stop: Option<u64>,
+    /// What all its entries have in columns that the table has not.
+    pub constants: &'p [(String, Constant)],
 }
 
 /// Rows of bookings, by their numbers, that were selected from one entry on.
@@ -93,8 +95,8 @@ pub struct Run {
 }
 
 /// Runs a query over files, one after another, and adds them to the partial, which is made if there is none.
-/// Files that need more than the query and their own tables are refused: distant ones, those with friends or aliases, and those
-/// that may still be written to.
+/// Files that need more than the query, their own tables and their constants are refused: distant ones, those with friends or
+/// aliases, those whose tables have columns of their constants' names, and those that may still be written to.
 pub fn run_files<'p>(
     specification: &Specification,
     files: &dyn Files,
@@ -123,7 +125,16 @@ pub fn run_files<'p>(
             break;
         }
         let catalog = Catalog::new(table);
-        let Ok(bound) = Bound::new(specification, &catalog, None, None) else {
+        let has = |name: &String| {
+            let mut fields = catalog.schema().fields.iter();
+            fields.any(|field| field.name == *name || field.also.contains(name))
+        };
+        if part.constants.iter().any(|(name, _)| has(name)) {
+            ended = Ended::Refused;
+            break;
+        }
+        let constants = (!part.constants.is_empty()).then(|| Foreign::of_constants(part.constants));
+        let Ok(bound) = Bound::new(specification, &catalog, constants, None) else {
             ended = Ended::Refused;
             break;
         };

@@ -30,5 +30,5 @@ pub use error::{Cause, EngineError, EngineErrorKind};
 pub use files::{Done, Ended, Files, Part, Rows, Run, Turn, run_files};
 pub use functions::{correction, corrections, model, model_output};
 pub use listing::{Described, Listed};
-pub use provided::{Foreign, Provider};
+pub use provided::{Constant, Foreign, Provider};
 pub use specification::Specification;

@@ -5,9 +5,13 @@ use crate::arrow_types::column_type;
 use crate::error::{Cause, EngineError};
 use crate::limits::PROVIDED_ENTRIES;
 use crate::plain::plain;
-use arrow_array::{Array, ArrayRef};
-use arrow_schema::{ArrowError, DataType, SchemaRef};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray, UInt64Array,
+};
+use arrow_schema::{ArrowError, DataType, Field as ArrowField, Schema, SchemaRef};
+use std::iter::repeat_n;
 use std::ops::Range;
+use std::sync::Arc;
 use treemill_query::Field;
 
 /// Key of a field's metadata: the name of the column that counts a list's items.
@@ -28,6 +32,21 @@ pub struct Foreign {
     schema: SchemaRef,
 }
 
+/// What all entries of a file have in a column.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Constant {
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Signed(i64),
+    /// A whole number that no signed one of 64 bits is.
+    Unsigned(u64),
+    /// A number.
+    Real(f64),
+    /// A string.
+    Text(String),
+}
+
 /// One column as it was read last: values, and the entry that they start at.
 #[derive(Default)]
 pub(crate) struct Block(Option<(u64, ArrayRef)>);
@@ -38,6 +57,18 @@ impl Foreign {
     #[must_use]
     pub fn new(provider: Box<dyn Provider>, schema: SchemaRef) -> Self {
         Self { provider, schema }
+    }
+
+    /// Columns of which all entries have one value.
+    pub(crate) fn of_constants(constants: &[(String, Constant)]) -> Self {
+        let field = |(name, value): &(String, Constant)| {
+            ArrowField::new(name, value.array(0).data_type().clone(), false)
+        };
+        let fields: Vec<ArrowField> = constants.iter().map(field).collect();
+        Self::new(
+            Box::new(Constants(constants.to_vec())),
+            Arc::new(Schema::new(fields)),
+        )
     }
 
     /// The columns, in the schema's order.
@@ -61,6 +92,33 @@ impl Foreign {
             return Err(EngineError::Misfit(format!("no foreign column {column}")));
         };
         block.read(self.provider.as_ref(), field.name(), wanted, stop)
+    }
+}
+
+impl Constant {
+    fn array(&self, entries: usize) -> ArrayRef {
+        match self {
+            Constant::Bool(value) => Arc::new(BooleanArray::from(vec![*value; entries])),
+            Constant::Signed(value) => Arc::new(Int64Array::from_value(*value, entries)),
+            Constant::Unsigned(value) => Arc::new(UInt64Array::from_value(*value, entries)),
+            Constant::Real(value) => Arc::new(Float64Array::from_value(*value, entries)),
+            Constant::Text(value) => {
+                let values = repeat_n(value.as_str(), entries);
+                Arc::new(LargeStringArray::from_iter_values(values))
+            }
+        }
+    }
+}
+
+/// Constants by their names.
+struct Constants(Vec<(String, Constant)>);
+
+impl Provider for Constants {
+    fn read(&self, name: &str, entries: Range<u64>) -> Result<ArrayRef, Cause> {
+        let found = self.0.iter().find(|(known, _)| known == name);
+        let (_, value) = found.ok_or_else(|| format!("there is no constant {name}"))?;
+        let count = entries.end.saturating_sub(entries.start);
+        Ok(value.array(usize::try_from(count)?))
     }
 }
 

@@ -10,9 +10,10 @@ use crate::partial::{Partial, columns};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::collections::HashMap;
+use std::iter::repeat;
 use std::sync::Arc;
 use std::time::Duration;
-use treemill_engine::{Done, Ended, Files, Part, Provider, Specification, Turn};
+use treemill_engine::{Constant, Done, Ended, Files, Part, Provider, Specification, Turn};
 use treemill_source::{Identity, Source, SourceError};
 
 /// A query as data, not yet bound to a tree.
@@ -65,10 +66,13 @@ impl Query {
     }
 
     /// Runs small files of this machine, or small parts of them, in order, and adds them to `partial`, or to a new one. Each is a
-    /// path, a tree's name, the first entry and the entry before which it ends, which is the last one if there is none. No file is begun after `seconds`, and none with more than `most` entries. Gives the partial, what was done (see
+    /// path, a tree's name, the first entry and the entry before which it ends, which is the last one if there is none.
+    /// `constants`: by the files' places, what all entries of each have in columns that are not its own; nothing if there are
+    /// none. No file is begun after `seconds`, and none with more than `most` entries. Gives the partial, what was done (see
     /// `DoneFile`), and why it has ended: "", or that the next file is `"refused"` or has `"failed"`, after which the partial
     /// must be thrown away.
-    #[pyo3(signature = (files, most, seconds, partial, control))]
+    #[pyo3(signature = (files, most, seconds, partial, control, constants=Vec::new()))]
+    #[expect(clippy::too_many_arguments)]
     fn run_files<'py>(
         &self,
         py: Python<'py>,
@@ -77,7 +81,13 @@ impl Query {
         seconds: f64,
         partial: Option<Py<Partial>>,
         control: &Control,
+        constants: Vec<Vec<(String, Value)>>,
     ) -> PyResult<FilesRun<'py>> {
+        let owned = |(name, value): (String, Value)| (name, value.constant());
+        let constants: Vec<Vec<_>> = constants
+            .into_iter()
+            .map(|file| file.into_iter().map(owned).collect())
+            .collect();
         let time = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         let turn = Turn {
             most_entries: most,
@@ -86,11 +96,17 @@ impl Query {
         let known = partial.as_ref().map(|partial| partial.get());
         let run = py.detach(|| {
             let mut lock = known.map(Partial::lock);
-            let parts = files.iter().map(|(path, table, first, stop)| Part {
+            let constants = constants
+                .iter()
+                .map(Vec::as_slice)
+                .chain(repeat([].as_slice()));
+            let parts = files.iter().zip(constants);
+            let parts = parts.map(|((path, table, first, stop), constants)| Part {
                 path,
                 table,
                 first: *first,
                 stop: *stop,
+                constants,
             });
             treemill_engine::run_files(
                 &self.specification,
@@ -111,6 +127,28 @@ impl Query {
             Ended::Failed(_) => "failed",
         };
         Ok((partial, done_files(py, run.done)?, word))
+    }
+}
+
+/// A constant of a file, of which all that are possible are tried in this order: a bool is a number, too.
+#[derive(FromPyObject)]
+enum Value {
+    Bool(bool),
+    Signed(i64),
+    Unsigned(u64),
+    Real(f64),
+    Text(String),
+}
+
+impl Value {
+    fn constant(self) -> Constant {
+        match self {
+            Value::Bool(value) => Constant::Bool(value),
+            Value::Signed(value) => Constant::Signed(value),
+            Value::Unsigned(value) => Constant::Unsigned(value),
+            Value::Real(value) => Constant::Real(value),
+            Value::Text(value) => Constant::Text(value),
+        }
     }
 }
 

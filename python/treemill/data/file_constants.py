@@ -129,6 +129,12 @@ class FileConstants:
             )
         return plain
 
+    def among(self, number: int, words: Collection[str]) -> dict[str, Constant]:
+        """The constants of a file that are among these words, by name, in order. Raises as
+        `value`."""
+        wanted = sorted(set(words).intersection(self.names(number)))
+        return {name: self.value(number, name) for name in wanted}
+
     def complete(self, number: int) -> DataFile:
         """A file, with what the functions give among its metadata."""
         file = self.file(number)
@@ -166,8 +172,7 @@ def with_constants(
 ) -> Foreign | None:
     """`foreign` with those constants of the file that a query with these words needs. Raises
     QueryError if a column of the file has the same name."""
-    wanted = sorted(set(words).intersection(constants.names(number)))
-    for name in wanted:
+    for name in sorted(set(words).intersection(constants.names(number))):
         if name in columns:
             file = constants.file(number)
             advice = "give the constant a name of its own in the metadata, or in define_per_file(…)"
@@ -178,10 +183,8 @@ def with_constants(
                 f"{advice}",
                 file=file.path,
             )
-    if not wanted:
-        return foreign
-    values = {name: constants.value(number, name) for name in wanted}
-    return joined([foreign, _ConstantColumns(values)])
+    values = constants.among(number, words)
+    return joined([foreign, _ConstantColumns(values)]) if values else foreign
 
 
 class _ConstantColumns:

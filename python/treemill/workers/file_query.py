@@ -10,6 +10,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from ..data.chain import Chain
     from ..data.column_source import BranchDescription
+    from ..data.file_constants import Constant
     from ..data.file_tree import FileTree
 
 __all__ = ["KEPT", "PerFile", "compiled", "needed"]
@@ -329,7 +331,8 @@ class PerFile:
 
     def is_plain(self, chain: Chain) -> bool:
         """True if the specification needs nothing but what each file's own tree has, under its own
-        names, and the files are near: then the core binds it to them by itself."""
+        names, and the files' constants, and the files are near: then the core binds it to them by
+        itself."""
         words = self._plain.specification.words
         return (
             not (chain.trees.far or chain.trees.missing.defaults)
@@ -340,8 +343,22 @@ class PerFile:
             and words.isdisjoint(NUMBERING)
             and TREE_WEIGHT not in words
             and not any("/" in word for word in words)
-            and not (chain.constants.are_there and chain.constant_names & words)
         )
+
+    def constants(
+        self, chain: Chain, files: Sequence[int]
+    ) -> list[list[tuple[str, Constant]]] | None:
+        """The constants of these files that the specification needs, with their names; None if it
+        needs none. Ends before the first file of which they cannot be had: to bind it raises the
+        reason."""
+        words = self._plain.specification.words
+        if not (chain.constants.are_there and chain.constant_names & words):
+            return None
+        found: list[list[tuple[str, Constant]]] = []
+        with suppress(TreemillError):
+            for file in files:
+                found.append([*chain.constants.among(file, words).items()])
+        return found
 
     def bind(self, chain: Chain, file: int, more: Foreign | None = None) -> _core.Bound:
         """Binds the query to a file of a chain, with the columns of `more` in addition to the

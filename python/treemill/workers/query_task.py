@@ -116,7 +116,12 @@ class QueryWorkload:
             return partial, Ran(ended=REFUSED), []
         trees, query = self._chain.trees, self._query.core
         parts = trees.addressed(spans)
-        partial, done, ended = query.run_files(parts, turn.most, turn.seconds, partial, control)
+        constants = self._query.constants(self._chain, [file for file, *_ in spans[: len(parts)]])
+        if constants is not None:
+            del parts[len(constants) :]
+        partial, done, ended = query.run_files(
+            parts, turn.most, turn.seconds, partial, control, constants or ()
+        )
         entries = tuple([each[0] for each in done])
         count = trees.saw([file for file, *_ in spans], [each[3:] for each in done])
         if count < len(done):

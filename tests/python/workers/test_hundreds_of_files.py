@@ -12,6 +12,7 @@ from treemill.data.location import Location
 from treemill.data.open_trees import OpenTrees
 from treemill.errors import ChangedError, FormatError
 from treemill.scheduling import OpenFile
+from treemill.workers.file_query import PerFile
 from treemill.workers.worker import Worker
 
 FILES = 300
@@ -323,3 +324,94 @@ def test_an_error_of_a_selector_names_its_own_file(folder):
     with pytest.raises(tm.TreemillError) as caught:
         tm.run(Fails(), events)
     assert "f150" in str(caught.value)
+
+
+def number_of(file):
+    return int(file.path[-8:-5])
+
+
+def constants(events):
+    """What files of different numbers have in common columns, of each type that a constant has."""
+    events = events.define_per_file("number", number_of)
+    events = events.define_per_file("is_odd", lambda file: number_of(file) % 2 == 1)
+    events = events.define_per_file("half", lambda file: number_of(file) / 2)
+    events = events.define_per_file("big", lambda file: 2**63 + 2048 * number_of(file))
+    return events.define_per_file("label", lambda file: f"f{number_of(file) % 3}")
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """The numbers of the files that were bound one by one."""
+    found = []
+    bind = PerFile.bind
+
+    def noted(self, chain, file, *rest):
+        found.append(file)
+        return bind(self, chain, file, *rest)
+
+    monkeypatch.setattr(PerFile, "bind", noted)
+    return found
+
+
+def test_constants_of_files_are_those_of_each_and_files_come_in_one_order(folder, at_once, opened):
+    events = constants(tm.dataset(str(folder / "*.root"), tree="Events"))
+    numbers = np.arange(FILES)
+    booked = [
+        events.sum("number"),
+        events.filter("is_odd").count(),
+        events.sum("half"),
+        events.filter("label == 'f1'").sum("x"),
+        events.filter("x % 20 == 0 && label != 'f0'").take("half"),
+        events.filter("x % 20 == 19").take("big"),
+    ]
+    with tm.connect(workers=2) as session:
+        *found, halves, big = session.run(*booked)
+    x = np.arange(20 * FILES)
+    assert found == [
+        20 * numbers.sum(),
+        20 * FILES // 2,
+        10 * numbers.sum(),
+        x[x // 20 % 3 == 1].sum(),
+    ]
+    assert list(big) == [2**63 + 2048 * number for number in range(FILES)]
+    assert np.array_equal(halves, numbers[numbers % 3 != 0] / 2)
+    assert max(at_once) > 1
+    assert len(opened) < FILES // 2
+
+
+def test_constants_of_a_fileset_are_those_of_each_sample(folder, at_once):
+    names = [str(folder / f"f{number:03}.root") for number in range(FILES)]
+    fileset = {
+        f"set{i}": {"files": dict.fromkeys(names[i::2], "Events"), "metadata": {"scale": i + 0.5}}
+        for i in range(2)
+    }
+    sums = tm.run(tm.fileset(fileset).sum("x * scale"))
+    odd = np.arange(20 * FILES) // 20 % 2
+    for i in range(2):
+        assert sums[f"set{i}"] == (np.arange(20 * FILES)[odd == i] * (i + 0.5)).sum()
+    assert max(at_once) > 1
+
+
+def test_a_constant_that_one_file_has_as_a_branch_is_an_error_that_names_it(files):
+    write(files / "f123.root", x=np.arange(20, dtype="int32"), number=np.zeros(20))
+    events = constants(tm.dataset(str(files / "*.root"), tree="Events"))
+    with pytest.raises(tm.QueryError, match="number is a branch") as caught:
+        tm.run(events.sum("number"))
+    assert "f123" in str(caught.value)
+
+
+def test_a_function_of_a_constant_that_fails_is_called_once_a_file_and_named(folder):
+    called = []
+
+    def fails(file):
+        called.append(file.path)
+        if number_of(file) == 123:
+            raise ValueError("not this one")
+        return 1
+
+    events = tm.dataset(str(folder / "*.root"), tree="Events").define_per_file("one", fails)
+    with pytest.raises(tm.WorkerError, match="not this one") as caught:
+        tm.run(events.sum("one"))
+    assert "f123" in str(caught.value)
+    good = [path for path in called if "f123" not in path]
+    assert len(good) == len(set(good))
