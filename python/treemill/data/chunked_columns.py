@@ -4,22 +4,71 @@ awkward, NumPy or Arrow arrays. Knows columns and awkward; knows no file and no 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from .chunked_column import ChunkedColumn, ExpressionColumn, RecordColumn
 from .columns import Table, column_of, joined
 
 if TYPE_CHECKING:
     import awkward as ak
     import numpy as np
     import pyarrow as pa
+    from awkward.contents import Content
     from numpy.typing import NDArray
 
     from .._core import Column
 
-__all__ = ["ChunkedColumns"]
+__all__ = ["ChunkedColumn", "ChunkedColumns", "Chunks", "ExpressionColumn", "RecordColumn"]
+
+# A column as it is read from a dataset, in one chunk for each file. Knows no file, no dataset.
+
+Chunks: TypeAlias = "Sequence[Column]"
+"""Columns of one kind, one for each file."""
+
+
+@dataclass(frozen=True)
+class RecordColumn:
+    """A column of records."""
+
+    names: tuple[str, ...]
+    members: tuple[Chunks | RecordColumn, ...]
+
+
+@dataclass(frozen=True)
+class ExpressionColumn:
+    """A column that was computed for all files at once."""
+
+    array: ak.Array
+
+
+ChunkedColumn: TypeAlias = "Chunks | RecordColumn | ExpressionColumn"
+
+
+# The awkward layouts of columns that were read in chunks.
+
+
+def records_of(
+    names: tuple[str, ...], columns: tuple[ChunkedColumn, ...], optional: frozenset[str]
+) -> ak.Array:
+    """An awkward array of records from columns; those whose names are in `optional` are options."""
+    from .from_core import records  # heavy: awkward
+
+    layouts = [
+        layout_of(column, name in optional) for name, column in zip(names, columns, strict=True)
+    ]
+    return records(names, layouts, None if layouts else 0)
+
+
+def layout_of(column: ChunkedColumn, optional: bool) -> Content:
+    """The awkward layout of a column; it is an option if `optional`, or if values are missing."""
+    from .from_core import layout, record  # heavy: awkward
+
+    if isinstance(column, RecordColumn):
+        return record(column.names, [layout_of(member, False) for member in column.members])
+    if isinstance(column, ExpressionColumn):
+        return column.array.layout
+    return layout(joined(column), optional)
 
 
 @dataclass(frozen=True)
@@ -44,13 +93,11 @@ class ChunkedColumns:
 
     def to_awkward(self) -> ak.Array:
         """An awkward array of records with uproot's layout."""
-        from .awkward_layouts import records_of  # heavy: awkward
 
         return records_of(self.names, self.columns, self.optional)
 
     def to_numpy(self) -> dict[str, NDArray[np.generic]]:
         """NumPy arrays by name."""
-        from .awkward_layouts import layout_of  # heavy: awkward
         from .from_core import numpy_of  # heavy: awkward
 
         return {name: numpy_of(layout_of(each, False)) for name, each in self._named()}
@@ -61,8 +108,6 @@ class ChunkedColumns:
 
 def _column(column: ChunkedColumn, optional: bool) -> Column:
     if isinstance(column, (RecordColumn, ExpressionColumn)):
-        from .awkward_layouts import layout_of  # heavy: awkward
-
         return column_of(layout_of(column, optional))
     return joined(column)
 

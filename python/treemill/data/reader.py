@@ -17,8 +17,7 @@ from .._core import Control
 from ..errors import QueryError, UnsupportedError, unquoted, warn
 from ..language.expression import is_product, parse
 from .branch import BranchGroup, group_of, is_group, leaves
-from .chunked_column import ChunkedColumn, Chunks, ExpressionColumn, RecordColumn
-from .chunked_columns import ChunkedColumns
+from .chunked_columns import ChunkedColumn, ChunkedColumns, Chunks, ExpressionColumn, RecordColumn
 from .columns import kind_of, picked
 from .common_type import cast, widest
 from .foreign import ENTRY, LOCAL_ENTRY, ExtendedTree

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
@@ -16,14 +16,96 @@ from .merge import merge
 from .selector import ProcessorSelector, Selector
 
 if TYPE_CHECKING:
+    from .._core import Control
     from ..data.chain import Chain
     from .chunk_source import ChunkSource, Key
     from .node_columns import Derivation
     from .query_task import QueryTask
     from .selector import Output
-    from .workload import Partial, Span
+    from .workload import FileState, Partial, Span
 
-__all__ = ["ChainData", "CycleData", "OutputPartial", "SelectorJob", "drop_files", "finish_files"]
+__all__ = [
+    "ChainData",
+    "CycleData",
+    "Cycles",
+    "OutputPartial",
+    "SelectorJob",
+    "drop_files",
+    "finish_files",
+]
+
+# Chunks of a selector that runs without data: numbers of cycles, in each of which it generates an
+# event. Implements `chunk_source.ChunkSource`.
+
+_LARGEST_CHUNK = 10_000
+_CHUNKS = 1000
+
+
+@frozen
+class Cycles:
+    """What `process` gets if there is no data: cycles `[start, stop)` to generate."""
+
+    start: int
+    stop: int
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+    def __repr__(self) -> str:
+        return f"<cycles {self.start}..{self.stop}>"
+
+
+class CycleChunks:
+    """Cuts a number of cycles into chunks. Their size depends on the number of cycles only, and so
+    do random numbers."""
+
+    def __init__(self, cycles: int) -> None:
+        self._cycles = cycles
+        self._size = max(1, min(_LARGEST_CHUNK, -(-cycles // _CHUNKS)))
+
+    def path(self, file: int) -> None:
+        """See ChunkSource."""
+
+    def file(self, file: int) -> None:
+        """See ChunkSource."""
+
+    def changed(self, file: int) -> None:
+        """See ChunkSource."""
+
+    def states(self, files: Iterable[int]) -> dict[str, FileState]:
+        """See ChunkSource."""
+        return {}
+
+    def size(self, file: int) -> tuple[int, tuple[int, ...]]:
+        """See ChunkSource."""
+        return self._cycles, tuple(range(self._size, self._cycles, self._size))
+
+    def spans(self, file: int, start: int, stop: int) -> Iterator[tuple[int, int]]:
+        """See ChunkSource."""
+        for first in range(start, stop, self._size):
+            yield first, min(first + self._size, stop)
+
+    @property
+    def learned(self) -> None:
+        """Nothing: there are no columns."""
+
+    def open(self, file: int) -> None:
+        """Nothing: there is no file."""
+
+    def ask(self, file: int, start: int, stop: int, control: Control) -> None:
+        """Nothing: there is no file."""
+
+    def ahead(self, file: int) -> int:
+        """None: there is no file."""
+        return 0
+
+    def took(self, entries: int, seconds: float) -> None:
+        """See ChunkSource."""
+
+    def events(self, file: int, span: tuple[int, int], stop: int, control: Control) -> Cycles:
+        """See ChunkSource."""
+        return Cycles(*span)
+
 
 # A selector's output as workers hand it over, and the end of the files in a merged output.
 
@@ -164,11 +246,9 @@ class CycleData:
 
     def preload(self, selector: Selector) -> None:
         """See _Data."""
-        from . import cycles  # noqa: F401  # start-up
 
     def chunks(self, selector: Selector, workers: int, known: Iterable[str]) -> ChunkSource:
         """See _Data."""
-        from .cycles import CycleChunks  # start-up
 
         return CycleChunks(self.cycles)
 

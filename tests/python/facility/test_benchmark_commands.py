@@ -21,7 +21,7 @@ from treemill.facility.scaling.measurements import load
 from treemill.facility.scaling.page import page
 from treemill.facility.scan_storage import BlockReader
 from treemill.facility.standard import EVENTS, Gaussians
-from treemill.workers.cycles import Cycles
+from treemill.workers.job import Cycles
 
 
 def bench(*arguments, fails=False):
