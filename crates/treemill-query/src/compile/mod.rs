@@ -142,9 +142,13 @@ pub(crate) struct Compiler<'a> {
     counted: OnceCell<HashMap<&'a str, Vec<usize>>>,
     /// Whether columns are named as PHYSLITE's; made when first wanted.
     is_physlite: OnceCell<bool>,
-    defines: Vec<scopes::Define>,
+    defines: scopes::Definitions,
     /// Last definition that is visible.
     scope: Option<usize>,
+    /// The levels of the stored collections that were asked for, by their names.
+    collections: HashMap<String, Option<LevelId>>,
+    /// What collections may be called that each counter counts, by the counters that were asked for.
+    lists_of: HashMap<String, Rc<[String]>>,
     /// What `joined_name` has found, by the scope and both parts of the name.
     joined: HashMap<(Option<usize>, String), Option<Binding>>,
     /// Variables of loops and functions, inner ones last.
@@ -174,8 +178,10 @@ impl<'a> Compiler<'a> {
             by_name: schema::index(schema),
             counted: OnceCell::new(),
             is_physlite: OnceCell::new(),
-            defines: Vec::new(),
+            defines: scopes::Definitions::default(),
             scope: None,
+            collections: HashMap::new(),
+            lists_of: HashMap::new(),
             joined: HashMap::new(),
             locals: Vec::new(),
             here: EVENT,
@@ -251,12 +257,7 @@ impl<'a> Compiler<'a> {
         let value = self
             .bind(&expression.tree)
             .map_err(|error| error.in_text(&expression.text))?;
-        self.defines.push(scopes::Define {
-            before: scope,
-            name: name.to_owned(),
-            value,
-        });
-        Ok(self.defines.len() - 1)
+        Ok(self.defines.add(scope, name, value))
     }
 
     /// What an expression stands for, numbers and strings only.

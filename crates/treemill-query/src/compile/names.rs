@@ -157,6 +157,26 @@ impl Compiler<'_> {
     /// The columns `prefix_…` or `prefix.…`, or those that a format names otherwise: a collection, or one record per
     /// event.
     pub(super) fn collection(&mut self, prefix: &str) -> Option<Object> {
+        let base = match self.collections.get(prefix) {
+            Some(known) => *known,
+            None => {
+                let found = self.level_of_collection(prefix);
+                self.collections.insert(prefix.to_owned(), found);
+                found
+            }
+        }?;
+        Some(Object {
+            source: Rc::new(RecordSource::Columns {
+                prefix: prefix.to_owned(),
+                scope: self.scope,
+            }),
+            base,
+            moves: Vec::new(),
+            level: base,
+        })
+    }
+
+    fn level_of_collection(&mut self, prefix: &str) -> Option<LevelId> {
         let is_member = |name: &str| {
             let rest = name.strip_prefix(prefix);
             rest.is_some_and(|rest| rest.starts_with(['_', '.']) && rest.len() > 1)
@@ -166,23 +186,12 @@ impl Compiler<'_> {
             let is_named = counter.strip_prefix('n').is_some_and(|rest| rest == prefix);
             counter == prefix || is_named || (own.is_some() && own == place)
         };
-        let base = match self.level_of_columns(is_member, counts_it) {
-            Some(base) => base,
-            None => {
-                let mut stems = self.containers(prefix).into_iter();
-                stems.find_map(|stem| {
-                    self.level_of_columns(|name| name.starts_with(&stem), |_, _| false)
-                })?
-            }
-        };
-        Some(Object {
-            source: Rc::new(RecordSource::Columns {
-                prefix: prefix.to_owned(),
-                scope: self.scope,
-            }),
-            base,
-            moves: Vec::new(),
-            level: base,
+        let found = self.level_of_columns(is_member, counts_it);
+        found.or_else(|| {
+            let mut stems = self.containers(prefix).into_iter();
+            stems.find_map(|stem| {
+                self.level_of_columns(|name| name.starts_with(&stem), |_, _| false)
+            })
         })
     }
 

@@ -133,9 +133,9 @@ impl Compiler<'_> {
     /// Error: the collection was defined anew, and a reference counts the items that are stored.
     fn check_stored(&self, collection: &str, prefix: &str, name: &str, at: Span) -> Result<()> {
         let short = collection.strip_prefix("Analysis").unwrap_or(collection);
-        let is_it = |defined: &str| defined == collection || defined == short;
-        let mut defined = self.definitions(self.scope);
-        let Some((_, define)) = defined.find(|(_, define)| is_it(&define.name)) else {
+        let defined = [collection, short].into_iter();
+        let defined = defined.filter_map(|name| self.defines.named(name, self.scope));
+        let Some((_, define)) = defined.max_by_key(|(index, _)| *index) else {
             return Ok(());
         };
         let anew = &define.name;

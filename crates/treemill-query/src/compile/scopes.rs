@@ -5,19 +5,162 @@
 
 use super::objects::{Object, RecordSource};
 use super::provided::Named;
-use super::spelling::{Members, alike, rest, spelled};
+use super::spelling::{Members, alike, rest};
 use super::{Binding, Compiler, LevelKind, Result};
 use crate::error::QueryError;
+use crate::references;
 use crate::schema::ColumnType;
+#[cfg(test)]
+use crate::schema::walked;
 use crate::spec::{Expr, Span};
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
-/// A column, collection or record defined at a step, and the one before it.
+/// A column, collection or record defined at a step.
 pub(super) struct Define {
-    pub before: Option<usize>,
     pub name: String,
     pub value: Binding,
+    /// The one before it.
+    before: Option<usize>,
+    /// One that is far before it, or the one before it: by these any that is visible is a few steps away.
+    far: Option<usize>,
+    /// The number of those that are visible at it.
+    depth: usize,
+}
+
+/// All definitions of a query. A chain may have thousands, and each name may mean any of them: those that it can
+/// mean are found by their names.
+#[derive(Default)]
+pub(super) struct Definitions {
+    all: Vec<Define>,
+    /// Those of each name, in which `.` is `_`; ascending.
+    called: HashMap<String, Vec<usize>>,
+    /// Those whose names are of members of each name, in which `.` is `_`; ascending.
+    below: HashMap<String, Vec<usize>>,
+}
+
+impl Definitions {
+    /// Adds one after `before`.
+    pub(super) fn add(&mut self, before: Option<usize>, name: &str, value: Binding) -> usize {
+        let index = self.all.len();
+        let far = self.far(before);
+        let spans = |from, to| self.depth(from).saturating_sub(self.depth(to));
+        let further = self.far(far);
+        let far = if spans(before, far) == spans(far, further) {
+            further
+        } else {
+            before
+        };
+        let depth = self.depth(before).saturating_add(1);
+        let plain = joined(name);
+        for owner in owners(&plain) {
+            let members = self.below.entry(owner.to_owned()).or_default();
+            members.push(index);
+        }
+        self.called
+            .entry(plain.into_owned())
+            .or_default()
+            .push(index);
+        self.all.push(Define {
+            name: name.to_owned(),
+            value,
+            before,
+            far,
+            depth,
+        });
+        index
+    }
+
+    pub(super) fn get(&self, index: usize) -> Option<&Define> {
+        self.all.get(index)
+    }
+
+    fn far(&self, of: Option<usize>) -> Option<usize> {
+        self.all.get(of?)?.far
+    }
+
+    fn depth(&self, of: Option<usize>) -> usize {
+        of.and_then(|index| self.all.get(index))
+            .map_or(0, |define| define.depth)
+    }
+
+    /// The newest that is visible at `scope` and not newer than this one.
+    fn newest_until(&self, scope: Option<usize>, index: usize) -> Option<usize> {
+        let mut at = scope?;
+        while at > index {
+            #[cfg(test)]
+            walked::one_more();
+            let define = self.all.get(at)?;
+            let far = define.far.filter(|far| *far >= index);
+            at = far.or(define.before)?;
+        }
+        Some(at)
+    }
+
+    /// Those of ascending ones that are visible at `scope`, newest first.
+    fn visible<'a>(
+        &'a self,
+        mut of: &'a [usize],
+        mut scope: Option<usize>,
+    ) -> impl Iterator<Item = (usize, &'a Define)> {
+        std::iter::from_fn(move || {
+            loop {
+                #[cfg(test)]
+                walked::one_more();
+                let newest = scope?;
+                of = of.get(..of.partition_point(|index| *index <= newest))?;
+                let (last, older) = of.split_last()?;
+                scope = self.newest_until(scope, *last);
+                if scope == Some(*last) {
+                    let define = self.all.get(*last)?;
+                    (of, scope) = (older, define.before);
+                    return Some((*last, define));
+                }
+            }
+        })
+    }
+
+    /// Those of this name that are visible, newest first; `.` and `_` are the same.
+    fn called(&self, name: &str, scope: Option<usize>) -> impl Iterator<Item = (usize, &Define)> {
+        let called = self.called.get(&*joined(name));
+        self.visible(called.map_or(&[], Vec::as_slice), scope)
+    }
+
+    /// Those that are visible whose names are of members of this name, newest first.
+    fn below(&self, name: &str, scope: Option<usize>) -> impl Iterator<Item = (usize, &Define)> {
+        let below = self.below.get(&*joined(name));
+        self.visible(below.map_or(&[], Vec::as_slice), scope)
+    }
+
+    /// The newest that is visible and has exactly this name.
+    pub(super) fn named(&self, name: &str, scope: Option<usize>) -> Option<(usize, &Define)> {
+        self.called(name, scope)
+            .find(|(_, define)| define.name == name)
+    }
+
+    /// All that are visible, newest first.
+    fn all(&self, scope: Option<usize>) -> impl Iterator<Item = (usize, &Define)> {
+        let all = std::iter::successors(scope, |index| self.all.get(*index)?.before);
+        #[cfg(test)]
+        let all = all.inspect(|_| walked::one_more());
+        all.filter_map(|index| Some((index, self.all.get(index)?)))
+    }
+}
+
+/// A name with `_` for `.`.
+fn joined(name: &str) -> Cow<'_, str> {
+    match name.contains('.') {
+        true => Cow::Owned(name.replace('.', "_")),
+        false => Cow::Borrowed(name),
+    }
+}
+
+/// What a name can be the name of a member of.
+fn owners(name: &str) -> impl Iterator<Item = &str> {
+    let signs = name.match_indices(['_', '.']).map(|(at, _)| at);
+    let signs = signs.filter(|at| at.saturating_add(1) < name.len());
+    signs.filter_map(|at| name.get(..at))
 }
 
 impl Compiler<'_> {
@@ -26,31 +169,30 @@ impl Compiler<'_> {
         &self,
         scope: Option<usize>,
     ) -> impl Iterator<Item = (usize, &Define)> {
-        let before = |index: &usize| self.defines.get(*index)?.before;
-        let all = std::iter::successors(scope, before);
-        all.filter_map(|index| Some((index, self.defines.get(index)?)))
+        self.defines.all(scope)
     }
 
     /// Whether there is a column of this name, defined or stored.
     pub(super) fn is_column(&self, name: &str) -> bool {
-        self.by_name.contains_key(name)
-            || self
-                .definitions(self.scope)
-                .any(|(_, define)| define.name == name)
+        self.by_name.contains_key(name) || self.defines.named(name, self.scope).is_some()
     }
 
     /// The newest definition that the first names of a path spell, and how many of them.
     pub(super) fn newest(&self, path: &[&str]) -> Option<(usize, usize)> {
-        let mut visible = self.definitions(self.scope);
-        visible.find_map(|(index, define)| Some((index, spelled(&define.name, path)?)))
+        let newest = (1..=path.len()).filter_map(|used| {
+            let name = path.get(..used)?.join("_");
+            let (index, _) = self.defines.called(&name, self.scope).next()?;
+            Some((index, used))
+        });
+        newest.max()
     }
 
     /// A definition, with its members that were defined later.
     fn defined(&self, index: usize) -> Option<Binding> {
         let define = self.defines.get(index)?;
-        let newer = self.definitions(self.scope);
+        let newer = self.defines.below(&define.name, self.scope);
         let mut members: Members = Vec::new();
-        for (_, newer) in newer.take_while(|(newer, _)| *newer != index) {
+        for (_, newer) in newer.take_while(|(newer, _)| *newer > index) {
             if let Some(member) = rest(&newer.name, &define.name)
                 && !members.iter().any(|(known, _)| alike(known, member))
             {
@@ -105,11 +247,9 @@ impl Compiler<'_> {
         at: Span,
     ) -> Result<Option<Binding>> {
         let here = std::mem::replace(&mut self.scope, scope);
-        let path = [prefix, name];
-        let defined = self
-            .definitions(scope)
-            .find(|(_, define)| spelled(&define.name, &path) == Some(path.len()))
-            .map(|(index, _)| index);
+        let whole = format!("{prefix}_{name}");
+        let defined = self.defines.called(&whole, scope).next();
+        let defined = defined.map(|(index, _)| index);
         let found = match defined {
             Some(index) => Ok(self.defined(index)),
             None => self.joined_name(prefix, name, at),
@@ -155,18 +295,9 @@ impl Compiler<'_> {
 
     /// What has this name. With `or_collection`, columns `name_…` alone are enough.
     fn named(&mut self, name: &str, or_collection: bool, at: Span) -> Result<Option<Binding>> {
-        let mut owners = Vec::new();
-        let mut hidden = HashSet::new();
-        let mut defined = None;
-        for (index, define) in self.definitions(self.scope) {
-            if define.name == name {
-                defined = Some(index);
-                break;
-            }
-            if rest(name, &define.name).is_some() && hidden.insert(define.name.as_str()) {
-                owners.push(index);
-            }
-        }
+        let defined = self.defines.named(name, self.scope);
+        let defined = defined.map(|(index, _)| index);
+        let owners = self.newer_owners(name, defined);
         let found = match defined {
             Some(index) => self.defined(index),
             None => match self.stored_column(name, at)? {
@@ -207,6 +338,24 @@ impl Compiler<'_> {
         Ok(Some(found))
     }
 
+    /// The newest definitions of what this name can be of a member of, that are newer than its own; newest first.
+    fn newer_owners(&self, name: &str, than: Option<usize>) -> Vec<usize> {
+        let mut found = Vec::new();
+        for owner in owners(&joined(name)) {
+            // `a.b` and `a_b` are two names.
+            let mut known: Vec<&str> = Vec::new();
+            let visible = self.defines.called(owner, self.scope);
+            for (index, define) in visible.take_while(|(index, _)| Some(*index) > than) {
+                if !known.contains(&define.name.as_str()) {
+                    known.push(&define.name);
+                    found.push(index);
+                }
+            }
+        }
+        found.sort_unstable_by(|a, b| b.cmp(a));
+        found
+    }
+
     /// The newer meaning if a glob has found the name. Otherwise the name is ambiguous.
     fn renewed(&self, new: Result<Binding>, at: Span, message: String) -> Result<Binding> {
         match self.renews {
@@ -239,31 +388,41 @@ impl Compiler<'_> {
     fn counted_anew(&mut self, name: &str) -> Option<String> {
         self.scope?;
         self.counted_by(name).first()?;
-        let mut known = HashSet::new();
-        let newest: Vec<(String, usize)> = self
-            .definitions(self.scope)
-            .filter(|(_, define)| known.insert(define.name.as_str()))
-            .map(|(index, define)| (define.name.clone(), index))
-            .collect();
-        for (list, index) in newest {
-            let Some(stored) = self.collection(&list) else {
-                continue;
-            };
-            let kind = &self.graph.level(stored.base).kind;
+        let lists = self.lists_counted_by(name);
+        let anew = lists.iter().filter_map(|list| {
+            let (index, define) = self.defines.named(list, self.scope)?;
+            let level = self.level_of(&define.value);
+            let stored = self.collection(list)?.base;
+            let kind = &self.graph.level(stored).kind;
             let is_counter =
                 matches!(kind, LevelKind::Items { counter: Some(found), .. } if found == name);
-            let level = self.level_of(&self.defines.get(index)?.value);
-            if is_counter && level != stored.base && !self.is_single(level) {
-                return Some(list);
-            }
+            (is_counter && level != stored && !self.is_single(level)).then_some((index, list))
+        });
+        anew.max().map(|(_, list)| list.clone())
+    }
+
+    /// What collections may be called whose columns are counted by this one.
+    fn lists_counted_by(&mut self, counter: &str) -> Rc<[String]> {
+        if let Some(known) = self.lists_of.get(counter) {
+            return Rc::clone(known);
         }
-        None
+        let fields = self.counted_by(counter).iter();
+        let fields = fields.filter_map(|place| self.schema.fields.get(*place));
+        let names = fields.flat_map(|field| std::iter::once(&field.name).chain(&field.also));
+        let lists: BTreeSet<String> = names
+            .flat_map(|name| {
+                let own = owners(name).map(str::to_owned);
+                own.chain(references::called(name))
+            })
+            .collect();
+        let lists: Rc<[String]> = lists.into_iter().collect();
+        self.lists_of.insert(counter.to_owned(), Rc::clone(&lists));
+        lists
     }
 
     /// The functions, not of this query, that the newest definition of a name gives.
     pub(super) fn given_function(&self, name: &str) -> Option<Named> {
-        let mut visible = self.definitions(self.scope);
-        match &visible.find(|(_, define)| define.name == name)?.1.value {
+        match &self.defines.named(name, self.scope)?.1.value {
             Binding::Provided(named) => Some(named.clone()),
             _ => None,
         }
@@ -394,4 +553,36 @@ impl Compiler<'_> {
 /// Whether both are the same values.
 fn is_same(a: &Binding, b: &Binding) -> bool {
     matches!((a, b), (Binding::Value(a), Binding::Value(b)) if a == b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn definitions_are_found_in_their_branches_as_by_a_look_at_each() {
+        let names = ["a", "a.b", "a_b", "a_b.c", "b", "a.b.c_d", "_", "c_"];
+        let mut definitions = Definitions::default();
+        // Parents that jump back and forth, so that there are long branches and many short ones.
+        for index in 0..300_usize {
+            let back = [1, 1, 1, 1, 7, 1, 40][index * index % 7];
+            let name = names[index * 5 % 11 % names.len()];
+            let value = Binding::Value(0);
+            definitions.add(index.checked_sub(back), name, value);
+        }
+        for scope in (0..300).map(Some).chain([None]) {
+            for name in names {
+                let called = definitions.called(name, scope).map(|(index, _)| index);
+                let below = definitions.below(name, scope).map(|(index, _)| index);
+                let all = || definitions.all(scope);
+                let alike = all().filter(|(_, define)| alike(&define.name, name));
+                let members = all().filter(|(_, define)| rest(&define.name, name).is_some());
+                assert!(called.eq(alike.map(|(index, _)| index)));
+                assert!(below.eq(members.map(|(index, _)| index)));
+                let same = all().find(|(_, define)| define.name == name);
+                let found = definitions.named(name, scope);
+                assert_eq!(found.map(|(index, _)| index), same.map(|(index, _)| index));
+            }
+        }
+    }
 }

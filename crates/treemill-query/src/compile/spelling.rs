@@ -31,18 +31,6 @@ pub(super) fn rest<'a>(name: &'a str, prefix: &str) -> Option<&'a str> {
     (alike(start, prefix) && !rest.is_empty()).then_some(rest)
 }
 
-/// How many names of a path, from the first on, a name spells.
-pub(super) fn spelled(name: &str, path: &[&str]) -> Option<usize> {
-    let mut left = name;
-    for (i, part) in path.iter().enumerate() {
-        if alike(left, part) {
-            return Some(i + 1);
-        }
-        left = rest(left, part)?;
-    }
-    None
-}
-
 /// The first of many names, for a message.
 pub(super) fn listed(names: &[String]) -> String {
     if names.is_empty() {

@@ -141,3 +141,15 @@ fn thousands_of_columns_are_walked_through_as_often_as_a_few() -> Result<(), Fai
     assert_eq!(walks(1000)?, walks(10)?);
     Ok(())
 }
+
+#[test]
+fn names_are_found_among_thousands_of_definitions_without_a_look_at_each() -> Result<(), Failure> {
+    let (few, many) = (20, 2000);
+    let [few_walked, many_walked] = [walked_by(1, few)?, walked_by(1, many)?];
+    // The logarithm of their number may come on top.
+    assert!(
+        many_walked < few_walked * (many / few) * 4,
+        "{few_walked}, {many_walked}"
+    );
+    Ok(())
+}
