@@ -1,33 +1,11 @@
-"""Turns Ctrl-C into a message while a query runs, in place of an exception at an unknown point; and
-tells servers of the end of this process.
-"""
+"""Turns Ctrl-C into a message while a query runs, in place of an exception at an unknown point."""
 
 from __future__ import annotations
 
-import atexit
-import sys
 import threading
 from queue import SimpleQueue
 from types import FrameType
 from typing import TYPE_CHECKING, Generic, TypeVar
-
-__all__ = ["Interrupts", "close_servers", "raising"]
-
-# The end of this process: servers that keep what it had open (NFS) are told, or they would keep
-# it until its lease ends. Knows no server.
-
-
-def close_servers() -> None:
-    """Closes the sessions on all servers, within a fraction of a second. An end that runs no exit
-    handlers calls it; others do by themselves."""
-    if "treemill._core" in sys.modules:
-        from treemill import _core  # heavy: core
-
-        _core.remote_leave()
-
-
-atexit.register(close_servers)
-
 
 if TYPE_CHECKING:
     import signal
@@ -36,6 +14,7 @@ else:
     # members of an enumeration: that would take 4 % of a query of a millisecond.
     import _signal as signal
 
+__all__ = ["Interrupts", "raising"]
 
 _Word = TypeVar("_Word")
 

@@ -131,11 +131,11 @@ def replay(file: str, wanted: tuple[tuple[float, bool], ...], storage: float | N
 def load(path: str) -> Recorded:
     """The trace in a file. Raises FormatError if it is none."""
     readers = {".root": _root, ".parquet": _parquet, ".json": _chrome}
-    read_chrome = readers.get(Path(path).suffix)
-    if read_chrome is None:
+    read = readers.get(Path(path).suffix)
+    if read is None:
         raise QueryError(f"a trace is a file that ends in {', '.join(readers)}, not {path!r}")
     try:
-        return read_chrome(path)
+        return read(path)
     except FileNotFoundError:
         raise SourceError("there is no such file", file=path) from None
     except (ValueError, KeyError, TypeError) as error:
@@ -153,9 +153,9 @@ def _root(path: str) -> Recorded:
 
 
 def _parquet(path: str) -> Recorded:
-    from ..monitoring.file import read_chrome  # heavy: pyarrow
+    from ..monitoring.file import read_parquet  # start-up
 
-    return read_chrome(path)
+    return read_parquet(path)
 
 
 def _chrome(path: str) -> Recorded:

@@ -73,7 +73,7 @@ _NONE = Row(0.0, "")
 _NEAR = "this machine"
 _MASTER = 0
 """The thread of what is no worker's."""
-_NAMED = ("packet", "packet failed", "file opened", "file failed", "bound", "read_chrome")
+_NAMED = ("packet", "packet failed", "file opened", "file failed", "bound", "read")
 """Events that are shown with their file's name."""
 
 
@@ -162,20 +162,10 @@ def _root(path: str, recorded: Recorded) -> None:
     root_written(path, recorded)
 
 
-def _parquet(path: str, recorded: Recorded) -> None:
-
-    parquet_written(path, recorded)
-
-
-def _chrome(path: str, recorded: Recorded) -> None:
-
-    chrome_written(path, recorded)
-
-
 _WRITERS: dict[str, Callable[[str, Recorded], None]] = {
     ".root": _root,
-    ".parquet": _parquet,
-    ".json": _chrome,
+    ".parquet": parquet_written,
+    ".json": chrome_written,
 }
 
 
