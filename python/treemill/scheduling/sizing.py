@@ -30,6 +30,8 @@ _APART = 0.04
 minus the square of the cosine between 1 / seconds and entries / seconds.)"""
 _ALIKE = 1.5
 """Sizes of pieces that differ by less than this factor do not tell."""
+_SPREAD = 0.1
+"""How far times of equal pieces are apart at least, as a part of them. Two pieces do not tell."""
 _UNEXPLAINED = 0.25
 """The part of a piece's time that counts as that of its entries, at least."""
 _STRIDE = 8
@@ -41,6 +43,8 @@ class Cost:
     """The cost of a worker's pieces: `fixed + entries / rate` seconds."""
 
     fixed: float = 0.0
+    sure: float = 0.0
+    """As much of the fixed time as is certain: two standard errors less."""
     rate: float = 0.0
     """Entries per second beyond the fixed time; 0 before anything is measured."""
     told: bool = False
@@ -55,6 +59,7 @@ class Cost:
     _vv: float = 0.0
     _u: float = 0.0
     _v: float = 0.0
+    _weight: float = 0.0
 
     def measured(
         self,
@@ -75,7 +80,7 @@ class Cost:
         if is_whole:
             self._fit(entries, seconds, 1.0 if self.last else _FIRST)
         if others is not None and not self.tells:
-            self.fixed, self.told = others, True
+            self.fixed, self.sure, self.told = others, others, True
         rate = entries / max(seconds - self.fixed, _UNEXPLAINED * seconds)
         self.rate = (self.rate + rate) / 2 if self.rate else rate
         self.last = entries
@@ -90,15 +95,20 @@ class Cost:
         self._vv = _MEMORY * self._vv + weight * v * v
         self._u = _MEMORY * self._u + weight * u
         self._v = _MEMORY * self._v + weight * v
+        self._weight = _MEMORY * self._weight + weight
         determinant = self._uu * self._vv - self._uv * self._uv
         if determinant <= _APART * self._uu * self._vv:
             return
         self.told = self.tells = True
         fixed = (self._vv * self._u - self._uv * self._v) / determinant
         slope = (self._uu * self._v - self._uv * self._u) / determinant
+        variance = self._vv / determinant
         if slope < 0.0:
-            fixed = self._u / self._uu
+            fixed, slope, variance = self._u / self._uu, 0.0, 1.0 / self._uu
+        left = self._weight - fixed * self._u - slope * self._v
+        variance *= max(left / self._weight, _SPREAD**2)
         self.fixed = max(fixed, 0.0)
+        self.sure = max(fixed - 2.0 * math.sqrt(variance), 0.0)
 
     def seconds(self, entries: int) -> float:
         """The time that a piece is expected to take; only if something was measured."""
@@ -371,8 +381,8 @@ def packet_entries(
     # Rounded up: one entry less than the rest would leave a whole cluster for another packet.
     entries = max(1, math.ceil(rate * max(seconds, floor - cost.fixed)))
     # Nor do the ends of files and of all take many packets that are all fixed time: neither a
-    # packet nor the rest of its file has fewer entries than take as long as that.
-    worth = cost.fixed * rate if cost.told else 0.0
+    # packet nor the rest of its file has fewer entries than take as long as what is sure of it.
+    worth = cost.sure * rate
     here = entries_left if in_file is None else in_file
     entries = max(entries, math.ceil(min(worth, here)))
     return math.ceil(here) if 0.0 < here - entries < worth else entries
