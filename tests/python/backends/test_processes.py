@@ -1,7 +1,9 @@
 """Sessions on processes: how they start, what they share, what they send."""
 
+import contextlib
 import os
 import re
+import resource
 import subprocess
 import sys
 import threading
@@ -35,6 +37,22 @@ def test_the_template_has_one_thread(session, events):
     """With everything loaded that workers use, after it has forked some."""
     session.run(lambda e: {"n": len(e), "jets": np.zeros(2)}, events)
     assert status(session._pool._template_client._process.pid, "Threads") == "1"
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_a_process_that_has_a_thousand_files_open_has_workers(events, start):
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 0 <= limits[1] < 1500:
+        pytest.skip("so many files may not be open here")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(limits[0], 1500), limits[1]))
+    try:
+        with contextlib.ExitStack() as stack:
+            for _ in range(1100):
+                stack.enter_context(open(os.devnull))
+            with tm.connect(workers=2, mode="processes", start=start) as session:
+                assert session.run(lambda e: {"n": len(e)}, events) == {"n": 12322}
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
 def test_workers_are_processes_of_their_own(session, events):

@@ -62,7 +62,7 @@ def test_with_mergers_that_die(seed, stops):
 
 def test_such_histories_have_promises_in_them():
     kept = broken = opened = discarded = 0
-    for seed in range(200):
+    for seed in range(250):
         history = History(seed, far=True)
         history.live()
         kept += history.world.kept

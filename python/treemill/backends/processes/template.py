@@ -69,9 +69,14 @@ class Template:
         # would copy their pages in every worker.
         gc.disable()
         self._channel.send(Ready(os.getpid()))
+        # select takes no descriptor beyond 1023, and this one has the number that it had in the
+        # session's process, which may have thousands of files open.
+        waiting = select.poll()
+        waiting.register(self._channel.fileno(), select.POLLIN)
+        waiting.register(woken, select.POLLIN)
         alive = True
         while alive:
-            ready, _, _ = select.select([self._channel.fileno(), woken], [], [])
+            ready = [descriptor for descriptor, _ in waiting.poll()]
             if woken in ready:
                 with contextlib.suppress(BlockingIOError):
                     os.read(woken, 4096)

@@ -151,10 +151,11 @@ class _WorkerProcess:
 
     def _listen(self) -> None:
         next_heartbeat = 0.0
+        waiting = select.poll()  # select takes no descriptor beyond 1023
+        waiting.register(self._channel.fileno(), select.POLLIN)
         while True:
             wait = max(next_heartbeat - time.monotonic(), 0.0)
-            ready, _, _ = select.select([self._channel], [], [], wait)
-            if ready:
+            if waiting.poll(1e3 * wait):
                 messages, alive = self._channel.receive()
                 if not alive:
                     self._leave(0)
