@@ -32,6 +32,7 @@ __all__ = [
     "cache_held",
     "cache_limit",
     "called",
+    "changed_files",
     "clear_cache",
     "read_own",
     "record_reads",
@@ -236,7 +237,7 @@ class Query:
         seconds: float,
         partial: Partial | None,
         control: Control,
-        constants: Sequence[Sequence[tuple[str, bool | int | float | str]]] = (),
+        constants: Sequence[Sequence[tuple[str, bool | int | float | str]]] = ...,
     ) -> tuple[
         Partial | None,
         list[
