@@ -38,7 +38,7 @@ _STRIDE = 8
 """Pieces grow by this factor at most because of a fixed time: what is fitted holds near by."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Cost:
     """The cost of a worker's pieces: `fixed + entries / rate` seconds."""
 
@@ -210,7 +210,7 @@ class Rates:
 
     def cost(self, worker: int) -> Cost:
         """The worker's costs, or the mean of the others' before its first packet is done."""
-        return self._costs.get(worker) or Cost(self.fixed(), self.mean())
+        return self._costs.get(worker) or Cost(fixed=self.fixed(), rate=self.mean())
 
     def seconds(self, worker: int, entries: int) -> float | None:
         """The seconds that so many entries are expected to take the worker, or one like the others;

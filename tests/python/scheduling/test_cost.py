@@ -167,3 +167,14 @@ def test_pieces_that_are_all_alike_count_as_those_of_others():
     rates.forget(0)
     took(2, 50_000)
     assert rates.cost(2).fixed == pytest.approx(fixed, rel=0.1)
+
+
+def test_a_worker_that_has_done_nothing_is_expected_to_be_like_the_others():
+    rates = Rates()
+    for worker in (0, 1):
+        for entries in (50_000, 100_000, 300_000):
+            rates.measured(worker, entries, 0.5 + entries / 1e5, is_whole=True)
+    assert rates.seconds(2, 100_000) == pytest.approx(1.5, rel=0.1)
+    assert rates.cost(2).rate == pytest.approx(1e5, rel=0.1)
+    assert rates.cost(2).fixed == pytest.approx(0.5, rel=0.1)
+    assert rates.cost(2).sure <= rates.cost(2).fixed
