@@ -130,7 +130,9 @@ def replay(file: str, wanted: tuple[tuple[float, bool], ...], storage: float | N
 
 def load(path: str) -> Recorded:
     """The trace in a file. Raises FormatError if it is none."""
-    readers = {".root": _root, ".parquet": _parquet, ".json": _chrome}
+    from ..monitoring.file import read_chrome, read_parquet  # start-up
+
+    readers = {".root": _root, ".parquet": read_parquet, ".json": read_chrome}
     read = readers.get(Path(path).suffix)
     if read is None:
         raise QueryError(f"a trace is a file that ends in {', '.join(readers)}, not {path!r}")
@@ -150,15 +152,3 @@ def _root(path: str) -> Recorded:
     about = About.of_json({each["name"]: json.loads(each["value"]) for each in facts})
     rows = dataset(path, tree=TREE).arrays()
     return of_columns({name: rows[name].to_list() for name in rows.fields}, about)
-
-
-def _parquet(path: str) -> Recorded:
-    from ..monitoring.file import read_parquet  # start-up
-
-    return read_parquet(path)
-
-
-def _chrome(path: str) -> Recorded:
-    from ..monitoring.file import read_chrome  # start-up
-
-    return read_chrome(path)
