@@ -397,7 +397,8 @@ class Packetizer(View):
         if event.stop > packet.start:
             entries = event.stop - packet.start
             is_whole = event.stop == packet.stop and not event.ahead
-            state.rates.measured(event.worker, entries, event.seconds, is_whole=is_whole)
+            own = self._own(event)
+            state.rates.measured(event.worker, entries, event.seconds, own=own, is_whole=is_whole)
             file = state.files[packet.file]
             state.nodes.measured(worker, file, entries, event.seconds)
             if entries == file.entries:
@@ -420,6 +421,16 @@ class Packetizer(View):
         self._feeding.feed(worker, now, actions)
         if came_back or has_more_room:
             self._feeding.feed_idle(now, actions)
+
+    def _own(self, event: PacketDone) -> float:
+        """The seconds of a packet that are its worker's. For the rest it waited for the lock that
+        others had: how long says nothing of the packet's entries, and would hide what does. That is
+        no more than an even share of the others: what sleeps has no CPU, and waits for no lock."""
+        state, spent = self._state, event.spent
+        if not state.policy.shares_lock or spent is None:
+            return event.seconds
+        own = min(spent.cpu + spent.waited, event.seconds)
+        return max(own, event.seconds / len(state.workers))
 
     def _note_share(self, event: PacketDone | FilesDone, now: float) -> bool:
         """Notes how much of its time a worker had a CPU. True if more workers may work now."""

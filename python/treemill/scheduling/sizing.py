@@ -60,31 +60,56 @@ class Cost:
     _u: float = 0.0
     _v: float = 0.0
     _weight: float = 0.0
+    _stretch: float = 1.0
+    """The seconds of the last piece for each of its own."""
 
     def measured(
         self,
         entries: int,
         seconds: float,
         *,
+        own: float | None = None,
         is_whole: bool = True,
         others: float | None = None,
     ) -> float:
         """Notes what a piece took, and gives its speed beyond the fixed time. The newest piece
-        counts half in `rate`, because the load of machines changes. `is_whole`: False for one that
-        has ended early, whose size followed from its time, or that has waited for its bytes.
-        `others`: the fixed time of the others' pieces, where theirs tell it; it counts as long as
-        this one's are all alike.
+        counts half in `rate`, because the load of machines changes. `own`: the seconds of it that
+        were not those of other workers, which tell what part is fixed. `is_whole`: False for one
+        that has ended early, whose size followed from its time, or that has waited for its bytes.
+        `others`: how many entries take the others as long as their fixed time, where their pieces
+        tell it; it counts as long as this one's are all alike.
 
         The first piece counts little: files are opened, modules and caches loaded for it once."""
         seconds = max(seconds, 1e-6)
+        own = seconds if own is None else max(own, 1e-6)
         if is_whole:
-            self._fit(entries, seconds, 1.0 if self.last else _FIRST)
+            if self.rate and self._is_alike(entries):
+                self._scale(own * self._stretch / self.seconds(entries))
+            self._stretch = seconds / own
+            self._fit(entries, own, 1.0 if self.last else _FIRST)
         if others is not None and not self.tells:
-            self.fixed, self.sure, self.told = others, others, True
+            self.fixed = self.sure = seconds * others / (others + entries)
+            self.told = True
         rate = entries / max(seconds - self.fixed, _UNEXPLAINED * seconds)
         self.rate = (self.rate + rate) / 2 if self.rate else rate
         self.last = entries
         return rate
+
+    def _is_alike(self, entries: float) -> bool:
+        """Whether a piece of so many entries and the last one do not tell what is fixed."""
+        return self.last < _ALIKE * entries and entries < _ALIKE * self.last
+
+    def _scale(self, factor: float) -> None:
+        """Takes the time of all pieces before as so many times as long, if that is much: a piece of
+        the last one's size took so much longer than was expected. So another sample has begun, or
+        the machine's load has changed, and what part of the time is fixed has not."""
+        if 1.0 / _ALIKE < factor < _ALIKE:
+            return
+        self.fixed, self.sure = self.fixed * factor, self.sure * factor
+        self.rate /= factor
+        self._u, self._v = self._u / factor, self._v / factor
+        square = factor * factor
+        self._uu, self._uv, self._vv = self._uu / square, self._uv / square, self._vv / square
 
     def _fit(self, entries: int, seconds: float, weight: float) -> None:
         """Fits `seconds = fixed + b * entries`, in which deviations count by the part that they are
@@ -107,8 +132,8 @@ class Cost:
             fixed, slope, variance = self._u / self._uu, 0.0, 1.0 / self._uu
         left = self._weight - fixed * self._u - slope * self._v
         variance *= max(left / self._weight, _SPREAD**2)
-        self.fixed = max(fixed, 0.0)
-        self.sure = max(fixed - 2.0 * math.sqrt(variance), 0.0)
+        self.fixed = self._stretch * max(fixed, 0.0)
+        self.sure = self._stretch * max(fixed - 2.0 * math.sqrt(variance), 0.0)
 
     def seconds(self, entries: int) -> float:
         """The time that a piece is expected to take; only if something was measured."""
@@ -121,8 +146,7 @@ class Cost:
         if self.told:
             enough = self.fixed * self.rate * (1.0 / FIXED_PART - 1.0)
             return max(entries, min(enough, float(_STRIDE * self.last)))
-        alike = self.last < _ALIKE * entries and entries < _ALIKE * self.last
-        return 2.0 * self.last if alike else entries
+        return 2.0 * self.last if self._is_alike(entries) else entries
 
 
 PROMISES = 4
@@ -178,16 +202,24 @@ class Rates:
     _tell: int = 0
     """How many workers' own packets tell their fixed times."""
     _told: float = 0.0
-    """The sum of these times."""
+    """The sum of the entries that take them as long as these times."""
 
-    def measured(self, worker: int, entries: int, seconds: float, *, is_whole: bool) -> None:
+    def measured(
+        self,
+        worker: int,
+        entries: int,
+        seconds: float,
+        *,
+        is_whole: bool,
+        own: float | None = None,
+    ) -> None:
         """Notes how long a packet took; see Cost."""
         cost = self._costs.get(worker)
         if cost is None:
             cost = self._costs[worker] = Cost()
         self._add(cost, -1)
         others = max(self._told, 0.0) / self._tell if self._tell else None
-        cost.measured(entries, seconds, is_whole=is_whole, others=others)
+        cost.measured(entries, seconds, own=own, is_whole=is_whole, others=others)
         self._add(cost, 1)
 
     def _add(self, cost: Cost, sign: int) -> None:
@@ -195,7 +227,7 @@ class Rates:
         self._fixed += sign * cost.fixed
         if cost.tells:
             self._tell += sign
-            self._told += sign * cost.fixed
+            self._told += sign * cost.fixed * cost.rate
 
     def forget(self, worker: int) -> None:
         """Removes a worker that is lost."""

@@ -169,6 +169,41 @@ def test_pieces_that_are_all_alike_count_as_those_of_others():
     assert rates.cost(2).fixed == pytest.approx(fixed, rel=0.1)
 
 
+def test_another_sample_has_the_same_part_that_is_fixed():
+    """A sample of the same processor may take five times as long. Its first file tells how much,
+    and the pieces of the sample before tell what part of that is fixed."""
+    cost = Cost()
+    for entries in (17_500, 2500, 20_000):
+        cost.measured(entries, 0.25 + entries * 1e-5)
+    assert cost.fixed == pytest.approx(0.25)
+    cost.measured(20_000, 5 * 0.45)
+    assert cost.fixed == pytest.approx(5 * 0.25, rel=0.25)
+    assert cost.sure > 0.5 * cost.fixed
+    assert cost.worth(1000) > 20_000
+
+
+def test_a_worker_expects_the_part_that_is_fixed_of_the_others():
+    rates = Rates()
+    for entries in (17_500, 2500, 20_000):
+        rates.measured(0, entries, 0.25 + entries * 1e-5, is_whole=True)
+    for seconds in (0.45, 5 * 0.45):
+        rates.measured(1, 20_000, seconds, is_whole=True)
+    assert rates.cost(1).fixed == pytest.approx(5 * 0.25, rel=0.25)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 8])
+def test_waiting_for_a_lock_does_not_hide_what_is_fixed(workers):
+    """Pieces last up to as many times longer as there are workers, by chance."""
+    chance, cost = random.Random(3), Cost()
+    for _ in range(12):
+        entries = chance.randrange(1000, 40_000)
+        own = 0.5 + entries * 1e-5
+        stretch = chance.uniform(1.0, workers)
+        cost.measured(entries, own * stretch, own=own)
+    assert cost.fixed == pytest.approx(0.5 * stretch)
+    assert cost.sure > 0.5 * cost.fixed
+
+
 def test_a_worker_that_has_done_nothing_is_expected_to_be_like_the_others():
     rates = Rates()
     for worker in (0, 1):
