@@ -1,6 +1,5 @@
 //! Bytes to and from a server over TCP. Knows no messages.
 
-use std::io::ErrorKind;
 use tokio::net::TcpStream;
 use treemill_transfer::{Kind, SILENCE, Trouble};
 
@@ -22,25 +21,15 @@ pub(crate) async fn connect(server: &str) -> Result<TcpStream, Trouble> {
 
 /// Some bytes that have come; none only if the server has ended the connection.
 pub(crate) async fn read(socket: &TcpStream, buffer: &mut [u8]) -> Result<usize, Trouble> {
-    loop {
-        socket.readable().await.map_err(failed)?;
-        match socket.try_read(buffer) {
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-            done => return done.map_err(failed),
-        }
-    }
+    treemill_transfer::read(socket, buffer)
+        .await
+        .map_err(failed)
 }
 
-pub(crate) async fn write(socket: &TcpStream, mut bytes: &[u8]) -> Result<(), Trouble> {
-    while !bytes.is_empty() {
-        socket.writable().await.map_err(failed)?;
-        match socket.try_write(bytes) {
-            Ok(count) => bytes = bytes.get(count..).unwrap_or_default(),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-            Err(error) => return Err(failed(error)),
-        }
-    }
-    Ok(())
+pub(crate) async fn write(socket: &TcpStream, bytes: &[u8]) -> Result<(), Trouble> {
+    treemill_transfer::write(socket, bytes, SILENCE)
+        .await
+        .map_err(failed)
 }
 
 /// The same trouble, with the server's name.

@@ -1,4 +1,5 @@
-//! One socket and its two threads: one reads, one writes, so that no caller waits for the network.
+//! One socket and its two tasks: one reads, one writes, so that no caller waits for the network. They run on the process's
+//! runtime: a hundred servers take no more threads than one.
 //! Decides nothing of the protocol: the stream's state machine does; knows no files and no redirects.
 
 use crate::error::{Error, ErrorKind};
@@ -7,16 +8,18 @@ use crate::options::Options;
 use crate::stream::{Event, Outcome, Stream};
 use crate::ticket::{Sink, Ticket};
 use crate::tls::Tls;
-use crate::transport::{Arrived, Transport};
+use crate::transport::{Arrived, Encryption, Transport};
 use crate::url::Server;
 use crate::wire::Request;
 use crate::{limits, refusal};
 use rustls::ClientConfig;
 use std::collections::HashMap;
-use std::sync::mpsc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
 use treemill_source::Costs;
+use treemill_transfer::runtime;
 
 /// A request to send: how many bytes of data its answer may have, and what takes the answer.
 pub(crate) struct Sending {
@@ -25,10 +28,10 @@ pub(crate) struct Sending {
     pub(crate) sink: Sink,
 }
 
-/// A connection to one server, which its two threads share. They end when it is closed.
+/// A connection to one server, which its two tasks share. They end when it is closed, and the socket with them.
 pub(crate) struct Connection {
     server: Server,
-    transport: Transport,
+    encryption: Encryption,
     began: Instant,
     state: Mutex<State>,
 }
@@ -41,9 +44,11 @@ struct State {
     due: u64,
     /// Those of them that are not wanted any more, about.
     unwanted: u64,
-    /// Bytes for the writing thread; gone when the connection is broken.
-    outbox: Option<mpsc::Sender<Vec<u8>>>,
+    /// Bytes for the writing task; gone when the connection is broken.
+    outbox: Option<mpsc::UnboundedSender<Vec<u8>>>,
     broken: Option<Error>,
+    /// Both tasks, until they are told to end.
+    tasks: Vec<AbortHandle>,
     /// Whether it was closed because nothing used it, or what it was to bring.
     has_rested: bool,
     /// Whether bytes that come in the clear are none of the server's words any more.
@@ -72,18 +77,21 @@ impl Sending {
 }
 
 impl Connection {
-    /// Connects, and starts the threads.
+    /// Connects, and starts the tasks. Not for callers that are of the runtime.
     pub(crate) fn open(server: &Server, options: &Options) -> Result<Arc<Self>, Error> {
         let named = |error: Error| error.at(server);
-        let (transport, connect) = Transport::connect(server, options).map_err(named)?;
+        let (connect, silence) = (options.connect, options.deadlines.silence);
+        let connected = Transport::connect(server, connect, silence);
+        let (transport, connect) = connected.map_err(named)?;
         if connect < options.beyond {
             let what = "the server is nearer than a connection to it is worth";
             return Err(named(Error::new(ErrorKind::Unsupported, what)));
         }
-        let (outbox, inbox) = mpsc::channel();
+        let runtime = runtime().map_err(Error::of_connecting).map_err(named)?;
+        let (outbox, inbox) = mpsc::unbounded_channel();
         let connection = Arc::new(Connection {
             server: server.clone(),
-            transport,
+            encryption: Encryption::default(),
             began: Instant::now(),
             state: Mutex::new(State {
                 stream: Stream::new(options.deadlines),
@@ -93,17 +101,19 @@ impl Connection {
                 unwanted: 0,
                 outbox: Some(outbox),
                 broken: None,
+                tasks: Vec::new(),
                 has_rested: false,
                 is_encrypted: false,
             }),
         });
-        let writing = Arc::clone(&connection);
-        spawn("xrootd-write", move || writing.write_all(&inbox)).map_err(named)?;
-        let reading = Arc::clone(&connection);
-        let reader = spawn("xrootd-read", move || reading.read_all());
-        reader
-            .inspect_err(|error| connection.fail(error.clone()))
-            .map_err(named)?;
+        let transport = Arc::new(transport);
+        let writing = Arc::clone(&connection).write_all(Arc::clone(&transport), inbox);
+        let reading = Arc::clone(&connection).read_all(transport);
+        // While the state is held, neither can end the connection without the other.
+        let mut state = connection.state();
+        let tasks = [runtime.spawn(writing), runtime.spawn(reading)];
+        state.tasks = tasks.map(|task| task.abort_handle()).into();
+        drop(state);
         Ok(connection)
     }
 
@@ -138,7 +148,7 @@ impl Connection {
         }
     }
 
-    /// Ends the connection. Its threads end soon after: one of them may be the caller, so they are not waited for.
+    /// Ends the connection. Its tasks end soon after: one of them may be the caller, so they are not waited for.
     pub(crate) fn close(&self) {
         self.end("the connection was closed by its user");
     }
@@ -198,13 +208,13 @@ impl Connection {
             return Err(in_the_clear());
         }
         state.is_encrypted = true;
-        self.transport.encrypt(tls);
+        self.encryption.begin(tls);
         drop(state);
         self.flush();
         Ok(())
     }
 
-    /// Makes the writing thread send what TLS itself has to say.
+    /// Makes the writing task send what TLS itself has to say.
     fn flush(&self) {
         if let Some(outbox) = &self.state().outbox {
             outbox.send(Vec::new()).ok();
@@ -259,35 +269,45 @@ impl Connection {
         let flights = std::mem::take(&mut state.flights);
         (state.due, state.unwanted) = (0, 0);
         state.outbox = None;
+        let tasks = std::mem::take(&mut state.tasks);
         drop(state);
-        self.transport.close();
+        tasks.iter().for_each(AbortHandle::abort);
         for flight in flights.into_values() {
             (flight.sink)(Err(error.clone()));
         }
     }
 
-    /// The writing thread. It ends when the outbox does.
-    fn write_all(&self, inbox: &mpsc::Receiver<Vec<u8>>) {
-        for bytes in inbox {
+    /// The writing task. It ends with the connection, or when the outbox does.
+    async fn write_all(
+        self: Arc<Self>,
+        transport: Arc<Transport>,
+        mut inbox: mpsc::UnboundedReceiver<Vec<u8>>,
+    ) {
+        while let Some(bytes) = inbox.recv().await {
+            let sealed = self.encryption.seal(&bytes);
+            let sent = match &sealed {
+                Ok(bytes) => transport.write(bytes).await,
+                Err(error) => Err(error.clone()),
+            };
             // Half a request may be out: nothing more can be sent after it.
-            if let Err(error) = self.transport.write(&bytes) {
-                self.fail(error);
-                return;
+            if let Err(error) = sent {
+                return self.fail(error);
             }
         }
     }
 
-    /// The reading thread. It ends when the socket does.
-    fn read_all(&self) {
+    /// The reading task. It ends with the connection.
+    async fn read_all(self: Arc<Self>, transport: Arc<Transport>) {
         let mut buffer = vec![0; limits::BUFFER];
         loop {
-            let turn = self.transport.read(&mut buffer);
-            let turn = turn.and_then(|arrived| self.take(&arrived));
+            let turn = transport.read(&mut buffer).await.and_then(|count| {
+                let bytes = buffer.get(..count).unwrap_or_default();
+                self.take(&self.encryption.open(bytes)?)
+            });
             if let Err(error) = turn {
-                self.fail(error);
-                return;
+                return self.fail(error);
             }
-            if self.transport.wants_write() {
+            if self.encryption.wants_write() {
                 self.flush();
             }
         }
@@ -356,15 +376,6 @@ fn in_the_clear() -> Error {
     let what =
         "bytes came in the clear where TLS was to begin: someone on the way may have sent them";
     Error::new(ErrorKind::Protocol, what)
-}
-
-fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
-    let thread = std::thread::Builder::new().name(name.to_owned());
-    let refused = |e: std::io::Error| {
-        let what = format!("no thread can be started: {e}");
-        Error::new(ErrorKind::Connection, what).with_cause(e)
-    };
-    thread.spawn(work).map(drop).map_err(refused)
 }
 
 #[cfg(test)]

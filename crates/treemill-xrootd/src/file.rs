@@ -74,7 +74,7 @@ impl File {
         &self.session
     }
 
-    /// Sends reads without waiting, in one piece. Each sink is called once, mostly on the session's thread.
+    /// Sends reads without waiting, in one piece. Each sink is called once, mostly on the connection's reading task.
     pub(crate) fn send(&self, all: Vec<(Asked, Sink)>) {
         let sending = |(asked, sink): (Asked, Sink)| {
             let (request, most) = self.request(&asked);

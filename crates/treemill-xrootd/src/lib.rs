@@ -3,7 +3,7 @@
 //! Pure parts decide: [`wire`] turns bytes into structs and back, [`stream`] is the state of one connection,
 //! [`login`] chooses an authentication, [`route`] follows redirects, [`vector`] splits vectored reads, `pieces` cuts
 //! ranges for requests and puts them together again, `recovery` says what to do when a server is lost, `meter`
-//! measures. Thin parts do: `transport` is a socket, `connection` has its threads, `session` logs in; [`Client`],
+//! measures. Thin parts do: `transport` is a socket, `connection` has its tasks, `session` logs in; [`Client`],
 //! [`File`] and [`XrootdSource`] are what callers hold.
 //!
 //! `root` addresses are spoken to in the clear, and by TLS where the server wants it; `roots` by TLS only. Bearer tokens

@@ -88,7 +88,7 @@ pub(crate) const LOST_OPENING: Duration = Duration::from_secs(12);
 pub(crate) const BACKOFF: Duration = Duration::from_millis(200);
 pub(crate) const MOST_BACKOFF: Duration = Duration::from_secs(1);
 
-/// How often the reader's thread of a connection looks at the clock while no bytes come.
+/// How often the reading task of a connection looks at the clock while no bytes come.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
 
 /// Bodies of one answer that memory is taken for when the first one begins: servers send vectored reads in bodies of 2 MB.

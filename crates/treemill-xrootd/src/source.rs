@@ -32,7 +32,7 @@ pub struct XrootdSource {
     wanted: WantedChecksums,
 }
 
-/// What the source shares with the threads of its connections, and with the one that opens the file again.
+/// What the source shares with the tasks of its connections, and with the thread that opens the file again.
 struct Core {
     client: Arc<Client>,
     url: Url,
@@ -245,7 +245,7 @@ impl Core {
         file.send(requests.into_iter().map(sending).collect());
     }
 
-    /// Runs on the connection's thread: it waits for nothing.
+    /// Runs on the connection's reading task: it waits for nothing.
     fn answered(self: &Arc<Self>, asked: Asked, place: Place, answer: Answer) {
         let answer = match (&asked, answer) {
             (Asked::Pages(piece), Ok(Outcome::Pages { data, damaged }))

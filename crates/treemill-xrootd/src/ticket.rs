@@ -8,8 +8,8 @@ use std::time::Duration;
 /// How a request ended: its outcome, or why it got none.
 pub(crate) type Answer = Result<Outcome, Error>;
 
-/// Takes the answer to one request. It is called once, mostly on the reader's thread of the connection, so it must not
-/// wait for anything: above all not for another answer of that connection.
+/// Takes the answer to one request. It is called once, mostly on the reading task of the connection, so it must not
+/// wait for anything: the runtime has two threads for all connections.
 pub(crate) type Sink = Box<dyn FnOnce(Answer) + Send>;
 
 /// The place of one answer, for a thread that waits for it.
@@ -24,7 +24,7 @@ impl Ticket {
         (Ticket(receiver), sink)
     }
 
-    /// Waits for the answer. It always comes: the connection's thread obeys the deadlines.
+    /// Waits for the answer. It always comes: the connection's task obeys the deadlines.
     pub(crate) fn wait(self) -> Answer {
         let gone = |_| {
             Err(Error::new(

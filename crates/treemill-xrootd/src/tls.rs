@@ -85,7 +85,7 @@ fn refused(error: rustls::Error) -> Error {
 }
 
 fn broken(error: std::io::Error) -> Error {
-    // What one thread has read is said to another one that writes, too.
+    // What the reading task has heard is said to the writing one, too.
     match error.downcast::<rustls::Error>() {
         Ok(error) => refused(error),
         Err(error) => {
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_certificate_that_is_not_trusted_is_so_for_all_threads() {
+    fn a_certificate_that_is_not_trusted_is_so_for_all() {
         let why = rustls::Error::InvalidCertificate(rustls::CertificateError::BadSignature);
         let one = refused(why.clone());
         let other = broken(std::io::Error::new(std::io::ErrorKind::InvalidData, why));
