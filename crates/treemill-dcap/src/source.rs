@@ -46,9 +46,20 @@ impl DcapSource {
     /// # Errors
     /// If there is no such file, or the door does not open it; it names door and file.
     pub fn open(url: &str) -> Result<Self, SourceError> {
+        let (owned, name) = (url.to_owned(), shown(url));
+        let opening = async move { Ok(DcapSource::opened(&owned).await) };
+        wait(opening).map_err(|trouble| trouble.error(&name, None))?
+    }
+
+    /// Opens like [`DcapSource::open`], as a task of the runtime.
+    ///
+    /// # Errors
+    /// As [`DcapSource::open`].
+    pub async fn opened(url: &str) -> Result<Self, SourceError> {
         let url = parsed(url)?;
         let name = url.to_string();
-        let core = wait(Core::open(url)).map_err(|trouble| trouble.error(&name, None))?;
+        let core = Core::open(url).await;
+        let core = core.map_err(|trouble| trouble.error(&name, None))?;
         let identity = settled(&name, &core.status, SystemTime::now());
         Ok(DcapSource { core, identity })
     }

@@ -17,17 +17,21 @@ pub(crate) const TRANSPORT: Transport = Transport {
 
 fn open(url: &str) -> Result<Open, SourceError> {
     let owned = url.to_owned();
-    let opening: Opening = Arc::new(move |_, _| opened(&owned));
-    Ok(Open::only(Arc::new(Lanes::new(opened(url)?, opening))))
+    let opening: Opening = Arc::new(move |_, _| {
+        let owned = owned.clone();
+        Box::pin(async move { Ok(observed(DcapSource::opened(&owned).await?, &owned)) })
+    });
+    let first = observed(DcapSource::open(url)?, url);
+    Ok(Open::only(Arc::new(Lanes::new(first, opening))))
 }
 
 /// One session, with a data connection of its own. Counts are the pools', which serve the bytes, and not the door's.
-fn opened(url: &str) -> Result<Arc<dyn Source>, SourceError> {
-    let source = Arc::new(DcapSource::open(url)?);
+fn observed(source: DcapSource, url: &str) -> Arc<dyn Source> {
+    let source = Arc::new(source);
     let door = url.split('/').nth(2).unwrap_or_default().to_owned();
     let file = Arc::clone(&source);
     let place = move || format!("dcap://{}", file.pool().unwrap_or_else(|| door.clone()));
-    Ok(Arc::new(Observed::at(source, Box::new(place))))
+    Arc::new(Observed::at(source, Box::new(place)))
 }
 
 fn stat(url: &str) -> Result<Stat, SourceError> {

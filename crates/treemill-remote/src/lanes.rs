@@ -11,6 +11,7 @@ pub(crate) use deal::others;
 use deal::{Load, cut, dealt, length, part_bytes};
 pub(crate) use pool::Pool;
 use std::ops::Range;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -21,8 +22,10 @@ use treemill_source::{
 
 /// Opens the file once more, on the connection of this number. A server nearer than the round trip need not be asked: it
 /// is not worth it.
-pub(crate) type Opening =
-    Arc<dyn Fn(usize, Duration) -> Result<Arc<dyn Source>, SourceError> + Send + Sync>;
+pub(crate) type Opening = Arc<dyn Fn(usize, Duration) -> Opened + Send + Sync>;
+
+/// The file on one more connection, once it is open: work for the process's runtime.
+pub(crate) type Opened = Pin<Box<dyn Future<Output = Result<Arc<dyn Source>, SourceError>> + Send>>;
 
 /// The same file, open on one connection, and the bytes of it that are on their way there.
 #[derive(Clone)]
@@ -300,6 +303,7 @@ fn together(parts: &[Ticket]) -> Result<Bytes, SourceError> {
 mod tests {
     use super::*;
     use crate::limits::MOST_LANES;
+    use std::future::ready;
     use std::sync::mpsc::channel;
     use treemill_source::Memory;
 
@@ -320,7 +324,8 @@ mod tests {
         let opening: Opening = Arc::new(move |number, _| {
             let made = sizes.get(number - 1).map(|&size| memory(size));
             sender.send(number).unwrap();
-            made.ok_or_else(|| SourceError::new("m", "no more connections"))
+            let opened = made.ok_or_else(|| SourceError::new("m", "no more connections"));
+            Box::pin(ready(opened))
         });
         (Lanes::new(memory(16 << 20), opening), opened)
     }
@@ -350,7 +355,7 @@ mod tests {
 
     #[test]
     fn lanes_that_were_begun_with_a_file_serve_its_first_bytes() {
-        let opening: Opening = Arc::new(|_, _| Ok(memory(1 << 20)));
+        let opening: Opening = Arc::new(|_, _| Box::pin(ready(Ok(memory(1 << 20)))));
         let pool = Arc::new(Pool::default());
         pool.open(others(FAR.round_trip), &opening);
         pool.wait(Duration::MAX);
@@ -381,7 +386,10 @@ mod tests {
             let costs = Costs { due, ..FAR };
             Arc::new(Memory::new("m", vec![1; 16 << 20], costs))
         };
-        let lanes = Lanes::new(file(8 << 20), Arc::new(move |_, _| Ok(file(0))));
+        let lanes = Lanes::new(
+            file(8 << 20),
+            Arc::new(move |_, _| Box::pin(ready(Ok(file(0))))),
+        );
         lanes.widen();
         lanes.others.wait(Duration::MAX);
         assert_eq!(lanes.costs().due, 8 << 20);
@@ -442,7 +450,7 @@ mod tests {
     fn an_error_names_the_range_that_was_asked_for() {
         let half =
             || -> Arc<dyn Source> { Arc::new(Half(Memory::new("m", vec![0; 16 << 20], FAR))) };
-        let lanes = Lanes::new(half(), Arc::new(move |_, _| Ok(half())));
+        let lanes = Lanes::new(half(), Arc::new(move |_, _| Box::pin(ready(Ok(half())))));
         lanes.submit(megabytes(2));
         lanes.others.wait(Duration::MAX);
         assert_eq!(lanes.lanes().len(), MOST_LANES);

@@ -78,8 +78,12 @@ fn open(url: &str) -> Result<Open, SourceError> {
     let asked = parsed(url)?;
     let owned = url.to_owned();
     let opening: Opening = Arc::new(move |number, beyond| {
-        let source = XrootdSource::open_beyond(&client(&owned, number), &owned, beyond)?;
-        Ok(observed(Arc::new(source), &owned))
+        let owned = owned.clone();
+        Box::pin(async move {
+            let client = client(&owned, number);
+            let source = XrootdSource::opened(&client, &owned, beyond).await?;
+            Ok(observed(Arc::new(source), &owned))
+        })
     });
     let begun = begin(&asked, url, &opening);
     let first = XrootdSource::open(&client(url, 0), url)?;

@@ -10,7 +10,7 @@ use crate::refusal::{self, broken};
 use crate::route::Route;
 use crate::session::{Identity, Session};
 use crate::stream::Outcome;
-use crate::ticket::Ticket;
+use crate::ticket::{Ticket, blocking};
 use crate::url::Url;
 use crate::wire::bodies::{Entry, Location, Opened, Status, values};
 use crate::wire::{Request, WireError, codes};
@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// The session of one server, once it is made. One thread makes it, the others wait.
+/// The session of one server, once it is made. One task makes it, the others wait.
 #[derive(Default)]
 struct Made {
     made: Option<Arc<Session>>,
@@ -50,7 +50,7 @@ impl Made {
         Some(is_needed.then_some(others).ok_or_else(refused))
     }
 
-    /// Why the session could not be made since a thread began to wait for it: that thread need not try, too. Each trial
+    /// Why the session could not be made since a task began to wait for it: that one need not try, too. Each trial
     /// at a server that is silent takes seconds.
     fn failed_since(&self, began: Instant) -> Option<Error> {
         let (when, error) = self.failed.as_ref()?;
@@ -58,7 +58,7 @@ impl Made {
     }
 }
 
-type Place = Arc<Mutex<Made>>;
+type Place = Arc<tokio::sync::Mutex<Made>>;
 
 /// What became of a request while its session was made.
 enum Asked {
@@ -107,17 +107,18 @@ impl Client {
     /// # Errors
     /// Any kind; `NotFound` names the server that does not have it.
     pub fn open(&self, url: &Url) -> Result<File, Error> {
-        self.open_by(url, Route::new(url))
+        blocking(self.open_by(url, Route::new(url)))
     }
 
     /// Opens like [`Client::open`], by a way that leaves some servers out. Asks for the file's status if the server
     /// does not send it along.
-    pub(crate) fn open_by(&self, url: &Url, route: Route) -> Result<File, Error> {
-        let (session, body) = self.follow(route, url, |path| Request::Open { path })?;
+    pub(crate) async fn open_by(&self, url: &Url, route: Route) -> Result<File, Error> {
+        let opening = self.follow(route, url, |path| Request::Open { path });
+        let (session, body) = opening.await?;
         let mut opened = Opened::decode(&body).map_err(named(url, &session))?;
         if opened.status.is_none() {
             let path = url.path.clone();
-            let body = session.ask(Request::Stat { path });
+            let body = session.ask(Request::Stat { path }).await;
             let body = body.map_err(|error| error.of(&url.path))?;
             opened.status = Some(Status::decode(&body).map_err(named(url, &session))?);
         }
@@ -133,7 +134,7 @@ impl Client {
         let Some(place) = sessions.get(&key) else {
             return false;
         };
-        // A thread that makes the session has the place.
+        // A task that makes the session has the place.
         place.try_lock().map_or(true, |place| {
             let is_made = |session: &Arc<Session>| !session.is_broken();
             place.made.as_ref().is_some_and(is_made) || place.failed.is_some()
@@ -174,7 +175,11 @@ impl Client {
         let (session, body) = self.ask(url, |path| Request::Stat { path })?;
         let status = Status::decode(&body).map_err(named(url, &session))?;
         if !session.is_proxy() {
-            self.held.close_others(url, &status, session.server());
+            let closing = self.held.close_others(url, &status, session.server());
+            blocking(async {
+                closing.await;
+                Ok(())
+            })?;
         }
         Ok(status)
     }
@@ -190,7 +195,7 @@ impl Client {
         let user = url.user.as_deref().unwrap_or(&self.options.user);
         let route = Route::new(url);
         let ping = || Request::Ping;
-        let made = self.session(&route, user, &ping);
+        let made = blocking(self.session(&route, user, &ping));
         let (session, _) = made.map_err(|error| error.at(route.server()).of(&url.path))?;
         Ok(session.is_manager())
     }
@@ -226,27 +231,27 @@ impl Client {
         Ok(values(&body, names))
     }
 
-    /// Asks the address's server, and those that it redirects to.
+    /// Asks the address's server, and those that it redirects to, and waits.
     fn ask(
         &self,
         url: &Url,
-        request: impl Fn(String) -> Request,
+        request: impl Fn(String) -> Request + Send + Sync,
     ) -> Result<(Arc<Session>, Vec<u8>), Error> {
-        self.follow(Route::new(url), url, request)
+        blocking(self.follow(Route::new(url), url, request))
     }
 
-    fn follow(
+    async fn follow(
         &self,
         mut route: Route,
         url: &Url,
-        request: impl Fn(String) -> Request,
+        request: impl Fn(String) -> Request + Send + Sync,
     ) -> Result<(Arc<Session>, Vec<u8>), Error> {
         let user = url.user.as_deref().unwrap_or(&self.options.user);
         let mut reason: Option<Error> = None;
         let mut lost = Duration::ZERO;
         loop {
             let begun = Instant::now();
-            let answer = self.once(&route, user, || request(route.path()));
+            let answer = self.once(&route, user, || request(route.path())).await;
             let error = match answer {
                 Ok((
                     _,
@@ -284,14 +289,14 @@ impl Client {
 
     /// Asks once; again if the session was an older one, which may have broken while it was not used, and if the
     /// request came too early for the server.
-    fn once(
+    async fn once(
         &self,
         route: &Route,
         user: &str,
-        request: impl Fn() -> Request,
+        request: impl Fn() -> Request + Send + Sync,
     ) -> Result<(Arc<Session>, Outcome), Error> {
         loop {
-            let (session, asked) = self.session(route, user, &request)?;
+            let (session, asked) = self.session(route, user, &request).await?;
             let (ticket, is_early, is_new) = match asked {
                 Asked::Early(ticket) => (ticket, true, true),
                 Asked::NotYet { is_new } => (
@@ -300,7 +305,7 @@ impl Client {
                     is_new,
                 ),
             };
-            match ticket.wait() {
+            match ticket.answer().await {
                 Err(error) if !is_new && error.kind() == ErrorKind::Connection => {}
                 Ok(Outcome::Refused { code, .. })
                     if is_early && codes::TOO_EARLY.contains(&code) => {}
@@ -310,18 +315,19 @@ impl Client {
     }
 
     /// A session with the route's server. A new one may take the request along.
-    fn session(
+    async fn session(
         &self,
         route: &Route,
         user: &str,
-        request: &impl Fn() -> Request,
+        request: &(impl Fn() -> Request + Sync),
     ) -> Result<(Arc<Session>, Asked), Error> {
         let key = Client::key(route, user);
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = Arc::clone(sessions.entry(key.clone()).or_default());
-        drop(sessions);
+        let place = {
+            let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(sessions.entry(key.clone()).or_default())
+        };
         let began = Instant::now();
-        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut place = place.lock().await;
         let is_needed = self.options.beyond.max(route.distance()).is_zero();
         let older = |session| (session, Asked::NotYet { is_new: false });
         if let Some(usable) = place.usable(is_needed) {
@@ -331,7 +337,7 @@ impl Client {
             return Err(error);
         }
         let making = self.peers.begin(&key);
-        let error = match self.make(&mut place, route, user, request) {
+        let error = match self.make(&mut place, route, user, request).await {
             Ok(made) => {
                 making.made(&made.0);
                 (place.failed, place.borrowed) = (None, None);
@@ -345,7 +351,7 @@ impl Client {
         }
         place.failed = Some((Instant::now(), error.clone()));
         let limit = self.options.deadlines.silence;
-        let other = self.peers.other(&key, limit);
+        let other = self.peers.other(&key, limit).await;
         let other = other.ok_or_else(|| error.clone())?;
         place.borrowed = Some(Arc::downgrade(&other));
         match is_needed {
@@ -355,12 +361,12 @@ impl Client {
     }
 
     /// Makes a session, which may take the request along.
-    fn make(
+    async fn make(
         &self,
         place: &mut Made,
         route: &Route,
         user: &str,
-        request: &impl Fn() -> Request,
+        request: &(impl Fn() -> Request + Sync),
     ) -> Result<(Arc<Session>, Asked), Error> {
         let identity = Identity {
             user: user.to_owned(),
@@ -375,7 +381,7 @@ impl Client {
         let is_early =
             !place.wants_login_first && !route.is_encrypted() && !route.path().contains('?');
         if is_early {
-            match open(None, Some(request())) {
+            match open(None, Some(request())).await {
                 Ok(Some((session, Some(ticket)))) => {
                     let session = Arc::clone(place.made.insert(Arc::new(session)));
                     return Ok((session, Asked::Early(ticket)));
@@ -388,11 +394,12 @@ impl Client {
             place.wants_login_first = true;
         }
         let made = match route.is_encrypted() {
-            true => open(Some(self.tls()?), None)?,
+            true => open(Some(self.tls()?), None).await?,
             // A server that wants TLS says so in the clear; it takes another connection then.
-            false => match open(None, None) {
+            false => match open(None, None).await {
                 Err(wanted) if wanted.kind() == ErrorKind::TlsRequired => {
-                    open(Some(self.tls()?), None).map_err(|error| match error.kind() {
+                    let by_tls = open(Some(self.tls()?), None).await;
+                    by_tls.map_err(|error| match error.kind() {
                         ErrorKind::Unsupported => wanted.without_tls(),
                         _ => error,
                     })?

@@ -77,11 +77,11 @@ impl Sending {
 }
 
 impl Connection {
-    /// Connects, and starts the tasks. Not for callers that are of the runtime.
-    pub(crate) fn open(server: &Server, options: &Options) -> Result<Arc<Self>, Error> {
+    /// Connects, and starts the tasks.
+    pub(crate) async fn open(server: &Server, options: &Options) -> Result<Arc<Self>, Error> {
         let named = |error: Error| error.at(server);
         let (connect, silence) = (options.connect, options.deadlines.silence);
-        let connected = Transport::connect(server, connect, silence);
+        let connected = Transport::connect(server, connect, silence).await;
         let (transport, connect) = connected.map_err(named)?;
         if connect < options.beyond {
             let what = "the server is nearer than a connection to it is worth";
@@ -382,6 +382,7 @@ fn in_the_clear() -> Error {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::ticket::blocking;
     use std::net::TcpListener;
 
     #[test]
@@ -391,7 +392,8 @@ mod tests {
             host: "127.0.0.1".to_owned(),
             port: listener.local_addr().unwrap().port(),
         };
-        let connection = Connection::open(&server, &Options::default()).unwrap();
+        let options = Options::default();
+        let connection = blocking(Connection::open(&server, &options)).unwrap();
         connection.end("it was reset");
         let (asked, answer) = Sending::control(Request::Ping);
         let greeted = connection.greet(vec![asked]);

@@ -42,19 +42,22 @@ impl Held {
         self.with(|places| places.contains_key(&place(url)))
     }
 
-    /// Closes the open files that are others than the one at their path, of which `server` says this now. Waits until they
-    /// are closed.
-    pub(crate) fn close_others(&self, url: &Url, now: &Status, server: &Server) {
-        let open: Vec<Arc<File>> = self.with(|places| {
-            let files = places.get(&place(url)).into_iter().flatten();
-            files.filter_map(Weak::upgrade).collect()
-        });
-        let others = open.iter().filter(|file| file.is_other(now, server));
-        let closing: Vec<Ticket> = others.filter_map(|file| file.shut()).collect();
+    /// Closes the open files that are others than the one at their path, of which `server` says this now. Ends when they are
+    /// closed.
+    pub(crate) async fn close_others(&self, url: &Url, now: &Status, server: &Server) {
+        let closing: Vec<Ticket> = {
+            let open: Vec<Arc<File>> = self.with(|places| {
+                let files = places.get(&place(url)).into_iter().flatten();
+                files.filter_map(Weak::upgrade).collect()
+            });
+            let others = open.iter().filter(|file| file.is_other(now, server));
+            others.filter_map(|file| file.shut()).collect()
+        };
         let begun = Instant::now();
         for ticket in closing {
             // A server that says nothing has lost the file, or will be found silent by what is asked next.
-            let _ = ticket.wait_for(CLOSING.saturating_sub(begun.elapsed()));
+            let left = CLOSING.saturating_sub(begun.elapsed());
+            let _ = ticket.answer_within(left).await;
         }
     }
 }

@@ -18,14 +18,18 @@ impl Client {
     ///
     /// # Errors
     /// As [`Client::open`]; `Changed` if the server opens an older file even so.
-    pub(crate) fn open_newest(&self, url: &Url, route: &Route) -> Result<Arc<File>, Error> {
+    pub(crate) async fn open_newest(&self, url: &Url, route: &Route) -> Result<Arc<File>, Error> {
         for _ in 0..2 {
             let asked = self.held.has_had(url).then(|| self.ask_status(url));
-            let file = Arc::new(self.open_by(url, route.clone())?);
+            let file = Arc::new(self.open_by(url, route.clone()).await?);
             self.held.note(url, &file);
-            match asked.flatten().and_then(status) {
+            let now = match asked.flatten() {
+                Some(asked) => status(asked).await,
+                None => None,
+            };
+            match now {
                 Some(now) if file.is_at(&url.server) && file.is_other(&now, &url.server) => {
-                    self.held.close_others(url, &now, &url.server);
+                    self.held.close_others(url, &now, &url.server).await;
                 }
                 _ => return Ok(file),
             }
@@ -46,7 +50,7 @@ impl Client {
 }
 
 /// What the server has said; `None` if it has refused to.
-fn status(asked: Ticket) -> Option<Status> {
-    let body = asked.wait().and_then(refusal::data).ok()?;
+async fn status(asked: Ticket) -> Option<Status> {
+    let body = asked.answer().await.and_then(refusal::data).ok()?;
     Status::decode(&body).ok()
 }

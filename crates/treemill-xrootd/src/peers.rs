@@ -4,8 +4,11 @@
 use crate::session::Session;
 use crate::url::Server;
 use std::collections::HashMap;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
+use tokio::sync::Notify;
+use tokio::time::timeout;
 
 /// The key of a session: the server, the user, and whether it must be encrypted.
 pub(crate) type Key = (Server, String, bool);
@@ -14,7 +17,7 @@ pub(crate) type Key = (Server, String, bool);
 #[derive(Default)]
 pub struct Peers {
     state: Mutex<HashMap<Key, Known>>,
-    bell: Condvar,
+    bell: Notify,
 }
 
 #[derive(Default)]
@@ -47,23 +50,29 @@ impl Peers {
     }
 
     /// A session of another client; those that are being made are waited for, within `limit`. The caller makes none itself.
-    pub(crate) fn other(&self, key: &Key, limit: Duration) -> Option<Arc<Session>> {
+    pub(crate) async fn other(&self, key: &Key, limit: Duration) -> Option<Arc<Session>> {
         let begun = Instant::now();
-        let mut state = self.state();
         loop {
-            let known = state.get(key)?;
-            let made = known.made.iter().filter_map(Weak::upgrade);
-            let all: Vec<_> = made.collect();
-            let due = known.due;
-            let found = all.iter().find(|session| !session.is_broken()).cloned();
+            let mut rings = pin!(self.bell.notified());
+            rings.as_mut().enable(); // also if it rings before it is waited for
+            let (found, due) = self.known(key)?;
             let left = limit.saturating_sub(begun.elapsed());
             if found.is_some() || due == 0 || left.is_zero() {
-                drop(state); // before sessions, whose end calls others
                 return found;
             }
-            let waited = self.bell.wait_timeout(state, left);
-            (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            let _ = timeout(left, rings).await;
         }
+    }
+
+    /// A session of another client that can be used, and how many are being made.
+    fn known(&self, key: &Key) -> Option<(Option<Arc<Session>>, usize)> {
+        let state = self.state();
+        let known = state.get(key)?;
+        let all: Vec<_> = known.made.iter().filter_map(Weak::upgrade).collect();
+        let due = known.due;
+        drop(state); // before sessions, whose end calls others
+        let found = all.into_iter().find(|session| !session.is_broken());
+        Some((found, due))
     }
 }
 
@@ -84,6 +93,6 @@ impl Drop for Making<'_> {
             known.due = known.due.saturating_sub(1);
         }
         drop(state);
-        self.peers.bell.notify_all();
+        self.peers.bell.notify_waiters();
     }
 }

@@ -48,7 +48,7 @@ impl Session {
     ///
     /// # Errors
     /// `TlsRequired` if the server wants TLS and none is given; any kind.
-    pub(crate) fn open(
+    pub(crate) async fn open(
         server: &Server,
         identity: &Identity,
         tls: Option<&Arc<ClientConfig>>,
@@ -56,7 +56,7 @@ impl Session {
         options: &Options,
     ) -> Result<Option<(Self, Option<Ticket>)>, Error> {
         let session = Session {
-            connection: Connection::open(server, options)?,
+            connection: Connection::open(server, options).await?,
             most: Arc::default(),
             is_most_asked: AtomicBool::new(false),
             has_pages: AtomicBool::new(false),
@@ -64,12 +64,12 @@ impl Session {
             is_proxy: AtomicBool::new(false),
             checks_from: options.checks_from,
         };
-        let begun = session.log_in(identity, tls, first, options);
+        let begun = session.log_in(identity, tls, first, options).await;
         let begun = begun.map_err(|error| error.before_login().at(server))?;
         Ok(begun.map(|ticket| (session, ticket)))
     }
 
-    fn log_in(
+    async fn log_in(
         &self,
         identity: &Identity,
         tls: Option<&Arc<ClientConfig>>,
@@ -82,8 +82,8 @@ impl Session {
             token: identity.token.as_bytes().to_vec(),
         };
         let (login, early) = match tls {
-            None => self.begin(login, first)?,
-            Some(tls) => (self.begin_encrypted(login, tls)?, None),
+            None => self.begin(login, first).await?,
+            Some(tls) => (self.begin_encrypted(login, tls).await?, None),
         };
         if early.is_some() && !login.security.is_empty() {
             return Ok(None);
@@ -93,13 +93,13 @@ impl Session {
             is_encrypted: tls.is_some(),
             token: || token(options),
         };
-        authenticate(&self.connection, login::offers(&login, means)?)?;
+        authenticate(&self.connection, login::offers(&login, means)?).await?;
         Ok(Some(early))
     }
 
     /// Begins in the clear. Handshake, protocol, login and a first request leave in one piece: the server answers them
     /// in their order.
-    fn begin(
+    async fn begin(
         &self,
         login: Request,
         first: Option<Request>,
@@ -114,13 +114,13 @@ impl Session {
             all.push(self.ask_most());
             ticket
         });
-        refusal::data(self.connection.greet(all).wait()?)?; // says no more than the protocol's answer
-        let protocol = protocol_of(its_answer)?;
+        refusal::data(self.connection.greet(all).answer().await?)?; // says no more than the protocol's answer
+        let protocol = protocol_of(its_answer).await?;
         login::check(protocol)?;
         self.has_pages
             .store(protocol.has_pages(), Ordering::Relaxed);
         self.note(protocol);
-        let login = refusal::data(login_answer.wait()?)?;
+        let login = refusal::data(login_answer.answer().await?)?;
         Ok((bodies::Login::decode(&login).map_err(broken)?, early))
     }
 
@@ -131,18 +131,20 @@ impl Session {
     }
 
     /// Begins by TLS, which starts after the answer to the protocol.
-    fn begin_encrypted(
+    async fn begin_encrypted(
         &self,
         login: Request,
         tls: &Arc<ClientConfig>,
     ) -> Result<bodies::Login, Error> {
         let (protocol, its_answer) = Sending::control(Request::Protocol { with_tls: true });
-        refusal::data(self.connection.greet(vec![protocol]).wait()?)?;
-        let protocol = protocol_of(its_answer)?;
+        let greeted = self.connection.greet(vec![protocol]);
+        refusal::data(greeted.answer().await?)?;
+        let protocol = protocol_of(its_answer).await?;
         login::check_encrypted(protocol)?;
         self.note(protocol);
         self.connection.encrypt(tls)?;
-        let answer = ask(&self.connection, login).and_then(refusal::data)?;
+        let answer = ask(&self.connection, login).await;
+        let answer = answer.and_then(refusal::data)?;
         bodies::Login::decode(&answer).map_err(broken)
     }
 
@@ -166,9 +168,9 @@ impl Session {
         ticket
     }
 
-    /// Sends a request and waits for the data of its answer.
-    pub(crate) fn ask(&self, request: Request) -> Result<Vec<u8>, Error> {
-        let outcome = self.submit(request, limits::MOST_CONTROL).wait();
+    /// Sends a request: the data of its answer.
+    pub(crate) async fn ask(&self, request: Request) -> Result<Vec<u8>, Error> {
+        let outcome = self.submit(request, limits::MOST_CONTROL).answer().await;
         outcome
             .and_then(refusal::data)
             .map_err(|error| error.at(self.server()))
@@ -261,22 +263,22 @@ impl Drop for Session {
     }
 }
 
-fn protocol_of(answer: Ticket) -> Result<bodies::Protocol, Error> {
-    let body = refusal::data(answer.wait()?)?;
+async fn protocol_of(answer: Ticket) -> Result<bodies::Protocol, Error> {
+    let body = refusal::data(answer.answer().await?)?;
     bodies::Protocol::decode(&body).map_err(broken)
 }
 
-fn ask(connection: &Connection, request: Request) -> Answer {
+async fn ask(connection: &Connection, request: Request) -> Answer {
     let (sending, ticket) = Sending::control(request);
     connection.send(vec![sending]);
-    ticket.wait()
+    ticket.answer().await
 }
 
 /// Tries one authentication after the other, in the server's order.
-fn authenticate(connection: &Connection, offers: Vec<Request>) -> Result<(), Error> {
+async fn authenticate(connection: &Connection, offers: Vec<Request>) -> Result<(), Error> {
     let mut refused = None;
     for offer in offers.into_iter().take(limits::MOST_ROUNDS) {
-        match ask(connection, offer).and_then(refusal::data) {
+        match ask(connection, offer).await.and_then(refusal::data) {
             Ok(_) => return Ok(()),
             // Servers may close the connection after they have refused.
             Err(error) if error.is_transient() => return Err(refused.unwrap_or(error)),

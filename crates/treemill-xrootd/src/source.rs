@@ -10,7 +10,7 @@ use crate::recovery::{Loss, Recovery, Step};
 use crate::refusal;
 use crate::route::Route;
 use crate::stream::Outcome;
-use crate::ticket::{Answer, Sink};
+use crate::ticket::{Answer, Sink, blocking};
 use crate::url::{Server, Url, shown};
 use crate::wire::bodies::Status;
 use crate::wire::codes;
@@ -32,7 +32,7 @@ pub struct XrootdSource {
     wanted: WantedChecksums,
 }
 
-/// What the source shares with the tasks of its connections, and with the thread that opens the file again.
+/// What the source shares with the tasks of its connections, and with the one that opens the file again.
 struct Core {
     client: Arc<Client>,
     url: Url,
@@ -74,15 +74,16 @@ impl XrootdSource {
     /// # Errors
     /// If there is no such file, or if it cannot be opened; it names server and file.
     pub fn open(client: &Arc<Client>, url: &str) -> Result<Self, SourceError> {
-        XrootdSource::open_beyond(client, url, Duration::ZERO)
+        let opening = async { Ok(XrootdSource::opened(client, url, Duration::ZERO).await) };
+        blocking(opening).map_err(|error| in_words(&shown(url), &error, None))?
     }
 
-    /// Opens like [`XrootdSource::open`], but not at a server that takes less than this to connect to: nothing is
-    /// asked of it.
+    /// Opens like [`XrootdSource::open`], as a task of the runtime, but not at a server that takes less than this to connect
+    /// to: nothing is asked of it.
     ///
     /// # Errors
     /// As [`XrootdSource::open`]; if a new connection shows that the server is nearer.
-    pub fn open_beyond(
+    pub async fn opened(
         client: &Arc<Client>,
         url: &str,
         distance: Duration,
@@ -91,7 +92,7 @@ impl XrootdSource {
         let name = parsed.to_string();
         let failed = |error: Error| in_words(&name, &error, None);
         let route = Route::new(&parsed).beyond(distance);
-        let file = client.open_newest(&parsed, &route).map_err(failed)?;
+        let file = client.open_newest(&parsed, &route).await.map_err(failed)?;
         let status = file.checked().map_err(failed)?;
         let core = Core {
             client: Arc::clone(client),
@@ -379,16 +380,12 @@ impl Core {
         }
     }
 
-    /// Opening waits for the network, so that it has a thread of its own: never one of a connection.
+    /// Opening waits for the network, so that it has a task of its own: never one of a connection.
     fn start_opening(self: &Arc<Self>, after: Duration, avoid: Vec<String>) {
         self.watch();
-        let core = Arc::clone(self);
-        let thread = std::thread::Builder::new().name("xrootd-open".to_owned());
-        let started = thread.spawn(move || core.open_again(after, avoid));
-        if let Err(error) = started {
-            let what = format!("no thread can be started: {error}");
-            let error = Error::new(ErrorKind::Connection, what).with_cause(error);
-            self.refuse(false, &error);
+        match runtime() {
+            Ok(runtime) => drop(runtime.spawn(Arc::clone(self).open_again(after, avoid))),
+            Err(error) => self.refuse(false, &Error::of_connecting(error)),
         }
     }
 
@@ -413,10 +410,10 @@ impl Core {
         });
     }
 
-    fn open_again(self: &Arc<Self>, after: Duration, avoid: Vec<String>) {
-        std::thread::sleep(after);
+    async fn open_again(self: Arc<Self>, after: Duration, avoid: Vec<String>) {
+        tokio::time::sleep(after).await;
         let route = Route::new(&self.url).avoiding(&avoid);
-        let opened = self.client.open_newest(&self.url, &route);
+        let opened = self.client.open_newest(&self.url, &route).await;
         match opened.and_then(|file| self.same(file)) {
             Ok(file) => {
                 let mut state = self.state();

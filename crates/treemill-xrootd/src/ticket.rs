@@ -1,9 +1,12 @@
-//! What becomes of an outcome: a function that takes it, or a ticket on which a thread waits for it. Knows no protocol.
+//! What becomes of an outcome: a function that takes it, or a ticket by which a task or a thread waits for it. Knows no
+//! protocol.
 
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::stream::Outcome;
-use std::sync::mpsc;
 use std::time::Duration;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+use treemill_transfer::runtime;
 
 /// How a request ended: its outcome, or why it got none.
 pub(crate) type Answer = Result<Outcome, Error>;
@@ -12,31 +15,39 @@ pub(crate) type Answer = Result<Outcome, Error>;
 /// wait for anything: the runtime has two threads for all connections.
 pub(crate) type Sink = Box<dyn FnOnce(Answer) + Send>;
 
-/// The place of one answer, for a thread that waits for it.
-pub(crate) struct Ticket(mpsc::Receiver<Answer>);
+/// The place of one answer.
+pub(crate) struct Ticket(oneshot::Receiver<Answer>);
 
 impl Ticket {
     /// A ticket, and the sink that fills it.
     pub(crate) fn pair() -> (Self, Sink) {
-        let (sender, receiver) = mpsc::sync_channel(1);
+        let (sender, receiver) = oneshot::channel();
         // A receiver that is gone has no use for the answer.
-        let sink = Box::new(move |answer| sender.send(answer).unwrap_or_default());
+        let sink = Box::new(move |answer| drop(sender.send(answer)));
         (Ticket(receiver), sink)
     }
 
-    /// Waits for the answer. It always comes: the connection's task obeys the deadlines.
-    pub(crate) fn wait(self) -> Answer {
+    /// The answer. It always comes: the connection's task obeys the deadlines.
+    pub(crate) async fn answer(self) -> Answer {
         let gone = |_| {
-            Err(Error::new(
-                crate::ErrorKind::Connection,
-                "the request was given up",
-            ))
+            let what = "the request was given up";
+            Err(Error::new(ErrorKind::Connection, what))
         };
-        self.0.recv().unwrap_or_else(gone)
+        self.0.await.unwrap_or_else(gone)
     }
 
-    /// Waits for the answer, but not for longer than this. What comes later is dropped.
-    pub(crate) fn wait_for(self, patience: Duration) -> Option<Answer> {
-        self.0.recv_timeout(patience).ok()
+    /// The answer, if it comes within this time. What comes later is dropped.
+    pub(crate) async fn answer_within(self, patience: Duration) -> Option<Answer> {
+        timeout(patience, self.answer()).await.ok()
     }
+
+    /// Waits for the answer. Not for callers that are of the runtime.
+    pub(crate) fn wait(self) -> Answer {
+        blocking(self.answer())
+    }
+}
+
+/// Does what is done by tasks, and waits for it. Not for callers that are of the runtime.
+pub(crate) fn blocking<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    runtime().map_err(Error::of_connecting)?.block_on(work)
 }

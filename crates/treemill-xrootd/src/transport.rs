@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
-use treemill_transfer::{Connected, read, wait, write};
+use treemill_transfer::{Connected, read, write};
 
 /// A socket, which one task reads and another one writes. It ends with them.
 pub(crate) struct Transport {
@@ -19,15 +19,14 @@ pub(crate) struct Transport {
 }
 
 impl Transport {
-    /// Connects within `limit`, and says how long a round trip took. Not for callers that are of the runtime.
-    pub(crate) fn connect(
+    /// Connects within `limit`, and says how long a round trip took.
+    pub(crate) async fn connect(
         server: &Server,
         limit: Duration,
         silence: Duration,
     ) -> Result<(Self, Duration), Error> {
-        let (host, port) = (server.host.clone(), server.port);
-        let connecting = async move { treemill_transfer::connect(&host, port, limit).await };
-        let Connected { socket, took } = wait(connecting).map_err(Error::of_connecting)?;
+        let connected = treemill_transfer::connect(&server.host, server.port, limit).await;
+        let Connected { socket, took } = connected.map_err(Error::of_connecting)?;
         socket.set_nodelay(true).map_err(lost)?;
         let silence = silence.max(limits::TICK);
         Ok((Transport { socket, silence }, took))

@@ -214,8 +214,15 @@ fn clients_share_the_connections_that_a_server_takes() {
     }
     assert_eq!(relay.connections(), 1);
     // A further connection that would only make it faster is given up.
-    let wide =
-        |client| XrootdSource::open_beyond(client, &url(relay.port), Duration::from_nanos(1));
+    let runtime = treemill_transfer::runtime().unwrap();
+    let wide = |client| {
+        let place = url(relay.port);
+        runtime.block_on(XrootdSource::opened(
+            client,
+            &place,
+            Duration::from_nanos(1),
+        ))
+    };
     let wide = clients.iter().map(wide).filter(Result::is_ok).count();
     assert_eq!(wide, 1, "the one that has the connection");
 }

@@ -6,10 +6,7 @@ use crate::lanes::deal::distance;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use treemill_source::{Identity, Source};
-use treemill_transfer::Threads;
-
-/// Connections are opened side by side.
-static OPENING: Threads = Threads::new("lane", usize::MAX);
+use treemill_transfer::runtime;
 
 /// Which file the connections must have.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -55,13 +52,13 @@ impl Pool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Opens connections of these numbers, each on a thread.
+    /// Opens connections of these numbers, side by side.
     pub(crate) fn open(self: &Arc<Self>, numbers: impl Iterator<Item = usize>, opening: &Opening) {
         for number in numbers {
-            let opening = Arc::clone(opening);
-            let due = Due::new(self);
-            let open = move || due.arrived(opening(number, distance(number)).ok());
-            OPENING.perform(Box::new(open), Vec::new());
+            let (opening, due) = (opening(number, distance(number)), Due::new(self));
+            if let Ok(runtime) = runtime() {
+                runtime.spawn(async move { due.arrived(opening.await.ok()) });
+            }
         }
     }
 
@@ -111,7 +108,7 @@ impl Pool {
     }
 }
 
-/// A connection that is being opened. Without a thread there is none, and it is no longer due.
+/// A connection that is being opened. Without a runtime there is none, and it is no longer due.
 struct Due(Option<Arc<Pool>>);
 
 impl Due {
@@ -140,7 +137,9 @@ impl Drop for Due {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use std::sync::mpsc::channel;
+    use std::future::{poll_fn, ready};
+    use std::sync::mpsc::{TryRecvError, channel};
+    use std::task::Poll;
     use treemill_source::{Costs, Memory, SourceError};
 
     fn file(bytes: usize) -> Arc<dyn Source> {
@@ -149,9 +148,10 @@ mod tests {
     }
 
     fn opened(sizes: &'static [usize]) -> Arc<Pool> {
-        let opening: Opening = Arc::new(|number, _| match sizes.get(number) {
-            Some(&size) => Ok(file(size)),
-            None => Err(SourceError::new("m", "no more connections")),
+        let opening: Opening = Arc::new(|number, _| {
+            let size = sizes.get(number).copied();
+            let none = || SourceError::new("m", "no more connections");
+            Box::pin(ready(size.map(file).ok_or_else(none)))
         });
         let pool = Arc::new(Pool::default());
         pool.open(0..=sizes.len(), &opening);
@@ -188,10 +188,17 @@ mod tests {
     #[test]
     fn the_late_are_looked_at_when_they_come() {
         let (sender, receiver) = channel::<usize>();
-        let receiver = Mutex::new(receiver);
+        let receiver = Arc::new(Mutex::new(receiver));
         let opening: Opening = Arc::new(move |_, _| {
-            let size = receiver.lock().unwrap().recv();
-            size.map(file).map_err(|_| SourceError::new("m", "gone"))
+            let sizes = Arc::clone(&receiver);
+            Box::pin(poll_fn(move |context| {
+                context.waker().wake_by_ref();
+                match sizes.lock().unwrap().try_recv() {
+                    Ok(size) => Poll::Ready(Ok(file(size))),
+                    Err(TryRecvError::Empty) => Poll::Pending,
+                    Err(gone) => Poll::Ready(Err(SourceError::new("m", gone.to_string()))),
+                }
+            }))
         });
         let pool = Arc::new(Pool::default());
         pool.open(0..3, &opening);

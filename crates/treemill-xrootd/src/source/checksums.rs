@@ -5,6 +5,7 @@ use super::{Core, XrootdSource};
 use crate::limits::CHECKSUM_PATIENCE;
 use crate::refusal;
 use crate::session::Session;
+use crate::ticket::blocking;
 use crate::url::Url;
 use crate::wire::{Request, bodies};
 use std::sync::Arc;
@@ -45,8 +46,8 @@ fn ask(core: &Core) -> Checksums {
 fn ask_one(session: &Session, url: &Url, patience: Duration) -> Checksums {
     let path = path(url);
     let asked = session.submit(Request::Checksum { path }, crate::limits::MOST_CONTROL);
-    let answer = asked.wait_for(patience);
-    let body = answer.and_then(|answer| answer.and_then(refusal::data).ok());
+    let answer = blocking(async { asked.answer_within(patience).await.transpose() });
+    let body = answer.ok().flatten().and_then(|it| refusal::data(it).ok());
     body.map_or_else(Checksums::default, |body| bodies::checksums(&body))
 }
 
