@@ -1,6 +1,6 @@
 """What a worker of a cluster may begin without an order, and when it tells what it has done."""
 
-from treemill.backends.dask.worker_pool import ReservedPackets
+from treemill.backends.dask.pass_workers import ReservedPackets
 from treemill.scheduling import Packet
 
 

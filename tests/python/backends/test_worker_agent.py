@@ -17,7 +17,7 @@ def agent(folder, awake=lambda soon: None):
 
 
 class Broken:
-    """A crew that fails at every message."""
+    """The workers of a pass that fail at every message."""
 
     def receive(self, message):
         raise ValueError("a mistake of ours")
@@ -28,12 +28,12 @@ class Broken:
 
 def test_a_message_that_fails_is_told_and_those_after_it_are_heard(tmp_path):
     there = agent(tmp_path)
-    worker_pool = there._worker_pools["one"] = Broken()
+    pass_workers = there._passes["one"] = Broken()
     there.receive(Parcel(0, (Hold("one", 0), Drop("one", 3)), 0))
     (told,) = there.parcel().messages
     assert isinstance(told, Crashed)
     assert told.work == "one"
-    assert worker_pool.dropped == 3
+    assert pass_workers.dropped == 3
 
 
 def test_what_is_said_of_a_pass_that_is_unknown_has_no_effect(tmp_path):

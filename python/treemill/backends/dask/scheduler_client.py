@@ -17,9 +17,9 @@ from ...errors import UnsupportedError, WorkerError, warn
 from .dask_client import differs
 from .merger import RefusedByMerger
 from .messages import VERSION, HeldPartial, Status
+from .pass_workers import Read
 from .scheduler_plugin import LONGEST, Hello, install
 from .worker_plugin import ReadAnswer, asked, opened
-from .worker_pool import Read
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -1,4 +1,4 @@
-"""What one of Dask's worker processes has of treemill: its pools of workers, its mailbox to the
+"""What one of Dask's worker processes has of treemill: the workers of each pass, its mailbox to the
 scheduler, and the bytes and packages that it has got. Knows no Dask: worker_plugin.py carries its
 messages.
 """
@@ -23,7 +23,7 @@ from ..pickled import portable
 from .mailbox import Mailbox, Parcel
 from .merger import RefusedByMerger
 from .messages import Act, Begin, Crashed, Drop, End, Fetch, Hold, Recall, RecallFrom
-from .worker_pool import Handed, Read, WorkerPool
+from .pass_workers import Handed, PassWorkers, Read
 
 __all__ = ["WorkerAgent"]
 
@@ -34,7 +34,7 @@ Hand = Callable[[str, Handed, Ranges, "bytes | None"], "Future[None]"]
 
 
 class WorkerAgent:
-    """The pools of workers of a process. `receive` and `parcel` are called on the event loop."""
+    """The workers of a process, by pass. `receive` and `parcel` are called on the event loop."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class WorkerAgent:
         self._blobs: OrderedDict[str, bytes] = OrderedDict()
         self._paths: tuple[str, ...] = ()
         self._unpacked_digests: set[str] = set()
-        self._worker_pools: dict[str, WorkerPool] = {}
+        self._passes: dict[str, PassWorkers] = {}
         self.restart()
 
     def _ask_names(self) -> None:
@@ -71,10 +71,10 @@ class WorkerAgent:
 
     def restart(self) -> None:
         """Starts over, because the scheduler has given this process up."""
-        for worker_pool in self._worker_pools.values():
-            worker_pool.end()
+        for pass_workers in self._passes.values():
+            pass_workers.end()
         with self._lock:
-            self._worker_pools = {}
+            self._passes = {}
             self.start = uuid.uuid4().hex
             self._mail = Mailbox()
 
@@ -91,7 +91,7 @@ class WorkerAgent:
     @property
     def is_busy(self) -> bool:
         """True if the process has a part in a pass."""
-        return bool(self._worker_pools)
+        return bool(self._passes)
 
     @property
     def has_mail(self) -> bool:
@@ -117,43 +117,43 @@ class WorkerAgent:
 
     def _handle(self, message: object) -> None:
         if isinstance(message, Begin):
-            self._worker_pools[message.work] = WorkerPool(message, self)
+            self._passes[message.work] = PassWorkers(message, self)
             return
         assert isinstance(message, Hold | Act | Recall | Fetch | RecallFrom | Drop | End)
-        worker_pool = self._worker_pools.get(message.work)
-        if worker_pool is None:
+        pass_workers = self._passes.get(message.work)
+        if pass_workers is None:
             return
         if isinstance(message, End):
-            del self._worker_pools[message.work]
-            worker_pool.end()
+            del self._passes[message.work]
+            pass_workers.end()
         elif isinstance(message, Drop):
-            worker_pool.drop(message.merger)
+            pass_workers.drop(message.merger)
         else:
-            worker_pool.receive(message)
+            pass_workers.receive(message)
 
     def end(self) -> None:
-        """Ends all pools of workers: the process ends."""
-        for worker_pool in self._worker_pools.values():
-            worker_pool.end()
+        """Ends the workers of all passes: the process ends."""
+        for pass_workers in self._passes.values():
+            pass_workers.end()
 
     # What other processes ask; on threads that may wait.
 
     def take(self, which: Handed, covers: Ranges, data: bytes | None) -> None:
         """Merges a partial. See Merger."""
         work, merger, worker, number = which
-        self._worker_pool(work).take(merger, worker, number, covers, data)
+        self._workers_of(work).take(merger, worker, number, covers, data)
 
     def read(self, work: str, merger: int) -> Read:
         """Returns what a merger has. See Merger."""
-        return self._worker_pool(work).read(merger)
+        return self._workers_of(work).read(merger)
 
-    def _worker_pool(self, work: str) -> WorkerPool:
-        worker_pool = self._worker_pools.get(work)
-        if worker_pool is None:
+    def _workers_of(self, work: str) -> PassWorkers:
+        pass_workers = self._passes.get(work)
+        if pass_workers is None:
             raise RefusedByMerger
-        return worker_pool
+        return pass_workers
 
-    # What pools of workers need.
+    # What the workers of a pass need.
 
     def blob(self, digest: str) -> bytes:
         """Gets the bytes with this digest, once."""

@@ -23,8 +23,8 @@ from ...errors import traceback_of
 from ...scheduling import Ranges
 from .mailbox import Parcel
 from .merger import RefusedByMerger, Unreachable
+from .pass_workers import Handed, Read
 from .worker_agent import WorkerAgent
-from .worker_pool import Handed, Read
 
 if TYPE_CHECKING:
     from distributed import Worker

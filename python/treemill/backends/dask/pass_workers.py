@@ -50,7 +50,7 @@ from ..pickled import portable
 from .merger import Merger, RefusedByMerger, Unreachable
 from .messages import Act, Begin, Crashed, Fetch, Hold, Loaded, Recall, RecallFrom, Tell, Unreached
 
-__all__ = ["Handed", "ProcessServices", "Read", "ReservedPackets", "WorkerPool"]
+__all__ = ["Handed", "PassWorkers", "ProcessServices", "Read", "ReservedPackets"]
 
 # Errors of a Dask worker, with the worker and what to do. Knows no pass and no transport.
 
@@ -142,7 +142,7 @@ _HOLD_SECONDS = 30.0
 
 
 class ProcessServices(Protocol):
-    """What a pool of workers needs of its process. All threads may call these."""
+    """What the workers of a pass need of their process. All threads may call these."""
 
     address: str
     names: tuple[str, ...]
@@ -166,7 +166,7 @@ class ProcessServices(Protocol):
         with Unreachable, RefusedByMerger, or what merging raises. It may be cancelled."""
 
 
-class WorkerPool:
+class PassWorkers:
     """The workers and mergers of one pass in this process."""
 
     def __init__(self, begin: Begin, around: ProcessServices) -> None:
