@@ -21,17 +21,7 @@ from . import (
     WorkerGone,
     WorkerLost,
 )
-from .leases import (
-    Done,
-    KnownSite,
-    KnownSites,
-    LeaseLedger,
-    Leasing,
-    Reach,
-    UnleasedParts,
-    parts_left,
-)
-from .messages import (
+from .lease_messages import (
     Asked,
     Downward,
     Ended,
@@ -45,6 +35,16 @@ from .messages import (
     Standing,
     TakeBack,
     Upward,
+)
+from .leases import (
+    Done,
+    KnownSite,
+    KnownSites,
+    LeaseLedger,
+    Leasing,
+    Reach,
+    UnleasedParts,
+    parts_left,
 )
 
 __all__ = ["LeaseScheduler"]

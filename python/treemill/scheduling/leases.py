@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from ..frozen import replaced
 from . import Coverage, FileSize, Missing, Range, gaps, joined
-from .messages import Part
+from .lease_messages import Part
 
 __all__ = [
     "Done",

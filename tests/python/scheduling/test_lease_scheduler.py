@@ -18,9 +18,7 @@ from treemill.scheduling import (
     WorkerGone,
     WorkerLost,
 )
-from treemill.scheduling.lease_scheduler import LeaseScheduler
-from treemill.scheduling.leases import Leasing, Reach
-from treemill.scheduling.messages import (
+from treemill.scheduling.lease_messages import (
     Asked,
     Ended,
     Failed,
@@ -32,6 +30,8 @@ from treemill.scheduling.messages import (
     Standing,
     TakeBack,
 )
+from treemill.scheduling.lease_scheduler import LeaseScheduler
+from treemill.scheduling.leases import Leasing, Reach
 
 CUTS = {0: (), 1: (100, 200, 300), 2: (500,)}
 NAMES = ["a", "b", "c"]

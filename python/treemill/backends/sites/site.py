@@ -24,7 +24,7 @@ from ...scheduling import (
     WorkerLost,
     WorkerSums,
 )
-from ...scheduling.messages import (
+from ...scheduling.lease_messages import (
     Asked,
     Downward,
     Ended,
