@@ -31,11 +31,11 @@ from .events import (
     Stop,
     WorkerLost,
 )
-from .monitoring import Monitored, Monitoring
 from .packetizer import Packetizer
 from .sizing import Sizing
 from .state import Policy
 from .timeline import Trace
+from .worker_counters import Monitored, Monitoring
 
 __all__ = ["Coordinator", "packetizer_and_coordinator"]
 

@@ -43,7 +43,7 @@ from treemill.scheduling import (
     Trace,
     WorkerJoined,
 )
-from treemill.scheduling.monitoring import BINS, WIDTH, WorkerCounters, bin_of
+from treemill.scheduling.worker_counters import BINS, WIDTH, WorkerCounters, bin_of
 
 NOTHING = Breakdown(0, 0, 0, 0, 0, 0, 0, 0)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from treemill.scheduling import Spent
-from treemill.scheduling.monitoring import WorkerTally, bin_of
+from treemill.scheduling.worker_counters import WorkerTally, bin_of
 
 seconds = st.floats(0.0, 2000.0)
 spent = st.none() | st.builds(Spent, seconds, seconds, seconds, st.integers(0, 2**40))

@@ -288,7 +288,7 @@ def spread(bins: list[float], width: float, start: float, stop: float, weight: f
         bins[at] += weight * max(min(stop, (at + 1) * width) - max(start, at * width), 0.0)
 
 
-# Adds up what groups of workers have counted (monitoring.py), each for itself, to what one
+# Adds up what groups of workers have counted, each for itself, to what one
 # coordinator would have counted. A group is the workers of a site. Pure.
 
 _Key = TypeVar("_Key", bound=Hashable)
