@@ -21,9 +21,9 @@ from treemill.backends.dask.messages import (
     Limits,
     Loaded,
     PassRequest,
+    PassUpdate,
     Recall,
     RecallFrom,
-    Status,
     Tell,
     Unreached,
 )
@@ -470,7 +470,7 @@ def test_passes_want_as_many_workers_as_end_them_in_time():
             "seconds": 60.0,
             "before": 0,
         }
-        return Status(change=0, begun=True, **(known | changes))
+        return PassUpdate(change=0, begun=True, **(known | changes))
 
     assert demand([], 5.0, 1.0) == 0
     assert demand([status()], 5.0, 1.0) == 24  # 120 s of one worker are left

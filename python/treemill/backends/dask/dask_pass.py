@@ -20,7 +20,7 @@ from ..base import Heartbeat, Pass, PassStatus, Request, policy_of, sizing_of, w
 from ..checkpoint_writer import CheckpointWriter
 from ..merged_partial import MergedPartial
 from ..pickled import pickled
-from .messages import HeldPartial, Limits, PassEnded, PassRequest, Status
+from .messages import HeldPartial, Limits, PassEnded, PassRequest, PassUpdate
 from .resumption import Resumption, checkpoint_name, into
 from .scheduler_client import PartialLost, SchedulerClient
 
@@ -152,7 +152,7 @@ class DaskPass(Pass):
         self._files = request.files
         self._began = time.monotonic()
         self.name = work or f"{request.name}-{uuid.uuid4().hex[:8]}"
-        self._status: Status | None = None
+        self._status: PassUpdate | None = None
         self._ended: PassEnded | None = None
         self._error: BaseException | None = None
         self._fetched = FetchedResult(

@@ -43,9 +43,9 @@ __all__ = [
     "Loaded",
     "PassEnded",
     "PassRequest",
+    "PassUpdate",
     "Recall",
     "RecallFrom",
-    "Status",
     "Tell",
     "Unreached",
     "free_threads",
@@ -312,8 +312,9 @@ class PassEnded:
 
 
 @frozen
-class Status:
-    """How far a pass is."""
+class PassUpdate:
+    """How far a pass is, as the scheduler tells a client that watches it: the client makes a
+    PassStatus of it."""
 
     change: int
     """Counts what a client wants to hear of at once."""

@@ -56,7 +56,7 @@ from .messages import (
     Loaded,
     PassEnded,
     PassRequest,
-    Status,
+    PassUpdate,
     Tell,
     Unreached,
 )
@@ -210,14 +210,14 @@ class PassScheduler:
         """The entries of the files that were opened."""
         return self._packetizer.sizes()
 
-    def status(self) -> Status:
+    def status(self) -> PassUpdate:
         """Returns how far the pass is."""
         heartbeat = self._gone
         for process in self._processes.values():
             heartbeat = heartbeat.plus(process.counted.heartbeat)
         expected = self._coordinator.expected_entries
         heartbeat = replaced(heartbeat, entries=min(heartbeat.entries, expected - self._before))
-        return Status(
+        return PassUpdate(
             self.change,
             heartbeat,
             expected,

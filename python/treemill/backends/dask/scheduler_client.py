@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ...errors import UnsupportedError, WorkerError, warn
 from .dask_client import differs
 from .merger import RefusedByMerger
-from .messages import VERSION, HeldPartial, Status
+from .messages import VERSION, HeldPartial, PassUpdate
 from .pass_workers import Read
 from .scheduler_plugin import LONGEST, Hello, install
 from .worker_plugin import ReadAnswer, asked, opened
@@ -138,12 +138,12 @@ class SchedulerClient:
         data = pickle.dumps(arguments)
         return self._answer(lambda: self._client.scheduler.treemill_ask(what=what, arguments=data))
 
-    def watch(self, name: str, change: int, wait: float) -> Status:
+    def watch(self, name: str, change: int, wait: float) -> PassUpdate:
         """The status of a pass, when it has changed or after `wait` seconds."""
-        status: Status = self._answer(
+        update: PassUpdate = self._answer(
             lambda: self._client.scheduler.treemill_watch(name=name, change=change, wait=wait)
         )
-        return status
+        return update
 
     def put(self, blobs: dict[str, bytes]) -> None:
         """Sends bytes that the scheduler does not have."""

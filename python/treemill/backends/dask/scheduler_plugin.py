@@ -25,7 +25,7 @@ from ...errors import UnsupportedError, traceback_of
 from ...monitoring.dashboard_page import Screen
 from .dask_client import check_version
 from .http_routes import SchedulerBoard, application
-from .messages import VERSION, Status
+from .messages import VERSION, PassUpdate
 from .scheduler_state import SchedulerState
 from .worker_plugin import NAME, ReadAnswer, TreemillWorkerPlugin
 
@@ -367,13 +367,13 @@ class TreemillSchedulerPlugin(SchedulerPlugin):  # type: ignore[misc]
         deadline = time.monotonic() + wait
         try:
             while True:
-                status: Status = self._scheduler_state.status(name)
+                update: PassUpdate = self._scheduler_state.status(name)
                 rest = deadline - time.monotonic()
-                if status.change != change or rest <= 0:
-                    if status.ended is None:
-                        return pickle.dumps((status, None))
+                if update.change != change or rest <= 0:
+                    if update.ended is None:
+                        return pickle.dumps((update, None))
                     # A trace may take seconds.
-                    data: bytes = await offload(pickle.dumps, (status, None))
+                    data: bytes = await offload(pickle.dumps, (update, None))
                     return data
                 event = self._changes.setdefault(name, asyncio.Event())
                 with contextlib.suppress(asyncio.TimeoutError):

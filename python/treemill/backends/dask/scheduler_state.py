@@ -15,7 +15,7 @@ from ...errors import QueryError
 from ...frozen import replaced
 from ...scheduling import Coverage, Monitored
 from .mailbox import Mailbox, Parcel
-from .messages import AdmittedThreads, HeldPartial, Listed, PassRequest, Status, free_threads
+from .messages import AdmittedThreads, HeldPartial, Listed, PassRequest, PassUpdate, free_threads
 from .pass_scheduler import PassScheduler
 
 __all__ = ["SchedulerState", "demand", "poll_seconds"]
@@ -23,7 +23,7 @@ __all__ = ["SchedulerState", "demand", "poll_seconds"]
 # How many of Dask's workers the passes can keep busy, for clusters that grow and shrink. Pure.
 
 
-def demand(passes: Iterable[Status], seconds: float, threads: float) -> int:
+def demand(passes: Iterable[PassUpdate], seconds: float, threads: float) -> int:
     """The number of Dask's workers with which the passes would be done after `seconds`.
 
     Parameters: `seconds`, Dask's `distributed.adaptive.target-duration`; `threads` of one of
@@ -32,7 +32,7 @@ def demand(passes: Iterable[Status], seconds: float, threads: float) -> int:
 
     >>> from treemill.backends.base import Heartbeat
     >>> done = Heartbeat(entries=500)
-    >>> half = Status(0, done, expected=1000, before=0, workers=2, seconds=60.0, begun=True)
+    >>> half = PassUpdate(0, done, expected=1000, before=0, workers=2, seconds=60.0, begun=True)
     >>> demand([half], seconds=5.0, threads=4)
     6
     """
@@ -288,7 +288,7 @@ class SchedulerState:
             )
         return pass_scheduler
 
-    def status(self, name: str) -> Status:
+    def status(self, name: str) -> PassUpdate:
         """Returns how far a pass is."""
         return self.pass_scheduler(name).status()
 
