@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypedDict, TypeVar, cast, overload
 
 from ..errors import QueryError, check_flag, check_whole
-from ..workers.chunk_size import COFFEAS_CHUNK
+from ..workers.packets_and_chunks import COFFEAS_CHUNK
 from .subset import Entries, first_chunks, subset
 
 if TYPE_CHECKING:

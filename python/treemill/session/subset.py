@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ..errors import QueryError, TreemillError
 from ..scheduling import FileSize
-from ..workers.chunk_size import PacketBoundaries, chunk_of
+from ..workers.packets_and_chunks import PacketBoundaries, chunk_of
 from ..workers.workload import Span
 
 if TYPE_CHECKING:

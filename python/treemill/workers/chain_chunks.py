@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from ..errors import MissingPackageError, require_version
 from .chunk import ColumnUse
-from .chunk_size import ChunkPace, PacketBoundaries, chunk_of
 from .chunk_source import OBJECTS, Key, recall, remember
+from .packets_and_chunks import ChunkPace, PacketBoundaries, chunk_of
 from .selector import Selector
 
 if TYPE_CHECKING:

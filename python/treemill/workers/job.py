@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Protocol
 from ..frozen import frozen
 from ..results.file_output import file_outputs
 from ..results.parts import Client, client_here
-from .chunk_size import FIRST_OF_COFFEA, SECONDS_OF_COFFEA, SHARE_OF_COFFEA, ChunkPace
 from .chunk_source import remember
 from .merge import merge
+from .packets_and_chunks import FIRST_OF_COFFEA, SECONDS_OF_COFFEA, SHARE_OF_COFFEA, ChunkPace
 from .selector import ProcessorSelector, Selector
 
 if TYPE_CHECKING:

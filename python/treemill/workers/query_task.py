@@ -18,8 +18,8 @@ from ..data.rows import Sink
 from ..errors import QueryError
 from ..language.function_registry import Preloaded
 from ..scheduling import FAILED, REFUSED
-from .chunk_size import PacketBoundaries
 from .file_query import PerFile
+from .packets_and_chunks import PacketBoundaries
 from .row_collection import CollectingWorkload, load
 from .worker import FILES_AT_ONCE
 from .workload import (

@@ -15,8 +15,8 @@ from .._core import Control
 from .._system.memory import keep_freed_memory
 from ..errors import QueryError
 from ..results.file_output import file_outputs
-from .chunk_size import PACKET_SECONDS
 from .job import OutputPartial
+from .packets_and_chunks import PACKET_SECONDS
 from .selector import commits_only_at_end
 from .user_selector import ChunkPlace, UserSelector
 from .workload import SpanWorkload, one_by_one, opaque

@@ -7,7 +7,7 @@ import random
 import pytest
 from treemill.scheduling import Cost, Sizing
 from treemill.scheduling.sizing import Rates, packet_entries
-from treemill.workers.chunk_size import ChunkPace
+from treemill.workers.packets_and_chunks import ChunkPace
 
 
 @pytest.mark.parametrize(("fixed", "rate"), [(0.7, 1e5), (0.03, 2e6), (0.0, 1e4)])

@@ -1,6 +1,6 @@
 """Chunks of selectors grow and shrink with the time that they take, within bounds."""
 
-from treemill.workers.chunk_size import FIRST_OF_COFFEA, SECONDS_OF_COFFEA, ChunkPace
+from treemill.workers.packets_and_chunks import FIRST_OF_COFFEA, SECONDS_OF_COFFEA, ChunkPace
 
 
 def test_the_first_chunk_is_small_whatever_its_bytes():

@@ -10,8 +10,8 @@ from treemill.backends import threads
 from treemill.query.planning import plan
 from treemill.scheduling import FileSize, PacketDone, Packetizer, Policy, Process, WorkerJoined
 from treemill.workers import worker as worker_module
-from treemill.workers.chunk_size import PacketBoundaries
 from treemill.workers.file_query import PerFile
+from treemill.workers.packets_and_chunks import PacketBoundaries
 from treemill.workers.query_task import QueryWorkload
 
 from tests.python.system.test_cache import cache as cache
