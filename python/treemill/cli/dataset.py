@@ -18,9 +18,9 @@ import click
 
 from .._system.files import write_text
 from ..data import source
+from ..data.chain_trees import ChainTrees
 from ..data.file_checks import Finding, Seen, VerifiedFile, findings
 from ..data.filesets import named_fileset
-from ..data.open_trees import OpenTrees
 from ..errors import FormatError, SourceError, TreemillError, TruncatedError, local_path
 from ..frozen import replaced
 
@@ -113,7 +113,7 @@ def _look(location: Location, dataset: str, schemas: Schemas) -> Seen:
     path = location.logical or location.path
     real = path if location.logical else source.canonical(location.path)
     try:
-        trees = OpenTrees((_unverified(location),))
+        trees = ChainTrees((_unverified(location),))
         tree = trees[0]
         identity = trees.identity(0)
         described = tree.described()
@@ -142,7 +142,7 @@ def _kind(location: Location, error: Exception) -> str:
         return "truncated" if isinstance(error, TruncatedError) else "unreadable"
     try:
         if location.absence is None:
-            trees = OpenTrees((_unverified(location),))
+            trees = ChainTrees((_unverified(location),))
             trees.identity(0)
             return "unreadable"
     except (TreemillError, OSError):
@@ -176,7 +176,7 @@ class Contents:
 
 
 def _digest(location: Location, whole: bool) -> bytes:
-    tree: FileTree = OpenTrees((_unverified(location),))[0]
+    tree: FileTree = ChainTrees((_unverified(location),))[0]
     names = [
         branch["path"]
         for branch in tree.described()

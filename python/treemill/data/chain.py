@@ -16,6 +16,7 @@ from .._system.files import working_folder
 from ..errors import FormatError, QueryError, SourceError, TreemillError, check_text
 from ..frozen import frozen, replaced
 from .branch import Branches, branch_list
+from .chain_trees import ChainTrees, Remembered, Sizes
 from .defaults import ERROR, MissingDefaults
 from .entry_list import Selection, selection
 from .entry_ranges import Part, parts_of
@@ -25,7 +26,6 @@ from .filesets import FilesetFiles, fileset, metadata_of
 from .foreign import ExtendedTree, Foreign, joined
 from .friends import Friends
 from .location import Location, as_seen_from, expand, require_present
-from .open_trees import OpenTrees, Remembered, Sizes
 from .source import is_same
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Chain:
     def __init__(
         self,
         parts: ChainParts,
-        trees: OpenTrees | None = None,
+        trees: ChainTrees | None = None,
         constants: FileConstants | None = None,
         *,
         is_pinned: bool = False,
@@ -69,7 +69,7 @@ class Chain:
         the chain is for one pass, which looks at each file's identity once."""
         self._parts = parts
         self._is_pinned = is_pinned
-        opened = trees or OpenTrees(parts.locations, parts.missing)
+        opened = trees or ChainTrees(parts.locations, parts.missing)
         self.trees = opened = opened.pinned() if is_pinned else opened
         self.name = parts.name
         self.locations = parts.locations
@@ -275,7 +275,7 @@ class Chain:
 
     def pinned(self, soon: Iterable[int] = (), *, assume: bool = False) -> Chain:
         """The chain for one pass: it looks at each file's identity once, and its friends know
-        already what takes a look at all files. `soon`, `assume`: see OpenTrees.pinned."""
+        already what takes a look at all files. `soon`, `assume`: see ChainTrees.pinned."""
         if self._is_pinned:
             return self
         trees = self.trees.pinned(soon, assume=assume)
@@ -290,12 +290,12 @@ class Chain:
 
     def changed(self, files: Iterable[int] | None = None) -> SourceError | None:
         """The error for the first of these files, None: of all and of friends', that is not what
-        the pass has seen of it; None if there is none. See OpenTrees.changed."""
+        the pass has seen of it; None if there is none. See ChainTrees.changed."""
         return self.trees.changed(files) or (self.friends.changed() if files is None else None)
 
     def states(self, files: Iterable[int] | None = None) -> Mapping[str, FileState]:
         """The states, by path, of those of these near files that the pass has opened, None: of all,
-        and of friends' files: see OpenTrees.states."""
+        and of friends' files: see ChainTrees.states."""
         return {**self.friends.states(), **self.trees.states(files)}
 
     @contextmanager

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     from .._core import Column
     from .branch import Branches
+    from .chain_trees import ChainTrees, Remembered
     from .column_source import ColumnSource
     from .entry_index import Index
     from .entry_list import Selection
     from .identity import FileState
     from .kinds import Kind
     from .location import Location
-    from .open_trees import OpenTrees, Remembered
 
 __all__ = [
     "Align",
@@ -69,7 +69,7 @@ class FriendChain(Protocol):
     """A chain as friends see it: the one that they join, and their own."""
 
     @property
-    def trees(self) -> OpenTrees:
+    def trees(self) -> ChainTrees:
         """The files' trees."""
 
     @property

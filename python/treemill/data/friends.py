@@ -18,10 +18,10 @@ from .friend_columns import Align, Alignment, Friend, FriendChain, FriendColumns
 
 if TYPE_CHECKING:
     from .array_columns import ArrayColumns
+    from .chain_trees import Remembered
     from .file_tree import FileTree
     from .identity import FileState
     from .location import Location
-    from .open_trees import Remembered
 
 __all__ = ["FriendIndex", "Friends", "index_names"]
 

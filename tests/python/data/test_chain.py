@@ -8,7 +8,7 @@ import awkward as ak
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.data import open_tree, open_trees, source
+from treemill.data import chain_trees, open_tree, source
 from treemill.data.location import Location
 from treemill.data.source import Identity
 from treemill.errors import SourceError
@@ -130,10 +130,10 @@ class _Server:
     def __init__(self, monkeypatch):
         self.looks = []
         self.together = []
-        monkeypatch.setattr(open_trees.source, "is_far", lambda path: True)
-        monkeypatch.setattr(open_trees.source, "identity", self.identity)
-        monkeypatch.setattr(open_trees.source, "recent_identity", self.identity)
-        monkeypatch.setattr(open_trees.source, "identities", self.identities)
+        monkeypatch.setattr(chain_trees.source, "is_far", lambda path: True)
+        monkeypatch.setattr(chain_trees.source, "identity", self.identity)
+        monkeypatch.setattr(chain_trees.source, "recent_identity", self.identity)
+        monkeypatch.setattr(chain_trees.source, "identities", self.identities)
 
     def identity(self, path):
         self.looks.append(path)
@@ -147,7 +147,7 @@ class _Server:
 
 
 def _trees(*paths):
-    return open_trees.OpenTrees([Location(path, "t") for path in paths])
+    return chain_trees.ChainTrees([Location(path, "t") for path in paths])
 
 
 def test_a_pass_asks_no_unknown_file_for_its_state_before_it_opens_it(monkeypatch):

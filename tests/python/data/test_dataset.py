@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
+from treemill.data.chain_trees import ChainTrees
 from treemill.data.location import Location
-from treemill.data.open_trees import OpenTrees
 from treemill.dataset import Dataset
 
 from tests.corpus_files import corpus
@@ -157,7 +157,7 @@ def test_a_file_that_was_written_anew_is_opened_anew(paths, tmp_path):
 
 
 def test_few_files_stay_open(paths):
-    trees = OpenTrees([Location(paths[1])] * 50, kept=4)
+    trees = ChainTrees([Location(paths[1])] * 50, kept=4)
     for i in range(50):
         assert trees[i].num_entries == 1
     assert len(trees._open) == 4

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import treemill as tm
 from treemill.data.chain import Chain
-from treemill.data.open_trees import OpenTrees, Sizes
+from treemill.data.chain_trees import ChainTrees, Sizes
 from treemill.workers.file_query import PerFile
 
 from tests.python.written import write
@@ -85,7 +85,7 @@ def test_numbers_of_entries_take_each_files_size_once(files, monkeypatch):
 
 def test_a_branch_that_most_files_lack_is_looked_for_once(files, monkeypatch):
     events = tm.dataset(files, "t", missing={"y": 3.0})
-    opened = counted(monkeypatch, OpenTrees, "__getitem__")
+    opened = counted(monkeypatch, ChainTrees, "__getitem__")
     with tm.connect(workers=1) as session:
         assert session.run(events.sum("y")) == 3 * 10 * (N - 1) + 10
     assert len(opened) < 12 * N

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from treemill.cli.dataset import dataset
-from treemill.data import open_trees
+from treemill.data import chain_trees
 from treemill.data.file_checks import Seen, VerifiedFile, findings, verified_of
 from treemill.facility.generate import write
 
@@ -165,13 +165,13 @@ def test_one_file_with_several_trees(folder):
 def opened(monkeypatch):
     """The files that are opened in this process."""
     found = []
-    real = open_trees._open
+    real = chain_trees._open
 
     def noted(location, *rest):
         found.append(location.path)
         return real(location, *rest)
 
-    monkeypatch.setattr(open_trees, "_open", noted)
+    monkeypatch.setattr(chain_trees, "_open", noted)
     return found
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
+from treemill.data.chain_trees import ChainTrees
 from treemill.data.location import Location
-from treemill.data.open_trees import OpenTrees
 from treemill.errors import ChangedError, FormatError
 from treemill.scheduling import OpenFile
 from treemill.workers.file_query import PerFile
@@ -173,7 +173,7 @@ def kept_by(trees, files):
 
 def test_little_is_kept_of_files_that_are_not_open():
     files = 10_000
-    trees = OpenTrees([Location(f"/data/f{number}.root", "Events") for number in range(files)])
+    trees = ChainTrees([Location(f"/data/f{number}.root", "Events") for number in range(files)])
     first, second = trees.pinned(), trees.pinned()
     assert kept_by(first, files) < 800
     assert kept_by(second, files) < 350, "what a pass sees again is not kept twice"
@@ -181,7 +181,7 @@ def test_little_is_kept_of_files_that_are_not_open():
 
 
 def test_files_that_a_pass_has_seen_otherwise_are_told_from_the_others():
-    trees = OpenTrees([Location(f"/data/f{number}.root", "Events") for number in range(9)])
+    trees = ChainTrees([Location(f"/data/f{number}.root", "Events") for number in range(9)])
     trees = trees.pinned()
     assert trees.saw([4], [seen_by_the_core(4)]) == 1
     again = [seen_by_the_core(number) for number in (3, 4, 5)]

@@ -1,5 +1,5 @@
-"""The open trees of a dataset: files are opened when they are needed, the most recent ones stay
-open, and a file that was written to is opened again. The only module of a dataset that asks the
+"""The trees of a chain: files are opened when they are needed, the most recent ones stay
+open, and a file that was written to is opened again. The only module of a chain that asks the
 core for files.
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .._core import File
     from .file_tree import FileTree
 
-__all__ = ["OpenTrees", "Remembered", "Sizes", "tree_names"]
+__all__ = ["ChainTrees", "Remembered", "Sizes", "tree_names"]
 
 Size = tuple[int, tuple[int, ...]]
 """The entries of a file, and where its clusters start."""
@@ -42,8 +42,8 @@ _SOON = 128
 many as the core keeps ready."""
 
 
-class OpenTrees:
-    """The dataset's trees by the number of their file. Thread-safe."""
+class ChainTrees:
+    """The chain's trees by the number of their file. Thread-safe."""
 
     def __init__(
         self, locations: Sequence[Location], missing: MissingDefaults = ERROR, kept: int = _KEPT
@@ -203,7 +203,7 @@ class OpenTrees:
         """Looks at the identities of all files on servers at once, if each is to be looked at once
         only: where all of them are asked for, one after another would take longer."""
 
-    def pinned(self, soon: Iterable[int] = (), *, assume: bool = False) -> OpenTrees:
+    def pinned(self, soon: Iterable[int] = (), *, assume: bool = False) -> ChainTrees:
         """Returns these trees for one pass, which looks at each file's identity once.
 
         `soon`: the files that this process will read, in order. Those on servers are opened in
@@ -211,7 +211,7 @@ class OpenTrees:
         are opened when they are needed."""
         return _Pinned(self, soon, assume)
 
-    def sees(self, others: OpenTrees) -> None:
+    def sees(self, others: ChainTrees) -> None:
         """Takes files for what these other trees of the same files, which are for one question,
         have seen of them, for a pass that goes by the answer."""
 
@@ -223,7 +223,7 @@ class OpenTrees:
     def match(self, seen: Mapping[int, Identity]) -> None:
         """Takes files for what was seen of them, by their numbers."""
 
-    def current(self, numbers: Iterable[int]) -> OpenTrees:
+    def current(self, numbers: Iterable[int]) -> ChainTrees:
         """Returns these trees for one question of the user's: those of these files that are on
         servers are as they are now, or were a second ago at most, and are asked for at once."""
         far = self.far.intersection(numbers) if self.far else ()
@@ -241,10 +241,10 @@ class OpenTrees:
         return False
 
 
-class _Pinned(OpenTrees):
+class _Pinned(ChainTrees):
     """Trees for one pass, which share with the others what these have open and remember."""
 
-    def __init__(self, trees: OpenTrees, soon: Iterable[int] = (), assume: bool = False) -> None:
+    def __init__(self, trees: ChainTrees, soon: Iterable[int] = (), assume: bool = False) -> None:
         self.__dict__.update(trees.__dict__)
         self._identities: dict[int, Identity] = {}
         self._coming: dict[int, Answer[Identity]] = {}
@@ -326,7 +326,7 @@ class _Pinned(OpenTrees):
                 with suppress(SourceError):  # it may be there for workers, who say if it is not
                     self._identity(number)
 
-    def sees(self, others: OpenTrees) -> None:
+    def sees(self, others: ChainTrees) -> None:
         if isinstance(others, _Pinned):
             self.match(others._identities)
 
@@ -340,10 +340,10 @@ class _Pinned(OpenTrees):
     def matched(self) -> dict[int, Identity]:
         return dict(self._matched)
 
-    def pinned(self, soon: Iterable[int] = (), *, assume: bool = False) -> OpenTrees:
+    def pinned(self, soon: Iterable[int] = (), *, assume: bool = False) -> ChainTrees:
         return self
 
-    def current(self, numbers: Iterable[int]) -> OpenTrees:
+    def current(self, numbers: Iterable[int]) -> ChainTrees:
         return self
 
     def _identity(self, number: int) -> Identity:
@@ -374,7 +374,7 @@ class _Current(_Pinned):
     """Trees for one question of the user's, which share with the others what these have open and
     remember. Files that it is not about are as other looks have them."""
 
-    def __init__(self, trees: OpenTrees, numbers: Iterable[int]) -> None:
+    def __init__(self, trees: ChainTrees, numbers: Iterable[int]) -> None:
         self.__dict__.update(trees.__dict__)
         self._coming = {}
         self._samples = {}
@@ -392,7 +392,7 @@ class _Current(_Pinned):
 class _Others:
     """The dataset's files but for one. Implements file_tree.Others."""
 
-    def __init__(self, trees: OpenTrees, left_out: int) -> None:
+    def __init__(self, trees: ChainTrees, left_out: int) -> None:
         self._trees = trees
         self._left_out = left_out
 
@@ -543,7 +543,7 @@ class Remembered(Generic[Value]):
     """Values that follow from a file's metadata, kept while the file stays as it is.
     Thread-safe."""
 
-    def __init__(self, trees: OpenTrees, name: str, make: Callable[[FileTree], Value]) -> None:
+    def __init__(self, trees: ChainTrees, name: str, make: Callable[[FileTree], Value]) -> None:
         """`name`: the key of the values, which chains of the same trees share."""
         self._trees = trees
         self._name = name
@@ -568,7 +568,7 @@ class Sizes(Remembered[Size]):
 
     _name = "sizes"
 
-    def __init__(self, trees: OpenTrees, *, is_pinned: bool = False) -> None:
+    def __init__(self, trees: ChainTrees, *, is_pinned: bool = False) -> None:
         """`is_pinned`: whether the trees are for one pass."""
         self._trees = trees
         self._is_pinned = is_pinned
