@@ -18,7 +18,7 @@ use crate::value::Value;
 use std::cmp::Ordering;
 
 /// What a booking computes, from which nodes.
-pub(crate) enum Quantity {
+pub(crate) enum CompiledBooking {
     Hist {
         binned: Binned,
         weight: Option<NodeId>,
@@ -49,7 +49,7 @@ pub(crate) enum Quantity {
     Rows(Vec<RowColumn>),
 }
 
-impl Quantity {
+impl CompiledBooking {
     /// Error: what is wrong with it.
     pub fn compile(
         wanted: &Wanted,

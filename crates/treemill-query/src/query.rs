@@ -11,7 +11,7 @@ mod visits;
 
 pub use survivors::Rows;
 
-use crate::booking::Quantity;
+use crate::booking::CompiledBooking;
 use crate::cells::Cells;
 use crate::columns::Columns;
 use crate::compile::{Compiler, Cuts, NodeId, Plan};
@@ -109,7 +109,7 @@ pub struct Query {
     /// The order in which cuts are computed.
     visits: Vec<Visit>,
     /// Quantities, each with the number of the cut after which it is booked.
-    bookings: Vec<(usize, Quantity)>,
+    bookings: Vec<(usize, CompiledBooking)>,
     /// The numbers of the bookings at each cut.
     booked: Vec<Vec<usize>>,
     /// Values that are kept until all are computed, because fills come after that.
@@ -177,9 +177,9 @@ impl Query {
         let mut bytes = 0_u64;
         for booking in &spec.bookings {
             let (cut, scope) = place(&places, booking.at)?;
-            let quantity = Quantity::compile(&booking.result, &mut compiler, scope)
+            let compiled = CompiledBooking::compile(&booking.result, &mut compiler, scope)
                 .map_err(|error| error.in_variation(booking.variation.as_deref()))?;
-            bytes = bytes.saturating_add(quantity.bytes());
+            bytes = bytes.saturating_add(compiled.bytes());
             if bytes > HISTOGRAM_BYTES {
                 let most = HISTOGRAM_BYTES >> 20;
                 return Err(QueryError::limit(format!(
@@ -187,7 +187,7 @@ impl Query {
                      axes, or several queries, take less"
                 )));
             }
-            bookings.push((cut, quantity));
+            bookings.push((cut, compiled));
             let mut walk = cut;
             while let Some(cut) = walk.checked_sub(1).and_then(|i| cuts.get_mut(i)) {
                 if cut.wanted {
@@ -209,10 +209,10 @@ impl Query {
         let masks = masks.map(|cut| (cut.parent, cut.mask));
         let values = bookings
             .iter()
-            .flat_map(|(cut, quantity)| quantity.nodes().into_iter().map(|node| (*cut, node)));
+            .flat_map(|(cut, compiled)| compiled.nodes().into_iter().map(|node| (*cut, node)));
         let lists = bookings
             .iter()
-            .flat_map(|(cut, quantity)| quantity.levels().into_iter().map(|level| (*cut, level)));
+            .flat_map(|(cut, compiled)| compiled.levels().into_iter().map(|level| (*cut, level)));
         let (wanted, lists): (Vec<_>, Vec<_>) = (masks.chain(values).collect(), lists.collect());
         let tree = Cuts::new(cuts.iter().map(|cut| cut.parent));
         let plan = compiler.plan(&wanted, &lists, &tree);
@@ -227,7 +227,7 @@ impl Query {
             }
         }
         let nodes = bookings.iter().filter(|_| multiplies);
-        let kept: HashSet<NodeId> = nodes.flat_map(|(_, quantity)| quantity.nodes()).collect();
+        let kept: HashSet<NodeId> = nodes.flat_map(|(_, compiled)| compiled.nodes()).collect();
         let most_events = most_events(kept_values(&cuts, &bookings).max(kept.len()));
         Ok(Self {
             most_events,
@@ -276,7 +276,7 @@ impl Query {
         let accumulators = self
             .bookings
             .iter()
-            .map(|(_, quantity)| quantity.accumulator());
+            .map(|(_, compiled)| compiled.accumulator());
         Partial {
             accumulators: accumulators.collect(),
         }
@@ -364,13 +364,13 @@ impl Query {
 
     /// Computes what a booking is filled with.
     fn values(&self, batch: &mut Batch, booking: usize) -> Result<(), ProcessError> {
-        if let Some((cut, quantity)) = self.bookings.get(booking)
+        if let Some((cut, compiled)) = self.bookings.get(booking)
             && let Some(selection) = batch.reached(*cut)
         {
-            for node in quantity.nodes() {
+            for node in compiled.nodes() {
                 batch.value(selection, node)?;
             }
-            for level in quantity.levels() {
+            for level in compiled.levels() {
                 batch.lists(selection, level)?;
             }
         }
@@ -384,11 +384,11 @@ impl Query {
         cells: &mut Cells,
         partial: &mut Partial,
     ) -> Result<(), ProcessError> {
-        if let Some((cut, quantity)) = self.bookings.get(booking)
+        if let Some((cut, compiled)) = self.bookings.get(booking)
             && let Some(to) = partial.accumulators.get_mut(booking)
             && let Some(selection) = batch.reached(*cut)
         {
-            quantity.fill(batch, selection, cells, to)?;
+            compiled.fill(batch, selection, cells, to)?;
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! How many events a batch may have, so that what is kept of them until it ends is not too much. Knows no data.
 
 use super::cuts::Cut;
-use crate::booking::Quantity;
+use crate::booking::CompiledBooking;
 use crate::compile::NodeId;
 use crate::limits::{BATCH_EVENTS, BATCH_VALUE_BYTES};
 use std::collections::HashSet;
@@ -11,11 +11,11 @@ const NUMBER: u64 = 8;
 
 /// The most values that are kept at the same time: those that are booked at a cut and at the cuts above it. `cuts`: from 1 on,
 /// parents first.
-pub(super) fn kept_values(cuts: &[Cut], bookings: &[(usize, Quantity)]) -> usize {
+pub(super) fn kept_values(cuts: &[Cut], bookings: &[(usize, CompiledBooking)]) -> usize {
     let mut own: Vec<HashSet<NodeId>> = vec![HashSet::new(); cuts.len().saturating_add(1)];
-    for (cut, quantity) in bookings {
+    for (cut, booking) in bookings {
         if let Some(own) = own.get_mut(*cut) {
-            own.extend(quantity.nodes());
+            own.extend(booking.nodes());
         }
     }
     let mut kept: Vec<usize> = Vec::with_capacity(own.len());

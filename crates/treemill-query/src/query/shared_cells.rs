@@ -1,7 +1,7 @@
 //! Bookings that fill equal axes with the same values: their cells are found once. Knows no data.
 
 use crate::binned::Binned;
-use crate::booking::Quantity;
+use crate::booking::CompiledBooking;
 use crate::compile::NodeId;
 use std::collections::HashMap;
 
@@ -10,10 +10,10 @@ type Users = (Binned, Vec<usize>);
 
 /// Numbers the axes that several bookings at one cut fill with the same values, and tells them. Gives
 /// how many there are.
-pub(super) fn share_cells(bookings: &mut [(usize, Quantity)]) -> usize {
+pub(super) fn share_cells(bookings: &mut [(usize, CompiledBooking)]) -> usize {
     let mut groups: HashMap<(usize, Vec<NodeId>), Vec<Users>> = HashMap::new();
-    for (i, (cut, quantity)) in bookings.iter_mut().enumerate() {
-        let Some(binned) = quantity.binned() else {
+    for (i, (cut, booking)) in bookings.iter_mut().enumerate() {
+        let Some(binned) = booking.binned() else {
             continue;
         };
         let same_values = groups.entry((*cut, binned.values.clone())).or_default();
@@ -28,7 +28,7 @@ pub(super) fn share_cells(bookings: &mut [(usize, Quantity)]) -> usize {
         for user in users {
             if let Some(binned) = bookings
                 .get_mut(user)
-                .and_then(|(_, quantity)| quantity.binned())
+                .and_then(|(_, booking)| booking.binned())
             {
                 binned.shared = Some(shared);
             }
