@@ -1,7 +1,7 @@
 //! Caches on disk: ranges of distant files as they are there, for later passes and other processes. Knows identities and
 //! ranges, not what the bytes mean. There are two, each off until it is given a folder:
 //!
-//! - *Data* ([`set`], [`shelf`]). Each process appends to segments of its own, which all may read. A segment belongs to one
+//! - *Data* ([`set`], [`cached_ranges`]). Each process appends to segments of its own, which all may read. A segment belongs to one
 //!   state of one file, so that nothing in it is ever out of date.
 //! - *Descriptions* ([`set_descriptions`], [`described`]): what opening a file has read of it, in one segment a file.
 //!
@@ -10,17 +10,17 @@
 #![forbid(unsafe_code)]
 
 mod buffers;
+mod cached_ranges;
 mod described;
 mod description;
 mod limits;
 mod place;
 mod record;
-mod shelf;
 mod sweep;
 
+pub use cached_ranges::CachedRanges;
 pub use described::described;
 pub use description::Description;
-pub use shelf::Shelf;
 
 use place::{Place, check_own, make_folder};
 use std::io;
@@ -84,11 +84,11 @@ pub fn describes(identity: &Identity) -> bool {
 /// Whether something of a file's data in this state is kept, by the names in the folder.
 #[must_use]
 pub fn keeps(identity: &Identity) -> bool {
-    get(&DATA).is_some_and(|place| shelf::is_there(&place, identity))
+    get(&DATA).is_some_and(|place| cached_ranges::is_there(&place, identity))
 }
 
 /// What is kept of a file's data in this state; `None` if there is no cache, or if it cannot be read.
 #[must_use]
-pub fn shelf(identity: &Identity) -> Option<Arc<Shelf>> {
-    Shelf::open(get(&DATA)?, identity).ok().map(Arc::new)
+pub fn cached_ranges(identity: &Identity) -> Option<Arc<CachedRanges>> {
+    CachedRanges::open(get(&DATA)?, identity).ok().map(Arc::new)
 }

@@ -23,14 +23,14 @@ pub(crate) struct Pool {
 pub(crate) trait Pooled: ArrowNativeType + Default {
     /// A value that none mistakes for a result: debug builds fill buffers with it before they are written to.
     const POISON: Self;
-    fn shelf(pool: &mut Pool) -> &mut Vec<Vec<Self>>;
+    fn of_type(pool: &mut Pool) -> &mut Vec<Vec<Self>>;
 }
 
 macro_rules! pooled {
-    ($($type:ty => $shelf:ident, $poison:expr;)*) => {
+    ($($type:ty => $buffers:ident, $poison:expr;)*) => {
         $(impl Pooled for $type {
             const POISON: Self = $poison;
-            fn shelf(pool: &mut Pool) -> &mut Vec<Vec<Self>> { &mut pool.$shelf }
+            fn of_type(pool: &mut Pool) -> &mut Vec<Vec<Self>> { &mut pool.$buffers }
         })*
     };
 }
@@ -58,15 +58,15 @@ impl Pool {
     }
 
     fn left_over<T: Pooled>(&mut self, n: usize) -> Vec<T> {
-        let shelf = T::shelf(self);
-        let fitting = shelf.iter().enumerate().rev();
+        let buffers = T::of_type(self);
+        let fitting = buffers.iter().enumerate().rev();
         let fitting = fitting.filter(|(_, buffer)| buffer.capacity() >= n);
         let Some((place, _)) = fitting.min_by_key(|(_, buffer)| buffer.capacity()) else {
             let mut buffer = vec![T::default(); room(n)];
             buffer.truncate(n);
             return buffer;
         };
-        let mut buffer = shelf.remove(place);
+        let mut buffer = buffers.remove(place);
         self.bytes -= bytes(&buffer);
         if buffer.len() >= n {
             buffer.truncate(n);
@@ -90,22 +90,22 @@ impl Pool {
         if vec.capacity() > POOL_ELEMENTS || size == 0 || self.bytes + size > POOL_BYTES {
             return;
         }
-        let shelf = T::shelf(self);
-        if shelf.len() >= POOL_BUFFERS {
+        let buffers = T::of_type(self);
+        if buffers.len() >= POOL_BUFFERS {
             // Small ones are made anew in less time than large ones.
-            let sizes = shelf.iter().map(Vec::capacity).enumerate();
+            let sizes = buffers.iter().map(Vec::capacity).enumerate();
             let Some((place, least)) = sizes.min_by_key(|(_, size)| *size) else {
                 return;
             };
             if least >= vec.capacity() {
                 return;
             }
-            let least = shelf.remove(place);
-            shelf.push(vec);
+            let least = buffers.remove(place);
+            buffers.push(vec);
             self.bytes = self.bytes + size - bytes(&least);
             return;
         }
-        shelf.push(vec);
+        buffers.push(vec);
         self.bytes += size;
     }
 

@@ -14,7 +14,7 @@ use crate::counts::Role;
 use crate::decode::{Column, Gathered, append, leaves, size_of};
 use crate::limits::{RESERVED_RATIO, RESERVED_VALUES};
 use crate::memory::Spares;
-use crate::memory::shelf;
+use crate::memory::buffer_pool;
 use crate::plan;
 use crate::window::Window;
 use crate::{ReadError, TreeFile};
@@ -97,7 +97,7 @@ pub(crate) struct Cursor {
 impl Drop for Cursor {
     fn drop(&mut self) {
         self.let_go();
-        shelf::BYTES.give(std::mem::take(&mut self.spare));
+        buffer_pool::BYTES.give(std::mem::take(&mut self.spare));
         self.spares.clear();
     }
 }

@@ -13,14 +13,14 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tracing::trace_span;
-use treemill_disk::Shelf;
+use treemill_disk::CachedRanges;
 use treemill_source::{Bytes, Part, Source, SourceError, Ticket, is_off};
 
 /// The bytes that readers of one file have asked for.
 pub struct Inbox {
     source: Arc<dyn Source>,
     /// What is kept of the file on disk.
-    shelf: Option<Arc<Shelf>>,
+    cached: Option<Arc<CachedRanges>>,
     state: Mutex<State<Ticket>>,
     leases: AtomicU64,
 }
@@ -61,9 +61,9 @@ impl Inbox {
         is_far.then(|| {
             Arc::new(Inbox {
                 source: Arc::clone(source),
-                shelf: source
+                cached: source
                     .identity()
-                    .and_then(|identity| treemill_disk::shelf(&identity)),
+                    .and_then(|identity| treemill_disk::cached_ranges(&identity)),
                 state: Mutex::default(),
                 leases: AtomicU64::new(0),
             })
@@ -101,8 +101,8 @@ impl Inbox {
     /// What no cache has.
     fn missing(&self, ranges: Vec<(Range<u64>, u32)>) -> Vec<(Range<u64>, u32)> {
         let mut missing = cache::missing(self.source.as_ref(), ranges);
-        if let Some(shelf) = &self.shelf {
-            missing.retain(|(range, _)| !shelf.has(range));
+        if let Some(cached) = &self.cached {
+            missing.retain(|(range, _)| !cached.has(range));
         }
         missing
     }
@@ -180,14 +180,14 @@ impl Lease {
     /// # Errors
     /// Why they could not be had.
     pub fn take(&self, range: &Range<u64>) -> Result<Bytes, SourceError> {
-        let shelf = self.inbox.shelf.as_ref();
-        if let Some(kept) = shelf.and_then(|shelf| shelf.get(range)) {
+        let cached = self.inbox.cached.as_ref();
+        if let Some(kept) = cached.and_then(|cached| cached.get(range)) {
             self.counters.add_bytes_from_disk(kept.len() as u64);
             return Ok(kept);
         }
         let bytes = self.receive(range)?;
-        if let Some(shelf) = shelf {
-            shelf.put(range, &bytes);
+        if let Some(cached) = cached {
+            cached.put(range, &bytes);
         }
         Ok(bytes)
     }

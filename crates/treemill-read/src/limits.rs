@@ -1,6 +1,6 @@
 //! The reader's policy in numbers: what is read together, how much memory is kept, and how much of a file's
 //! claims is believed. Beside the cache, which has its own limit, a process keeps at most 256 MB for reuse
-//! ([`SHELF_BYTES`] twice, [`RESULTS_BYTES`], and [`KEPT_ENTRIES`] of 4 bytes). Each column of each reader has
+//! ([`POOL_BYTES`] twice, [`RESULTS_BYTES`], and [`KEPT_ENTRIES`] of 4 bytes). Each column of each reader has
 //! at most one window. What is asked of a distant source has the limits of its `Costs`.
 
 use std::time::Duration;
@@ -89,8 +89,8 @@ pub(crate) const MADE_UP_PER_ROW: usize = 16;
 
 // Memory that is kept for reuse.
 
-/// Bytes of buffers that readers leave on each of the two shelves.
-pub(crate) const SHELF_BYTES: usize = 32 << 20;
+/// Bytes of buffers that readers leave in each of the two pools.
+pub(crate) const POOL_BYTES: usize = 32 << 20;
 /// Bytes from which on the memory of a result is kept.
 pub(crate) const RESULT_BYTES: usize = 32 << 10;
 /// Bytes of all results that are kept.

@@ -4,7 +4,7 @@
 use crate::clock::Clock;
 use crate::counters::{Counters, Stage};
 use crate::inbox::Lease;
-use crate::memory::shelf;
+use crate::memory::buffer_pool;
 use std::ops::Range;
 use tracing::trace_span;
 use treemill_source::{Bytes, Request, Source, SourceError};
@@ -52,7 +52,7 @@ impl Window {
             }
             None => {
                 if self.request.buffer.capacity() == 0 {
-                    self.request.buffer = shelf::BYTES.take();
+                    self.request.buffer = buffer_pool::BYTES.take();
                 }
                 let requests = std::slice::from_mut(&mut self.request);
                 let began = clock.since();
@@ -91,6 +91,6 @@ impl Window {
 
 impl Drop for Window {
     fn drop(&mut self) {
-        shelf::BYTES.give(std::mem::take(&mut self.request.buffer));
+        buffer_pool::BYTES.give(std::mem::take(&mut self.request.buffer));
     }
 }

@@ -6,7 +6,7 @@ use crate::cache::{self, Basket, Lookup};
 use crate::checks::agreed;
 use crate::context::Context;
 use crate::counters::Stage;
-use crate::memory::shelf;
+use crate::memory::buffer_pool;
 use crate::plan;
 use crate::{ErrorKind, ReadError, TreeFile};
 use std::sync::Arc;
@@ -166,7 +166,7 @@ impl Cursor {
             None => std::mem::take(&mut self.spare),
         };
         if bytes.capacity() == 0 && key.is_none() {
-            bytes = shelf::BYTES.take();
+            bytes = buffer_pool::BYTES.take();
         }
         let record = self.window.bytes(&basket.bytes).unwrap_or_default();
         let packed = record.get(header.key_len..header.record_len);

@@ -1,8 +1,8 @@
 //! Memory that is reused: the kernel clears each page of fresh memory, which takes longer than decoding into
 //! it. Knows nothing of files and layouts.
 
+pub(crate) mod buffer_pool;
 mod results;
-pub(crate) mod shelf;
 mod spares;
 
 pub(crate) use results::RESULTS;

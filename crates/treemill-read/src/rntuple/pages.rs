@@ -14,7 +14,7 @@ use crate::counters::Stage;
 use crate::faults::unsupported;
 use crate::limits::{GAP_ROWS, RESERVED_VALUES};
 use crate::memory::Spares;
-use crate::memory::shelf;
+use crate::memory::buffer_pool;
 use crate::window::Window;
 use arrow_array::{ArrayRef, UInt32Array};
 use arrow_select::take::take;
@@ -87,8 +87,8 @@ impl Loaded {
 
 impl Drop for Loaded {
     fn drop(&mut self) {
-        shelf::BYTES.give(std::mem::take(&mut self.bytes));
-        shelf::ENDS.give(std::mem::take(&mut self.ends));
+        buffer_pool::BYTES.give(std::mem::take(&mut self.bytes));
+        buffer_pool::ENDS.give(std::mem::take(&mut self.ends));
     }
 }
 

@@ -5,7 +5,7 @@ use crate::ReadError;
 use crate::cache::{self, Elements, Lookup, PageKind};
 use crate::context::Context;
 use crate::counters::Stage;
-use crate::memory::shelf;
+use crate::memory::buffer_pool;
 use tracing::trace_span;
 use treemill_format::compress::Decompressor;
 use treemill_format::error::FormatError;
@@ -85,7 +85,7 @@ impl InCluster<'_, '_> {
         let length = kind.length();
         let packed = check_page(page, stored, length).map_err(wrong)?;
         if loaded.bytes.capacity() == 0 && packed.len() < length {
-            loaded.bytes = shelf::BYTES.take();
+            loaded.bytes = buffer_pool::BYTES.take();
         }
         let (decompressor, counters) = (&mut *self.context.decompressor, self.context.counters);
         let clock = &mut *self.context.clock;
@@ -105,7 +105,7 @@ impl InCluster<'_, '_> {
         let elements = elements.map_err(wrong)?;
         if kind.encoding.is_index() {
             if loaded.ends.capacity() == 0 {
-                loaded.ends = shelf::ENDS.take();
+                loaded.ends = buffer_pool::ENDS.take();
             }
             let first = kind.ends(elements, &mut loaded.ends).map_err(wrong)?;
             return Ok(PageData::Ends(first));

@@ -1,4 +1,4 @@
-//! The cache in a real folder: other shelves of the same file see what one has kept, damage is seen, and the limit holds.
+//! The cache in a real folder: other handles on the same file see what one has kept, damage is seen, and the limit holds.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -9,7 +9,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Mutex;
-use treemill_disk::{set, shelf};
+use treemill_disk::{cached_ranges, set};
 use treemill_source::Identity;
 
 /// The cache is one for the process: its tests run one after the other.
@@ -47,7 +47,7 @@ fn what_one_has_kept_others_find_and_another_state_of_the_file_does_not() {
     let _turn = TURN.lock();
     let folder = folder("kept");
     set(Some((&folder, 1 << 20))).unwrap();
-    let one = shelf(&file("1")).unwrap();
+    let one = cached_ranges(&file("1")).unwrap();
     let ranges = [0..100, 5000..9000, 100..101];
     for range in &ranges {
         assert!(!one.has(range));
@@ -59,15 +59,15 @@ fn what_one_has_kept_others_find_and_another_state_of_the_file_does_not() {
         .map(|p| p.metadata().unwrap().len())
         .sum();
     assert_eq!(length, 100 + 4000 + 1 + 3 * 24);
-    for found in [one, shelf(&file("1")).unwrap()] {
+    for found in [one, cached_ranges(&file("1")).unwrap()] {
         for range in &ranges {
             assert_eq!(found.get(range).unwrap(), bytes(range));
         }
         assert!(found.get(&(0..99)).is_none());
     }
-    assert!(!shelf(&file("2")).unwrap().has(&ranges[0]));
+    assert!(!cached_ranges(&file("2")).unwrap().has(&ranges[0]));
     set(None).unwrap();
-    assert!(shelf(&file("1")).is_none());
+    assert!(cached_ranges(&file("1")).is_none());
     fs::remove_dir_all(folder).unwrap();
 }
 
@@ -77,7 +77,7 @@ fn damage_and_records_in_part_are_as_if_nothing_was_kept() {
     let folder = folder("damage");
     set(Some((&folder, 1 << 20))).unwrap();
     let ranges = [0..1000, 2000..3000];
-    let one = shelf(&file("1")).unwrap();
+    let one = cached_ranges(&file("1")).unwrap();
     for range in &ranges {
         one.put(range, &bytes(range));
     }
@@ -85,7 +85,7 @@ fn damage_and_records_in_part_are_as_if_nothing_was_kept() {
     let whole = fs::read(path).unwrap();
     for length in [0, 10, 24, 500, 1024, 1030, 2000] {
         fs::write(path, &whole[..length]).unwrap();
-        let found = shelf(&file("1")).unwrap();
+        let found = cached_ranges(&file("1")).unwrap();
         assert_eq!(found.get(&ranges[0]).is_some(), length >= 1024);
         assert!(found.get(&ranges[1]).is_none());
     }
@@ -93,7 +93,7 @@ fn damage_and_records_in_part_are_as_if_nothing_was_kept() {
         let mut damaged = whole.clone();
         damaged[place] ^= 1;
         fs::write(path, damaged).unwrap();
-        let found = shelf(&file("1")).unwrap();
+        let found = cached_ranges(&file("1")).unwrap();
         assert!(found.get(&ranges[0]).is_none(), "{place}");
         found.put(&ranges[0], &bytes(&ranges[0]));
         assert_eq!(found.get(&ranges[0]).unwrap(), bytes(&ranges[0]));
@@ -113,9 +113,9 @@ fn the_folder_stays_within_its_limit_and_what_is_in_use_stays() {
     fs::write(folder.join("notes.txt"), [0; 1000]).unwrap();
     let keep = |states: Range<u32>| {
         for state in states {
-            let shelf = shelf(&file(&state.to_string())).unwrap();
+            let cached_ranges = cached_ranges(&file(&state.to_string())).unwrap();
             let range = 0..10_000;
-            shelf.put(&range, &bytes(&range));
+            cached_ranges.put(&range, &bytes(&range));
         }
         let held: u64 = segments(&folder)
             .iter()
@@ -126,7 +126,11 @@ fn the_folder_stays_within_its_limit_and_what_is_in_use_stays() {
     // Passes over more than fits find what does.
     let found = [(); 2].map(|()| {
         keep(0..50);
-        let has = |state: &u32| shelf(&file(&state.to_string())).unwrap().has(&(0..10_000));
+        let has = |state: &u32| {
+            cached_ranges(&file(&state.to_string()))
+                .unwrap()
+                .has(&(0..10_000))
+        };
         (0..50_u32).filter(has).collect::<Vec<_>>()
     });
     assert_eq!(found[0].len(), 9);
@@ -135,14 +139,14 @@ fn the_folder_stays_within_its_limit_and_what_is_in_use_stays() {
     set(Some((&folder, 100_000))).unwrap();
     keep(50..58);
     assert!(folder.join("notes.txt").exists());
-    assert!(shelf(&file("57")).unwrap().has(&(0..10_000)));
+    assert!(cached_ranges(&file("57")).unwrap().has(&(0..10_000)));
     // Folders of files that are forgotten are removed, and made again when something is kept.
     let folders = fs::read_dir(&folder).unwrap().count() - 1;
     assert_eq!(folders, segments(&folder).len() - 1);
-    let first = shelf(&file("49")).unwrap();
+    let first = cached_ranges(&file("49")).unwrap();
     assert!(!first.has(&(0..10_000)));
     first.put(&(0..10), &bytes(&(0..10)));
-    assert!(shelf(&file("49")).unwrap().has(&(0..10)));
+    assert!(cached_ranges(&file("49")).unwrap().has(&(0..10)));
     set(None).unwrap();
     fs::remove_dir_all(folder).unwrap();
 }
@@ -168,8 +172,11 @@ fn a_folder_that_others_may_write_to_is_refused() {
     }
     mode(0o755);
     set(Some((&place, 1 << 20))).unwrap();
-    assert!(shelf(&file("1")).is_some());
+    assert!(cached_ranges(&file("1")).is_some());
     mode(0o777);
-    assert!(shelf(&file("1")).is_none(), "nothing is taken from there");
+    assert!(
+        cached_ranges(&file("1")).is_none(),
+        "nothing is taken from there"
+    );
     set(None).unwrap();
 }

@@ -1,14 +1,14 @@
 //! Buffers that readers leave for later ones when they end: fresh memory costs more than reading into it,
 //! because the kernel clears each page. One pool per process, bounded.
 
-use crate::limits::SHELF_BYTES;
+use crate::limits::POOL_BYTES;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 /// Unused buffers of one type, with arbitrary contents.
 #[derive(Debug)]
-pub(crate) struct Shelf<T> {
+pub(crate) struct BufferPool<T> {
     rest: Mutex<Rest<T>>,
 }
 
@@ -39,13 +39,13 @@ impl PartialOrd for Capacity {
 }
 
 /// Buffers of stored and of decompressed bytes.
-pub(crate) static BYTES: Shelf<u8> = Shelf::new();
+pub(crate) static BYTES: BufferPool<u8> = BufferPool::new();
 /// Buffers of the ends of collections' items.
-pub(crate) static ENDS: Shelf<u32> = Shelf::new();
+pub(crate) static ENDS: BufferPool<u32> = BufferPool::new();
 
-impl<T> Shelf<T> {
+impl<T> BufferPool<T> {
     const fn new() -> Self {
-        Shelf {
+        BufferPool {
             rest: Mutex::new(Rest {
                 buffers: BTreeMap::new(),
                 bytes: 0,
@@ -72,7 +72,7 @@ impl<T> Shelf<T> {
         let more = bytes(&buffer);
         let mut rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner);
         let all = rest.bytes.saturating_add(more);
-        if more > 0 && all <= SHELF_BYTES {
+        if more > 0 && all <= POOL_BYTES {
             rest.bytes = all;
             rest.buffers
                 .entry(Capacity(buffer.capacity()))
@@ -100,15 +100,15 @@ mod tests {
     /// 2000 readers' buffers rest: one is found without a look at the others.
     #[test]
     fn a_buffer_is_taken_and_given_without_a_look_at_the_others() {
-        let shelf: Shelf<u64> = Shelf::new();
+        let pool: BufferPool<u64> = BufferPool::new();
         for capacity in 1..=2000 {
-            shelf.give(Vec::with_capacity(capacity));
+            pool.give(Vec::with_capacity(capacity));
         }
         let before = COMPARED.with(Cell::get);
         for _ in 0..100 {
-            let buffer = shelf.take();
+            let buffer = pool.take();
             assert_eq!(buffer.capacity(), 2000);
-            shelf.give(buffer);
+            pool.give(buffer);
         }
         let compared = COMPARED.with(Cell::get) - before;
         // Nodes of a BTreeMap have up to 11 keys: 2000 make at most four levels of them.
@@ -117,20 +117,20 @@ mod tests {
 
     #[test]
     fn the_largest_buffer_comes_first_and_room_is_bounded() {
-        let shelf: Shelf<u64> = Shelf::new();
-        shelf.give(Vec::new());
-        shelf.give(Vec::with_capacity(10));
-        shelf.give(vec![1; 1000]);
-        shelf.give(Vec::with_capacity(SHELF_BYTES));
-        assert_eq!(shelf.take(), vec![1; 1000]);
-        assert!((10..1000).contains(&shelf.take().capacity()));
-        assert_eq!(shelf.take().capacity(), 0);
+        let pool: BufferPool<u64> = BufferPool::new();
+        pool.give(Vec::new());
+        pool.give(Vec::with_capacity(10));
+        pool.give(vec![1; 1000]);
+        pool.give(Vec::with_capacity(POOL_BYTES));
+        assert_eq!(pool.take(), vec![1; 1000]);
+        assert!((10..1000).contains(&pool.take().capacity()));
+        assert_eq!(pool.take().capacity(), 0);
         // A buffer that is taken makes room.
         for _ in 0..3 {
-            shelf.give(Vec::with_capacity(SHELF_BYTES / 16));
-            shelf.give(Vec::with_capacity(SHELF_BYTES / 16));
-            assert_eq!(shelf.take().capacity(), SHELF_BYTES / 16);
-            assert_eq!(shelf.take().capacity(), SHELF_BYTES / 16);
+            pool.give(Vec::with_capacity(POOL_BYTES / 16));
+            pool.give(Vec::with_capacity(POOL_BYTES / 16));
+            assert_eq!(pool.take().capacity(), POOL_BYTES / 16);
+            assert_eq!(pool.take().capacity(), POOL_BYTES / 16);
         }
     }
 }

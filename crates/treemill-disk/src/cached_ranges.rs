@@ -17,7 +17,7 @@ use std::time::SystemTime;
 use treemill_source::{Bytes, Identity};
 
 /// The ranges of one state of one file that are kept on disk.
-pub struct Shelf {
+pub struct CachedRanges {
     place: Arc<Place>,
     /// The folder of the file's segments.
     folder: PathBuf,
@@ -73,7 +73,7 @@ pub(crate) fn is_there(place: &Place, identity: &Identity) -> bool {
     segments(&place.folder.join(stem(identity))).is_ok_and(|paths| !paths.is_empty())
 }
 
-impl Shelf {
+impl CachedRanges {
     pub(crate) fn open(place: Arc<Place>, identity: &Identity) -> io::Result<Self> {
         let folder = place.folder.join(stem(identity));
         let mut state = State::default();
@@ -81,7 +81,7 @@ impl Shelf {
             // Another process may remove it at any moment.
             let _ = index(&path, &mut state.records);
         }
-        Ok(Shelf {
+        Ok(CachedRanges {
             place,
             folder,
             state: Mutex::new(state),
@@ -150,9 +150,9 @@ impl Shelf {
     }
 }
 
-impl std::fmt::Debug for Shelf {
+impl std::fmt::Debug for CachedRanges {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shelf")
+        f.debug_struct("CachedRanges")
             .field("folder", &self.folder)
             .finish_non_exhaustive()
     }
