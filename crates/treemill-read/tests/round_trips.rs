@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use treemill_read::{File, Options, Reader};
 use treemill_source::{Costs, Edges};
-use treemill_testing::{FAR, Tides};
+use treemill_testing::{FAR, FarSource};
 
 /// Opens the file, reads ten columns of all of its entries, and says how many round trips were waited for: to open it, and
 /// in all. `None`, with the reason printed, where there is no such file.
@@ -17,10 +17,10 @@ fn waited(path: &str, table: &str, window: u64) -> Option<(u64, u64)> {
         return None;
     };
     let costs = Costs { window, ..FAR };
-    let tides = Arc::new(Tides::new(bytes, costs));
-    let file = File::open(Arc::new(Edges::of(Arc::clone(&tides) as _))).unwrap();
+    let source = Arc::new(FarSource::new(bytes, costs));
+    let file = File::open(Arc::new(Edges::of(Arc::clone(&source) as _))).unwrap();
     let table = file.table(table).unwrap();
-    let opened = tides.round_trips();
+    let opened = source.round_trips();
     let columns: Vec<usize> = (0..)
         .take_while(|&column| table.arrow_field(column).is_ok())
         .take(10)
@@ -35,7 +35,7 @@ fn waited(path: &str, table: &str, window: u64) -> Option<(u64, u64)> {
             batch.column(column).unwrap();
         }
     }
-    Some((opened, tides.round_trips()))
+    Some((opened, source.round_trips()))
 }
 
 /// Round trips to open, and in all.

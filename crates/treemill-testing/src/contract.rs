@@ -226,7 +226,7 @@ fn its_tickets_outlive_it(source: Arc<dyn Source>, bytes: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{FAR, Tides, Watched};
+    use crate::{FAR, FarSource, Watched};
     use treemill_source::{Bytes, Costs, Memory, read_by_tickets};
 
     fn bytes() -> Vec<u8> {
@@ -237,7 +237,7 @@ mod tests {
     fn sources_of_tests_keep_the_contract() {
         let memory = || Memory::new("m", bytes(), FAR);
         holds(|| Arc::new(Watched::new(memory())), &bytes());
-        holds(|| Arc::new(Tides::new(bytes(), FAR)), &bytes());
+        holds(|| Arc::new(FarSource::new(bytes(), FAR)), &bytes());
         holds(|| Arc::new(Memory::new("m", Vec::new(), FAR)), &[]);
     }
 

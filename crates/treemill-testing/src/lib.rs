@@ -3,13 +3,13 @@
 
 mod allocator;
 pub mod contract;
+mod far_source;
 mod ports;
 mod spans;
-mod tides;
 mod watched;
 
 pub use allocator::{Counting, peak_of};
+pub use far_source::FarSource;
 pub use ports::free_port;
 pub use spans::{registered_spans, spans_of};
-pub use tides::Tides;
 pub use watched::{FAR, Watched};

@@ -17,7 +17,7 @@ struct Coming {
 }
 
 #[derive(Default)]
-struct Sea {
+struct Link {
     coming: VecDeque<Coming>,
     /// Bytes of the next round trip; each later one brings twice as many.
     window: u64,
@@ -25,41 +25,41 @@ struct Sea {
 }
 
 /// A file in memory, a round trip away.
-pub struct Tides {
+pub struct FarSource {
     bytes: Bytes,
     costs: Costs,
-    sea: Arc<Mutex<Sea>>,
+    link: Arc<Mutex<Link>>,
 }
 
-fn locked(sea: &Mutex<Sea>) -> MutexGuard<'_, Sea> {
-    sea.lock().unwrap_or_else(PoisonError::into_inner)
+fn locked(link: &Mutex<Link>) -> MutexGuard<'_, Link> {
+    link.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Tides {
+impl FarSource {
     /// A file whose connections bring what `costs` say: `window` bytes in the first round trip.
     #[must_use]
     pub fn new(bytes: Vec<u8>, costs: Costs) -> Self {
-        let sea = Sea {
+        let link = Link {
             window: costs.window,
-            ..Sea::default()
+            ..Link::default()
         };
-        Tides {
+        FarSource {
             bytes: Bytes::from(bytes),
             costs,
-            sea: Arc::new(Mutex::new(sea)),
+            link: Arc::new(Mutex::new(link)),
         }
     }
 
     /// The round trips that were waited for. What is asked for in one costs none more.
     #[must_use]
     pub fn round_trips(&self) -> u64 {
-        locked(&self.sea).round_trips
+        locked(&self.link).round_trips
     }
 }
 
 /// One round trip: its bytes come in the order in which they were asked for. Says whether anything was asked for.
-fn one_trip(sea: &Mutex<Sea>, bytes: &Bytes) -> bool {
-    let mut state = locked(sea);
+fn one_trip(link: &Mutex<Link>, bytes: &Bytes) -> bool {
+    let mut state = locked(link);
     if state.coming.is_empty() {
         return false;
     }
@@ -84,9 +84,9 @@ fn one_trip(sea: &Mutex<Sea>, bytes: &Bytes) -> bool {
     true
 }
 
-impl Source for Tides {
+impl Source for FarSource {
     fn name(&self) -> &str {
-        "root://tides//file.root"
+        "root://far//file.root"
     }
 
     fn size(&self) -> u64 {
@@ -116,10 +116,10 @@ impl Source for Tides {
             }
             let (ticket, promise) = Ticket::new(self.name(), range.clone());
             let watch = ticket.watch();
-            let (sea, bytes) = (Arc::clone(&self.sea), self.bytes.clone());
-            ticket.on_need(move || while !watch.is_over() && one_trip(&sea, &bytes) {});
+            let (link, bytes) = (Arc::clone(&self.link), self.bytes.clone());
+            ticket.on_need(move || while !watch.is_over() && one_trip(&link, &bytes) {});
             let left = range.end.saturating_sub(range.start);
-            locked(&self.sea).coming.push_back(Coming {
+            locked(&self.link).coming.push_back(Coming {
                 range,
                 left,
                 promise,
@@ -135,12 +135,12 @@ impl Source for Tides {
 mod tests {
     use super::*;
 
-    fn far(window: u64) -> Tides {
+    fn far(window: u64) -> FarSource {
         let costs = Costs {
             window,
             ..crate::FAR
         };
-        Tides::new(vec![7; 1000], costs)
+        FarSource::new(vec![7; 1000], costs)
     }
 
     #[test]
