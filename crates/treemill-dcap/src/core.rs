@@ -1,5 +1,5 @@
 //! An open file: what is asked of it, the connection that answers, and a new one when that is lost. Whether there is hope is
-//! decided by `Trial`; what requests carry, by `pieces`.
+//! decided by `Retry`; what requests carry, by `pieces`.
 
 use crate::door::{Door, door};
 use crate::limits::{MOST_TRIES, MOST_UNWANTED};
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
 use treemill_source::{Costs, Promise, Ticket};
-use treemill_transfer::{Kind, Trial, Trouble, insist, runtime};
+use treemill_transfer::{Kind, Retry, Trouble, insist, runtime};
 
 /// An open file.
 pub(crate) struct Core {
@@ -33,7 +33,7 @@ struct State {
     waiting: Vec<Piece>,
     has_vectors: bool,
     /// The attempts since the last progress, and when they began.
-    recovery: Option<(Trial, Instant)>,
+    recovery: Option<(Retry, Instant)>,
     costs: Costs,
 }
 
@@ -278,9 +278,9 @@ impl State {
 
     /// An attempt has failed: the wait before the next one, if there is any hope.
     fn hope(&mut self, why: &Trouble) -> Option<Duration> {
-        let fresh = || (Trial::new(0..1), Instant::now());
-        let (trial, began) = self.recovery.get_or_insert_with(fresh);
-        trial.failed(why, began.elapsed())
+        let fresh = || (Retry::new(0..1), Instant::now());
+        let (retry, began) = self.recovery.get_or_insert_with(fresh);
+        retry.failed(why, began.elapsed())
     }
 }
 

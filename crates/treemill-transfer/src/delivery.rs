@@ -1,11 +1,11 @@
 //! Brings the bytes of one part: asks, takes what comes, and asks again for what is missing. Decides nothing:
-//! `trial.rs` does.
+//! `retry.rs` does.
 
 use crate::carrier::{Body, Carrier, Chunk};
 use crate::gate::{Gate, gate};
 use crate::limits::{IN_LINE, SILENCE};
 use crate::meter::Meter;
-use crate::trial::Trial;
+use crate::retry::Retry;
 use crate::trouble::{Kind, Trouble};
 use bytes::{Buf, Bytes, BytesMut};
 use std::ops::Range;
@@ -109,28 +109,28 @@ pub(crate) async fn deliver<C: Carrier>(
 ) -> Result<BytesMut, Trouble> {
     let begun = Instant::now();
     let gate = watch.gate();
-    let mut trial = gate.health().trial(range, gate.now());
+    let mut retry = gate.health().retry(range, gate.now());
     let mut place = Some(place);
     loop {
-        let Err(trouble) = attempt(carrier, watch, &mut trial, begun, &mut buffer).await else {
+        let Err(trouble) = attempt(carrier, watch, &mut retry, begun, &mut buffer).await else {
             gate.answered();
             gate.leave(place).await;
             return Ok(buffer);
         };
-        place = again(gate, &mut trial, place, trouble, begun)
+        place = again(gate, &mut retry, place, trouble, begun)
             .await
             .inspect_err(|why| watch.give_up(why))?;
     }
 }
 
-/// Waits after a failed attempt until the next one is due, as the trial says: the place that it has among the requests to the
+/// Waits after a failed attempt until the next one is due, as the retry says: the place that it has among the requests to the
 /// server. One that takes no more at once is waited for in line.
 ///
 /// # Errors
 /// Why there is no further attempt: the trouble, or why the server was given up meanwhile.
 async fn again(
     gate: &Gate,
-    trial: &mut Trial,
+    retry: &mut Retry,
     mut place: Option<OwnedSemaphorePermit>,
     trouble: Trouble,
     begun: Instant,
@@ -143,12 +143,12 @@ async fn again(
                 if let Some(why) = gate.health().lost_since(refused) {
                     return Err(why);
                 }
-                trial.resumed(begun.elapsed());
+                retry.resumed(begun.elapsed());
                 return Ok(next);
             }
         }
     }
-    let Some(wait) = trial.failed(&trouble, begun.elapsed()) else {
+    let Some(wait) = retry.failed(&trouble, begun.elapsed()) else {
         note(gate, &trouble);
         return Err(trouble);
     };
@@ -159,7 +159,7 @@ async fn again(
 async fn attempt<C: Carrier>(
     carrier: &C,
     watch: &Watch,
-    trial: &mut Trial,
+    retry: &mut Retry,
     begun: Instant,
     buffer: &mut BytesMut,
 ) -> Result<(), Trouble> {
@@ -167,27 +167,27 @@ async fn attempt<C: Carrier>(
     let sent = Instant::now();
     let mut room = buffer.split_off(buffer.len());
     let is_busy = |time| carrier.is_busy(time);
-    let ask = carrier.ask_into(trial.left(), &mut room);
-    let asked = in_line(trial.silence(), ask, is_busy).await;
+    let ask = carrier.ask_into(retry.left(), &mut room);
+    let asked = in_line(retry.silence(), ask, is_busy).await;
     buffer.unsplit(room); // what the carrier has not taken
     let mut part = asked.map_err(|trouble| watch.gate().crowded(trouble))?;
     watch.gate().heard();
     watch.meter().answered(sent.elapsed());
-    let before = trial.left().start.checked_sub(part.start);
+    let before = retry.left().start.checked_sub(part.start);
     let mut skip =
         before.ok_or_else(|| Trouble::new(Kind::Final, "the server sent other bytes"))?;
-    while !trial.left().is_empty() {
+    while !retry.left().is_empty() {
         let Some(chunk) = in_line(SILENCE, part.body.next(), is_busy).await? else {
-            return Err(short(&trial.left()));
+            return Err(short(&retry.left()));
         };
-        let left = trial.left();
+        let left = retry.left();
         let wanted = left.end.saturating_sub(left.start);
         let chunk = match chunk {
             Chunk::Placed(placed) if skip == 0 && placed.len() as u64 <= wanted => {
                 let gained = placed.len();
                 watch.arrived(gained);
                 buffer.unsplit(placed); // without a copy, where it stands after the others
-                trial.gained(gained as u64, begun.elapsed());
+                retry.gained(gained as u64, begun.elapsed());
                 continue;
             }
             Chunk::Placed(placed) => placed.freeze(),
@@ -195,7 +195,7 @@ async fn attempt<C: Carrier>(
         };
         watch.arrived(chunk.len());
         let gained = append(buffer, chunk, &mut skip, wanted);
-        trial.gained(gained as u64, begun.elapsed());
+        retry.gained(gained as u64, begun.elapsed());
     }
     part.body.satisfied();
     // The end of the answer, without which the connection cannot be used again.
@@ -280,12 +280,12 @@ pub async fn insist<T, F: Future<Output = Result<T, Trouble>>>(
 ) -> Result<T, Trouble> {
     let begun = Instant::now();
     let gate = gate(server);
-    let mut trial = gate.health().trial(0..1, gate.now());
+    let mut retry = gate.health().retry(0..1, gate.now());
     let mut place = gate.place_in_line().await;
-    trial.resumed(begun.elapsed());
+    retry.resumed(begun.elapsed());
     loop {
-        let done = match trial.silence() < SILENCE {
-            true => within(trial.silence(), one()).await,
+        let done = match retry.silence() < SILENCE {
+            true => within(retry.silence(), one()).await,
             false => one().await,
         };
         let trouble = match done {
@@ -297,7 +297,7 @@ pub async fn insist<T, F: Future<Output = Result<T, Trouble>>>(
             }
             Err(trouble) => gate.crowded(trouble),
         };
-        place = again(&gate, &mut trial, place, trouble, begun).await?;
+        place = again(&gate, &mut retry, place, trouble, begun).await?;
     }
 }
 

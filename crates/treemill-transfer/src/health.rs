@@ -1,7 +1,7 @@
 //! Whether a server was silent a moment ago: pure, times are given. Knows no request.
 
 use crate::limits::{ANSWERING, DOUBT};
-use crate::trial::Trial;
+use crate::retry::Retry;
 use crate::trouble::{Kind, Trouble};
 use std::ops::Range;
 use std::time::Duration;
@@ -46,15 +46,15 @@ impl Health {
     }
 
     /// How a range of one of its files is to be tried for.
-    pub(crate) fn trial(&self, range: Range<u64>, now: Duration) -> Trial {
+    pub(crate) fn retry(&self, range: Range<u64>, now: Duration) -> Retry {
         let since = self.silent.map(|since| now.saturating_sub(since));
-        let trial = match since.is_some_and(|since| since < DOUBT) {
-            true => Trial::doubtful(range),
-            false => Trial::new(range),
+        let retry = match since.is_some_and(|since| since < DOUBT) {
+            true => Retry::doubtful(range),
+            false => Retry::new(range),
         };
         match self.heard {
-            Some(_) => trial,
-            None => trial.at_a_stranger(),
+            Some(_) => retry,
+            None => retry.at_a_stranger(),
         }
     }
 }
@@ -82,11 +82,11 @@ mod tests {
     }
 
     /// How long a server that says nothing is tried for.
-    fn silent(mut trial: Trial) -> Duration {
+    fn silent(mut retry: Retry) -> Duration {
         let trouble = trouble();
-        let mut now = trial.silence();
-        while let Some(wait) = trial.failed(&trouble, now) {
-            now += wait + trial.silence();
+        let mut now = retry.silence();
+        while let Some(wait) = retry.failed(&trouble, now) {
+            now += wait + retry.silence();
         }
         now
     }
@@ -97,14 +97,14 @@ mod tests {
     fn calls_one_after_the_other_give_a_silent_server_up_within_thirty_seconds() {
         let (mut health, mut now) = (Health::default(), Duration::ZERO);
         for _ in 0..4 {
-            now += silent(health.trial(0..1, now));
+            now += silent(health.retry(0..1, now));
             health.given_up(&trouble(), now);
         }
         assert!(now < Duration::from_secs(30), "{now:?}");
         health.heard(now);
-        assert_eq!(health.trial(0..1, now).silence(), SILENCE);
+        assert_eq!(health.retry(0..1, now).silence(), SILENCE);
         health.given_up(&trouble(), now);
         let later = now + DOUBT;
-        assert_eq!(health.trial(0..1, later).silence(), SILENCE);
+        assert_eq!(health.retry(0..1, later).silence(), SILENCE);
     }
 }

@@ -14,18 +14,18 @@ use std::time::Duration;
 ///
 /// ```
 /// use std::time::Duration;
-/// use treemill_transfer::{Kind, Trial, Trouble};
+/// use treemill_transfer::{Kind, Retry, Trouble};
 ///
 /// let reset = Trouble::new(Kind::Transient, "connection reset");
-/// let mut trial = Trial::new(0..10);
-/// trial.gained(4, Duration::from_secs(1));
-/// assert_eq!(trial.failed(&reset, Duration::from_secs(1)), Some(Duration::ZERO));
-/// assert_eq!(trial.left(), 4..10);
+/// let mut retry = Retry::new(0..10);
+/// retry.gained(4, Duration::from_secs(1));
+/// assert_eq!(retry.failed(&reset, Duration::from_secs(1)), Some(Duration::ZERO));
+/// assert_eq!(retry.left(), 4..10);
 /// // Nothing new since: the next attempt waits.
-/// assert_eq!(trial.failed(&reset, Duration::from_secs(1)), Some(Duration::from_millis(100)));
+/// assert_eq!(retry.failed(&reset, Duration::from_secs(1)), Some(Duration::from_millis(100)));
 /// ```
 #[derive(Debug, Clone)]
-pub struct Trial {
+pub struct Retry {
     left: Range<u64>,
     progress: Duration,
     gained: bool,
@@ -35,11 +35,11 @@ pub struct Trial {
     is_strange: bool,
 }
 
-impl Trial {
+impl Retry {
     /// The first attempt at `range`.
     #[must_use]
     pub fn new(range: Range<u64>) -> Self {
-        Trial {
+        Retry {
             left: range,
             progress: Duration::ZERO,
             gained: false,
@@ -53,7 +53,7 @@ impl Trial {
     /// The same attempts at a server that has never answered: one that takes no connections is given up soon.
     #[must_use]
     pub fn at_a_stranger(self) -> Self {
-        Trial {
+        Retry {
             is_strange: true,
             ..self
         }
@@ -63,9 +63,9 @@ impl Trial {
     /// does not wait as long as the first one did.
     #[must_use]
     pub fn doubtful(range: Range<u64>) -> Self {
-        Trial {
+        Retry {
             is_doubtful: true,
-            ..Trial::new(range)
+            ..Retry::new(range)
         }
     }
 
@@ -149,14 +149,14 @@ mod tests {
     #[test]
     fn what_is_final_is_not_tried_again() {
         for kind in [Kind::Final, Kind::Missing, Kind::Elsewhere] {
-            let mut trial = Trial::new(0..1);
-            assert_eq!(trial.failed(&Trouble::new(kind, ""), Duration::ZERO), None);
+            let mut retry = Retry::new(0..1);
+            assert_eq!(retry.failed(&Trouble::new(kind, ""), Duration::ZERO), None);
         }
     }
 
     #[test]
     fn a_silent_server_is_given_up_within_thirty_seconds() {
-        let now = silent(Trial::new(0..1));
+        let now = silent(Retry::new(0..1));
         assert!(now < Duration::from_secs(30), "{now:?}");
         assert!(now > SILENCE, "it is tried twice");
     }
@@ -164,20 +164,20 @@ mod tests {
     #[test]
     fn a_stranger_that_takes_no_connections_is_given_up_soon() {
         let refused = Trouble::new(Kind::Unreachable, "refused");
-        let waits = |mut trial: Trial| {
-            std::iter::from_fn(|| trial.failed(&refused, Duration::ZERO)).count()
+        let waits = |mut retry: Retry| {
+            std::iter::from_fn(|| retry.failed(&refused, Duration::ZERO)).count()
         };
-        assert_eq!(waits(Trial::new(0..1).at_a_stranger()), 1);
-        assert_eq!(waits(Trial::new(0..1)), 5, "it may come back");
-        let mut trial = Trial::new(0..1).at_a_stranger();
-        assert!((0..5).all(|_| trial.failed(&transient(), Duration::ZERO).is_some()));
+        assert_eq!(waits(Retry::new(0..1).at_a_stranger()), 1);
+        assert_eq!(waits(Retry::new(0..1)), 5, "it may come back");
+        let mut retry = Retry::new(0..1).at_a_stranger();
+        assert!((0..5).all(|_| retry.failed(&transient(), Duration::ZERO).is_some()));
     }
 
     #[test]
     fn a_server_that_has_much_to_do_is_asked_again_for_as_long_as_there_is_patience() {
         let busy = Trouble::new(Kind::Busy, "503");
-        let (mut trial, mut now) = (Trial::new(0..1), Duration::ZERO);
-        while let Some(wait) = trial.failed(&busy, now) {
+        let (mut retry, mut now) = (Retry::new(0..1), Duration::ZERO);
+        while let Some(wait) = retry.failed(&busy, now) {
             now += wait;
         }
         assert!(now + SILENCE + MOST_BACK_OFF > PATIENCE, "{now:?}");
@@ -185,22 +185,22 @@ mod tests {
     }
 
     /// How long a silent server is tried for.
-    fn silent(mut trial: Trial) -> Duration {
-        let mut now = trial.silence();
-        while let Some(wait) = trial.failed(&transient(), now) {
-            now += wait + trial.silence();
+    fn silent(mut retry: Retry) -> Duration {
+        let mut now = retry.silence();
+        while let Some(wait) = retry.failed(&transient(), now) {
+            now += wait + retry.silence();
         }
         now
     }
 
     #[test]
     fn a_doubtful_server_that_brings_bytes_is_tried_as_others_are() {
-        let mut trial = Trial::doubtful(0..10);
-        assert_eq!(trial.silence(), DOUBTFUL_SILENCE);
-        trial.gained(1, Duration::ZERO);
-        assert_eq!(trial.silence(), SILENCE);
-        assert!(trial.failed(&transient(), Duration::ZERO).is_some());
-        assert!(trial.failed(&transient(), Duration::ZERO).is_some());
+        let mut retry = Retry::doubtful(0..10);
+        assert_eq!(retry.silence(), DOUBTFUL_SILENCE);
+        retry.gained(1, Duration::ZERO);
+        assert_eq!(retry.silence(), SILENCE);
+        assert!(retry.failed(&transient(), Duration::ZERO).is_some());
+        assert!(retry.failed(&transient(), Duration::ZERO).is_some());
     }
 
     proptest! {
@@ -209,15 +209,15 @@ mod tests {
         fn without_progress_it_ends(
             attempts in proptest::collection::vec((0..10_000_u64, 0..3_u64, 0..100_u64), 1..50),
         ) {
-            let (mut trial, mut now, mut progress) = (Trial::new(0..1000), Duration::ZERO, Duration::ZERO);
+            let (mut retry, mut now, mut progress) = (Retry::new(0..1000), Duration::ZERO, Duration::ZERO);
             for (milliseconds, bytes, after) in attempts {
                 now += Duration::from_millis(milliseconds);
-                trial.gained(bytes, now);
+                retry.gained(bytes, now);
                 if bytes > 0 {
                     progress = now;
                 }
                 let trouble = Trouble { after: Some(Duration::from_secs(after)), ..transient() };
-                match trial.failed(&trouble, now) {
+                match retry.failed(&trouble, now) {
                     None => break,
                     Some(wait) => {
                         prop_assert!(now + wait + SILENCE - progress < Duration::from_secs(30));
